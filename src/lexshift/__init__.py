@@ -1,0 +1,67 @@
+"""lexshift: which words changed their meaning between two bodies of text?
+
+Its method is SSCD (Swapping-based Semantic Change Detection, Aida & Bollegala 2023). Today it works on arrays of
+sibling embeddings, the contextual vectors of a word's occurrences in each of two corpora:
+
+>>> import numpy as np
+>>> import lexshift
+>>> rng = np.random.default_rng(0)
+>>> old, new = rng.normal(size=(100, 16)), rng.normal(size=(120, 16)) + 1
+>>> change = lexshift.SSCD(metric="cosine", rate=0.4).score(old, new)
+>>> change.score > 0
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lexshift.distance import Metric, metrics, register
+    from lexshift.gaussian import Gaussian
+    from lexshift.rates import search_rate
+    from lexshift.significance import benjamini_hochberg, bootstrap, decide, permutation_test
+    from lexshift.sscd import SSCD, sweep
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "SSCD": "sscd",
+    "sweep": "sscd",
+    "search_rate": "rates",
+    "permutation_test": "significance",
+    "benjamini_hochberg": "significance",
+    "decide": "significance",
+    "bootstrap": "significance",
+    "Gaussian": "gaussian",
+    "Metric": "distance",
+    "metrics": "distance",
+    "register": "distance",
+}
+
+__all__ = [
+    "SSCD",
+    "Gaussian",
+    "Metric",
+    "benjamini_hochberg",
+    "bootstrap",
+    "decide",
+    "metrics",
+    "permutation_test",
+    "register",
+    "search_rate",
+    "sweep",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name's module when it is first asked for, so that ``import lexshift`` stays quick."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'lexshift' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"lexshift.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,44 @@
+"""Sums of many selections of the same rows at once: one matrix product, (selections, rows) times (rows, d)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lexshift._typing import Array, Floats, Matrix
+from lexshift.distance.metric import Metric
+from lexshift.gaussian import row_weights
+
+_CHUNK_ROWS = 1024  # rows in one product: its sums are in the precision of the rows only for so long
+_BATCH_CELLS = 4_000_000  # entries of one batch of selections: bounds the memory
+
+
+class Products:
+    """A set of rows made ready for products: about a centre, in units of the spread."""
+
+    def __init__(self, rows: Matrix, name: str, centre: Floats, scale: Floats, metric: Metric) -> None:
+        self.rows, self.variance = rows, metric.needs_variance
+        self.dtype = np.dtype(np.float64) if metric.unit_rows else rows.dtype
+        self.weights = row_weights(rows, name, metric.unit_rows).astype(self.dtype)
+        self.centre, self.scale = centre.astype(self.dtype), scale.astype(self.dtype)
+
+    def sums(self, times: Array) -> tuple[Floats, Floats]:
+        """Sums and sums of squares of the rows, each taken so many times: (b, n) -> (b, d) and (b, d or 0)."""
+        d = self.rows.shape[1]
+        sums, squares = np.zeros((len(times), d)), np.zeros((len(times), d if self.variance else 0))
+        for start in range(0, len(self.rows), _CHUNK_ROWS):
+            chunk = slice(start, start + _CHUNK_ROWS)
+            z = (self.rows[chunk] * self.weights[chunk, None] - self.centre) * self.scale
+            factor = times[:, chunk].astype(self.dtype)
+            sums += factor @ z
+            if self.variance:
+                squares += factor @ (z * z)
+        return sums, squares
+
+
+def batches(total: int, cells: int) -> Iterator[int]:
+    """Sizes of batches that make up ``total``, each with a bounded number of cells."""
+    size = max(1, _BATCH_CELLS // cells)
+    for start in range(0, total, size):
+        yield min(size, total - start)

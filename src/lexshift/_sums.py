@@ -1,0 +1,127 @@
+"""The passes over the rows that everything else is derived from. Each reads the rows once, without copying them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexshift._compile import kernel
+from lexshift._typing import Array, Floats, Labels, Matrix
+
+TILE_ROWS = 512  # rows at a time: float32 sums stay this short before they move to float64
+TILE_COLUMNS = 256  # columns at a time: a tile stays in the cache while every repetition sums it
+
+
+@kernel
+def moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
+    """Mean and sum of squared deviations of each column of ``rows * weights[:, None]``, in float64.
+
+    A tile of rows is summed twice while it is in the cache, first for its mean and then for the deviations from
+    it, and merged into the running moments (Chan, Golub & LeVeque 1979), so no digits cancel.
+
+    rows : (n, d), weights : (n,)  ->  mean (d,), squares (d,)
+    """
+    n, d = rows.shape
+    mean, squares = np.zeros(d), np.zeros(d)
+    tile_mean, tile_squares = np.empty(d), np.empty(d)
+    tile = 32
+    for start in range(0, n, tile):
+        stop = min(n, start + tile)
+        tile_mean[:] = 0.0
+        tile_squares[:] = 0.0
+        for i in range(start, stop):
+            for j in range(d):
+                tile_mean[j] += rows[i, j] * weights[i]
+        for j in range(d):
+            tile_mean[j] /= stop - start
+        for i in range(start, stop):
+            for j in range(d):
+                deviation = rows[i, j] * weights[i] - tile_mean[j]
+                tile_squares[j] += deviation * deviation
+        share = (stop - start) / stop
+        for j in range(d):
+            shift = tile_mean[j] - mean[j]
+            mean[j] += shift * share
+            squares[j] += tile_squares[j] + shift * shift * share * start
+    return mean, squares
+
+
+@kernel
+def squared_distances(rows: Matrix, centre: Floats) -> Floats:
+    """Squared Euclidean distance of every row to ``centre``, in float64.
+
+    rows : (n, d), centre : (d,)  ->  (n,)
+    """
+    n, d = rows.shape
+    out = np.empty(n)
+    for i in range(n):
+        total = 0.0
+        for j in range(d):
+            deviation = rows[i, j] - centre[j]
+            total += deviation * deviation
+        out[i] = total
+    return out
+
+
+def power_of_two(size: Array) -> Floats:
+    """The power of two that brings a size near 1; multiplying by it loses nothing."""
+    exponent = np.where(size > 0, np.frexp(size)[1], 0)
+    return np.ldexp(1.0, -np.clip(exponent, -100, 100))
+
+
+@kernel
+def segment_sums(
+    rows: Matrix,
+    weights: Floats,
+    centre: Floats,
+    scale: Floats,
+    labels: Labels,
+    segments: int,
+    with_squares: bool,
+) -> tuple[Floats, Floats]:
+    """For every repetition, the sums of the rows of each segment, and of their squares.
+
+    A row counts as ``(row * weight - centre) * scale``. In repetition k it belongs to segment ``labels[i, k]``.
+    A tile of rows and columns is read once, whatever the number of repetitions; sums run in the precision of the rows
+    within a tile and in float64 over tiles.
+
+    rows : (n, d), weights : (n,), centre, scale : (d,), labels : (n, repeats)
+    ->  sums, squares : (repeats, segments, d); squares are (repeats, segments, 0) if not asked for
+    """
+    n, d = rows.shape
+    repeats = labels.shape[1]
+    kept = 2 if with_squares else 1  # moments
+    sums = np.zeros((repeats, segments, d))
+    squares = np.zeros((repeats, segments, d if with_squares else 0))
+    tile = np.empty((min(n, TILE_ROWS), TILE_COLUMNS * kept), rows.dtype)
+    partial = np.empty((segments, TILE_COLUMNS * kept), rows.dtype)
+    for left in range(0, d, TILE_COLUMNS):
+        right = min(left + TILE_COLUMNS, d)
+        width = right - left
+        c, s = centre[left:right], scale[left:right]
+        for start in range(0, n, TILE_ROWS):
+            stop = min(n, start + TILE_ROWS)
+            for i in range(start, stop):  # pack: the values of a row, then their squares
+                row, weight, packed = rows[i, left:right], weights[i], tile[i - start]
+                if with_squares:
+                    for j in range(width):
+                        value = (row[j] * weight - c[j]) * s[j]
+                        packed[j] = value
+                        packed[width + j] = value * value
+                else:
+                    for j in range(width):
+                        packed[j] = (row[j] * weight - c[j]) * s[j]
+            for k in range(repeats):
+                partial[:] = 0
+                for i in range(start, stop):
+                    segment = labels[i, k]
+                    for j in range(width * kept):
+                        partial[segment, j] += tile[i - start, j]
+                for segment in range(segments):
+                    total, part = sums[k, segment, left:right], partial[segment]
+                    for j in range(width):
+                        total[j] += part[j]
+                    if with_squares:
+                        total = squares[k, segment, left:right]
+                        for j in range(width):
+                            total[j] += part[width + j]
+    return sums, squares

@@ -1,0 +1,14 @@
+"""Names for the arrays that travel through the package."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Matrix: TypeAlias = npt.NDArray[Any]  # of float32 or float64
+Indices: TypeAlias = npt.NDArray[np.intp]
+Labels: TypeAlias = npt.NDArray[np.uint16]
+Array: TypeAlias = npt.NDArray[Any]

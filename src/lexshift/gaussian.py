@@ -1,0 +1,71 @@
+"""The Gaussian with diagonal covariance that describes a set of sibling embeddings (section 3.1 of the paper)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lexshift import _checks
+from lexshift._sums import moments, squared_distances
+from lexshift._typing import Floats, Matrix
+
+VARIANCE_FLOOR = 1e-4
+"""The least variance a dimension counts with in a divergence, as a share of the variance of both sets together.
+
+Encoders have dimensions that do not vary over the occurrences of some word, and a divergence divides by the variance.
+The floor says that a standard deviation under 1 % of the common one is taken as that 1 %. The variance of the two
+sets together does not change when rows are swapped between them, so neither does the floor.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """Mean and diagonal sample variance (ddof = 1) of a set of rows, or of a whole batch of sets.
+
+    Parameters
+    ----------
+    mean : array of shape (..., d)
+    variance : array of shape (..., d)
+    count : int
+        How many rows the set has.
+
+    Examples
+    --------
+    >>> from lexshift import Gaussian
+    >>> siblings = Gaussian.fit([[1.0, 2.0], [3.0, 2.0], [5.0, 5.0]])
+    >>> siblings.mean.tolist(), siblings.variance.tolist(), siblings.count
+    ([3.0, 3.0], [4.0, 3.0], 3)
+    """
+
+    mean: Floats
+    variance: Floats
+    count: int
+
+    @classmethod
+    def fit(cls, rows: npt.ArrayLike) -> Gaussian:
+        """Describe a set of rows, an array-like of shape (n, d) with n of at least 2."""
+        return fit(_checks.rows(rows, "rows"), "rows")
+
+
+def fit(rows: Matrix, name: str, unit: bool = False) -> Gaussian:
+    """The Gaussian of checked rows, or of the same rows scaled to unit length; NaN and infinity are refused."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, squares = moments(rows, row_weights(rows, name, unit))
+    if not (np.isfinite(mean).all() and np.isfinite(squares).all()):
+        _checks.finite(rows, name)
+    return Gaussian(mean, squares / (len(rows) - 1), len(rows))
+
+
+def row_weights(rows: Matrix, name: str, unit: bool) -> Floats:
+    """What each row is multiplied by before it counts: 1, or one over its length. (n,)"""
+    if not unit:
+        return np.ones(len(rows))
+    lengths = np.sqrt(squared_distances(rows, np.zeros(rows.shape[1])))
+    if not lengths.all():
+        raise ValueError(
+            f"{name} has a row of zeros (row {int(np.argmin(lengths))}), which has no direction: "
+            f"a cosine distance to it is undefined"
+        )
+    return 1.0 / lengths

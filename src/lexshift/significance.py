@@ -1,0 +1,208 @@
+"""How sure a change is: a permutation test, false-discovery control over words, and bootstrap intervals.
+
+The permutation test asks how often a random split of all occurrences into two sets of the same sizes gives a distance
+as large as e_original. The sums of a split are a matrix product, so a thousand splits are one product: (splits, rows)
+times (rows, d). The bootstrap asks how much the change score would vary had other occurrences been sampled, and uses
+the same product with the number of times that each row was drawn.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lexshift import _checks
+from lexshift._bootstrap import Interval, bootstrap
+from lexshift._products import Products, batches
+from lexshift._streams import check_seed, generator
+from lexshift._sums import power_of_two
+from lexshift._typing import Array, Floats, Matrix
+from lexshift.distance.metric import Metric, evaluate, get
+from lexshift.gaussian import Gaussian, fit
+
+STAGES = ((1_000, 0.05), (10_000, 0.005), (100_000, 0.0))
+"""Permutations in all, and the p above which no more are drawn: Liu et al. (2021)."""
+EXACT_BELOW = 1_000
+"""With fewer splits than this, all of them are tried."""
+
+__all__ = ["Interval", "PermutationTest", "benjamini_hochberg", "bootstrap", "decide", "permutation_test"]
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """The answer of a permutation test.
+
+    Attributes
+    ----------
+    p : float
+        (1 + exceeding) / (1 + permutations), or with all splits tried the exact share, which is the same formula.
+    e_original : float
+    exceeding : int
+        How many permutations gave a distance of at least e_original.
+    permutations : int
+        How many were tried, the original split not counted.
+    exact : bool
+        Whether they were all there are.
+    """
+
+    p: float
+    e_original: float
+    exceeding: int
+    permutations: int
+    exact: bool
+
+
+def permutation_test(
+    old: npt.ArrayLike,
+    new: npt.ArrayLike,
+    metric: str | Metric = "cosine",
+    permutations: int = STAGES[-1][0],
+    seed: int = 0,
+    word: str = "",
+) -> PermutationTest:
+    """Test whether the two sets differ more than a random split of their rows would.
+
+    1,000 permutations are drawn; if p is then at most 0.05, 10,000 in all; if at most 0.005, 100,000. All splits are
+    tried if there are fewer than 1,000.
+
+    Parameters
+    ----------
+    old, new : array-like of shape (n_old, d) and (n_new, d)
+    metric : str or Metric
+    permutations : int
+        The most that are drawn.
+    seed, word
+        As for :class:`lexshift.SSCD`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lexshift import permutation_test
+    >>> rng = np.random.default_rng(0)
+    >>> old, same, moved = (rng.normal(loc, 1, size=(40, 8)) for loc in (1, 1, 2))
+    >>> permutation_test(old, same, "euclidean", permutations=1000).p > 0.05
+    True
+    >>> permutation_test(old, moved, "euclidean", permutations=1000).p
+    0.000999000999000999
+    """
+    rows_old, rows_new = _checks.pair(old, new)
+    chosen = get(metric)
+    permutations = _checks.positive(permutations, "permutations")
+    rng, seed = generator(check_seed(seed), "permutation", word), check_seed(seed)
+
+    D1, D2 = fit(rows_old, "old", chosen.unit_rows), fit(rows_new, "new", chosen.unit_rows)
+    e_original = float(evaluate([chosen], D1, D2, generator(seed, "samples", word))[0])
+    at_least = e_original - 1e-6 * abs(e_original)  # splits that differ by rounding only count as equal
+    split = _Splitter(rows_old, rows_new, D1, D2, chosen)
+
+    def exceeding(members: Array) -> int:
+        e = evaluate([chosen], *split(members), generator(seed, "samples", word))[0]
+        return int((e >= at_least).sum())
+
+    if math.comb(split.n, split.n_small) < EXACT_BELOW:
+        others = split.all_others()
+        found = exceeding(others) if len(others) else 0
+        return PermutationTest((1 + found) / (1 + len(others)), e_original, found, len(others), exact=True)
+
+    found = done = 0
+    for stage, p_above in STAGES:
+        stage = min(stage, permutations)
+        for size in batches(stage - done, split.n):
+            found += exceeding(split.random(size, rng))
+        done = max(done, stage)
+        p = (1 + found) / (1 + done)
+        if p > p_above or done == permutations:
+            break
+    return PermutationTest(p, e_original, found, done, exact=False)
+
+
+def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
+    """The q of every word from its p: the least false discovery rate at which it would count as changed.
+
+    Examples
+    --------
+    >>> from lexshift import benjamini_hochberg
+    >>> benjamini_hochberg([0.01, 0.02, 0.9]).round(3).tolist()
+    [0.03, 0.03, 0.9]
+    """
+    from scipy.stats import false_discovery_control  # a slow import, needed nowhere else
+
+    values = np.asarray(p, dtype=float)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"p must be a sequence of at least one p-value; got shape {values.shape}")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"every p must be from 0 to 1; got {values[~((values >= 0) & (values <= 1))][0]}")
+    return np.asarray(false_discovery_control(values, method="bh"), dtype=float)
+
+
+def decide(q: npt.ArrayLike, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
+    """Changed or stable: the binary task of SemEval-2020. A word has changed if its q is at most ``alpha``.
+
+    Of the words called changed, at most a share of ``alpha`` is expected to have been called so by chance.
+
+    Examples
+    --------
+    >>> from lexshift import benjamini_hochberg, decide
+    >>> decide(benjamini_hochberg([0.01, 0.02, 0.9])).tolist()
+    [True, True, False]
+    """
+    values = np.asarray(q, dtype=float)
+    if np.isnan(values).any():
+        raise ValueError("every q must be a number; got nan")
+    return values <= _checks.between_0_and_1(alpha, "alpha")
+
+
+class _Splitter:
+    """Gaussians of random splits of all rows into two sets as large as the original ones."""
+
+    def __init__(self, old: Matrix, new: Matrix, D1: Gaussian, D2: Gaussian, metric: Metric) -> None:
+        self.n_old, self.n = len(old), len(old) + len(new)
+        self.n_small = min(len(old), len(new))
+        mean = (D1.count * D1.mean + D2.count * D2.mean) / self.n
+        squares = sum(g.variance * (g.count - 1) + g.count * (g.mean - mean) ** 2 for g in (D1, D2))
+        self.scale = power_of_two(np.sqrt(squares / self.n))
+        self.old = Products(old, "old", mean, self.scale, metric)
+        self.new = Products(new, "new", mean, self.scale, metric)
+        self.centre = self.old.centre.astype(float)
+        self.total = self.n * (mean - self.centre) * self.scale  # (d,), what rounding the centre left
+        self.total_squares = squares * self.scale**2 + self.total**2 / self.n
+
+    def __call__(self, members: Array) -> tuple[Gaussian, Gaussian]:
+        """Members of the smaller set, (b, n) of 0 and 1, to the Gaussians of the old and the new set, (b, d)."""
+        sums, squares = (
+            a + b
+            for a, b in zip(
+                self.old.sums(members[:, : self.n_old]), self.new.sums(members[:, self.n_old :]), strict=True
+            )
+        )
+        small = self._gaussian(sums, squares, self.n_small)
+        rest = self.total_squares - squares if squares.shape[1] else squares
+        large = self._gaussian(self.total - sums, rest, self.n - self.n_small)
+        return (small, large) if self.n_small == self.n_old else (large, small)
+
+    def _gaussian(self, sums: Floats, squares: Floats, count: int) -> Gaussian:
+        variance = squares
+        if squares.shape[1]:
+            variance = np.maximum(squares - sums**2 / count, 0) / ((count - 1) * self.scale**2)
+        return Gaussian(self.centre + sums / (count * self.scale), variance, count)
+
+    def random(self, size: int, rng: np.random.Generator) -> Array:
+        """Members of the smaller set in random splits: (size, n) of 0 and 1."""
+        members = np.zeros((size, self.n), np.uint8)
+        for row in members:
+            row[rng.choice(self.n, self.n_small, replace=False, shuffle=False)] = 1
+        return members
+
+    def all_others(self) -> Array:
+        """Every split but the original one."""
+        first = 0 if self.n_small == self.n_old else self.n_old
+        original = tuple(range(first, first + self.n_small))
+        splits = [s for s in itertools.combinations(range(self.n), self.n_small) if s != original]
+        members = np.zeros((len(splits), self.n), np.uint8)
+        for row, chosen in zip(members, splits, strict=True):
+            row[list(chosen)] = 1
+        return members

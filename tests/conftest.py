@@ -1,0 +1,34 @@
+"""What all tests share: the data folder, and a registry of metrics that each test leaves as it found it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from lexshift.distance import metric
+
+# Kernels compile on their first call, and CI machines are noisy: no deadline for an example.
+settings.register_profile("lexshift", deadline=None, max_examples=25, derandomize=True)
+settings.load_profile("lexshift")
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder with reference answers and real data, named by LEXSHIFT_DATA."""
+    folder = os.environ.get("LEXSHIFT_DATA")
+    if not folder:
+        pytest.skip("LEXSHIFT_DATA is not set: no reference data here")
+    return Path(folder)
+
+
+@pytest.fixture(autouse=True)
+def _registry() -> Iterator[None]:
+    """Metrics that a test registers are gone after it."""
+    known = dict(metric._registry)
+    yield
+    metric._registry.clear()
+    metric._registry.update(known)
