@@ -74,7 +74,9 @@ def bootstrap(
     True
     """
     rows_old, rows_new = _checks.pair(old, new)
-    sscd = sscd if sscd is not None else SSCD()
+    sscd = SSCD() if sscd is None else sscd
+    if not isinstance(sscd, SSCD):
+        raise ValueError(f"sscd must be a lexshift.SSCD; got {sscd!r}")
     resamples = _checks.positive(resamples, "resamples")
     confidence = _checks.between_0_and_1(confidence, "confidence")
     rng = generator(sscd.seed, "bootstrap", word)

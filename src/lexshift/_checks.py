@@ -95,7 +95,7 @@ def positive(value: Any, name: str, least: int = 1) -> int:
 
 def between_0_and_1(value: Any, name: str) -> float:
     """A share strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}")
     return float(value)
 

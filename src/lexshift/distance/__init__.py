@@ -14,6 +14,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from lexshift import _checks
 from lexshift._typing import Floats
 from lexshift.distance import divergences, expected, means, pairwise
 from lexshift.distance.metric import Metric, get, metrics, register
@@ -40,7 +43,9 @@ def dscd(distance: str, mode: str = "expected", samples: int = 1000) -> Metric:
     samples : int
         How many vectors are drawn from each Gaussian in the sampled mode.
     """
-    if mode == "expected":
+    _checks.choice(distance, "distance", DISTANCES)
+    samples = _checks.positive(samples, "samples")
+    if _checks.choice(mode, "mode", ("expected", "sampled")) == "expected":
         return Metric(f"dscd-{distance}:expected", getattr(expected, distance), needs_variance=True)
     return Metric(f"dscd-{distance}:sampled", pairwise.AVERAGES[distance], needs_variance=True, samples=samples)
 
@@ -60,8 +65,7 @@ def _register_all() -> None:
     for distance in DISTANCES:
         register(_on_means(distance))
     for distance in DISTANCES:
-        metric = dscd(distance)
-        register(Metric(f"dscd-{distance}", metric.between, needs_variance=True))
+        register(replace(dscd(distance), name=f"dscd-{distance}"))
     for distance in DISTANCES:
         register(dscd(distance, "expected"))
         register(dscd(distance, "sampled"))
