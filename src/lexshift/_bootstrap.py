@@ -82,9 +82,9 @@ def bootstrap(
     rng = generator(sscd.seed, "bootstrap", word)
     resampler = Resampler(rows_old, rows_new, sscd, word)
     scores = np.concatenate([resampler(size, rng) for size in batches(resamples, resampler.cells)])
-    bias = float(np.median(scores)) - sscd.score(rows_old, rows_new, word).score
-    low, high = np.quantile(scores, [0.5 - confidence / 2, 0.5 + confidence / 2]) - bias
-    return Interval(max(float(low), 0.0), float(high), confidence, bias)
+    score, median = sscd.score(rows_old, rows_new, word).score, np.median(scores)
+    low, high = score + np.quantile(scores - median, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    return Interval(max(float(low), 0.0), float(high), confidence, float(median - score))
 
 
 class Resampler:
@@ -94,11 +94,11 @@ class Resampler:
         self.sscd, self.word, self.metric = sscd, word, get(sscd.metric)
         self.count = swap.swap_count(len(old), len(new), sscd.rate, _checks.sizes(sscd.corpus_sizes))
         self.repeats = sscd.repeats if sscd.strategy == "random" else 1
-        self.cells = (len(old) + len(new)) * (self.repeats + 1)
+        self.cells = max(len(old) + len(new), old.shape[1]) * (self.repeats + 1)  # numbers that one resample takes
         D1, D2 = fit(old, "old", self.metric.unit_rows), fit(new, "new", self.metric.unit_rows)
         self.scale = power_of_two(np.sqrt(np.maximum(D1.variance, D2.variance)))
-        self.old = Products(old, "old", D1.mean, self.scale, self.metric)
-        self.new = Products(new, "new", D2.mean, self.scale, self.metric)
+        self.old = Products(old, "old", D1.mean, self.scale, D1.variance, self.metric)
+        self.new = Products(new, "new", D2.mean, self.scale, D2.variance, self.metric)
         self.shift = (self.new.centre.astype(float) - self.old.centre) * self.scale  # (d,)
 
     def __call__(self, size: int, rng: np.random.Generator) -> Floats:
@@ -167,10 +167,11 @@ def _draw(n: int, size: int, rng: np.random.Generator) -> Array:
 
 
 def _first(drawn: Array, order: Array, count: int) -> Array:
-    """Of the rows drawn, the first ones in an order that make up ``count``, all copies of a row together: (b, n)."""
+    """Of the rows drawn, the first ones in an order until there are ``count``, all copies of a row together: (b, n)."""
     times = np.take_along_axis(drawn, order, axis=1)
+    before = np.cumsum(times, axis=1) - times
     moved = np.zeros_like(drawn)
-    np.put_along_axis(moved, order, times * (np.cumsum(times, axis=1) <= count), axis=1)
+    np.put_along_axis(moved, order, times * (before < count), axis=1)
     return moved
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import numbers
 from collections.abc import Iterable
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -20,12 +21,14 @@ def rows(values: npt.ArrayLike, name: str) -> Matrix:
     """A set of sibling embeddings as a C-ordered (n, d) array of float32 or float64, copied only if it has to be."""
     try:
         array: Array = np.asarray(values)
-    except ValueError as error:
+    except Exception as error:  # whatever a library's __array__ raises: a tensor on a GPU, one with gradients
         raise ValueError(f"{name} must be a 2-D array of numbers (occurrences x dimensions): {error}") from None
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values; every value must be a finite number")
     if array.ndim != 2:
+        got = f"{array.ndim}-D of shape {array.shape}" if array.ndim else type(values).__name__
         raise ValueError(
-            f"{name} must be a 2-D array (occurrences x dimensions), one row for each occurrence; "
-            f"got {array.ndim}-D of shape {array.shape}"
+            f"{name} must be a 2-D array (occurrences x dimensions), one row for each occurrence; got {got}"
         )
     if array.dtype.kind not in "fiub":
         raise ValueError(f"{name} must hold real numbers; got an array of {array.dtype}")
@@ -65,7 +68,7 @@ def finite(array: Matrix, name: str) -> None:
 def fraction(rate: Any, name: str = "rate") -> Fraction:
     """The swap rate as the fraction its decimals say: 0.7 is 7/10, not the binary number nearest to it."""
     message = f"{name} must be a number from 0 to 1; got {rate!r}"
-    if isinstance(rate, (str, bytes, bool, np.bool_)):
+    if isinstance(rate, (bool, np.bool_)) or not isinstance(rate, (numbers.Real, Decimal)):
         raise ValueError(message)
     try:
         value = rate if isinstance(rate, Fraction) else Fraction(str(rate))
@@ -78,7 +81,7 @@ def fraction(rate: Any, name: str = "rate") -> Fraction:
 
 def fractions(rates: Any) -> tuple[Fraction, ...]:
     """A non-empty sequence of swap rates as :func:`fraction`."""
-    if isinstance(rates, (str, bytes)) or not isinstance(rates, Iterable):
+    if isinstance(rates, (str, bytes)) or not isinstance(rates, Iterable) or getattr(rates, "ndim", 1) != 1:
         raise ValueError(f"rates must be a sequence of numbers from 0 to 1; got {rates!r}")
     values = tuple(fraction(rate, "every rate in rates") for rate in rates)
     if not values:
@@ -103,8 +106,8 @@ def between_0_and_1(value: Any, name: str) -> float:
 def choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """One of a few names; a near miss is answered with the name that was probably meant."""
     known = sorted(choices)
-    if value in known:
-        return str(value)
+    if isinstance(value, str) and value in known:
+        return value
     near = difflib.get_close_matches(str(value), known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}. {hint}".rstrip())

@@ -17,11 +17,14 @@ _BATCH_CELLS = 4_000_000  # entries of one batch of selections: bounds the memor
 class Products:
     """A set of rows made ready for products: about a centre, in units of the spread."""
 
-    def __init__(self, rows: Matrix, name: str, centre: Floats, scale: Floats, metric: Metric) -> None:
+    def __init__(
+        self, rows: Matrix, name: str, centre: Floats, scale: Floats, variance: Floats, metric: Metric
+    ) -> None:
         self.rows, self.variance = rows, metric.needs_variance
         self.dtype = np.dtype(np.float64) if metric.unit_rows else rows.dtype
         self.weights = row_weights(rows, name, metric.unit_rows).astype(self.dtype)
         self.centre, self.scale = centre.astype(self.dtype), scale.astype(self.dtype)
+        self.square = (variance * scale**2).astype(self.dtype)  # what a square is on average: small sums round less
 
     def sums(self, times: Array) -> tuple[Floats, Floats]:
         """Sums and sums of squares of the rows, each taken so many times: (b, n) -> (b, d) and (b, d or 0)."""
@@ -33,7 +36,9 @@ class Products:
             factor = times[:, chunk].astype(self.dtype)
             sums += factor @ z
             if self.variance:
-                squares += factor @ (z * z)
+                squares += factor @ (z * z - self.square)
+        if self.variance:
+            squares += times.sum(axis=1, keepdims=True) * self.square.astype(float)
         return sums, squares
 
 

@@ -74,17 +74,19 @@ def segment_sums(
     weights: Floats,
     centre: Floats,
     scale: Floats,
+    variance: Floats,
     labels: Labels,
     segments: int,
     with_squares: bool,
 ) -> tuple[Floats, Floats]:
     """For every repetition, the sums of the rows of each segment, and of their squares.
 
-    A row counts as ``(row * weight - centre) * scale``. In repetition k it belongs to segment ``labels[i, k]``.
+    A row counts as ``(row * weight - centre) * scale``. In repetition k it belongs to segment ``labels[i, k]``. Squares
+    are summed less ``variance``, what they are on average, which is put back in float64: small sums round less.
     A tile of rows and columns is read once, whatever the number of repetitions; sums run in the precision of the rows
     within a tile and in float64 over tiles.
 
-    rows : (n, d), weights : (n,), centre, scale : (d,), labels : (n, repeats)
+    rows : (n, d), weights : (n,), centre, scale, variance : (d,), labels : (n, repeats)
     ->  sums, squares : (repeats, segments, d); squares are (repeats, segments, 0) if not asked for
     """
     n, d = rows.shape
@@ -94,10 +96,11 @@ def segment_sums(
     squares = np.zeros((repeats, segments, d if with_squares else 0))
     tile = np.empty((min(n, TILE_ROWS), TILE_COLUMNS * kept), rows.dtype)
     partial = np.empty((segments, TILE_COLUMNS * kept), rows.dtype)
+    counts = np.empty(segments, np.intp)
     for left in range(0, d, TILE_COLUMNS):
         right = min(left + TILE_COLUMNS, d)
         width = right - left
-        c, s = centre[left:right], scale[left:right]
+        c, s, v = centre[left:right], scale[left:right], variance[left:right]
         for start in range(0, n, TILE_ROWS):
             stop = min(n, start + TILE_ROWS)
             for i in range(start, stop):  # pack: the values of a row, then their squares
@@ -106,14 +109,16 @@ def segment_sums(
                     for j in range(width):
                         value = (row[j] * weight - c[j]) * s[j]
                         packed[j] = value
-                        packed[width + j] = value * value
+                        packed[width + j] = value * value - v[j]
                 else:
                     for j in range(width):
                         packed[j] = (row[j] * weight - c[j]) * s[j]
             for k in range(repeats):
                 partial[:] = 0
+                counts[:] = 0
                 for i in range(start, stop):
                     segment = labels[i, k]
+                    counts[segment] += 1
                     for j in range(width * kept):
                         partial[segment, j] += tile[i - start, j]
                 for segment in range(segments):
@@ -123,5 +128,5 @@ def segment_sums(
                     if with_squares:
                         total = squares[k, segment, left:right]
                         for j in range(width):
-                            total[j] += part[width + j]
+                            total[j] += part[width + j] + counts[segment] * np.float64(v[j])
     return sums, squares

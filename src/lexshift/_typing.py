@@ -10,5 +10,5 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 Matrix: TypeAlias = npt.NDArray[Any]  # of float32 or float64
 Indices: TypeAlias = npt.NDArray[np.intp]
-Labels: TypeAlias = npt.NDArray[np.uint16]
+Labels: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
 Array: TypeAlias = npt.NDArray[Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,9 @@ Encoders have dimensions that do not vary over the occurrences of some word, and
 The floor says that a standard deviation under 1 % of the common one is taken as that 1 %. The variance of the two
 sets together does not change when rows are swapped between them, so neither does the floor.
 """
+
+
+_TINY = 1e-280  # squares below this are losing digits, or are 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,8 @@ def fit(rows: Matrix, name: str, unit: bool = False) -> Gaussian:
         mean, squares = moments(rows, row_weights(rows, name, unit))
     if not (np.isfinite(mean).all() and np.isfinite(squares).all()):
         _checks.finite(rows, name)
+    if not unit and any(0 < np.ptp(rows[:, j]) < math.sqrt(_TINY) for j in np.flatnonzero(squares < _TINY)):
+        raise ValueError(f"{name} holds values too small for their squares to be told from 0; rescale it")
     return Gaussian(mean, squares / (len(rows) - 1), len(rows))
 
 
@@ -62,10 +68,13 @@ def row_weights(rows: Matrix, name: str, unit: bool) -> Floats:
     """What each row is multiplied by before it counts: 1, or one over its length. (n,)"""
     if not unit:
         return np.ones(len(rows))
-    lengths = np.sqrt(squared_distances(rows, np.zeros(rows.shape[1])))
-    if not lengths.all():
+    squares = squared_distances(rows, np.zeros(rows.shape[1]))
+    for i in np.flatnonzero(squares < _TINY):
+        if rows[i].any():
+            raise ValueError(f"{name} holds values too small for their squares to be told from 0 (row {i}); rescale it")
         raise ValueError(
-            f"{name} has a row of zeros (row {int(np.argmin(lengths))}), which has no direction: "
-            f"a cosine distance to it is undefined"
+            f"{name} has a row of zeros (row {i}), which has no direction: a cosine distance to it is undefined"
         )
-    return 1.0 / lengths
+    if not np.isfinite(squares).all():
+        _checks.finite(rows, name)
+    return 1.0 / np.sqrt(squares)

@@ -40,6 +40,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift import _checks
+from lexshift._streams import check_seed
 from lexshift._typing import Floats, Indices
 
 SEEDS = (
@@ -75,7 +76,7 @@ DSCD_SAMPLES = 1000
 def e_original(old: npt.ArrayLike, new: npt.ArrayLike, metric: str, seed: int = 7) -> float:
     """The distance before swapping. ``seed`` is what numpy starts from just before the first DSCD distance is drawn."""
     D1, D2 = _pair(old, new)
-    return _distance(D1, D2, metric, np.random.RandomState(seed))
+    return _distance(D1, D2, metric, np.random.RandomState(_seed(seed)))
 
 
 def e_swap(
@@ -93,6 +94,8 @@ def e_swap(
     """
     D1, D2 = _pair(old, new)
     _checks.fraction(rate)
+    _checks.sizes(corpus_sizes)
+    _seed(seed)
     n = swap_count(len(D1), len(D2), rate, corpus_sizes)
     if n > min(len(D1), len(D2)):
         raise ValueError(
@@ -115,6 +118,12 @@ def swap_count(n_old: int, n_new: int, rate: float, corpus_sizes: tuple[int, int
         return round(min(n_old, n_new) * rate)
     size_old, size_new = corpus_sizes
     return round(min(n_old, n_new * size_old / size_new) * rate)
+
+
+def _seed(seed: int) -> int:
+    if check_seed(seed) >= 2**32:
+        raise ValueError(f"seed must be below 2**32, as numpy's was; got {seed!r}")
+    return seed
 
 
 def _farthest(rows: Floats, others: Floats, n: int) -> Indices:
@@ -165,7 +174,9 @@ def _dscd(m1: Floats, v1: Floats, m2: Floats, v2: Floats, distance: str, rng: np
 
 
 def _normal(mean: Floats, variance: Floats, rng: np.random.RandomState) -> Floats:
-    """What ``rng.multivariate_normal(mean, diag(variance), n)`` gives: its SVD only sorts the variances."""
+    """What ``rng.multivariate_normal(mean, diag(variance), n)`` gives: its SVD only sorts variances that differ."""
+    if len(np.unique(variance)) < len(variance):
+        return rng.multivariate_normal(mean, np.diag(variance), DSCD_SAMPLES)
     z = rng.standard_normal((DSCD_SAMPLES, len(mean)))
     order = np.argsort(-variance, kind="stable")
     x = np.empty_like(z)

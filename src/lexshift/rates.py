@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -107,11 +107,12 @@ def search_rate(
     >>> curve.rate, curve.closed_form
     (0.6, 0.6)
     """
-    if not words:
+    fractions = _checks.fractions(rates)
+    if isinstance(words, Mapping) and not words:
         raise ValueError("words must hold at least one word with its (old, new) arrays; got none")
 
     def one(old: npt.ArrayLike, new: npt.ArrayLike, word: str) -> Sweep:
-        return sweep(old, new, [metric], rates, repeats, seed, strategy, corpus_sizes, word)
+        return sweep(old, new, [metric], fractions, repeats, seed, strategy, corpus_sizes, word)
 
     sweeps = list(for_words(words, workers, one).values())
     sizes = _checks.sizes(corpus_sizes)
@@ -132,5 +133,6 @@ def closed_form_rate(n_old: int, n_new: int, corpus_sizes: tuple[int, int] | Non
     >>> closed_form_rate(100, 140)
     0.5833333333333334
     """
+    n_old, n_new = _checks.positive(n_old, "n_old"), _checks.positive(n_new, "n_new")
     mixed = Fraction(n_old * n_new, n_old + n_new)  # the swap count that leaves no difference
-    return float(min(Fraction(1), mixed / swap.swap_base(n_old, n_new, corpus_sizes)))
+    return float(min(Fraction(1), mixed / swap.swap_base(n_old, n_new, _checks.sizes(corpus_sizes))))

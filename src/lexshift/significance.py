@@ -92,29 +92,35 @@ def permutation_test(
     rows_old, rows_new = _checks.pair(old, new)
     chosen = get(metric)
     permutations = _checks.positive(permutations, "permutations")
-    rng, seed = generator(check_seed(seed), "permutation", word), check_seed(seed)
+    seed = check_seed(seed)
 
+    n, n_small = len(rows_old) + len(rows_new), min(len(rows_old), len(rows_new))
+    # Either set has two rows at least, and 46 rows already have more pairs than that.
+    exact = n < 46 and math.comb(n, n_small) < EXACT_BELOW
+    if exact:  # few rows, among which ties are likely: to the last digit
+        rows_old, rows_new = rows_old.astype(float), rows_new.astype(float)
     D1, D2 = fit(rows_old, "old", chosen.unit_rows), fit(rows_new, "new", chosen.unit_rows)
     e_original = float(evaluate([chosen], D1, D2, generator(seed, "samples", word))[0])
-    at_least = e_original - 1e-6 * abs(e_original)  # splits that differ by rounding only count as equal
     split = _Splitter(rows_old, rows_new, D1, D2, chosen)
 
     def exceeding(members: Array) -> int:
+        """How many of the splits are at least as far apart; those that differ by rounding only are."""
         e = evaluate([chosen], *split(members), generator(seed, "samples", word))[0]
-        return int((e >= at_least).sum())
+        rounding = np.ptp(np.append(e, e_original)) * (1e-9 if rows_old.dtype == np.float64 else 1e-6)
+        return int((e >= e_original - rounding - 1e-12 * abs(e_original)).sum())
 
-    # Either set has two rows at least, and 46 rows already have more pairs than that.
-    if split.n < 46 and math.comb(split.n, split.n_small) < EXACT_BELOW:
+    if exact:
         others = split.all_others()
-        found = exceeding(others) if len(others) else 0
+        edges = np.cumsum([0, *batches(len(others), split.cells)])
+        found = sum(exceeding(others[start:stop]) for start, stop in itertools.pairwise(edges))
         return PermutationTest((1 + found) / (1 + len(others)), e_original, found, len(others), exact=True)
 
+    rng = generator(seed, "permutation", word)
     found = done = 0
     for stage, p_above in STAGES:
         stage = min(stage, permutations)
-        for size in batches(stage - done, split.n):
-            found += exceeding(split.random(size, rng))
-        done = max(done, stage)
+        found += sum(exceeding(split.random(size, rng)) for size in batches(stage - done, split.cells))
+        done = stage
         p = (1 + found) / (1 + done)
         if p > p_above or done == permutations:
             break
@@ -123,6 +129,11 @@ def permutation_test(
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     """The q of every word from its p: the least false discovery rate at which it would count as changed.
+
+    Parameters
+    ----------
+    p : sequence of float
+        The p of every word that was tested.
 
     Examples
     --------
@@ -145,6 +156,13 @@ def decide(q: npt.ArrayLike, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
 
     Of the words called changed, at most a share of ``alpha`` is expected to have been called so by chance.
 
+    Parameters
+    ----------
+    q : sequence of float
+        As :func:`benjamini_hochberg` gives them.
+    alpha : float
+        The false discovery rate that is accepted.
+
     Examples
     --------
     >>> from lexshift import benjamini_hochberg, decide
@@ -162,12 +180,14 @@ class _Splitter:
 
     def __init__(self, old: Matrix, new: Matrix, D1: Gaussian, D2: Gaussian, metric: Metric) -> None:
         self.n_old, self.n = len(old), len(old) + len(new)
+        self.cells = max(self.n, old.shape[1])  # numbers that one split takes
         self.n_small = min(len(old), len(new))
         mean = (D1.count * D1.mean + D2.count * D2.mean) / self.n
-        squares = sum(g.variance * (g.count - 1) + g.count * (g.mean - mean) ** 2 for g in (D1, D2))
+        parts = [g.variance * (g.count - 1) + g.count * (g.mean - mean) ** 2 for g in (D1, D2)]
+        squares = parts[0] + parts[1]  # (d,)
         self.scale = power_of_two(np.sqrt(squares / self.n))
-        self.old = Products(old, "old", mean, self.scale, metric)
-        self.new = Products(new, "new", mean, self.scale, metric)
+        self.old = Products(old, "old", mean, self.scale, squares / self.n, metric)
+        self.new = Products(new, "new", mean, self.scale, squares / self.n, metric)
         self.centre = self.old.centre.astype(float)
         self.total = self.n * (mean - self.centre) * self.scale  # (d,), what rounding the centre left
         self.total_squares = squares * self.scale**2 + self.total**2 / self.n

@@ -14,9 +14,10 @@ repeated with new random swaps, and averaged. :func:`sweep` does it for many met
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -204,7 +205,7 @@ def sweep(
     old: npt.ArrayLike,
     new: npt.ArrayLike,
     metrics: Sequence[str | Metric] = ("kl",),
-    rates: Sequence[float] = RATES,
+    rates: Sequence[float | Fraction] = RATES,
     repeats: int = 20,
     seed: int = 0,
     strategy: swap.Strategy = "random",
@@ -290,6 +291,8 @@ def _distances(
 def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
     if isinstance(metrics, (str, Metric)):
         metrics = [metrics]
+    if not isinstance(metrics, Iterable):
+        raise ValueError(f"metrics must be a sequence of names or Metrics; got {metrics!r}")
     chosen = [get(metric) for metric in metrics]
     if not chosen:
         raise ValueError("metrics must name at least one metric; got none")
@@ -298,10 +301,15 @@ def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
 
 def for_words(words: Words, workers: int | None, function: Any) -> dict[str, Any]:
     """Call a function of (old, new, word) for every word; an error says which word it is about."""
+    if not isinstance(words, Mapping):
+        raise ValueError(f"words must be a mapping of a word to its (old, new) arrays; got {type(words).__name__}")
 
     def one(word: str) -> Any:
         try:
             old, new = words[word]
+        except (TypeError, ValueError):
+            raise ValueError(f"{word!r} must have its (old, new) arrays; got {type(words[word]).__name__}") from None
+        try:
             return function(old, new, word=word)
         except ValueError as error:
             raise ValueError(f"{word!r}: {error}") from error

@@ -137,8 +137,9 @@ def swapped_gaussians(
     scale = power_of_two(np.sqrt(np.maximum(g_old.variance, g_new.variance)))  # (d,)
     # Each set is summed about its own mean, in units of its spread: the sums stay small, and float32 is enough.
     c_old, c_new = _centre(old, g_old, unit), _centre(new, g_new, unit)
-    sums_old = segment_sums(old, *_units(old, "old", c_old, scale, unit), labels_old, len(cuts) + 1, variance)
-    sums_new = segment_sums(new, *_units(new, "new", c_new, scale, unit), labels_new, len(cuts) + 1, variance)
+    u_old, u_new = _units(old, "old", g_old, c_old, scale, unit), _units(new, "new", g_new, c_new, scale, unit)
+    sums_old = segment_sums(old, *u_old, labels_old, len(cuts) + 1, variance)
+    sums_new = segment_sums(new, *u_new, labels_new, len(cuts) + 1, variance)
     shift = (c_new.astype(float) - c_old) * scale
     swapped_old = merge_segments(*sums_old, *sums_new, cuts, len(old), c_old.astype(float), shift, scale)
     swapped_new = merge_segments(*sums_new, *sums_old, cuts, len(new), c_new.astype(float), -shift, scale)
@@ -157,9 +158,10 @@ def _labels(
     cuts: npt.NDArray[np.intp],
 ) -> tuple[Labels, Labels]:
     """The segment of each row in each repetition: how many swap counts its position in the order has passed."""
-    labels_old, labels_new = np.empty((n_old, repeats), np.uint16), np.empty((n_new, repeats), np.uint16)
-    segment_old = np.searchsorted(cuts, np.arange(n_old), side="right").astype(np.uint16)
-    segment_new = np.searchsorted(cuts, np.arange(n_new), side="right").astype(np.uint16)
+    dtype = np.uint16 if len(cuts) < 2**16 else np.uint32
+    labels_old, labels_new = np.empty((n_old, repeats), dtype), np.empty((n_new, repeats), dtype)
+    segment_old = np.searchsorted(cuts, np.arange(n_old), side="right").astype(dtype)
+    segment_new = np.searchsorted(cuts, np.arange(n_new), side="right").astype(dtype)
     for k, (order_old, order_new) in enumerate(row_orders):
         labels_old[order_old, k] = segment_old
         labels_new[order_new, k] = segment_new
@@ -171,9 +173,12 @@ def _centre(rows: Matrix, g: Gaussian, unit: bool) -> Matrix:
     return g.mean if unit else g.mean.astype(rows.dtype)
 
 
-def _units(rows: Matrix, name: str, centre: Matrix, scale: Floats, unit: bool) -> tuple[Matrix, Matrix, Matrix]:
-    """What a row is multiplied by, what is taken off it, and what the rest is multiplied by."""
-    return row_weights(rows, name, unit).astype(centre.dtype), centre, scale.astype(centre.dtype)
+def _units(
+    rows: Matrix, name: str, g: Gaussian, centre: Matrix, scale: Floats, unit: bool
+) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """What a row is multiplied by, what is taken off it, what the rest is multiplied by, and its square on average."""
+    weights, square = row_weights(rows, name, unit), g.variance * scale**2
+    return weights.astype(centre.dtype), centre, scale.astype(centre.dtype), square.astype(centre.dtype)
 
 
 @kernel

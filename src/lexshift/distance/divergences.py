@@ -47,7 +47,7 @@ def _kl(m1: Floats, v1: Floats, n1: int, m2: Floats, v2: Floats, n2: int) -> Flo
                     product *= ratio
                     total += ratio - 1.0 + shift2 / below
             total -= np.log(product)
-        out[b] = 0.5 * total
+        out[b] = max(0.5 * total, 0.0)  # rounding must not make it negative
     return out
 
 

@@ -93,4 +93,12 @@ def cosine(old: Floats, new: Floats) -> Floats:
 
 def correlation(old: Floats, new: Floats) -> Floats:
     """1 - Pearson's correlation: the cosine distance after taking each vector's own average off"""
-    return cosine(old - old.mean(axis=1, keepdims=True), new - new.mean(axis=1, keepdims=True))
+    return cosine(_deviations(old), _deviations(new))
+
+
+def _deviations(vectors: Floats) -> Floats:
+    """Each vector less its own average: zeros, and not what rounding leaves, if its dimensions are all equal. (b, d)"""
+    deviations = vectors - vectors.mean(axis=1, keepdims=True)
+    equal = np.ptp(vectors, axis=1) <= 1e-14 * np.abs(vectors).max(axis=1)
+    deviations[equal] = 0.0
+    return deviations

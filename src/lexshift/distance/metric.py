@@ -70,6 +70,11 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
     normal numbers, so that two values differ by what the Gaussians differ in and not by the luck of the draw.
     """
     shape, d = old.mean.shape[:-1], old.mean.shape[-1]
+    if old.mean.shape != new.mean.shape:
+        raise ValueError(
+            f"the two Gaussians must have the same number of dimensions; got {d} and {new.mean.shape[-1]} "
+            f"(shapes {old.mean.shape} and {new.mean.shape})"
+        )
     flat_old, flat_new = _flat(old), _flat(new)
     pairs = len(flat_old.mean)
     out = np.empty((len(metrics), pairs))
@@ -82,13 +87,20 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
                     f"of {d} dimensions; it must reduce the last axis and keep the first"
                 )
             out[i] = values
+    start = rng.bit_generator.state
     for n in sorted({metric.samples for metric in metrics} - {0}):
+        rng.bit_generator.state = start  # what one metric draws does not depend on the others
         z_old, z_new = (rng.standard_normal((n, d), dtype=np.float32) for _ in range(2))
         for b in range(pairs):
             x, y = _draw(z_old, flat_old, b), _draw(z_new, flat_new, b)
             for i, metric in enumerate(metrics):
                 if metric.samples == n:
-                    out[i, b] = metric.between(x, y)
+                    value = np.asarray(metric.between(x, y), dtype=float)
+                    if value.shape != ():
+                        raise ValueError(
+                            f"metric {metric.name!r} returned shape {value.shape}; it must return a number"
+                        )
+                    out[i, b] = value
     for metric, values in zip(metrics, out, strict=True):
         if not np.isfinite(values).all():
             raise ValueError(

@@ -21,7 +21,7 @@ _KRONROD = np.array(  # node, its Kronrod weight, its Gauss weight
         (0.0, 0.209482141084727828012999174891714, 0.417959183673469387755102040816327),
     ]
 )
-ANGLE, PRODUCT, LARGEST = 0, 1, 2
+ANGLE, PRODUCT, LARGEST, CONSTANT = 0, 1, 2, 3
 """The integrands."""
 
 
@@ -53,6 +53,10 @@ def _integrand(kind: int, t: float, parameters: Floats) -> float:
             along * math.exp(-0.5 * across * across) * math.erfc(-along / math.sqrt(2.0)) / math.sqrt(8.0 * math.pi)
         )
         return abs(p * cos - q * sin) / (p * abs(cos) + q * abs(sin)) * (rest + density)
+    if kind == CONSTANT:  # |c - y| / (|c| + |y|) times the density of y, standardised
+        y = parameters[1, 0] + parameters[2, 0] * t
+        ratio = abs(parameters[0, 0] - y) / (abs(parameters[0, 0]) + abs(y))
+        return ratio * math.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
     # PRODUCT: |u| E[|v| given u] times the density of u, for u standardised
     mean, sd, v_mean, slope, v_sd = (
         parameters[0, 0],
@@ -83,8 +87,10 @@ def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance:
                 value += _integrand(kind, middle - half * node, parameters)
             kronrod += weight * value
             gauss += gauss_weight * value
-        error = (200.0 * abs(kronrod - gauss) * half) ** 1.5  # of the better rule, as QUADPACK takes it
-        if error <= tolerance * (right - left) / (high - low) or waiting > 60 or half < 1e-12 * (high - low):
+        size, gap = abs(kronrod) * half, abs(kronrod - gauss) * half
+        error = size * min(1.0, (200.0 * gap / size) ** 1.5) if size > 0.0 else gap  # as QUADPACK takes it
+        too_far = error > tolerance * (right - left) / (high - low)  # not so for NaN, which no panel would mend
+        if not too_far or waiting > 60 or half < 1e-12 * (high - low):
             total += kronrod * half
         else:
             lows[waiting], highs[waiting] = left, middle

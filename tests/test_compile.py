@@ -1,0 +1,173 @@
+"""Kernels: compiled when first called and not before, and right whether or not the result can be kept on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from lexshift._compile import Kernel, kernel
+
+
+@kernel
+def square(x: float) -> float:
+    """A number times itself."""
+    return x * x
+
+
+def without_a_file(source: str, **scope: Any) -> Any:
+    """The function ``f`` of some source that is in no file, so that no compiled code of it is found on disk."""
+    exec(compile(source, "<no file>", "exec"), scope)
+    return scope["f"]
+
+
+def python(source: str, *args: str, **env: str) -> str:
+    """What a fresh interpreter prints."""
+    run = subprocess.run([sys.executable, "-c", dedent(source), *args], env=env or None, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+def test_a_kernel_is_compiled_by_its_first_call_and_by_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    njit = numba.njit
+
+    def counting(*args: Any, **options: Any) -> Any:
+        if args:  # numba decorating functions of its own
+            return njit(*args, **options)
+
+        def decorate(function: Any) -> Any:
+            compiled.append(function.__name__)
+            return njit(**options)(function)
+
+        return decorate
+
+    monkeypatch.setattr(numba, "njit", counting)
+    fresh = Kernel(square.__wrapped__)  # type: ignore[attr-defined]
+    assert compiled == []
+    assert fresh(3.0) == 9.0
+    assert compiled == ["square"]
+    assert fresh(4.0) == 16.0
+    assert compiled == ["square"]
+
+
+def test_a_kernel_may_call_other_kernels_and_these_still_others() -> None:
+    fresh = kernel(without_a_file("def f(x):\n    return x * x\n"))
+    total = kernel(without_a_file("def f(x):\n    return fresh(x).sum()\n", fresh=fresh))
+    twice = kernel(without_a_file("def f(x):\n    return 2.0 * total(x)\n", total=total))
+    assert twice(np.arange(10.0)) == 570.0
+    assert total(np.arange(10.0)) == 285.0
+
+
+def test_a_kernel_keeps_the_name_docstring_and_module_of_its_function() -> None:
+    attributes = [getattr(square, name) for name in ("__name__", "__qualname__", "__doc__", "__module__")]
+    assert attributes == ["square", "square", "A number times itself.", __name__]
+    assert square.compiled.__name__ == "square"
+    assert square.compiled.__doc__ == "A number times itself."
+
+
+def test_a_kernel_takes_arguments_by_name() -> None:
+    assert square(x=5.0) == 25.0
+
+
+def test_a_kernel_keeps_the_default_arguments_of_its_function() -> None:
+    power = kernel(without_a_file("def f(x, exponent=2):\n    return x ** exponent\n"))
+    assert power(3.0, 3) == 27.0
+    assert power(3.0) == 9.0
+
+
+def test_nan_and_infinity_keep_their_meaning_in_a_kernel() -> None:
+    total = kernel(without_a_file("def f(x):\n    t = 0.0\n    for v in x:\n        t += v * v\n    return t\n"))
+    assert np.isnan(total(np.array([1.0, np.nan, 2.0])))
+    assert total(np.array([1.0, -np.inf])) == np.inf
+    ratio = kernel(without_a_file("def f(x, y):\n    return x / y\n"))
+    assert ratio(1.0, 0.0) == np.inf  # and no ZeroDivisionError
+    assert np.isnan(ratio(0.0, 0.0))
+
+
+def test_a_kernel_whose_code_can_be_kept_nowhere_still_works() -> None:
+    function = without_a_file("def f(x):\n    return x + 1.0\n")
+    with pytest.raises(RuntimeError, match="cannot cache"):
+        numba.njit(cache=True)(function)
+    assert kernel(function)(2.0) == 3.0
+
+
+def test_the_package_works_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
+    source = """
+        import os, tempfile
+        import numba, numpy as np
+
+        def unwritable(*args, **kwargs):
+            raise PermissionError("read-only file system")
+
+        os.makedirs = tempfile.TemporaryFile = unwritable
+        from lexshift import Gaussian
+        from lexshift._sums import moments
+
+        print(Gaussian.fit(np.eye(3)).variance.round(12).tolist(), moments.compiled.stats.cache_path)
+    """
+    nowhere = tmp_path / "a file, not a folder"
+    nowhere.touch()
+    answer = python(source, NUMBA_CACHE_DIR=str(nowhere / "cache"), HOME=str(nowhere))
+    assert answer == f"{[round(1 / 3, 12)] * 3} None"
+
+
+MODULES = {
+    "constants.py": "from lexshift._compile import kernel\n\n"
+    "FACTOR = {0}\n\n\n@kernel\ndef plus(x):\n    return x + {0}\n",
+    "kernels.py": "from constants import FACTOR, plus\nfrom lexshift._compile import kernel\n\n\n"
+    "@kernel\ndef times(x):\n    return FACTOR * x\n\n\n@kernel\ndef plus_one(x):\n    return plus(x)\n",
+}
+
+
+def test_a_change_to_what_a_kernel_uses_from_another_module_is_seen_in_the_next_process(tmp_path: Path) -> None:
+    def answer(factor: float) -> str:
+        for name, text in MODULES.items():
+            (tmp_path / name).write_text(text.format(factor))
+        run = "import sys; sys.path.insert(0, sys.argv[1]); import kernels as k; print(k.times(10.0), k.plus_one(10.0))"
+        return python(run, str(tmp_path))
+
+    assert answer(2.0) == "20.0 12.0"
+    assert answer(13.25) == "132.5 23.25"
+
+
+def test_importing_the_package_loads_neither_torch_nor_numba_nor_scipy() -> None:
+    heavy = "sorted({'torch', 'numba', 'scipy', 'llvmlite'} & set(sys.modules))"
+    assert python(f"import sys, lexshift; print({heavy})") == "[]"
+    assert python(f"import sys, lexshift; dir(lexshift); lexshift.__version__; print({heavy})") == "[]"
+
+
+def test_numba_is_loaded_by_the_first_call_of_a_kernel_and_not_by_its_module() -> None:
+    source = """
+        import sys, numpy
+        from lexshift import SSCD, Gaussian
+        SSCD(metric="cosine")
+        before = "numba" in sys.modules
+        Gaussian.fit(numpy.eye(2))
+        print(before, "numba" in sys.modules)
+    """
+    assert python(source) == "False True"
+
+
+def test_threads_that_call_a_fresh_kernel_at_once_all_get_the_right_answer() -> None:
+    threads = 8
+    inner = kernel(without_a_file("def f(x):\n    return x * x\n"))
+    fresh = kernel(without_a_file("def f(x):\n    return inner(x).sum() + 1.0\n", inner=inner))
+    start = threading.Barrier(threads)
+
+    def call(i: int) -> tuple[float, Any]:
+        start.wait()
+        return fresh(np.full(4, float(i))), fresh.compiled
+
+    with ThreadPoolExecutor(threads) as pool:
+        answers = list(pool.map(call, range(threads)))
+    assert [answer for answer, _ in answers] == [4.0 * i * i + 1.0 for i in range(threads)]
+    assert len({id(compiled) for _, compiled in answers}) == 1
