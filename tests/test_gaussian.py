@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift import Gaussian
+from lexshift import Gaussian, _checks
 from lexshift._typing import Array
 from lexshift.gaussian import fit, row_weights
 
@@ -118,6 +118,14 @@ def test_any_array_like_of_real_numbers_is_taken(kind: str) -> None:
 def test_booleans_and_unsigned_numbers_are_taken_as_numbers() -> None:
     assert_fits(Gaussian.fit(WHOLE > 0), (WHOLE > 0).astype(float))
     assert_fits(Gaussian.fit(WHOLE.astype(np.uint8)), WHOLE.astype(np.uint8))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8])
+def test_rows_are_read_in_float32_or_float64_by_their_type_and_copied_only_if_they_must(dtype: npt.DTypeLike) -> None:
+    given_rows = WHOLE.astype(dtype)
+    read = _checks.rows(given_rows, "rows")
+    assert read.dtype == (np.float32 if dtype in (np.float16, np.float32) else np.float64)
+    assert np.shares_memory(read, given_rows) == (dtype in (np.float32, np.float64))
 
 
 def test_a_read_only_array_is_taken() -> None:

@@ -15,9 +15,9 @@ Bray-Curtis   an APPROXIMATION: the ratio of two sums is expanded to second orde
 
 Nodes adapt: integrals over s use the trapezoidal rule in v, s = sinh(v) / sqrt(E Q), whose step is halved until the
 result stands still, and whose range ends where the integrand does; the others use Gauss-Kronrod panels that are
-bisected until their error is negligible. Relative errors are at most 1e-7, for Bray-Curtis of order 1/d^2: under 1e-4 for
-embeddings of 100 dimensions or more; for very few dimensions the sampled mode is better (with one dimension the
-expectation does not even exist).
+bisected until their error is negligible. Relative errors are at most 1e-7, for Bray-Curtis of order 1/d^2: under
+1e-4 for embeddings of 100 dimensions or more; for very few dimensions the sampled mode is better (with one dimension
+the expectation does not even exist).
 """
 
 from __future__ import annotations
