@@ -48,6 +48,10 @@ def test_every_word_and_purpose_has_a_stream_of_its_own() -> None:
     assert len(first) == 2 * len(PURPOSES) * len(words)
 
 
+def test_all_digits_of_a_seed_count() -> None:
+    assert len({generator(2**power, "swap").random() for power in range(200)}) == 200
+
+
 def test_streams_of_neighbouring_seeds_are_uncorrelated() -> None:
     draws = np.array([generator(seed, "swap", "plane").random(2_000) for seed in range(30)])
     correlations = np.corrcoef(draws)[np.triu_indices(30, 1)]
