@@ -454,5 +454,5 @@ def test_an_alpha_that_is_not_between_0_and_1_is_refused(alpha: Any) -> None:
 
 
 def test_a_q_that_is_not_a_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="every q must be a number; got nan"):
+    with pytest.raises(ValueError, match="every q must be from 0 to 1; got nan"):
         decide([0.01, float("nan")])

@@ -8,7 +8,7 @@ from lexshift._compile import kernel
 from lexshift._typing import Array, Floats, Labels, Matrix
 
 TILE_ROWS = 512  # rows at a time: float32 sums stay this short before they move to float64
-TILE_COLUMNS = 256  # columns at a time: a tile stays in the cache while every repetition sums it
+TILE_COLUMNS = 768  # columns at a time: a tile stays in the cache while every repetition sums it
 
 
 @kernel
@@ -26,14 +26,27 @@ def moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
     tile = 32
     for start in range(0, n, tile):
         stop = min(n, start + tile)
+        fours = start + (stop - start) // 4 * 4  # four rows at a time: a sum is loaded and stored once for all
         tile_mean[:] = 0.0
         tile_squares[:] = 0.0
-        for i in range(start, stop):
+        for i in range(start, fours, 4):
+            r0, r1, r2, r3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+            w0, w1, w2, w3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+            for j in range(d):
+                tile_mean[j] += (r0[j] * w0 + r1[j] * w1) + (r2[j] * w2 + r3[j] * w3)
+        for i in range(fours, stop):
             for j in range(d):
                 tile_mean[j] += rows[i, j] * weights[i]
         for j in range(d):
             tile_mean[j] /= stop - start
-        for i in range(start, stop):
+        for i in range(start, fours, 4):
+            r0, r1, r2, r3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+            w0, w1, w2, w3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+            for j in range(d):
+                d0, d1 = r0[j] * w0 - tile_mean[j], r1[j] * w1 - tile_mean[j]
+                d2, d3 = r2[j] * w2 - tile_mean[j], r3[j] * w3 - tile_mean[j]
+                tile_squares[j] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
+        for i in range(fours, stop):
             for j in range(d):
                 deviation = rows[i, j] * weights[i] - tile_mean[j]
                 tile_squares[j] += deviation * deviation
@@ -95,8 +108,8 @@ def segment_sums(
     sums = np.zeros((repeats, segments, d))
     squares = np.zeros((repeats, segments, d if with_squares else 0))
     tile = np.empty((min(n, TILE_ROWS), TILE_COLUMNS * kept), rows.dtype)
-    partial = np.empty((segments, TILE_COLUMNS * kept), rows.dtype)
-    counts = np.empty(segments, np.intp)
+    partial = np.empty((2, segments, TILE_COLUMNS * kept), rows.dtype)
+    counts = np.empty((2, segments), np.intp)
     for left in range(0, d, TILE_COLUMNS):
         right = min(left + TILE_COLUMNS, d)
         width = right - left
@@ -113,20 +126,30 @@ def segment_sums(
                 else:
                     for j in range(width):
                         packed[j] = (row[j] * weight - c[j]) * s[j]
-            for k in range(repeats):
+            for k in range(0, repeats, 2):  # two repetitions at a time: a row is loaded once for both
+                both = k + 1 < repeats
                 partial[:] = 0
                 counts[:] = 0
                 for i in range(start, stop):
-                    segment = labels[i, k]
-                    counts[segment] += 1
-                    for j in range(width * kept):
-                        partial[segment, j] += tile[i - start, j]
-                for segment in range(segments):
-                    total, part = sums[k, segment, left:right], partial[segment]
-                    for j in range(width):
-                        total[j] += part[j]
-                    if with_squares:
-                        total = squares[k, segment, left:right]
+                    row, first = tile[i - start], partial[0, labels[i, k]]
+                    counts[0, labels[i, k]] += 1
+                    if both:
+                        second = partial[1, labels[i, k + 1]]
+                        counts[1, labels[i, k + 1]] += 1
+                        for j in range(width * kept):
+                            value = row[j]
+                            first[j] += value
+                            second[j] += value
+                    else:
+                        for j in range(width * kept):
+                            first[j] += row[j]
+                for other in range(2 if both else 1):
+                    for segment in range(segments):
+                        total, part = sums[k + other, segment, left:right], partial[other, segment]
                         for j in range(width):
-                            total[j] += part[width + j] + counts[segment] * np.float64(v[j])
+                            total[j] += part[j]
+                        if with_squares:
+                            total, count = squares[k + other, segment, left:right], counts[other, segment]
+                            for j in range(width):
+                                total[j] += part[width + j] + count * np.float64(v[j])
     return sums, squares

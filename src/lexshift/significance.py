@@ -74,7 +74,7 @@ def permutation_test(
     old, new : array-like of shape (n_old, d) and (n_new, d)
     metric : str or Metric
     permutations : int
-        The most that are drawn.
+        The most that are drawn at random.
     seed, word
         As for :class:`lexshift.SSCD`.
 
@@ -170,8 +170,8 @@ def decide(q: npt.ArrayLike, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
     [True, True, False]
     """
     values = np.asarray(q, dtype=float)
-    if np.isnan(values).any():
-        raise ValueError("every q must be a number; got nan")
+    if not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"every q must be from 0 to 1; got {values[~((values >= 0) & (values <= 1))][0]}")
     return values <= _checks.between_0_and_1(alpha, "alpha")
 
 

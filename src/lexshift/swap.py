@@ -61,7 +61,17 @@ def swap_count(n_old: int, n_new: int, rate: Any, corpus_sizes: tuple[int, int] 
 
 def random_order(n: int, rng: np.random.Generator) -> Indices:
     """The rows in random order: the first N_swap of them are a random sample, whatever N_swap is. (n,)"""
-    return rng.permutation(n)
+    return _shuffle(n, rng.bit_generator.random_raw(n))
+
+
+@kernel
+def _shuffle(n: int, bits: npt.NDArray[np.uint64]) -> Indices:
+    """Fisher-Yates: row i trades places with one of the first i + 1, picked by 53 random bits. (n,)"""
+    order = np.arange(n)
+    for i in range(n - 1, 0, -1):
+        pick = np.intp(np.float64(bits[i] >> np.uint64(11)) * 2.0**-53 * (i + 1))
+        order[i], order[pick] = order[pick], order[i]
+    return order
 
 
 def distance_order(rows: Matrix, other_centroid: Floats) -> Indices:

@@ -15,9 +15,10 @@ Bray-Curtis   an APPROXIMATION: the ratio of two sums is expanded to second orde
 
 Nodes adapt: integrals over s use the trapezoidal rule in v, s = sinh(v) / sqrt(E Q), whose step is halved until the
 result stands still, and whose range ends where the integrand does; the others use Gauss-Kronrod panels that are
-bisected until their error is negligible. Relative errors are at most 1e-7, for Bray-Curtis of order 1/d^2: under
-1e-4 for embeddings of 100 dimensions or more; for very few dimensions the sampled mode is better (with one dimension
-the expectation does not even exist).
+bisected until their error is negligible. Relative errors are at most 1e-7. That of Bray-Curtis is at most one over the
+square of the number of dimensions that matter, (sum s)^2 / sum s^2 for dimensions of sizes s: 1e-6 for 768 alike, 1e-4
+if a few of them are 100 times larger than the rest. For very few dimensions the sampled mode is better (with one
+dimension the expectation does not even exist).
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def _canberra(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
             diagonal = math.atan2(sp, sq)
             left = centre - reach
             turn = math.floor(left / math.pi) * math.pi
-            for step in range(1, 8):
+            for step in range(1, 9):
                 half_turn = turn + (step // 3) * math.pi
                 corner = half_turn + (0.0, diagonal, 0.5 * math.pi)[step % 3]
                 right = min(corner, centre + reach)
