@@ -107,7 +107,7 @@ def segment_sums(
     kept = 2 if with_squares else 1  # moments
     sums = np.zeros((repeats, segments, d))
     squares = np.zeros((repeats, segments, d if with_squares else 0))
-    tile = np.empty((min(n, TILE_ROWS), TILE_COLUMNS * kept), rows.dtype)
+    tile = np.empty((min(n, TILE_ROWS), TILE_COLUMNS * 2), rows.dtype)
     partial = np.empty((2, segments, TILE_COLUMNS * kept), rows.dtype)
     counts = np.empty((2, segments), np.intp)
     for left in range(0, d, TILE_COLUMNS):
@@ -118,32 +118,24 @@ def segment_sums(
             stop = min(n, start + TILE_ROWS)
             for i in range(start, stop):  # pack: the values of a row, then their squares
                 row, weight, packed = rows[i, left:right], weights[i], tile[i - start]
-                if with_squares:
-                    for j in range(width):
-                        value = (row[j] * weight - c[j]) * s[j]
-                        packed[j] = value
-                        packed[width + j] = value * value - v[j]
-                else:
-                    for j in range(width):
-                        packed[j] = (row[j] * weight - c[j]) * s[j]
+                for j in range(width):
+                    value = (row[j] * weight - c[j]) * s[j]
+                    packed[j] = value
+                    packed[width + j] = value * value - v[j]
             for k in range(0, repeats, 2):  # two repetitions at a time: a row is loaded once for both
-                both = k + 1 < repeats
+                partner = min(k + 1, repeats - 1)  # a last one without a partner is summed twice
                 partial[:] = 0
                 counts[:] = 0
                 for i in range(start, stop):
-                    row, first = tile[i - start], partial[0, labels[i, k]]
+                    row = tile[i - start]
+                    first, second = partial[0, labels[i, k]], partial[1, labels[i, partner]]
                     counts[0, labels[i, k]] += 1
-                    if both:
-                        second = partial[1, labels[i, k + 1]]
-                        counts[1, labels[i, k + 1]] += 1
-                        for j in range(width * kept):
-                            value = row[j]
-                            first[j] += value
-                            second[j] += value
-                    else:
-                        for j in range(width * kept):
-                            first[j] += row[j]
-                for other in range(2 if both else 1):
+                    counts[1, labels[i, partner]] += 1
+                    for j in range(width * kept):
+                        value = row[j]
+                        first[j] += value
+                        second[j] += value
+                for other in range(partner - k + 1):
                     for segment in range(segments):
                         total, part = sums[k + other, segment, left:right], partial[other, segment]
                         for j in range(width):

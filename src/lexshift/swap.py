@@ -212,31 +212,28 @@ def merge_segments(
     cuts, with_variance = segments - 1, own_squares.shape[2] > 0
     mean, variance = np.empty((repeats, cuts, d)), np.empty((repeats, cuts, own_squares.shape[2]))
     moved, moved_squares = np.empty(d), np.empty(d)
-    to_mean, to_variance = 1.0 / (n * scale), 1.0 / ((n - 1) * scale * scale)
     for k in range(repeats):
-        moved[:] = moved_squares[:] = 0.0
+        moved[:] = 0.0
+        moved_squares[:] = 0.0
         for r in range(cuts):  # what came, about the own centre: segments up to the cut
-            part, total, m = other[k, r], mean[k, r], counts[r]
             for j in range(d):
-                moved[j] += part[j]
-                total[j] = moved[j] + m * shift[j]
+                moved[j] += other[k, r, j]
+                mean[k, r, j] = moved[j] + counts[r] * shift[j]
             if with_variance:
-                part, squares = other_squares[k, r], variance[k, r]
                 for j in range(d):
-                    moved_squares[j] += part[j]
-                    squares[j] = moved_squares[j] + shift[j] * (2.0 * moved[j] + m * shift[j])
-        moved[:] = moved_squares[:] = 0.0
+                    moved_squares[j] += other_squares[k, r, j]
+                    variance[k, r, j] = moved_squares[j] + shift[j] * (2.0 * moved[j] + counts[r] * shift[j])
+        moved[:] = 0.0
+        moved_squares[:] = 0.0
         for r in range(cuts - 1, -1, -1):  # and what stayed: segments after the cut
-            part, total = own[k, r + 1], mean[k, r]
             for j in range(d):
-                moved[j] += part[j]
-                total[j] += moved[j]
+                moved[j] += own[k, r + 1, j]
+                mean[k, r, j] += moved[j]
             if with_variance:
-                part, squares = own_squares[k, r + 1], variance[k, r]
                 for j in range(d):
-                    moved_squares[j] += part[j]
-                    squares[j] += moved_squares[j] - total[j] * total[j] / n
-                    squares[j] = to_variance[j] * (squares[j] if squares[j] > 0.0 else 0.0)
+                    moved_squares[j] += own_squares[k, r + 1, j]
+                    squares = variance[k, r, j] + moved_squares[j] - mean[k, r, j] * mean[k, r, j] / n
+                    variance[k, r, j] = (squares if squares > 0.0 else 0.0) / ((n - 1) * scale[j] * scale[j])
             for j in range(d):
-                total[j] = centre[j] + total[j] * to_mean[j]
+                mean[k, r, j] = centre[j] + mean[k, r, j] / (n * scale[j])
     return mean, variance

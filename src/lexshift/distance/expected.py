@@ -29,7 +29,7 @@ import numpy as np
 
 from lexshift._compile import kernel
 from lexshift._typing import Floats
-from lexshift.distance.quadrature import ANGLE, CONSTANT, LARGEST, PRODUCT, folded, integrate
+from lexshift.distance.quadrature import ANGLE, CONSTANT, LARGEST, PRODUCT, RULE, folded, integrate
 from lexshift.gaussian import Gaussian
 
 _TOLERANCE = 1e-9
@@ -42,12 +42,12 @@ def cityblock(old: Gaussian, new: Gaussian) -> Floats:
 
 def canberra(old: Gaussian, new: Gaussian) -> Floats:
     """One integral over the angle for each dimension. (b,)"""
-    return _canberra(*_fields(old, new))
+    return _canberra(*_fields(old, new), RULE)
 
 
 def chebyshev(old: Gaussian, new: Gaussian) -> Floats:
     """One integral over the size of the largest difference. (b,)"""
-    return _chebyshev(*_fields(old, new))
+    return _chebyshev(*_fields(old, new), RULE)
 
 
 def euclidean(old: Gaussian, new: Gaussian) -> Floats:
@@ -67,7 +67,7 @@ def correlation(old: Gaussian, new: Gaussian) -> Floats:
 
 def braycurtis(old: Gaussian, new: Gaussian) -> Floats:
     """E[N/D] ~ (E N / E D) (1 + Var D / (E D)^2) - Cov(N, D) / (E D)^2, N = sum |x - y|, D = sum |x + y|. (b,)"""
-    return _braycurtis(*_fields(old, new))
+    return _braycurtis(*_fields(old, new), RULE)
 
 
 def _fields(old: Gaussian, new: Gaussian) -> tuple[Floats, Floats, Floats, Floats]:
@@ -85,7 +85,7 @@ def _cityblock(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
 
 
 @kernel
-def _to_constant(constant: float, mean: float, sd: float, parameters: Floats) -> float:
+def _to_constant(constant: float, mean: float, sd: float, parameters: Floats, rule: Floats) -> float:
     """E[|c - y| / (|c| + |y|)] for a constant c and a normal y."""
     if sd == 0.0:
         size = abs(constant) + abs(mean)
@@ -97,22 +97,22 @@ def _to_constant(constant: float, mean: float, sd: float, parameters: Floats) ->
     for corner in (min(0.0, constant), max(0.0, constant), math.inf):
         right = min((corner - mean) / sd, 7.5)
         if right > left:
-            total += integrate(CONSTANT, left, right, parameters, _TOLERANCE)
+            total += integrate(CONSTANT, left, right, parameters, _TOLERANCE, rule)
             left = right
     return total
 
 
 @kernel
-def _canberra(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
+def _canberra(a: Floats, p: Floats, b: Floats, q: Floats, rule: Floats) -> Floats:
     out = np.zeros(a.shape[0])
     parameters = np.empty((5, 1))
     for k in range(a.shape[0]):
         for j in range(a.shape[1]):
             if p[k, j] == 0.0 or q[k, j] == 0.0:  # a variable that does not vary: there is no angle
                 if p[k, j] == 0.0:
-                    out[k] += _to_constant(a[k, j], b[k, j], q[k, j], parameters)
+                    out[k] += _to_constant(a[k, j], b[k, j], q[k, j], parameters, rule)
                 else:
-                    out[k] += _to_constant(b[k, j], a[k, j], p[k, j], parameters)
+                    out[k] += _to_constant(b[k, j], a[k, j], p[k, j], parameters, rule)
                 continue
             sp, sq = p[k, j], q[k, j]
             u, v = a[k, j] / sp, b[k, j] / sq
@@ -129,15 +129,15 @@ def _canberra(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
                 corner = half_turn + (0.0, diagonal, 0.5 * math.pi)[step % 3]
                 right = min(corner, centre + reach)
                 if right > left:
-                    out[k] += integrate(ANGLE, left, right, parameters, _TOLERANCE)
+                    out[k] += integrate(ANGLE, left, right, parameters, _TOLERANCE, rule)
                     left = right
             if centre + reach > left:
-                out[k] += integrate(ANGLE, left, centre + reach, parameters, _TOLERANCE)
+                out[k] += integrate(ANGLE, left, centre + reach, parameters, _TOLERANCE, rule)
     return out
 
 
 @kernel
-def _chebyshev(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
+def _chebyshev(a: Floats, p: Floats, b: Floats, q: Floats, rule: Floats) -> Floats:
     out = np.empty(a.shape[0])
     parameters = np.empty((2, a.shape[1]))
     for k in range(a.shape[0]):
@@ -149,7 +149,7 @@ def _chebyshev(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
             high = max(high, mean + 7.0 * sd)
         out[k] = low
         if high > low:
-            out[k] += integrate(LARGEST, low, high, parameters, _TOLERANCE * high)
+            out[k] += integrate(LARGEST, low, high, parameters, _TOLERANCE * high, rule)
     return out
 
 
@@ -277,7 +277,7 @@ def _cosine(a: Floats, p: Floats, b: Floats, q: Floats, centred: bool) -> Floats
 
 
 @kernel
-def _braycurtis(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
+def _braycurtis(a: Floats, p: Floats, b: Floats, q: Floats, rule: Floats) -> Floats:
     out = np.empty(a.shape[0])
     parameters = np.empty((5, 1))
     for k in range(a.shape[0]):
@@ -296,8 +296,8 @@ def _braycurtis(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
                 parameters[3, 0], parameters[4, 0] = slope, sd * math.sqrt(max(1.0 - slope * slope, 0.0))
                 corner = min(max(-total / sd, -7.5), 7.5)
                 scale = 1e-6 * size_difference * size_total  # a small correction needs few digits
-                product = integrate(PRODUCT, -7.5, corner, parameters, scale) if corner > -7.5 else 0.0
-                product += integrate(PRODUCT, corner, 7.5, parameters, scale) if corner < 7.5 else 0.0
+                product = integrate(PRODUCT, -7.5, corner, parameters, scale, rule) if corner > -7.5 else 0.0
+                product += integrate(PRODUCT, corner, 7.5, parameters, scale, rule) if corner < 7.5 else 0.0
                 covariance += product - size_difference * size_total
         out[k] = apart / together * (1.0 + variance / together**2) - covariance / together**2
     return out

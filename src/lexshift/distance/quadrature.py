@@ -9,7 +9,7 @@ import numpy as np
 from lexshift._compile import kernel
 from lexshift._typing import Floats
 
-_KRONROD = np.array(  # node, its Kronrod weight, its Gauss weight
+_HALF = np.array(  # node, its Kronrod weight, its Gauss weight
     [
         (0.991455371120812639206854697526329, 0.022935322010529224963732008058970, 0.0),
         (0.949107912342758524526189684047851, 0.063092092629978553290700663189204, 0.129484966168869693270611432679082),
@@ -21,6 +21,8 @@ _KRONROD = np.array(  # node, its Kronrod weight, its Gauss weight
         (0.0, 0.209482141084727828012999174891714, 0.417959183673469387755102040816327),
     ]
 )
+RULE = np.concatenate([_HALF, _HALF[:-1] * [-1, 1, 1]])
+"""Gauss-Kronrod (7, 15): nodes from -1 to 1 with both weights, (15, 3)."""
 ANGLE, PRODUCT, LARGEST, CONSTANT = 0, 1, 2, 3
 """The integrands."""
 
@@ -70,7 +72,7 @@ def _integrand(kind: int, t: float, parameters: Floats) -> float:
 
 
 @kernel
-def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance: float) -> float:
+def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance: float, rule: Floats) -> float:
     """Adaptive Gauss-Kronrod (7, 15): panels are bisected until each one's share of the tolerance holds."""
     lows, highs = np.empty(64), np.empty(64)  # the panels still to do
     lows[0], highs[0], waiting = low, high, 1
@@ -80,13 +82,10 @@ def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance:
         left, right = lows[waiting], highs[waiting]
         half, middle = 0.5 * (right - left), 0.5 * (right + left)
         kronrod = gauss = 0.0
-        for i in range(8):
-            node, weight, gauss_weight = _KRONROD[i]
-            value = _integrand(kind, middle + half * node, parameters)
-            if i < 7:
-                value += _integrand(kind, middle - half * node, parameters)
-            kronrod += weight * value
-            gauss += gauss_weight * value
+        for i in range(len(rule)):
+            value = _integrand(kind, middle + half * rule[i, 0], parameters)
+            kronrod += rule[i, 1] * value
+            gauss += rule[i, 2] * value
         size, gap = abs(kronrod) * half, abs(kronrod - gauss) * half
         error = size * min(1.0, (200.0 * gap / size) ** 1.5) if size > 0.0 else gap  # as QUADPACK takes it
         too_far = error > tolerance * (right - left) / (high - low)  # not so for NaN, which no panel would mend
