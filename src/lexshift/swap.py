@@ -151,8 +151,8 @@ def swapped_gaussians(
     sums_old = segment_sums(old, *u_old, labels_old, len(cuts) + 1, variance)
     sums_new = segment_sums(new, *u_new, labels_new, len(cuts) + 1, variance)
     shift = (c_new.astype(float) - c_old) * scale
-    swapped_old = merge_segments(*sums_old, *sums_new, cuts, len(old), c_old.astype(float), shift, scale)
-    swapped_new = merge_segments(*sums_new, *sums_old, cuts, len(new), c_new.astype(float), -shift, scale)
+    swapped_old = _merge_segments(*sums_old, *sums_new, cuts, len(old), c_old.astype(float), shift, scale)
+    swapped_new = _merge_segments(*sums_new, *sums_old, cuts, len(new), c_new.astype(float), -shift, scale)
     for (mean, var), g in ((swapped_old, g_old), (swapped_new, g_new)):
         mean[:, cuts == 0] = g.mean  # nothing swapped: to the last bit what it was
         if variance:
@@ -192,7 +192,7 @@ def _units(
 
 
 @kernel
-def merge_segments(
+def _merge_segments(
     own: Floats,
     own_squares: Floats,
     other: Floats,
