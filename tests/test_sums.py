@@ -22,10 +22,10 @@ def awkward(n: int, d: int, dtype: npt.DTypeLike, seed: int, mean: float = 0.0) 
 
 
 def segment_sums_by_definition(values: Floats, labels: Labels, segments: int) -> Floats:
-    sums = np.zeros((labels.shape[1], segments, values.shape[1]))
-    for k in range(labels.shape[1]):
+    sums = np.zeros((labels.shape[0], segments, values.shape[1]))
+    for k in range(labels.shape[0]):
         for segment in range(segments):
-            sums[k, segment] = values[labels[:, k] == segment].sum(axis=0)
+            sums[k, segment] = values[labels[k] == segment].sum(axis=0)
     return sums
 
 
@@ -111,7 +111,7 @@ def test_segment_sums_add_up_the_rows_of_each_segment(
     weighted = rows.astype(float) * weights.astype(float)[:, None]
     values = (weighted - centre.astype(float)) * scale.astype(float)
     variance = ((values**2).mean(axis=0) * rng.uniform(0.9, 1.1, d)).astype(of_units)  # about what squares are
-    labels = rng.integers(0, segments, (n, repeats)).astype(np.uint16)
+    labels = rng.integers(0, segments, (repeats, n)).astype(np.uint16)
 
     sums, squares = segment_sums(rows, weights, centre, scale, variance, labels, segments, with_squares)
 
@@ -128,7 +128,7 @@ def test_segment_sums_add_up_the_rows_of_each_segment(
 
 
 def test_a_segment_without_rows_sums_to_zero() -> None:
-    labels = np.full((5, 1), 2, np.uint16)
+    labels = np.full((1, 5), 2, np.uint16)
     sums, squares = segment_sums(np.ones((5, 3)), np.ones(5), np.zeros(3), np.ones(3), np.ones(3), labels, 4, True)
     np.testing.assert_array_equal(sums[0], [[0.0] * 3, [0.0] * 3, [5.0] * 3, [0.0] * 3])
     np.testing.assert_array_equal(squares, sums)
@@ -137,7 +137,7 @@ def test_a_segment_without_rows_sums_to_zero() -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_passes_leave_their_arguments_as_they_were(dtype: npt.DTypeLike) -> None:
     rows, ones = awkward(30, 9, dtype, 0), np.ones(30, dtype)
-    labels = np.zeros((30, 2), np.uint16)
+    labels = np.zeros((2, 30), np.uint16)
     centre, scale, variance = np.ones(9, dtype), np.full(9, 2.0, dtype), np.full(9, 3.0, dtype)
     given_arrays: list[Array] = [rows, ones, labels, centre, scale, variance]
     before = [array.copy() for array in given_arrays]

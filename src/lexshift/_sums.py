@@ -94,16 +94,16 @@ def segment_sums(
 ) -> tuple[Floats, Floats]:
     """For every repetition, the sums of the rows of each segment, and of their squares.
 
-    A row counts as ``(row * weight - centre) * scale``. In repetition k it belongs to segment ``labels[i, k]``. Squares
+    A row counts as ``(row * weight - centre) * scale``. In repetition k it belongs to segment ``labels[k, i]``. Squares
     are summed less ``variance``, what they are on average, which is put back in float64: small sums round less.
     A tile of rows and columns is read once, whatever the number of repetitions; sums run in the precision of the rows
     within a tile and in float64 over tiles.
 
-    rows : (n, d), weights : (n,), centre, scale, variance : (d,), labels : (n, repeats)
+    rows : (n, d), weights : (n,), centre, scale, variance : (d,), labels : (repeats, n)
     ->  sums, squares : (repeats, segments, d); squares are (repeats, segments, 0) if not asked for
     """
     n, d = rows.shape
-    repeats = labels.shape[1]
+    repeats = labels.shape[0]
     kept = 2 if with_squares else 1  # moments
     sums = np.zeros((repeats, segments, d))
     squares = np.zeros((repeats, segments, d if with_squares else 0))
@@ -128,9 +128,9 @@ def segment_sums(
                 counts[:] = 0
                 for i in range(start, stop):
                     row = tile[i - start]
-                    first, second = partial[0, labels[i, k]], partial[1, labels[i, partner]]
-                    counts[0, labels[i, k]] += 1
-                    counts[1, labels[i, partner]] += 1
+                    first, second = partial[0, labels[k, i]], partial[1, labels[partner, i]]
+                    counts[0, labels[k, i]] += 1
+                    counts[1, labels[partner, i]] += 1
                     for j in range(width * kept):
                         value = row[j]
                         first[j] += value

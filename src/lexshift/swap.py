@@ -169,12 +169,12 @@ def _labels(
 ) -> tuple[Labels, Labels]:
     """The segment of each row in each repetition: how many swap counts its position in the order has passed."""
     dtype = np.uint16 if len(cuts) < 2**16 else np.uint32
-    labels_old, labels_new = np.empty((n_old, repeats), dtype), np.empty((n_new, repeats), dtype)
+    labels_old, labels_new = np.empty((repeats, n_old), dtype), np.empty((repeats, n_new), dtype)
     segment_old = np.searchsorted(cuts, np.arange(n_old), side="right").astype(dtype)
     segment_new = np.searchsorted(cuts, np.arange(n_new), side="right").astype(dtype)
     for k, (order_old, order_new) in enumerate(row_orders):
-        labels_old[order_old, k] = segment_old
-        labels_new[order_new, k] = segment_new
+        labels_old[k, order_old] = segment_old
+        labels_new[k, order_new] = segment_new
     return labels_old, labels_new
 
 
