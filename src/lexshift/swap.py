@@ -212,17 +212,19 @@ def _merge_segments(
     cuts, with_variance = segments - 1, own_squares.shape[2] > 0
     mean, variance = np.empty((repeats, cuts, d)), np.empty((repeats, cuts, own_squares.shape[2]))
     moved, moved_squares = np.empty(d), np.empty(d)
+    to_mean, to_variance, share = 1.0 / (n * scale), 1.0 / ((n - 1) * scale * scale), 1.0 / n
     for k in range(repeats):
         moved[:] = 0.0
         moved_squares[:] = 0.0
         for r in range(cuts):  # what came, about the own centre: segments up to the cut
+            m = float(counts[r])
             for j in range(d):
                 moved[j] += other[k, r, j]
-                mean[k, r, j] = moved[j] + counts[r] * shift[j]
+                mean[k, r, j] = moved[j] + m * shift[j]
             if with_variance:
                 for j in range(d):
                     moved_squares[j] += other_squares[k, r, j]
-                    variance[k, r, j] = moved_squares[j] + shift[j] * (2.0 * moved[j] + counts[r] * shift[j])
+                    variance[k, r, j] = moved_squares[j] + shift[j] * (2.0 * moved[j] + m * shift[j])
         moved[:] = 0.0
         moved_squares[:] = 0.0
         for r in range(cuts - 1, -1, -1):  # and what stayed: segments after the cut
@@ -232,8 +234,8 @@ def _merge_segments(
             if with_variance:
                 for j in range(d):
                     moved_squares[j] += own_squares[k, r + 1, j]
-                    squares = variance[k, r, j] + moved_squares[j] - mean[k, r, j] * mean[k, r, j] / n
-                    variance[k, r, j] = (squares if squares > 0.0 else 0.0) / ((n - 1) * scale[j] * scale[j])
+                    squares = variance[k, r, j] + moved_squares[j] - mean[k, r, j] * mean[k, r, j] * share
+                    variance[k, r, j] = (squares if squares > 0.0 else 0.0) * to_variance[j]
             for j in range(d):
-                mean[k, r, j] = centre[j] + mean[k, r, j] / (n * scale[j])
+                mean[k, r, j] = centre[j] + mean[k, r, j] * to_mean[j]
     return mean, variance
