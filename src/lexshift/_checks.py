@@ -103,6 +103,13 @@ def between_0_and_1(value: Any, name: str) -> float:
     return float(value)
 
 
+def from_0_to_1(values: Array, name: str) -> None:
+    """Probabilities, both ends included; NaN is none."""
+    outside = values[~((values >= 0) & (values <= 1))]
+    if outside.size:
+        raise ValueError(f"{name} must be from 0 to 1; got {outside[0]}")
+
+
 def choice(value: Any, name: str, choices: Iterable[str]) -> str:
     """One of a few names; a near miss is answered with the name that was probably meant."""
     known = sorted(choices)

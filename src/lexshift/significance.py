@@ -146,8 +146,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     values = np.asarray(p, dtype=float)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"p must be a sequence of at least one p-value; got shape {values.shape}")
-    if not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(f"every p must be from 0 to 1; got {values[~((values >= 0) & (values <= 1))][0]}")
+    _checks.from_0_to_1(values, "every p")
     return np.asarray(false_discovery_control(values, method="bh"), dtype=float)
 
 
@@ -170,8 +169,7 @@ def decide(q: npt.ArrayLike, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
     [True, True, False]
     """
     values = np.asarray(q, dtype=float)
-    if not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(f"every q must be from 0 to 1; got {values[~((values >= 0) & (values <= 1))][0]}")
+    _checks.from_0_to_1(values, "every q")
     return values <= _checks.between_0_and_1(alpha, "alpha")
 
 
