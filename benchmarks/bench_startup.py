@@ -1,6 +1,6 @@
 """What starting costs: CPU time of `import lexshift`, first-call compilation with an empty and with a filled cache.
 
-Also how far the fast path is from the float64 twin, and how much memory it takes beyond the input.
+Also how much memory a sweep takes beyond its input.
 Usage: python benchmarks/bench_startup.py
 """
 
