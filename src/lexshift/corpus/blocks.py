@@ -1,0 +1,147 @@
+"""A corpus as blocks of passages: UTF-8 text with one passage a line, and where in its file each line was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lexshift.corpus.layout import layout
+from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.sources import STANDARD_INPUT, Source
+from lexshift.corpus.streams import BLOCK, LONGEST, decompressed, open_source, utf8_lines
+from lexshift.corpus.tables import Record, parquet_records, records
+from lexshift.errors import UserError
+
+_PARAGRAPH_END = re.compile(rb"\n[ \t]*\n")
+_INNER_NEWLINE = re.compile(rb"([^\s][ \t]*)\n(?=[ \t]*[^\s])")
+_NEWLINES = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some passages of a file.
+
+    Attributes
+    ----------
+    data : bytes
+        UTF-8, a passage a line.
+    split : "lines" or "prose"
+        Whether a passage is a sentence or holds several.
+    line : int
+        The number of the first line in the file, from 1.
+    wrapped : bytes, optional
+        The data before the lines of a paragraph were joined, of the same length.
+    rows : list of int, optional
+        For tables: the record of each line, from 1.
+    dates : list of str, optional
+        For tables: the date of each line.
+    """
+
+    data: bytes
+    split: str
+    line: int = 1
+    wrapped: bytes | None = None
+    rows: list[int] | None = None
+    dates: list[str | None] | None = None
+
+    def line_of(self, index: int, position: int) -> int:
+        """The number in the file of the line with this index and byte position in the block."""
+        if self.rows is not None:
+            return self.rows[index]
+        if self.wrapped is not None:
+            return self.line + self.wrapped.count(b"\n", 0, position)
+        return self.line + index
+
+    def date_of(self, index: int) -> str | None:
+        """The date of a line."""
+        return self.dates[index] if self.dates is not None else None
+
+
+def read_blocks(source: Source, reading: Reading, tally: Tally, hashes: dict[str, str]) -> Iterator[Block]:
+    """The blocks of a file. Once it is read to its end, ``hashes`` holds the SHA-256 of its bytes by its name."""
+    with open_source(source) as file:
+        if source.kind == "parquet":
+            if source.path == STANDARD_INPUT:
+                raise UserError("parquet cannot be read from standard input")
+            with open(source.path, "rb") as seekable:
+                yield from _table_blocks(parquet_records(seekable, source, reading), reading, tally)
+            while file.read(BLOCK):
+                continue
+        else:
+            with decompressed(file) as stream:
+                if source.kind == "text":
+                    yield from _text_blocks(utf8_lines(stream, source, reading, tally), reading, tally)
+                else:
+                    yield from _table_blocks(records(stream, source, reading, tally), reading, tally)
+        hashes[source.name] = file.sha256.hexdigest()
+        tally.files += 1
+        tally.size += file.size
+
+
+def _text_blocks(chunks: Iterator[bytes], reading: Reading, tally: Tally) -> Iterator[Block]:
+    head = next(chunks, b"")
+    split = layout(head) if reading.split == "auto" else reading.split
+    if not head:
+        return
+    tally.splits[split] += 1
+    if split == "wrapped":
+        yield from _paragraphs(_chain(head, chunks))
+        return
+    line = 1
+    for data in _chain(head, chunks):
+        yield Block(data, split, line)
+        line += data.count(b"\n")
+
+
+def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield head
+    yield from rest
+
+
+def _paragraphs(chunks: Iterable[bytes]) -> Iterator[Block]:
+    carry, line = b"", 1
+    for chunk in chunks:
+        data = carry + chunk
+        ends = [match.end() for match in _PARAGRAPH_END.finditer(data)]
+        end = ends[-1] if ends else len(data) if len(data) > LONGEST else 0
+        if end:
+            yield _paragraph_block(data[:end], line)
+            line += data.count(b"\n", 0, end)
+        carry = data[end:]
+    if carry:
+        yield _paragraph_block(carry, line)
+
+
+def _paragraph_block(data: bytes, line: int) -> Block:
+    return Block(_INNER_NEWLINE.sub(rb"\1 ", data), "prose", line, wrapped=data)
+
+
+def _table_blocks(rows: Iterator[Record], reading: Reading, tally: Tally) -> Iterator[Block]:
+    split = ""
+    texts: list[bytes] = []
+    numbers: list[int] = []
+    dates: list[str | None] = []
+    size = 0
+    for row, text, date in rows:
+        if not isinstance(text, str):
+            tally.skipped["records without a text"] += 1
+            continue
+        texts.append(_NEWLINES.sub(" ", text).encode("utf-8", "replace"))
+        numbers.append(row)
+        dates.append(None if date is None or date == "" else str(date))
+        size += len(texts[-1])
+        if size >= BLOCK:
+            split = split or _table_split(texts, reading, tally)
+            yield Block(b"\n".join(texts), split, rows=numbers, dates=dates)
+            texts, numbers, dates, size = [], [], [], 0
+    if texts:
+        split = split or _table_split(texts, reading, tally)
+        yield Block(b"\n".join(texts), split, rows=numbers, dates=dates)
+
+
+def _table_split(texts: list[bytes], reading: Reading, tally: Tally) -> str:
+    split = layout(b"\n".join(texts)) if reading.split == "auto" else reading.split
+    split = "lines" if split == "lines" else "prose"  # a record is never a part of a paragraph
+    tally.splits[split] += 1
+    return split

@@ -1,0 +1,247 @@
+"""Where the target words are: every occurrence with its sentence and its span."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lexshift import _checks
+from lexshift._streams import check_seed
+from lexshift._typing import Array
+from lexshift.corpus import sample
+from lexshift.corpus.blocks import Block, read_blocks
+from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.sentences import LONGEST, Passage
+from lexshift.corpus.sources import find_sources
+from lexshift.corpus.targets import Targets
+from lexshift.corpus.words import scan
+from lexshift.errors import UserError
+
+SCHEMA = pa.schema(
+    [
+        ("target", pa.int32()),
+        ("file", pa.dictionary(pa.int32(), pa.string())),
+        ("line", pa.int64()),
+        ("date", pa.string()),
+        ("sentence", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("priority", pa.uint64()),
+    ]
+)
+_HITS = 1 << 15  # the scan's buffer, in hits
+_SLACK = 1 << 16  # rows that a sample may hold beyond its size before it is cut down
+_LONGEST_FORM = 1_000  # bytes within which a form of several words must end
+
+
+@dataclass(frozen=True)
+class Occurrences:
+    """The occurrences of all targets in a corpus.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        Columns target (index), file, line, date, sentence, start, end (character offsets into the sentence) and
+        priority, ordered by target and place.
+    found : (targets,) numbers of occurrences, before sampling
+    tally : Tally
+    content : str
+        SHA-256 over the corpus's files.
+    """
+
+    table: pa.Table
+    found: Array
+    tally: Tally
+    content: str
+
+
+def find_occurrences(
+    corpus: str | os.PathLike[str],
+    targets: Targets,
+    reading: Reading | None = None,
+    max_per_word: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Occurrences:
+    """Read a corpus once and keep every occurrence of the targets, or a sample of ``max_per_word`` of each.
+
+    ``progress`` is called with the bytes read so far and those there are (0 for standard input).
+    """
+    keeper = _Keeper(targets, max_per_word, check_seed(seed))
+    tally = Tally()
+    hashes: dict[str, str] = {}
+    how = reading or Reading()
+    sources = find_sources(corpus)
+    total = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
+    for source in sources:
+        keeper.enter_file(source.name)
+        blocks = read_blocks(source, how, tally, hashes)
+        for block, hits in _scanned(blocks, targets, tally):
+            keeper.add(block, hits, how.language, tally)
+            if progress is not None:
+                progress(tally.size, total)
+    if progress is not None:
+        progress(tally.size, total)
+    if not tally.words:
+        raise UserError(f"the corpus {os.fspath(corpus)!r} is empty: there is no word in it")
+    content = hashlib.sha256(repr(sorted(hashes.items())).encode()).hexdigest()
+    return Occurrences(keeper.finish(tally), keeper.found, tally, content)
+
+
+def _scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterator[tuple[Block, Array]]:
+    """Each block with its hits, (hits, 5) as the scan gives them; blocks are scanned beside one another, in order."""
+    workers = min(4, os.cpu_count() or 1)
+    ahead: deque[tuple[Block, Future[tuple[Array, Array]]]] = deque()
+
+    def oldest() -> tuple[Block, Array]:
+        block, future = ahead.popleft()
+        hits, counts = future.result()
+        tally.words += int(counts[0])
+        tally.passages += int(counts[1])
+        return block, hits
+
+    with ThreadPoolExecutor(workers) as pool:
+        for block in blocks:
+            ahead.append((block, pool.submit(_scan_block, block.data, targets)))
+            if len(ahead) > workers:
+                yield oldest()
+        while ahead:
+            yield oldest()
+
+
+def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
+    array = np.frombuffer(data, np.uint8)
+    table, words = targets.table, targets.word_table
+    buffer, counts, found = np.empty((_HITS, 5), np.int64), np.zeros(2, np.int64), []
+    at = line = 0
+    while at < len(array):
+        n, next_at, line = scan(array, at, line, table, words.keys, words.values, buffer, counts)
+        if next_at == at:  # one line with more hits than the buffer holds
+            buffer = np.empty((4 * len(buffer), 5), np.int64)
+        found.append(buffer[:n].copy())
+        at = next_at
+    return np.concatenate(found) if found else buffer[:0], counts
+
+
+class _Keeper:
+    """Collects rows, and keeps the sample down to its size."""
+
+    def __init__(self, targets: Targets, max_per_word: int | None, seed: int) -> None:
+        self.found = np.zeros(len(targets.words), np.int64)
+        self._targets = targets
+        self._most = None if max_per_word is None else _checks.positive(max_per_word, "max_per_word")
+        self._seed = seed
+        self._limits = np.full(len(targets.words), np.iinfo(np.uint64).max, np.uint64)
+        self._batches: list[pa.RecordBatch] = []
+        self._rows = 0
+        # The target of a number that stands for nothing else; -1 where the text decides.
+        self._simple = np.array(
+            [c[0].target if len(c) == 1 and c[0].pattern is None else -1 for c in targets.candidates], np.int64
+        )
+
+    def enter_file(self, name: str) -> None:
+        """The following blocks are of this file."""
+        self._file = name
+        words = self._targets.words
+        self._keys = np.array([sample.place_key(self._seed, name, word) for word in words], np.uint64)
+
+    def add(self, block: Block, hits: Array, language: str, tally: Tally) -> None:
+        """Keep the occurrences among a block's hits."""
+        rows = self._resolve(block, hits)  # (n, 5): target, line index, line start, start, end
+        if not len(rows):
+            return
+        np.add.at(self.found, rows[:, 0], 1)
+        if block.rows is None and block.wrapped is None:
+            lines = block.line + rows[:, 1]
+        else:
+            lines = np.array([block.line_of(int(index), int(start)) for _, index, _, start, _ in rows], np.int64)
+        hashes = sample.priorities(self._keys[rows[:, 0]], lines, rows[:, 3] - rows[:, 2])
+        if self._most is not None:
+            chosen = np.flatnonzero(hashes <= self._limits[rows[:, 0]])
+            rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
+        sentences, starts, ends = self._sentences(block, rows, language, tally)
+        columns: list[Any] = [
+            rows[:, 0].astype(np.int32),
+            pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), [self._file]),
+            lines,
+            pa.array([block.date_of(int(index)) for index in rows[:, 1]], pa.string()),
+            pa.array(sentences, pa.string()),
+            pa.array(starts, pa.int32()),
+            pa.array(ends, pa.int32()),
+            hashes,
+        ]
+        self._batches.append(pa.record_batch(columns, schema=SCHEMA))
+        self._rows += len(rows)
+        if self._most is not None and self._rows > 2 * self._most * len(self.found) + _SLACK:
+            self._cut()
+
+    def _resolve(self, block: Block, hits: Array) -> Array:
+        """The hits that are occurrences, (n, 5) with the target in place of the number."""
+        targets = self._simple[hits[:, 0]] if len(hits) else hits[:, 0]
+        if len(targets) and targets.min() >= 0:
+            rows = hits.copy()
+            rows[:, 0] = targets
+            return rows
+        resolved = []
+        for number, index, line_start, start, end in hits.tolist():
+            for candidate in self._targets.candidates[number]:
+                stop = end
+                if candidate.pattern is not None:
+                    text = block.data[start : start + _LONGEST_FORM].split(b"\n", 1)[0]
+                    match = candidate.pattern.match(text.decode(errors="ignore"))
+                    if match is None:
+                        continue
+                    stop = start + len(match[0].encode())
+                resolved.append((candidate.target, index, line_start, start, stop))
+        return np.array(resolved, np.int64).reshape(-1, 5)
+
+    def _sentences(
+        self, block: Block, rows: Array, language: str, tally: Tally
+    ) -> tuple[list[str], list[int], list[int]]:
+        sentences, starts, ends = [], [], []
+        at, passage, characters, counted = -1, None, 0, 0
+        for _, _, line_start, start, end in rows.tolist():
+            if line_start != at or passage is None:
+                stop = block.data.find(b"\n", line_start)
+                text = block.data[line_start : stop if stop >= 0 else None].decode()
+                passage, at, characters, counted = Passage(text, block.split, language), line_start, 0, line_start
+            characters += len(block.data[counted:start].decode())
+            counted = start
+            length = len(block.data[start:end].decode())
+            sentence, first, last, cut = passage.sentence(characters, characters + length)
+            if cut:
+                tally.skipped[f"sentences of over {LONGEST} characters, cut around the word"] += 1
+            sentences.append(sentence)
+            starts.append(first)
+            ends.append(last)
+        return sentences, starts, ends
+
+    def _cut(self) -> None:
+        """Keep the smallest hashes of each target, and take nothing above them from now on."""
+        assert self._most is not None
+        table = pa.Table.from_batches(self._batches, SCHEMA).unify_dictionaries().combine_chunks()
+        targets = table["target"].to_numpy()
+        table = table.take(sample.smallest(targets, table["priority"].to_numpy(), self._most))
+        targets, hashes = table["target"].to_numpy(), table["priority"].to_numpy()
+        full = np.flatnonzero(np.bincount(targets, minlength=len(self.found)) == self._most)
+        for target in full:
+            self._limits[target] = hashes[targets == target].max()
+        self._batches, self._rows = table.to_batches(), len(table)
+
+    def finish(self, tally: Tally) -> pa.Table:
+        """All rows, ordered by target and place."""
+        if self._most is not None and self._batches:
+            self._cut()
+            left = int(np.maximum(self.found - self._most, 0).sum())
+            if left:
+                tally.skipped[f"occurrences beyond {self._most} for a word"] += left
+        table = pa.Table.from_batches(self._batches, SCHEMA).unify_dictionaries().combine_chunks()
+        return table.take(np.argsort(table["target"].to_numpy(), kind="stable"))

@@ -1,0 +1,65 @@
+"""How a corpus is to be read, and what was met on the way."""
+
+from __future__ import annotations
+
+import codecs
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from lexshift import _checks
+from lexshift.errors import UserError
+
+Split = Literal["auto", "lines", "prose", "wrapped"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How text is read.
+
+    Attributes
+    ----------
+    encoding : str
+        Of the files; all but Parquet.
+    errors : "strict" or "replace"
+        What to do about bytes that are not in that encoding: stop, or put U+FFFD in their place.
+    split : "auto", "lines", "prose" or "wrapped"
+        What a line is: a sentence, a paragraph of running prose, or a part of a paragraph that ends at an empty line.
+        "auto" looks at the beginning of each file.
+    language : str
+        ISO code, for finding sentences in prose and for lemmas.
+    text_column, date_column : str
+        Of tables (jsonl, csv, tsv, parquet).
+    """
+
+    encoding: str = "utf-8"
+    errors: str = "strict"
+    split: str = "auto"
+    language: str = "en"
+    text_column: str = "text"
+    date_column: str | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise UserError(f"encoding {self.encoding!r} is not known; utf-8, utf-16, latin-1 and cp1252 are") from None
+        _checks.choice(self.errors, "errors", ("strict", "replace"))
+        _checks.choice(self.split, "split", get_args(Split))
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the bytes can be used as they are."""
+        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig")
+
+
+@dataclass
+class Tally:
+    """What was read, and what was skipped or altered, by reason."""
+
+    files: int = 0
+    size: int = 0  # bytes on disk
+    passages: int = 0  # lines or records with a word in them
+    words: int = 0
+    splits: Counter[str] = field(default_factory=Counter)  # files by how their lines were taken
+    skipped: Counter[str] = field(default_factory=Counter)

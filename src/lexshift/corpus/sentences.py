@@ -1,0 +1,78 @@
+"""The sentence that an occurrence is in."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+LONGEST = 4_000  # characters; a longer sentence is cut to that much around the word
+_PASSAGE = 1 << 20  # characters that are split at a time
+_SUSPECT = 1_000  # characters; hardly a sentence is longer
+_PAIRED = str.maketrans(dict.fromkeys("\"'()[]{}«»‹›“”„‟‘’‚‛「」『』〈〉《》", " "))
+
+
+class Passage:
+    """A passage of text whose sentences are found when they are first needed."""
+
+    def __init__(self, text: str, split: str, language: str) -> None:
+        self.text = text
+        self._bounds = [0, len(text)] if split == "lines" else _boundaries(text, language)
+
+    def sentence(self, start: int, end: int) -> tuple[str, int, int, bool]:
+        """The sentence around text[start:end], the span within it, and whether it had to be cut.
+
+        A span that reaches over the end of a sentence takes in the next one.
+        """
+        first = self._bounds[bisect_right(self._bounds, start) - 1]
+        last = next(bound for bound in self._bounds[bisect_right(self._bounds, start) :] if bound >= end)
+        cut = last - first > LONGEST
+        if cut:
+            first, last = self._window(first, start, end, last)
+        sentence = self.text[first:last]
+        first += len(sentence) - len(sentence.lstrip())
+        sentence = sentence.strip()
+        return sentence, start - first, end - first, cut
+
+    def _window(self, first: int, start: int, end: int, last: int) -> tuple[int, int]:
+        """At most LONGEST characters with the span in their middle, cut at white space where there is some."""
+        size = max(LONGEST - (end - start), 0)
+        left = max(first, min(start - size // 2, last - size - (end - start)))
+        right = min(last, left + size + (end - start))
+        if left > first:
+            space = self.text.find(" ", left, start)
+            left = space + 1 if space >= 0 else left
+        if right < last:
+            space = self.text.rfind(" ", end, right)
+            right = space if space >= 0 else right
+        return left, right
+
+
+def _boundaries(text: str, language: str) -> list[int]:
+    """Where sentences begin, and the end of the text."""
+    bounds = [0]
+    start = 0
+    while start < len(text):
+        stop = len(text)
+        if stop - start > _PASSAGE:
+            space = text.rfind(" ", start, start + _PASSAGE)
+            stop = space + 1 if space > start else start + _PASSAGE
+        bounds += [start + end for end in _ends(text[start:stop], language)]
+        start = stop
+    return bounds if len(bounds) > 1 else [0, len(text)]
+
+
+def _ends(text: str, language: str) -> list[int]:
+    """Where sentences end."""
+    from sentencex import get_sentence_boundaries
+
+    ends: list[int] = []
+    start = 0
+    for found in [*(sentence["end_index"] for sentence in get_sentence_boundaries(language, text)), len(text)]:
+        end = int(found)
+        if end - start > _SUSPECT:
+            # A quotation mark or bracket without its partner holds everything after it together: look again without.
+            bare = text[start:end].translate(_PAIRED)
+            ends += [start + int(s["end_index"]) for s in get_sentence_boundaries(language, bare)]
+        if end > start:
+            ends.append(end)
+        start = end
+    return sorted(set(ends))

@@ -1,0 +1,183 @@
+"""Bytes of a file, decompressed, hashed on the way, and cut into blocks of complete lines of UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import IO, Any
+
+from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.sources import STANDARD_INPUT, Source
+from lexshift.errors import UserError
+
+BLOCK = 1 << 22  # bytes read at a time
+LONGEST = 1 << 26  # bytes of a line that are kept together
+_HEAD = 1 << 13  # bytes in which a binary file shows itself
+_GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BINARY = (b"%PDF-", b"PK\x03\x04")
+
+
+class HashedFile(io.RawIOBase):
+    """A file opened for reading that keeps the SHA-256 of what was read."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self.sha256 = hashlib.sha256()
+        self.size = 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; 0 at the end."""
+        data = self._raw.read(len(buffer))
+        self.sha256.update(data)
+        self.size += len(data)
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._raw.close()
+        super().close()
+
+
+@contextmanager
+def open_source(source: Source) -> Iterator[HashedFile]:
+    """The bytes of a source as they are on disk; a fault of the file is told in one sentence."""
+    try:
+        raw = sys.stdin.buffer if source.path == STANDARD_INPUT else open(source.path, "rb", buffering=0)  # noqa: SIM115
+    except OSError as error:
+        raise UserError(f"the file {source.path!r} cannot be read: {error.strerror}") from None
+    with HashedFile(raw) as file:
+        try:
+            yield file
+        except (EOFError, zlib.error, OSError) as error:  # isal raises zlib.error and OSError for bad gzip data
+            raise UserError(f"the file {source.path!r} is damaged or cannot be read to its end: {error}") from None
+
+
+@contextmanager
+def decompressed(file: HashedFile) -> Iterator[IO[bytes]]:
+    """The stream within, whatever the file's name says: gzip, zstandard or the bytes themselves."""
+    buffered = io.BufferedReader(file, BLOCK)
+    head = buffered.peek(4)
+    if head.startswith(_GZIP):
+        from isal import igzip
+
+        yield io.BufferedReader(igzip.IGzipFile(fileobj=buffered, mode="rb"), BLOCK)
+    elif head.startswith(_ZSTANDARD):
+        import zstandard
+
+        try:
+            yield zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True)
+        except zstandard.ZstdError as error:
+            raise OSError(str(error)) from None
+    else:
+        yield buffered
+    while buffered.read(BLOCK):  # whatever a decompressor left unread is part of the file's hash
+        continue
+
+
+def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
+    """Valid UTF-8 without a byte order mark or carriage returns at line ends, in blocks that end with a line.
+
+    Only the last line may lack its line feed, and a line longer than LONGEST is cut: at a space, or failing that
+    between two characters.
+    """
+    chunks = iter(lambda: stream.read(BLOCK) or b"", b"")
+    if reading.is_utf8:
+        blocks = _validated(_whole_lines(_without_mark(chunks, source), tally), source, reading, tally)
+    else:
+        blocks = _whole_lines(_recoded(chunks, source, reading), tally)
+    for block in blocks:
+        yield block.replace(b"\r\n", b"\n") if b"\r" in block else block
+
+
+def _without_mark(chunks: Iterator[bytes], source: Source) -> Iterator[bytes]:
+    head = next(chunks, b"")
+    if head.startswith(_UTF_16):
+        raise UserError(f"the file {source.path!r} is in UTF-16; pass --encoding utf-16")
+    if b"\0" in head[:_HEAD] or head.startswith(_BINARY):
+        raise UserError(
+            f"the file {source.path!r} is not text but binary data; lexshift reads plain text, jsonl, csv, tsv and "
+            f"parquet, and .gz and .zst of them"
+        )
+    yield head.removeprefix(codecs.BOM_UTF8)
+    yield from chunks
+
+
+def _whole_lines(chunks: Iterator[bytes], tally: Tally) -> Iterator[bytes]:
+    pieces: list[bytes] = []  # of a line that goes on
+    size = 0
+    for chunk in chunks:
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*pieces, chunk[:end]])
+            pieces, size = [], 0
+        pieces.append(chunk[end:])
+        size += len(chunk) - end
+        if size >= LONGEST:
+            data = b"".join(pieces)
+            end = _cut(data)
+            tally.skipped[f"lines of over {LONGEST >> 20} MB, cut"] += 1
+            yield data[:end]
+            pieces, size = [data[end:]], len(data) - end
+    if size:
+        yield b"".join(pieces)
+
+
+def _cut(data: bytes) -> int:
+    space = data.rfind(b" ", len(data) // 2)
+    if space >= 0:
+        return space + 1
+    end = len(data) - 1
+    while end and data[end] & 0xC0 == 0x80:  # not before the later bytes of a character
+        end -= 1
+    return end or len(data)
+
+
+def _validated(blocks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
+    line = 1
+    for block in blocks:
+        try:
+            if not block.isascii():
+                block.decode()
+            valid = block
+        except UnicodeDecodeError as error:
+            if reading.errors == "strict":
+                raise _undecodable(source, line + block.count(b"\n", 0, error.start), "UTF-8", error) from None
+            text = block.decode(errors="replace")
+            replaced = text.count("\ufffd") - block.count("\ufffd".encode())
+            tally.skipped["sequences of bytes that are not UTF-8, replaced"] += replaced
+            valid = text.encode()
+        line += block.count(b"\n")
+        yield valid
+
+
+def _recoded(chunks: Iterator[bytes], source: Source, reading: Reading) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(reading.encoding)(reading.errors)
+    line = 1
+    for data in chain(chunks, [b""]):
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            before = error.object[: error.start].decode(reading.encoding, "replace")
+            raise _undecodable(source, line + before.count("\n"), reading.encoding, error) from None
+        line += text.count("\n")
+        yield text.encode("utf-8", "replace")
+
+
+def _undecodable(source: Source, line: int, encoding: str, error: UnicodeDecodeError) -> UserError:
+    bad = error.object[error.start : error.start + 1].hex()
+    return UserError(
+        f"the file {source.path!r} is not {encoding} at line {line} (byte 0x{bad}): name its encoding, for example "
+        f"--encoding cp1252, or pass --errors replace"
+    )

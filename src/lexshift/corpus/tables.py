@@ -1,0 +1,109 @@
+"""Records of jsonl, csv, tsv and parquet files: a text each, and a date where there is one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
+
+from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.sources import Source
+from lexshift.corpus.streams import utf8_lines
+from lexshift.errors import UserError
+
+Record = tuple[int, Any, Any]  # line or row from 1, text, date
+_ROWS = 4096  # of a parquet file, at a time
+
+
+def records(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[Record]:
+    """The records of a table, in order."""
+    read: Callable[..., Iterator[Record]] = {"jsonl": _jsonl, "csv": _delimited, "tsv": _delimited}[source.kind]
+    return read(utf8_lines(stream, source, reading, tally), source, reading)
+
+
+def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterator[Record]:
+    """The rows of a parquet file, in order."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        table = parquet.ParquetFile(file)
+    except pa.ArrowException as error:
+        raise UserError(f"the file {source.path!r} is no parquet file, or a damaged one: {error}") from None
+    columns = _columns(table.schema_arrow.names, source, reading)
+    row = 0
+    try:
+        for batch in table.iter_batches(_ROWS, columns=columns):
+            values = [column.to_pylist() for column in batch.columns]
+            by_name = dict(zip(batch.schema.names, values, strict=True))
+            dates = by_name[reading.date_column] if reading.date_column else [None] * len(batch)
+            for text, date in zip(by_name[reading.text_column], dates, strict=True):
+                row += 1
+                yield row, text, date
+    except (pa.ArrowException, OSError) as error:
+        raise UserError(f"the parquet file {source.path!r} is damaged after row {row}: {error}") from None
+
+
+def _jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
+    line = 0
+    for block in blocks:
+        for text in block.split(b"\n")[: None if not block.endswith(b"\n") else -1]:
+            line += 1
+            if not text.strip():
+                continue
+            try:
+                record = json.loads(text)
+            except ValueError as error:
+                raise UserError(f"the file {source.path!r} has no valid JSON at line {line}: {error}") from None
+            if not isinstance(record, dict):
+                raise UserError(
+                    f"the file {source.path!r} has {type(record).__name__} {str(record)[:40]!r} at line {line}, not a "
+                    f'JSON object such as {{"{reading.text_column}": "..."}}'
+                )
+            if reading.text_column not in record:
+                _columns(record, source, reading, f"at line {line}")
+            yield line, record[reading.text_column], record.get(reading.date_column)
+
+
+def _delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
+    lines = (line for block in blocks for line in io.StringIO(block.decode(), newline=""))
+    csv.field_size_limit(2**31 - 1)
+    # A tab cannot be part of a field of a tsv, so a quotation mark there is just that.
+    table = (
+        csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if source.kind == "tsv"
+        else csv.reader(lines, strict=True)
+    )
+    try:
+        header = next(table, None)
+        if header is None:
+            return
+        where = [header.index(name) for name in _columns(header, source, reading)]
+        for row, fields in enumerate(table, 1):
+            if fields:
+                if len(fields) <= max(where):
+                    raise UserError(
+                        f"the file {source.path!r} has {len(fields)} fields instead of {len(header)} at line "
+                        f"{table.line_num}"
+                    )
+                yield row, fields[where[0]], fields[where[1]] if len(where) > 1 else None
+    except csv.Error as error:
+        raise UserError(
+            f"the file {source.path!r} is not valid {source.kind} at line {table.line_num}: {error}"
+        ) from None
+
+
+def _columns(names: Iterable[str], source: Source, reading: Reading, where: str = "") -> list[str]:
+    """The columns to read, once each is known to be there."""
+    wanted = [reading.text_column, *([reading.date_column] if reading.date_column else [])]
+    known = list(names)
+    for column, option in zip(wanted, ("--text-column", "--date-column"), strict=False):
+        if column not in known:
+            place = f" {where}" if where else ""
+            raise UserError(
+                f"the file {source.path!r} has no column {column!r}{place}: name one of "
+                f"{', '.join(map(repr, known)) or 'none'} with {option}"
+            )
+    return wanted

@@ -1,0 +1,199 @@
+"""The words to look for: their forms, and the rule by which a piece of text is one of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from lexshift import _checks
+from lexshift.corpus.words import FoldTable, WordTable, fold, hash_word, token_table, word_table
+from lexshift.errors import UserError
+
+Match = Literal["word", "token", "lemma"]
+_NO_WORD_GOES_ON = r"(?![\w\u0300-\u036f])"
+Words: TypeAlias = str | os.PathLike[str] | Iterable[str] | Mapping[str, Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What the scan has found when it has found a certain word.
+
+    Attributes
+    ----------
+    target : int
+        The target that this may be.
+    pattern : re.Pattern, optional
+        What the text must match from there on, for forms that are more than the word.
+    """
+
+    target: int
+    pattern: re.Pattern[str] | None
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Target words with their forms.
+
+    Attributes
+    ----------
+    forms : dict
+        For each target word the forms it occurs in.
+    match : "word", "token" or "lemma"
+        "word": whole words, whatever their case, where words are runs of letters, digits, marks and underscores;
+        "token": what stands between white space, exactly; "lemma": as "word", with every form whose lemma is the word.
+    """
+
+    forms: dict[str, tuple[str, ...]]
+    match: str = "word"
+
+    @property
+    def words(self) -> list[str]:
+        """The target words, in their order."""
+        return list(self.forms)
+
+    @property
+    def table(self) -> FoldTable:
+        """The characters that make words under the rule."""
+        return token_table() if self.match == "token" else word_table()
+
+    @cached_property
+    def candidates(self) -> list[list[Candidate]]:
+        """What each number of the word table stands for."""
+        return list(self._by_first_word.values())
+
+    @cached_property
+    def word_table(self) -> WordTable:
+        """The first word of every form, for the scan."""
+        return WordTable({h: number for number, h in enumerate(self._by_first_word)})
+
+    @cached_property
+    def _by_first_word(self) -> dict[int, list[Candidate]]:
+        found: dict[int, list[Candidate]] = {}
+        for target, (word, forms) in enumerate(self.forms.items()):
+            for form in _spellings(forms):
+                folded = fold(form, self.table)
+                first = _first_run(folded)
+                if first is None or first[0] > 0:
+                    raise UserError(
+                        f"the target {word!r} has the form {form!r}, which does not begin with a letter "
+                        f"or digit; tokens may (--match token)"
+                    )
+                candidate = Candidate(target, None if first == (0, len(form)) else self._pattern(form))
+                entries = found.setdefault(hash_word(folded[: first[1]]), [])
+                if candidate not in entries:
+                    entries.append(candidate)
+        return found
+
+    def _pattern(self, form: str) -> re.Pattern[str]:
+        body = r"\s+".join(re.escape(part) for part in form.split())
+        if self.match == "token":
+            return re.compile(body + r"(?!\S)")
+        ends_in_word = bool(fold(form[-1], self.table)[0])
+        return re.compile(body + (_NO_WORD_GOES_ON if ends_in_word else ""), re.IGNORECASE)
+
+
+def _spellings(forms: Iterable[str]) -> Iterable[str]:
+    """Each form in both ways that Unicode has of writing accents."""
+    return dict.fromkeys(unicodedata.normalize(how, form) for form in forms for how in ("NFC", "NFD"))
+
+
+def _first_run(folded: tuple[int, ...]) -> tuple[int, int] | None:
+    """Start and end of the first word."""
+    start = next((i for i, code in enumerate(folded) if code), None)
+    if start is None:
+        return None
+    return start, next((i for i in range(start, len(folded)) if not folded[i]), len(folded))
+
+
+def read_targets(words: Words, match: str = "word", language: str = "en") -> Targets:
+    """Targets from a file, a list, or a mapping of words to their forms.
+
+    Parameters
+    ----------
+    words : path, str, iterable of str, or mapping
+        A file has a word a line, or ``word<TAB>form1,form2,...``. A string that is not a file is a list with commas.
+    match : "word", "token" or "lemma"
+    language : str
+        For lemmas.
+
+    >>> read_targets(["mouse", "cell phone"]).forms
+    {'mouse': ('mouse',), 'cell phone': ('cell phone',)}
+    >>> read_targets({"mouse": ["mouse", "mice"]}).forms
+    {'mouse': ('mouse', 'mice')}
+    """
+    _checks.choice(match, "match", get_args(Match))
+    if isinstance(words, (str, os.PathLike)):
+        forms = _from_string(words)
+    elif isinstance(words, Mapping):
+        forms = {word: [values] if isinstance(values, str) else list(values) for word, values in words.items()}
+    else:
+        forms = {word: [word] for word in words}
+    clean: dict[str, tuple[str, ...]] = {}
+    for word, values in forms.items():
+        if not isinstance(word, str) or not all(isinstance(form, str) for form in values):
+            raise UserError(f"a target and its forms must be words; got {word!r} with {values!r}")
+        name = " ".join(word.split())
+        if name:
+            clean[name] = tuple(dict.fromkeys(" ".join(form.split()) for form in values if form.strip())) or (name,)
+    if not clean:
+        raise UserError("there is no target word to look for; give a file with a word a line, or a list")
+    if match == "lemma":
+        clean = _with_lemma(clean, language)
+    targets = Targets(clean, match)
+    targets.candidates  # noqa: B018  forms that cannot be found are refused here
+    return targets
+
+
+def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
+    path = Path(words)
+    if not path.is_file():
+        text = os.fspath(words)
+        if isinstance(words, str) and not path.is_dir() and not re.search(r"[/\\.]", text):
+            return {word: [word] for word in text.split(",")}
+        raise UserError(f"no such file of target words: {text!r} (looked from {os.getcwd()})")
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        bad = error.object.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"the file of target words {str(path)!r} is not UTF-8 at line {bad}; save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise UserError(f"the file of target words {str(path)!r} cannot be read: {error.strerror}") from None
+    if any("\0" in line for line in lines[:10]):
+        raise UserError(f"the file of target words {str(path)!r} is not text but binary data")
+    forms: dict[str, list[str]] = {}
+    for line in lines:
+        word, _, listed = line.partition("\t")
+        forms.setdefault(word, []).extend(listed.split(",") if listed.strip() else [word])
+    if not any(word.strip() for word in forms):
+        raise UserError(f"the file of target words {str(path)!r} is empty; it must have a word a line")
+    return forms
+
+
+def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, tuple[str, ...]]:
+    """Add to each target every form that simplemma's dictionary of the language puts under it."""
+    try:
+        import simplemma
+        from simplemma.strategies import DefaultDictionaryFactory
+    except ImportError:
+        raise UserError("matching by lemma needs simplemma: pip install 'lexshift[lemma]'") from None
+    try:
+        dictionary = DefaultDictionaryFactory().get_dictionary(language)
+    except ValueError:
+        raise UserError(
+            f"simplemma has no lemmas for the language {language!r}; match by word and list the forms"
+        ) from None
+    found = {word: list(values) for word, values in forms.items()}
+    lowered = {word.lower(): word for word in forms}
+    for form in dictionary:
+        target = lowered.get(simplemma.lemmatize(form, lang=language).lower())
+        if target is not None:
+            found[target].append(form)
+    return {word: tuple(dict.fromkeys(values)) for word, values in found.items()}

@@ -1,0 +1,153 @@
+"""What a word is, character by character, and the pass over bytes that finds words.
+
+A table gives every character its folded form, or 0 if it separates words. The scan reads UTF-8 bytes once, keeps a
+hash of the word it is in, and looks that hash up where the word ends: no text is copied, split or lowered on the way.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexshift._compile import kernel
+from lexshift._typing import Array
+
+FoldTable: TypeAlias = npt.NDArray[np.uint32]
+
+_CHARACTERS = 0x33480  # beyond the last letter of Unicode; what comes after separates words
+_MULTIPLIER = 0x9E3779B97F4A7C15
+_MASK = 0xFFFFFFFFFFFFFFFF
+
+
+@cache
+def word_table() -> FoldTable:
+    """Letters, digits, marks and the underscore make words; case does not matter."""
+    table = np.zeros(_CHARACTERS, np.uint32)
+    for code in range(_CHARACTERS):
+        character = chr(code)
+        if character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M":
+            forms = (character.casefold(), character.lower(), character)
+            table[code] = ord(next(form for form in forms if len(form) == 1))
+    return table
+
+
+@cache
+def token_table() -> FoldTable:
+    """Everything but white space makes tokens, as it stands."""
+    table = np.arange(_CHARACTERS, dtype=np.uint32)
+    table[[code for code in range(_CHARACTERS) if chr(code).isspace()]] = 0
+    return table
+
+
+def fold(text: str, table: FoldTable) -> tuple[int, ...]:
+    """The folded characters of a text; 0 for those that separate words."""
+    return tuple(int(table[ord(c)]) if ord(c) < len(table) else 0 for c in text)
+
+
+def hash_word(folded: Iterable[int]) -> int:
+    """The hash that the scan gives to a word: never 0."""
+    h = 0
+    for code in folded:
+        h = ((h + code) * _MULTIPLIER) & _MASK
+    return (h ^ (h >> 32)) or 1
+
+
+class WordTable:
+    """Words with a number each, for the scan to look up: an open hash table."""
+
+    def __init__(self, numbers: dict[int, int]) -> None:
+        """Enter words by their hashes."""
+        slots = 64
+        while slots < 4 * len(numbers):
+            slots *= 2
+        self.keys = np.zeros(slots, np.uint64)
+        self.values = np.zeros(slots, np.int64)
+        for key, value in numbers.items():
+            slot = key & (slots - 1)
+            while self.keys[slot]:
+                slot = (slot + 1) & (slots - 1)
+            self.keys[slot], self.values[slot] = key, value
+
+
+@kernel
+def scan(
+    data: npt.NDArray[np.uint8],
+    at: int,
+    line: int,
+    table: FoldTable,
+    keys: npt.NDArray[np.uint64],
+    values: Array,
+    hits: Array,
+    counts: Array,
+) -> tuple[int, int, int]:
+    """Find the words of a hash table in UTF-8 text, from byte ``at`` on, which begins a line.
+
+    data : (n,) bytes, table : (characters,), keys, values : (slots,)
+    hits : (most, 5), filled with number, line, start of the line, start and end of the word, the last three in bytes
+    counts : (2,), to which the words and the lines with a word in them are added
+
+    Returns the number of hits, and the byte and line to go on at: n and the last line if all of the text was read, else
+    the start of the line whose hits did not fit. Two words that share a 64-bit hash would be taken for one another.
+    """
+    n, last = len(data), np.uint64(len(keys) - 1)
+    multiplier, shift, one, nothing = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1), np.uint64(0)
+    found = kept = 0  # hits so far, and hits in lines that are complete
+    words = before = 0  # words so far, and those before this line
+    line_start, start, i = at, -1, at  # start: of the word that i is in, or -1
+    h = nothing
+    while i <= n:
+        code, size = np.uint32(0), 1
+        if i < n:
+            byte = data[i]
+            if byte < 0x80:
+                code = table[byte]
+            elif byte < 0xE0:
+                code = table[((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)]
+                size = 2
+            elif byte < 0xF0:
+                code = table[((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)]
+                size = 3
+            else:
+                wide = ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6)
+                wide |= data[i + 3] & 0x3F
+                code = table[wide] if wide < len(table) else np.uint32(0)
+                size = 4
+        if code != 0:
+            if start < 0:
+                start, h = i, nothing
+            h = (h + np.uint64(code)) * multiplier
+            i += size
+            continue
+        if start >= 0:
+            h = h ^ (h >> shift)
+            if h == nothing:
+                h = one
+            slot = h & last
+            while keys[slot] != nothing:
+                if keys[slot] == h:
+                    if found == len(hits):
+                        counts[0] += before
+                        return kept, line_start, line
+                    hits[found, 0] = values[slot]
+                    hits[found, 1] = line
+                    hits[found, 2] = line_start
+                    hits[found, 3] = start
+                    hits[found, 4] = i
+                    found += 1
+                    break
+                slot = (slot + one) & last
+            words += 1
+            start = -1
+        if i == n or data[i] == 10:
+            counts[1] += words > before
+            before, kept = words, found
+            line_start = i + 1
+            line += 1
+        i += size
+    counts[0] += words
+    return found, n, line
