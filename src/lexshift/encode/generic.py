@@ -1,0 +1,62 @@
+"""Any model of the library, run by its own forward pass, stopped after the last layer that is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from lexshift.encode.layers import Layers
+
+
+class _EnoughError(Exception):
+    """Raised by a hook to leave the forward pass: the layers after this one are not needed."""
+
+
+class Generic:
+    """The hidden states of a model, one forward pass a batch."""
+
+    def __init__(self, model: Any, depth: int) -> None:
+        self._model = model
+        stacks = [m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == depth]
+        self._layers = stacks[0] if len(stacks) == 1 else None
+
+    def states(self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers) -> list[Tensor]:
+        """The hidden states of the layers at the positions ``where``, each (batch, words, h).
+
+        ids : (batch, length), padded; lengths : (batch,); where : (batch, words)
+        """
+        mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
+        hidden = self._run(ids, mask, layers)
+        batch = torch.arange(len(ids), device=ids.device)[:, None]
+        return [hidden[number][batch, where] for number in layers.numbers]
+
+    def _run(self, ids: Tensor, mask: Tensor, layers: Layers) -> dict[int, Tensor]:
+        if self._layers is None or layers.deepest == len(self._layers):
+            # The last hidden state may have passed one more normalisation: the model's own list has it as it is.
+            output = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+            return dict(enumerate(output.hidden_states))
+        found: dict[int, Tensor] = {}
+        hooks = []
+        for number, layer in enumerate(self._layers):
+            if number in layers.numbers or number == layers.deepest:  # the state before this layer
+                keep = _keep(found, number, number == layers.deepest)
+                hooks.append(layer.register_forward_pre_hook(keep, with_kwargs=True))
+        try:
+            self._model(input_ids=ids, attention_mask=mask)
+        except _EnoughError:
+            pass
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return found
+
+
+def _keep(found: dict[int, Tensor], number: int, last: bool) -> Any:
+    def hook(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        found[number] = args[0] if args else kwargs["hidden_states"]
+        if last:
+            raise _EnoughError
+
+    return hook

@@ -1,0 +1,251 @@
+"""The encoder for the models of the transformers library."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from lexshift import _checks
+from lexshift._typing import Matrix
+from lexshift.encode.batches import batches
+from lexshift.encode.generic import Generic
+from lexshift.encode.layers import parse_layers
+from lexshift.encode.pieces import Pieces, Tokens
+from lexshift.encode.postnorm import PostNorm
+from lexshift.encode.protocol import Span
+from lexshift.errors import UserError
+
+_DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+_BUDGET = {"cpu": 1024}  # tokens of a batch: on a processor what stays in its caches, on a card what keeps it busy
+_WIDE_BUDGET = 16_384
+_LONGEST = 512  # pieces; what most models were trained with, so longer windows must be asked for
+_PROBE = (7, 4)  # lengths of the sequences on which the fast path is compared with the model's own
+
+
+class HuggingFaceEncoder:
+    """Vectors from the hidden states of a transformer.
+
+    Parameters
+    ----------
+    model, tokenizer
+        A loaded model and its fast tokenizer.
+    name : str
+        What to call it.
+    layers : str or int
+        "last", the number of a layer (0 is the embedding layer, -2 the last but one), or mean:N, sum:N or concat:N of
+        the last N. The paper uses mean:4.
+    pooling : "mean", "sum" or "first"
+        How the pieces of a word become one vector.
+    window : int, optional
+        The most pieces of a sentence, special tokens included; a longer one is cut around the word.
+    markers : (str, str), optional
+        Text put before and after the word.
+    device : "auto", "cpu", "cuda", "mps" ...
+    dtype : "fp32", "bf16", "fp16" or "int8"
+        int8 is for processors, and approximate: :meth:`deviation` says by how much.
+    batch_tokens : int, optional
+        Tokens of a batch.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        name: str = "",
+        layers: str | int = "mean:4",
+        pooling: str = "mean",
+        window: int | None = None,
+        markers: tuple[str, str] | None = None,
+        device: str = "auto",
+        dtype: str = "fp32",
+        batch_tokens: int | None = None,
+    ) -> None:
+        if not getattr(tokenizer, "is_fast", False):
+            raise UserError(f"the model {name!r} has no fast tokenizer (tokenizer.json), which gives character offsets")
+        self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
+        self.device = pick_device(device)
+        self.dtype = _checks.choice(dtype, "dtype", [*_DTYPES, "int8"])
+        self.pooling = _checks.choice(pooling, "pooling", ("mean", "sum", "first"))
+        self.markers = markers
+        self._check_precision()
+        self._original = model.eval()
+        self._tokenizer = tokenizer
+        self._depth = int(model.config.num_hidden_layers)
+        self.layers = str(layers)
+        self._layers = parse_layers(layers, self._depth)
+        longest = longest_sequence(model, tokenizer)
+        self.window = min(_LONGEST, longest) if window is None else _checks.positive(window, "window")
+        if self.window > longest:
+            raise UserError(f"window is {self.window}, but the model {self.name!r} takes at most {longest} pieces")
+        self._tokens = Tokens(tokenizer, self.window)
+        self._budget = batch_tokens or _BUDGET.get(self.device.type, _WIDE_BUDGET)
+        self.dimensions = self._layers.width(int(model.config.hidden_size))
+        pad = tokenizer.pad_token_id
+        self._pad = 0 if pad is None else int(pad)
+        self.weights  # noqa: B018  of the model as given, before its precision changes
+        self._run = self._prepare()
+
+    def _check_precision(self) -> None:
+        if self.dtype == "int8" and self.device.type != "cpu":
+            raise UserError(f"dtype int8 is for the processor (--device cpu), not for {self.device.type}")
+        if self.dtype in ("bf16", "fp16") and self.device.type == "cpu":
+            raise UserError(f"dtype {self.dtype} is for GPUs; a processor takes fp32, or int8 as an approximation")
+
+    def _prepare(self) -> PostNorm | Generic:
+        model = self._original
+        if self.dtype == "int8":
+            return Generic(_quantized(model), self._depth)
+        model.to(self.device, _DTYPES[self.dtype])
+        generic = Generic(model, self._depth)
+        with torch.inference_mode():
+            fast = PostNorm.of(model)
+            return fast if fast is not None and self._agree(fast, generic) else generic
+
+    def _agree(self, fast: PostNorm, generic: Generic) -> bool:
+        """Whether the fast path gives what the model itself gives, for two sequences of different lengths."""
+        vocabulary = int(self._original.config.vocab_size)
+        ids = torch.full((len(_PROBE), max(_PROBE)), self._pad, device=self.device)
+        for i, length in enumerate(_PROBE):
+            ids[i, :length] = (torch.arange(length, device=self.device) * 97 + 11 + i) % vocabulary
+            ids[i, :length][ids[i, :length] == self._pad] += 1
+        lengths = torch.tensor(_PROBE, device=self.device)
+        where = torch.tensor([[0, 3], [1, 2]], device=self.device)
+        layers = parse_layers(f"mean:{self._depth}", self._depth)
+        pairs = zip(fast.states(ids, lengths, where, layers), generic.states(ids, lengths, where, layers), strict=True)
+        tolerance = 1e-4 if self.dtype == "fp32" else 5e-2
+        return all(torch.allclose(a, b, rtol=tolerance, atol=tolerance) for a, b in pairs)
+
+    @cached_property
+    def weights(self) -> str:
+        """SHA-256 of the model's weights and its tokenizer."""
+        digest = hashlib.sha256()
+        for key, tensor in sorted(self._original.state_dict().items()):
+            digest.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+            digest.update(memoryview(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()))
+        digest.update(self._tokenizer.backend_tokenizer.to_str().encode())
+        return digest.hexdigest()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that shapes the vectors."""
+        config = {k: v for k, v in self._original.config.to_dict().items() if k not in _VOLATILE}
+        return {
+            "model": self.name,
+            "weights": self.weights,
+            "config": hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode()).hexdigest(),
+            "layers": self.layers,
+            "pooling": self.pooling,
+            "window": self.window,
+            "markers": self.markers,
+            "dtype": self.dtype,
+            "dimensions": self.dimensions,
+        }
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[Span]) -> npt.NDArray[np.float32]:
+        """One vector for each sentence and span in it, (n, d); NaN where the tokenizer has no piece of the word."""
+        for sentence, (start, end) in zip(sentences, spans, strict=True):
+            if not 0 <= start < end <= len(sentence):
+                raise ValueError(f"the span ({start}, {end}) is not within the sentence {sentence[:60]!r}")
+        pieces = self._tokens.cut(sentences, spans, self.markers)
+        vectors = np.full((len(sentences), self.dimensions), np.nan, np.float32)
+        rows_of: list[list[int]] = [[] for _ in pieces.sequences]
+        for row, number in enumerate(pieces.sequence):
+            if number >= 0:
+                rows_of[number].append(row)
+        with torch.inference_mode():
+            for batch in batches([len(ids) for ids in pieces.sequences], self._budget):
+                self._encode_batch(batch, pieces, rows_of, vectors)
+        return vectors
+
+    def _encode_batch(self, batch: list[int], pieces: Pieces, rows_of: list[list[int]], vectors: Matrix) -> None:
+        lengths = np.array([len(pieces.sequences[number]) for number in batch])
+        ids = np.full((len(batch), lengths.max()), self._pad)
+        wanted: list[list[int]] = []  # positions of each sequence
+        place: list[tuple[int, int, int, int]] = []  # row, index in the batch, first and last + 1 of its wanted
+        for i, number in enumerate(batch):
+            ids[i, : lengths[i]] = pieces.sequences[number]
+            positions: list[int] = []
+            for row in rows_of[number]:
+                first, last = pieces.positions[row]
+                last = first + 1 if self.pooling == "first" else last
+                place.append((row, i, len(positions), len(positions) + last - first))
+                positions += range(first, last)
+            wanted.append(positions)
+        most = max(map(len, wanted))
+        where = np.array([positions + [positions[0]] * (most - len(positions)) for positions in wanted])
+        tensors = [torch.from_numpy(array).to(self.device) for array in (ids, lengths, where)]
+        states = self._run.states(tensors[0], tensors[1], tensors[2], self._layers)
+        hidden = self._combine(states).float().cpu().numpy()  # (batch, most, d)
+        for row, i, first, last in place:
+            taken = hidden[i, first:last]
+            vectors[row] = taken.sum(0) if self.pooling == "sum" else taken.mean(0)
+
+    def _combine(self, states: list[Tensor]) -> Tensor:
+        if self._layers.how == "concat":
+            return torch.cat(states, -1)
+        total = torch.stack(states).sum(0) if len(states) > 1 else states[0]
+        return total / len(states) if self._layers.how == "mean" else total
+
+    def deviation(self, sentences: Sequence[str], spans: Sequence[Span]) -> Matrix:
+        """How far vectors are from those in full precision: 1 - cosine for each sentence, (n,)."""
+        ours = self.encode(sentences, spans)
+        full = HuggingFaceEncoder(
+            self._original,
+            self._tokenizer,
+            layers=self.layers,
+            pooling=self.pooling,
+            window=self.window,
+            markers=self.markers,
+            device="cpu",
+        ).encode(sentences, spans)
+        return 1 - (ours * full).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(full, axis=1)
+
+
+_VOLATILE = ("_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "architectures")
+
+
+def pick_device(device: str) -> torch.device:
+    """The device of a name; "auto" is the best there is."""
+    if device == "auto":
+        best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        return torch.device(best)
+    try:
+        chosen = torch.device(device)
+        torch.empty(1, device=chosen)
+    except (RuntimeError, AssertionError, NotImplementedError):
+        raise UserError(f"device {device!r} is not there on this machine; auto takes the best that is") from None
+    return chosen
+
+
+def longest_sequence(model: Any, tokenizer: Any) -> int:
+    """The most tokens that a model takes."""
+    limits = [int(tokenizer.model_max_length)]
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if positions and positions > 0:
+        # RoBERTa and its kin number positions from the padding token's id + 1 on.
+        embeddings = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+        offset = getattr(embeddings, "padding_idx", None)
+        limits.append(int(positions) - (0 if offset is None else int(offset) + 1))
+    return min(limits)
+
+
+def _quantized(model: Any) -> Any:
+    """A copy of a model whose linear layers multiply whole numbers of 8 bits."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
+
+            return quantize_dynamic(model, {torch.nn.Linear: per_channel_dynamic_qconfig})
+    except (ImportError, RuntimeError) as error:
+        raise UserError(f"this build of torch cannot do int8 on the processor: {error}") from None

@@ -1,0 +1,150 @@
+"""Which files a path, a folder, a pattern or standard input stands for, in which order and under which names."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lexshift.corpus.sources import Source, find_sources
+from lexshift.errors import UserError
+
+
+def make(folder: Path, *names: str) -> Path:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a mouse\n")
+    return folder
+
+
+def refused(corpus: str | Path, *parts: str) -> None:
+    """Refused with one line that has these parts in it."""
+    with pytest.raises(UserError) as caught:
+        find_sources(corpus)
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.txt", "text"),
+        ("a", "text"),
+        ("a.txt.gz", "text"),
+        ("a.gz", "text"),
+        ("a.zst", "text"),
+        ("a.jsonl", "jsonl"),
+        ("a.ndjson", "jsonl"),
+        ("a.JSONL.GZ", "jsonl"),
+        ("a.csv", "csv"),
+        ("a.csv.zst", "csv"),
+        ("a.1990.tsv", "tsv"),
+        ("A.TSV.gz", "tsv"),
+        ("a.parquet", "parquet"),
+        ("a.csv.txt", "text"),
+        ("a.csv.old", "text"),
+    ],
+)
+def test_the_kind_of_a_file_is_that_of_its_name_without_the_compression(tmp_path: Path, name: str, kind: str) -> None:
+    make(tmp_path, name)
+    assert [(s.path, s.name, s.kind) for s in find_sources(tmp_path / name)] == [(str(tmp_path / name), name, kind)]
+    assert find_sources(str(tmp_path / name)) == find_sources(tmp_path / name) == find_sources(tmp_path)
+
+
+def test_a_folder_is_all_files_in_it_by_name_but_for_hidden_ones(tmp_path: Path) -> None:
+    make(tmp_path, "b.txt", "a/z.txt", "a/b/c.csv", "a.txt", ".hidden", ".git/config", "a/.cache/x.txt", "B.txt")
+    names = ["B.txt", "a.txt", "a/b/c.csv", "a/z.txt", "b.txt"]
+    found = find_sources(tmp_path)
+    assert [source.name for source in found] == names
+    assert [source.path for source in found] == [str(tmp_path / name) for name in names]
+
+
+def test_names_are_the_same_wherever_the_corpus_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = (make(tmp_path / where, "1.txt", "sub/2.txt") for where in ("here", "far/away/there"))
+    names = [source.name for source in find_sources(here)]
+    assert names == ["1.txt", "sub/2.txt"]
+    assert [source.name for source in find_sources(there)] == names
+    monkeypatch.chdir(there)
+    assert [source.name for source in find_sources(".")] == names
+    assert [source.name for source in find_sources("**/*.txt")] == names
+    assert [source.name for source in find_sources(f"{here}/**/*.txt")] == names
+
+
+def test_a_pattern_stands_for_files_only_and_in_the_order_of_their_names(tmp_path: Path) -> None:
+    make(tmp_path, "x2.txt", "x1.txt", "x10.csv", "y.txt", "x_folder/in.txt")
+    found = find_sources(tmp_path / "x*")
+    assert [(source.name, source.kind) for source in found] == [("x1.txt", "text"), ("x10.csv", "csv"), ("x2.txt", "text")]
+    assert [source.name for source in find_sources(tmp_path / "x[12].txt")] == ["x1.txt", "x2.txt"]
+
+
+def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+    make(tmp_path, "a[1].txt", "a1.txt")
+    assert [source.name for source in find_sources(tmp_path / "a[1].txt")] == ["a[1].txt"]
+
+
+def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"a mouse"), isatty=lambda: False))
+    assert find_sources("-") == [Source("-", "-", "text")]
+
+
+@pytest.mark.parametrize("stdin", [None, SimpleNamespace(isatty=lambda: True)], ids=["none", "a terminal"])
+def test_standard_input_into_which_nothing_is_piped_is_refused(monkeypatch: pytest.MonkeyPatch, stdin: Any) -> None:
+    monkeypatch.setattr(sys, "stdin", stdin)
+    refused("-", "'-'", "standard input", "nothing is piped")
+
+
+def test_what_is_not_there_is_named_with_the_folder_that_was_looked_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused("missing.txt", "no such file or folder", "'missing.txt'", str(tmp_path))
+    refused("*.txt", "no file matches the pattern", "'*.txt'", str(tmp_path))
+    (tmp_path / "folder").mkdir()
+    refused("fold*", "no file matches the pattern", "'fold*'")
+
+
+@pytest.mark.parametrize("names", [(), (".hidden", ".git/config")])
+def test_a_folder_without_files_is_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
+    make(tmp_path / "empty", *names).mkdir(exist_ok=True)
+    refused(tmp_path / "empty", f"{str(tmp_path / 'empty')!r}", "holds no files")
+
+
+def test_a_folder_that_may_not_be_read_is_refused_by_name_even_deep_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make(tmp_path, "a.txt", "sub/secret/b.txt")
+    secret, scandir = str(tmp_path / "sub" / "secret"), os.scandir
+
+    def guarded(path: Any) -> Any:
+        if os.fspath(path) == secret:
+            raise PermissionError(13, "Permission denied", secret)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    refused(tmp_path, f"the folder {secret!r} cannot be read", "Permission denied")
+
+
+def test_a_path_inside_a_folder_that_may_not_be_searched_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make(tmp_path, "secret/a.txt") / "secret" / "a.txt"
+
+    def denied(self: Path, **_: Any) -> Any:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "stat", denied)
+    refused(path, f"{str(path)!r} cannot be read", "Permission denied")
+
+
+def test_a_path_that_is_too_long_for_the_system_is_refused() -> None:
+    with pytest.raises(UserError, match=re.escape("x" * 300)):
+        find_sources("x" * 300)

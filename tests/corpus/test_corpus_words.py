@@ -1,0 +1,174 @@
+"""The pass over bytes finds the words that a loop over characters finds."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lexshift.corpus import occurrences, words
+from lexshift.corpus.targets import Targets
+from lexshift.corpus.words import WordTable, fold, hash_word, scan, token_table, word_table
+
+Rule = Callable[[str], str]  # of a character: what it counts as, or "" if it separates words
+Hit = tuple[int, int, int, int, int]
+
+BEYOND = "\U000e0100\U000e01ef\U000e0067\U000f0000\U0010fffd"  # characters of the last planes; the first two are marks
+
+
+def as_word(character: str) -> str:
+    if not (character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")):
+        return ""
+    return next(form for form in (character.casefold(), character.lower(), character) if len(form) == 1)
+
+
+def as_token(character: str) -> str:
+    return "" if character.isspace() else character
+
+
+def runs(line: str, rule: Rule) -> list[tuple[str, int, int]]:
+    """The words of a line, folded, with their spans."""
+    found, start = [], None
+    for i, character in enumerate([*line, ""]):
+        inside = bool(character) and bool(rule(character))
+        if inside and start is None:
+            start = i
+        if not inside and start is not None:
+            found.append(("".join(map(rule, line[start:i])), start, i))
+            start = None
+    return found
+
+
+def slow_scan(text: str, rule: Rule, numbers: dict[str, int]) -> tuple[list[Hit], tuple[int, int]]:
+    """Hits as the scan gives them, and the numbers of words and of lines with words."""
+    hits: list[Hit] = []
+    count = lines = line_start = 0
+    for index, line in enumerate(text.split("\n")):
+        found = runs(line, rule)
+        count, lines = count + len(found), lines + bool(found)
+        for word, start, end in found:
+            if word in numbers:
+                at = [line_start + len(line[:position].encode()) for position in (start, end)]
+                hits.append((numbers[word], index, line_start, at[0], at[1]))
+        line_start += len(line.encode()) + 1
+    return hits, (count, lines)
+
+
+def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[list[Hit], tuple[int, int]]:
+    """As the package calls it, with a buffer for so many hits."""
+    targets = Targets({form: (form,) for form in forms}, match)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(occurrences, "_HITS", buffer)
+        found, counts = occurrences._scan_block(text.encode(), targets)
+    rows = [
+        (targets.candidates[number][0].target, line, line_start, start, end)
+        for number, line, line_start, start, end in found.tolist()
+    ]
+    return rows, (int(counts[0]), int(counts[1]))
+
+
+NOISE = st.characters(max_codepoint=0x3347F, exclude_categories=["Cs"], exclude_characters="\0")
+PIECES = ["mouse", "MOUSE", "Maus", "mäuse", "ma\u0308use", "日本", "𝕏", "ſ", "σας", "ΣΑΣ", "a", "_", "1", "²", "ẞ", "K"]
+PIECES += [" ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u2028", "\r", "-", "+", ".", "'", "🐁", "\u0301", "\u200d", "ा"]
+TEXT = st.lists(st.sampled_from(PIECES) | NOISE, max_size=60).map("".join)
+BUFFERS = st.sampled_from([1, 2, 5, 1 << 15])
+
+
+@given(TEXT, BUFFERS)
+@example("mouse " * 30 + "\n" + "mouse\n" * 5, 1)
+@example("a\n\nmouse mouse\nmouse", 2)
+@example("", 1)
+def test_the_scan_finds_what_a_loop_over_characters_finds_by_word(text: str, buffer: int) -> None:
+    forms = ["mouse", "maus", "mäuse", "ma\u0308use", "日本", "𝕏", "s", "σασ", "a", "_", "1", "ß", "k"]
+    numbers = {form: i for i, form in enumerate(forms)}
+    expected = slow_scan(text, as_word, numbers)
+    assert fast_scan(text, "word", [form.upper() if len(form) == 5 else form for form in forms][:1] + forms[1:], buffer) == expected
+
+
+@given(TEXT, BUFFERS)
+@example("mouse " * 30 + "\n" + "mouse\n" * 5, 1)
+def test_the_scan_finds_what_a_loop_over_characters_finds_by_token(text: str, buffer: int) -> None:
+    forms = ["mouse", "MOUSE", "mäuse", "日本", "𝕏", "🐁", "-", "+", "a", "mouse.", "\u0301", "\u200d", "aa"]
+    expected = slow_scan(text, as_token, {form: i for i, form in enumerate(forms)})
+    assert fast_scan(text, "token", forms, buffer) == expected
+
+
+@pytest.mark.parametrize("character", BEYOND, ids=ascii)
+@pytest.mark.parametrize(("match", "rule"), [("word", as_word), ("token", as_token)])
+def test_the_scan_knows_the_characters_of_the_last_planes(match: str, rule: Rule, character: str) -> None:
+    text = f"x{character}y x {character} x{character}"
+    forms = ["x", "y", f"x{character}"]
+    if match == "word" and not rule(character):
+        forms.pop()
+    expected = slow_scan(text, rule, {form: i for i, form in enumerate(forms)})
+    assert fast_scan(text, match, forms, 8) == expected
+
+
+def test_a_token_with_a_null_character_in_it_is_one_token() -> None:
+    assert fast_scan("x\0y x", "token", ["x"], 8) == slow_scan("x\0y x", as_token, {"x": 0})
+
+
+@given(st.lists(st.sampled_from(["mouse", "cat", "x", "mouse mouse"]), max_size=30), st.integers(1, 9))
+def test_a_scan_whose_hits_do_not_fit_stops_before_the_line_and_goes_on_there(lines: list[str], size: int) -> None:
+    data = np.frombuffer("\n".join(lines).encode(), np.uint8)
+    table = WordTable({hash_word(fold("mouse", word_table())): 7})
+    hits, counts = np.full((size, 5), -1, np.int64), np.zeros(2, np.int64)
+    at = line = 0
+    found = []
+    while at < len(data):
+        n, next_at, next_line = scan(data, at, line, word_table(), table.keys, table.values, hits, counts)
+        if next_at == at:
+            assert lines[line].count("mouse") > size
+            assert (n, next_line) == (0, line)
+            return
+        assert next_at == len(data) or data[next_at - 1] == ord("\n")
+        found += [tuple(hit) for hit in hits[:n].tolist()]
+        at, line = next_at, next_line
+    expected, expected_counts = slow_scan("\n".join(lines), as_word, {"mouse": 7})
+    assert found == expected
+    assert tuple(counts) == expected_counts
+
+
+@pytest.mark.parametrize(("table", "rule"), [(word_table, as_word), (token_table, as_token)])
+def test_the_tables_are_the_rules_for_every_character(table: Callable[[], words.FoldTable], rule: Rule) -> None:
+    wrong = [
+        chr(code)
+        for code, folded in enumerate(table().tolist())
+        if not 0xD800 <= code < 0xE000 and code and (chr(folded) if folded else "") != rule(chr(code))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"), [("Mouse", "mouse"), ("ÄÉ", "äé"), ("ΣΑΣ", "σασ"), ("ς", "σ"), ("ß", "ß"), ("ẞ", "ß"), ("İ", "İ")]
+)
+def test_folding_is_by_character(text: str, folded: str) -> None:
+    assert fold(text, word_table()) == tuple(map(ord, folded))
+    assert fold(text, token_table()) == tuple(map(ord, text))
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8), unique=True, max_size=40))
+def test_hashes_of_words_differ_and_are_never_nothing(texts: list[str]) -> None:
+    hashes = [hash_word(map(ord, text)) for text in texts]
+    assert len(set(hashes)) == len(hashes)
+    assert all(0 < h < 2**64 for h in hashes)
+
+
+@given(st.sets(st.integers(1, 2**64 - 1) | st.integers(0, 30).map(lambda i: 5 + (i << 40)), max_size=100))
+def test_the_hash_table_finds_every_key_even_among_many_of_one_slot(keys: set[int]) -> None:
+    numbers = {key: i for i, key in enumerate(sorted(keys))}
+    table = WordTable(numbers)
+    slots = len(table.keys)
+    assert slots >= 2 * len(keys)
+    assert slots & (slots - 1) == 0
+    for key, number in numbers.items():
+        slot = key % slots
+        while int(table.keys[slot]) != key:
+            assert table.keys[slot]  # an empty slot would end the search
+            slot = (slot + 1) % slots
+        assert table.values[slot] == number
+    assert np.count_nonzero(table.keys) == len(keys)
