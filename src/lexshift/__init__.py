@@ -19,14 +19,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lexshift.distance import Metric, metrics, register
+    from lexshift.embedding import embed
+    from lexshift.encode import Encoder
+    from lexshift.errors import UserError
     from lexshift.gaussian import Gaussian
     from lexshift.rates import search_rate
+    from lexshift.siblings import Siblings
     from lexshift.significance import benjamini_hochberg, bootstrap, decide, permutation_test
     from lexshift.sscd import SSCD, sweep
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "embed": "embedding",
+    "Encoder": "encode",
+    "Siblings": "siblings",
+    "UserError": "errors",
     "SSCD": "sscd",
     "sweep": "sscd",
     "search_rate": "rates",
@@ -42,11 +50,15 @@ _HOME = {
 
 __all__ = [
     "SSCD",
+    "Encoder",
     "Gaussian",
     "Metric",
+    "Siblings",
+    "UserError",
     "benjamini_hochberg",
     "bootstrap",
     "decide",
+    "embed",
     "metrics",
     "permutation_test",
     "register",

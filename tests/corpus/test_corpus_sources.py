@@ -82,7 +82,11 @@ def test_names_are_the_same_wherever_the_corpus_lies(tmp_path: Path, monkeypatch
 def test_a_pattern_stands_for_files_only_and_in_the_order_of_their_names(tmp_path: Path) -> None:
     make(tmp_path, "x2.txt", "x1.txt", "x10.csv", "y.txt", "x_folder/in.txt")
     found = find_sources(tmp_path / "x*")
-    assert [(source.name, source.kind) for source in found] == [("x1.txt", "text"), ("x10.csv", "csv"), ("x2.txt", "text")]
+    assert [(source.name, source.kind) for source in found] == [
+        ("x1.txt", "text"),
+        ("x10.csv", "csv"),
+        ("x2.txt", "text"),
+    ]
     assert [source.name for source in find_sources(tmp_path / "x[12].txt")] == ["x1.txt", "x2.txt"]
 
 

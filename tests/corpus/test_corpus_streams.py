@@ -34,10 +34,11 @@ def blocks_of(data: bytes, reading: Reading | None = None, tally: Tally | None =
 
 def read(path: Path) -> tuple[bytes, str, int]:
     """What is in a file once it is decompressed, its hash and its size."""
-    with open_source(Source(str(path), path.name, "text")) as file:
+    tally = Tally()
+    with open_source(Source(str(path), path.name, "text"), tally) as file:
         with decompressed(file) as stream:
             data = b"".join(iter(lambda: stream.read(1000), b""))
-        return data, file.sha256.hexdigest(), file.size
+        return data, file.sha256.hexdigest(), tally.size
 
 
 def written(path: Path, data: bytes) -> Path:
@@ -92,9 +93,7 @@ def test_a_byte_order_mark_is_no_part_of_the_text_where_the_order_is_given(encod
     assert b"".join(blocks_of(data, Reading(encoding=encoding))) == b"the mouse\n"
 
 
-@given(
-    st.text(st.sampled_from("abé日🐁 \n"), max_size=300), st.sampled_from([16, 24, 40]), st.sampled_from([7, 8, 13])
-)
+@given(st.text(st.sampled_from("abé日🐁 \n"), max_size=300), st.sampled_from([16, 24, 40]), st.sampled_from([7, 8, 13]))
 def test_a_line_beyond_the_longest_is_cut_between_characters_and_counted(text: str, longest: int, size: int) -> None:
     tally = Tally()
     with pytest.MonkeyPatch.context() as patch:
@@ -142,7 +141,9 @@ def test_bytes_that_are_not_utf_8_are_told_with_file_line_and_remedy(
     assert "--errors replace" in message
 
 
-@given(st.lists(st.sampled_from([b"a", b"\xc3\xa9", b"\xe9", b"\xff", b"\xe6\x97", b"\xef\xbf\xbd", b" ", b"\n"])), BLOCKS)
+@given(
+    st.lists(st.sampled_from([b"a", b"\xc3\xa9", b"\xe9", b"\xff", b"\xe6\x97", b"\xef\xbf\xbd", b" ", b"\n"])), BLOCKS
+)
 def test_bytes_that_are_not_utf_8_can_be_replaced_and_are_counted(pieces: list[bytes], size: int) -> None:
     data, tally = b"x" + b"".join(pieces), Tally()
     with pytest.MonkeyPatch.context() as patch:
@@ -167,7 +168,9 @@ def test_the_line_is_right_in_utf_16_of_either_byte_order(
 ) -> None:
     monkeypatch.setattr(streams, "BLOCK", 32)
     lone = "\ud83d".encode(order, "surrogatepass")
-    data = ("\ufeff" if encoding == "utf-16" else "").encode(order) + "ab\n".encode(order) * 20 + lone + "ab".encode(order)
+    data = (
+        ("\ufeff" if encoding == "utf-16" else "").encode(order) + "ab\n".encode(order) * 20 + lone + "ab".encode(order)
+    )
     with pytest.raises(UserError, match=f"is not {encoding} at line 21 "):
         blocks_of(data, Reading(encoding=encoding))
 
@@ -185,13 +188,26 @@ def test_utf_16_is_recognised_and_the_option_named(order: str) -> None:
         blocks_of("\ufeffthe mouse".encode(order))
 
 
+def test_utf_32_is_not_taken_for_utf_16() -> None:
+    with pytest.raises(UserError, match=r"'folder/x\.txt' is in UTF-32; pass --encoding utf-32"):
+        blocks_of("\ufeffthe mouse".encode("utf-32-le"))
+
+
 @pytest.mark.parametrize(
     "data",
-    [b"%PDF-1.7\n1 0 obj\n", b"PK\x03\x04docx", b"\x7fELF\x02\x01\x01\0\0", b"\x89PNG\r\n\x1a\n\0", b"text\n" * 99 + b"\0"],
+    [
+        b"%PDF-1.7\n1 0 obj\n",
+        b"PK\x03\x04docx",
+        b"\x7fELF\x02\x01\x01\0\0",
+        b"\x89PNG\r\n\x1a\n\0",
+        b"text\n" * 99 + b"\0",
+    ],
     ids=["pdf", "zip", "elf", "png", "nul"],
 )
 def test_a_binary_file_is_refused_with_what_can_be_read(data: bytes) -> None:
-    with pytest.raises(UserError, match=r"'folder/x\.txt' is not text but binary data; lexshift reads plain text, jsonl"):
+    with pytest.raises(
+        UserError, match=r"'folder/x\.txt' is not text but binary data; lexshift reads plain text, jsonl"
+    ):
         blocks_of(data)
 
 
@@ -254,8 +270,8 @@ def test_what_follows_compressed_data_without_being_any_is_told(tmp_path: Path, 
 
 def test_a_file_that_cannot_be_opened_is_told_by_name(tmp_path: Path) -> None:
     with (
-        pytest.raises(UserError, match="gone.txt' cannot be read: No such file"),
-        open_source(Source(str(tmp_path / "gone.txt"), "gone.txt", "text")),
+        pytest.raises(UserError, match=r"gone\.txt' cannot be read: No such file"),
+        open_source(Source(str(tmp_path / "gone.txt"), "gone.txt", "text"), Tally()),
     ):
         pass
 

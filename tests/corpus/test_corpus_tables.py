@@ -81,8 +81,8 @@ def test_parquet_comes_back_as_it_was_written(tmp_path: Path, monkeypatch: pytes
     path = as_parquet(tmp_path / "x.parquet", other=[1] * 5, date=dates, text=texts)
     assert read_parquet(path) == [(i, text, None) for i, text in enumerate(texts, 1)]
     assert read_parquet(path, DATED) == [(i, *row) for i, row in enumerate(zip(texts, dates, strict=True), 1)]
-    by_name = Reading(text_column="date", date_column="text")
-    assert [record[1:] for record in read_parquet(path, by_name)] == list(zip(dates, texts, strict=True))
+    with pytest.raises(UserError, match=r"the column 'date' of .* holds date32\[day\], not text"):
+        read_parquet(path, Reading(text_column="date"))
 
 
 def test_numbers_of_records_count_empty_lines_of_jsonl() -> None:
@@ -125,7 +125,12 @@ def test_a_field_of_a_million_characters_is_read() -> None:
         ("csv", b"id,body\n1,a\n", Reading(), ["no column 'text'", "'id', 'body'", "--text-column"]),
         ("tsv", b"id\ttext\n1\ta\n", DATED, ["no column 'date'", "'id', 'text'", "--date-column"]),
         ("csv", b"\ntext\n", Reading(), ["no column 'text'", "--text-column"]),
-        ("jsonl", b'{"text": "a"}\n\n{"body": "b"}', Reading(), ["no column 'text' at line 3", "'body'", "--text-column"]),
+        (
+            "jsonl",
+            b'{"text": "a"}\n\n{"body": "b"}',
+            Reading(),
+            ["no column 'text' at line 3", "'body'", "--text-column"],
+        ),
         ("jsonl", b"{}", Reading(), ["no column 'text' at line 1", "none", "--text-column"]),
         ("jsonl", b'{"text": "a"}\n{"text": ', Reading(), ["no valid JSON at line 2"]),
         ("jsonl", b"plain text", Reading(), ["no valid JSON at line 1"]),
@@ -176,3 +181,15 @@ def test_a_damaged_parquet_file_is_told_by_name(tmp_path: Path, damage: str) -> 
     message = str(caught.value)
     assert repr(str(path)) in message
     assert "damaged" in message
+
+
+@pytest.mark.parametrize("errors", ["strict", "replace"])
+def test_text_of_a_parquet_file_that_is_not_utf_8_is_told_or_replaced(tmp_path: Path, errors: str) -> None:
+    offsets, data = pa.array([0, 1, 7], pa.int32()).buffers()[1], pa.py_buffer(b"amouse\xff")
+    texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, data])
+    path = as_parquet(tmp_path / "x.parquet", text=texts)
+    if errors == "strict":
+        with pytest.raises(UserError, match=f"{path}'"):
+            read_parquet(path)
+    else:
+        assert read_parquet(path, Reading(errors="replace")) == [(1, "a", None), (2, "mouse\ufffd", None)]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lexshift.corpus import occurrences, words
-from lexshift.corpus.targets import Targets
 from lexshift.corpus.words import WordTable, fold, hash_word, scan, token_table, word_table
 
 Rule = Callable[[str], str]  # of a character: what it counts as, or "" if it separates words
@@ -60,19 +61,34 @@ def slow_scan(text: str, rule: Rule, numbers: dict[str, int]) -> tuple[list[Hit]
 
 def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[list[Hit], tuple[int, int]]:
     """As the package calls it, with a buffer for so many hits."""
-    targets = Targets({form: (form,) for form in forms}, match)
+    table = token_table() if match == "token" else word_table()
+    numbers = {hash_word(fold(form, table)): number for number, form in enumerate(forms)}
+    targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(occurrences, "_HITS", buffer)
         found, counts = occurrences._scan_block(text.encode(), targets)
-    rows = [
-        (targets.candidates[number][0].target, line, line_start, start, end)
-        for number, line, line_start, start, end in found.tolist()
-    ]
-    return rows, (int(counts[0]), int(counts[1]))
+    return [tuple(hit) for hit in found.tolist()], (int(counts[0]), int(counts[1]))
 
 
 NOISE = st.characters(max_codepoint=0x3347F, exclude_categories=["Cs"], exclude_characters="\0")
-PIECES = ["mouse", "MOUSE", "Maus", "mäuse", "ma\u0308use", "日本", "𝕏", "ſ", "σας", "ΣΑΣ", "a", "_", "1", "²", "ẞ", "K"]
+PIECES = [
+    "mouse",
+    "MOUSE",
+    "Maus",
+    "mäuse",
+    "ma\u0308use",
+    "日本",
+    "𝕏",
+    "ſ",
+    "σας",
+    "ΣΑΣ",
+    "a",
+    "_",
+    "1",
+    "²",
+    "ẞ",
+    "K",
+]
 PIECES += [" ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u2028", "\r", "-", "+", ".", "'", "🐁", "\u0301", "\u200d", "ा"]
 TEXT = st.lists(st.sampled_from(PIECES) | NOISE, max_size=60).map("".join)
 BUFFERS = st.sampled_from([1, 2, 5, 1 << 15])
@@ -82,15 +98,16 @@ BUFFERS = st.sampled_from([1, 2, 5, 1 << 15])
 @example("mouse " * 30 + "\n" + "mouse\n" * 5, 1)
 @example("a\n\nmouse mouse\nmouse", 2)
 @example("", 1)
+@settings(max_examples=200)
 def test_the_scan_finds_what_a_loop_over_characters_finds_by_word(text: str, buffer: int) -> None:
-    forms = ["mouse", "maus", "mäuse", "ma\u0308use", "日本", "𝕏", "s", "σασ", "a", "_", "1", "ß", "k"]
-    numbers = {form: i for i, form in enumerate(forms)}
-    expected = slow_scan(text, as_word, numbers)
-    assert fast_scan(text, "word", [form.upper() if len(form) == 5 else form for form in forms][:1] + forms[1:], buffer) == expected
+    forms = ["Mouse", "maus", "MÄUSE", "ma\u0308use", "日本", "𝕏", "s", "σας", "a", "_", "1", "ß", "k"]
+    numbers = {"".join(map(as_word, form)): i for i, form in enumerate(forms)}
+    assert fast_scan(text, "word", forms, buffer) == slow_scan(text, as_word, numbers)
 
 
 @given(TEXT, BUFFERS)
 @example("mouse " * 30 + "\n" + "mouse\n" * 5, 1)
+@settings(max_examples=200)
 def test_the_scan_finds_what_a_loop_over_characters_finds_by_token(text: str, buffer: int) -> None:
     forms = ["mouse", "MOUSE", "mäuse", "日本", "𝕏", "🐁", "-", "+", "a", "mouse.", "\u0301", "\u200d", "aa"]
     expected = slow_scan(text, as_token, {form: i for i, form in enumerate(forms)})
@@ -106,10 +123,6 @@ def test_the_scan_knows_the_characters_of_the_last_planes(match: str, rule: Rule
         forms.pop()
     expected = slow_scan(text, rule, {form: i for i, form in enumerate(forms)})
     assert fast_scan(text, match, forms, 8) == expected
-
-
-def test_a_token_with_a_null_character_in_it_is_one_token() -> None:
-    assert fast_scan("x\0y x", "token", ["x"], 8) == slow_scan("x\0y x", as_token, {"x": 0})
 
 
 @given(st.lists(st.sampled_from(["mouse", "cat", "x", "mouse mouse"]), max_size=30), st.integers(1, 9))
@@ -130,7 +143,7 @@ def test_a_scan_whose_hits_do_not_fit_stops_before_the_line_and_goes_on_there(li
         at, line = next_at, next_line
     expected, expected_counts = slow_scan("\n".join(lines), as_word, {"mouse": 7})
     assert found == expected
-    assert tuple(counts) == expected_counts
+    assert tuple(counts.tolist()) == expected_counts
 
 
 @pytest.mark.parametrize(("table", "rule"), [(word_table, as_word), (token_table, as_token)])
@@ -144,7 +157,8 @@ def test_the_tables_are_the_rules_for_every_character(table: Callable[[], words.
 
 
 @pytest.mark.parametrize(
-    ("text", "folded"), [("Mouse", "mouse"), ("ÄÉ", "äé"), ("ΣΑΣ", "σασ"), ("ς", "σ"), ("ß", "ß"), ("ẞ", "ß"), ("İ", "İ")]
+    ("text", "folded"),
+    [("Mouse", "mouse"), ("ÄÉ", "äé"), ("ΣΑΣ", "σασ"), ("ς", "σ"), ("ß", "ß"), ("ẞ", "ß"), ("İ", "İ")],
 )
 def test_folding_is_by_character(text: str, folded: str) -> None:
     assert fold(text, word_table()) == tuple(map(ord, folded))

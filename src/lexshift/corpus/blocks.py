@@ -60,7 +60,7 @@ class Block:
 
 def read_blocks(source: Source, reading: Reading, tally: Tally, hashes: dict[str, str]) -> Iterator[Block]:
     """The blocks of a file. Once it is read to its end, ``hashes`` holds the SHA-256 of its bytes by its name."""
-    with open_source(source) as file:
+    with open_source(source, tally) as file:
         if source.kind == "parquet":
             if source.path == STANDARD_INPUT:
                 raise UserError("parquet cannot be read from standard input")
@@ -76,7 +76,6 @@ def read_blocks(source: Source, reading: Reading, tally: Tally, hashes: dict[str
                     yield from _table_blocks(records(stream, source, reading, tally), reading, tally)
         hashes[source.name] = file.sha256.hexdigest()
         tally.files += 1
-        tally.size += file.size
 
 
 def _text_blocks(chunks: Iterator[bytes], reading: Reading, tally: Tally) -> Iterator[Block]:

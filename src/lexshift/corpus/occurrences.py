@@ -144,7 +144,7 @@ class _Keeper:
         self._rows = 0
         # The target of a number that stands for nothing else; -1 where the text decides.
         self._simple = np.array(
-            [c[0].target if len(c) == 1 and c[0].pattern is None else -1 for c in targets.candidates], np.int64
+            [c[0].target if len(c) == 1 and c[0].form is None else -1 for c in targets.candidates], np.int64
         )
 
     def enter_file(self, name: str) -> None:
@@ -191,17 +191,27 @@ class _Keeper:
             rows[:, 0] = targets
             return rows
         resolved = []
+        taken: dict[int, int] = {}  # for each target, where its last occurrence ends
         for number, index, line_start, start, end in hits.tolist():
-            for candidate in self._targets.candidates[number]:
-                stop = end
-                if candidate.pattern is not None:
-                    text = block.data[start : start + _LONGEST_FORM].split(b"\n", 1)[0]
-                    match = candidate.pattern.match(text.decode(errors="ignore"))
-                    if match is None:
-                        continue
-                    stop = start + len(match[0].encode())
-                resolved.append((candidate.target, index, line_start, start, stop))
+            for target, stop in self._matches(number, block.data, start, end).items():
+                if start >= taken.get(target, 0):  # two forms of a word may overlap: the first is it
+                    taken[target] = stop
+                    resolved.append((target, index, line_start, start, stop))
         return np.array(resolved, np.int64).reshape(-1, 5)
+
+    def _matches(self, number: int, data: bytes, start: int, end: int) -> dict[int, int]:
+        """The targets that a hit is, and where the longest form of each ends."""
+        text = data[start : start + _LONGEST_FORM].split(b"\n", 1)[0].decode(errors="ignore")
+        found: dict[int, int] = {}
+        for candidate in self._targets.candidates[number]:
+            stop = end
+            if candidate.form is not None:
+                length = self._targets.extent(candidate.form, text)
+                if length is None:
+                    continue
+                stop = start + len(text[:length].encode())
+            found[candidate.target] = max(stop, found.get(candidate.target, 0))
+        return found
 
     def _sentences(
         self, block: Block, rows: Array, language: str, tally: Tally

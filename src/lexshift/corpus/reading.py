@@ -41,16 +41,21 @@ class Reading:
 
     def __post_init__(self) -> None:
         try:
-            codecs.lookup(self.encoding)
-        except LookupError:
+            "".encode(self.encoding)  # refuses codecs that are not of text, such as hex
+        except (LookupError, TypeError, UnicodeError):
             raise UserError(f"encoding {self.encoding!r} is not known; utf-8, utf-16, latin-1 and cp1252 are") from None
         _checks.choice(self.errors, "errors", ("strict", "replace"))
         _checks.choice(self.split, "split", get_args(Split))
 
     @property
+    def codec(self) -> str:
+        """The encoding by its one name."""
+        return codecs.lookup(self.encoding).name
+
+    @property
     def is_utf8(self) -> bool:
         """Whether the bytes can be used as they are."""
-        return codecs.lookup(self.encoding).name in ("utf-8", "utf-8-sig")
+        return self.codec in ("utf-8", "utf-8-sig")
 
 
 @dataclass
@@ -58,7 +63,7 @@ class Tally:
     """What was read, and what was skipped or altered, by reason."""
 
     files: int = 0
-    size: int = 0  # bytes on disk
+    size: int = 0  # bytes on disk, read so far
     passages: int = 0  # lines or records with a word in them
     words: int = 0
     splits: Counter[str] = field(default_factory=Counter)  # files by how their lines were taken

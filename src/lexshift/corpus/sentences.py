@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 LONGEST = 4_000  # characters; a longer sentence is cut to that much around the word
 _PASSAGE = 1 << 20  # characters that are split at a time
@@ -23,7 +23,7 @@ class Passage:
         A span that reaches over the end of a sentence takes in the next one.
         """
         first = self._bounds[bisect_right(self._bounds, start) - 1]
-        last = next(bound for bound in self._bounds[bisect_right(self._bounds, start) :] if bound >= end)
+        last = self._bounds[bisect_left(self._bounds, end)]
         cut = last - first > LONGEST
         if cut:
             first, last = self._window(first, start, end, last)

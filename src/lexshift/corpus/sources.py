@@ -48,14 +48,16 @@ def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
         if sys.stdin is None or sys.stdin.isatty():
             raise UserError("the corpus is '-', standard input, but nothing is piped into it")
         return [Source(STANDARD_INPUT, STANDARD_INPUT, "text")]
+    if not text:
+        raise UserError("the name of a corpus is empty; give a file, a folder or a pattern")
     path = Path(text)
     try:
         if path.is_dir():
             return _in_folder(path)
         if path.exists():
             return [_source(path, path.name)]
-    except PermissionError as error:
-        raise UserError(f"{text!r} cannot be read: {error.strerror}") from None
+    except OSError as error:
+        raise UserError(f"the corpus {text!r} cannot be read: {error.strerror}") from None
     found = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p)) if glob.has_magic(text) else []
     if found:
         root = os.path.commonpath([os.path.dirname(p) or "." for p in found])
@@ -82,4 +84,5 @@ def _source(path: Path, name: str) -> Source:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
-    return Source(str(path), name, _KINDS.get(suffixes[-1], "text") if suffixes else "text")
+    valid = os.fsencode(name).decode("utf-8", "backslashreplace")  # names of files need not be text
+    return Source(str(path), valid, _KINDS.get(suffixes[-1], "text") if suffixes else "text")

@@ -18,19 +18,25 @@ from lexshift.errors import UserError
 
 BLOCK = 1 << 22  # bytes read at a time
 LONGEST = 1 << 26  # bytes of a line that are kept together
+_COMPRESSED = 1 << 16  # bytes decompressed at a time
 _HEAD = 1 << 13  # bytes in which a binary file shows itself
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 _BINARY = (b"%PDF-", b"PK\x03\x04")
 
 
 class HashedFile(io.RawIOBase):
-    """A file opened for reading that keeps the SHA-256 of what was read."""
+    """A file opened for reading that keeps the SHA-256 and the amount of what was read."""
 
-    def __init__(self, raw: IO[bytes]) -> None:
+    def __init__(self, raw: IO[bytes], tally: Tally) -> None:
         self._raw = raw
+        self._tally = tally
         self.sha256 = hashlib.sha256()
-        self.size = 0
 
     def readable(self) -> bool:
         """Yes."""
@@ -40,7 +46,7 @@ class HashedFile(io.RawIOBase):
         """Fill a buffer; 0 at the end."""
         data = self._raw.read(len(buffer))
         self.sha256.update(data)
-        self.size += len(data)
+        self._tally.size += len(data)
         buffer[: len(data)] = data
         return len(data)
 
@@ -50,14 +56,51 @@ class HashedFile(io.RawIOBase):
         super().close()
 
 
+class _Zstandard(io.RawIOBase):
+    """The content of zstandard frames, which must be complete."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        import zstandard
+
+        self._raw = raw
+        self._error = zstandard.ZstdError
+        self._new = zstandard.ZstdDecompressor().decompressobj
+        self._frame = self._new()
+        self._data = b""
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer; 0 at the end."""
+        while not self._data:
+            rest = self._frame.unused_data if self._frame.eof else b""
+            chunk = rest or self._raw.read(_COMPRESSED)
+            if not chunk:
+                if not self._frame.eof:
+                    raise EOFError("it ends in the middle of a frame")
+                return 0
+            if self._frame.eof:
+                self._frame = self._new()
+            try:
+                self._data = self._frame.decompress(chunk)
+            except self._error as error:
+                raise OSError(str(error)) from None
+        taken = min(len(buffer), len(self._data))
+        buffer[:taken] = self._data[:taken]
+        self._data = self._data[taken:]
+        return taken
+
+
 @contextmanager
-def open_source(source: Source) -> Iterator[HashedFile]:
+def open_source(source: Source, tally: Tally) -> Iterator[HashedFile]:
     """The bytes of a source as they are on disk; a fault of the file is told in one sentence."""
     try:
         raw = sys.stdin.buffer if source.path == STANDARD_INPUT else open(source.path, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise UserError(f"the file {source.path!r} cannot be read: {error.strerror}") from None
-    with HashedFile(raw) as file:
+    with HashedFile(raw, tally) as file:
         try:
             yield file
         except (EOFError, zlib.error, OSError) as error:  # isal raises zlib.error and OSError for bad gzip data
@@ -74,12 +117,7 @@ def decompressed(file: HashedFile) -> Iterator[IO[bytes]]:
 
         yield io.BufferedReader(igzip.IGzipFile(fileobj=buffered, mode="rb"), BLOCK)
     elif head.startswith(_ZSTANDARD):
-        import zstandard
-
-        try:
-            yield zstandard.ZstdDecompressor().stream_reader(buffered, read_across_frames=True)
-        except zstandard.ZstdError as error:
-            raise OSError(str(error)) from None
+        yield io.BufferedReader(_Zstandard(buffered), BLOCK)
     else:
         yield buffered
     while buffered.read(BLOCK):  # whatever a decompressor left unread is part of the file's hash
@@ -92,25 +130,28 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
     Only the last line may lack its line feed, and a line longer than LONGEST is cut: at a space, or failing that
     between two characters.
     """
-    chunks = iter(lambda: stream.read(BLOCK) or b"", b"")
+    chunks = _not_binary(iter(lambda: stream.read(BLOCK) or b"", b""), source, reading)
     if reading.is_utf8:
-        blocks = _validated(_whole_lines(_without_mark(chunks, source), tally), source, reading, tally)
+        blocks = _validated(_whole_lines(chunks, tally), source, reading, tally)
     else:
-        blocks = _whole_lines(_recoded(chunks, source, reading), tally)
+        blocks = _whole_lines(_recoded(chunks, source, reading, tally), tally)
     for block in blocks:
         yield block.replace(b"\r\n", b"\n") if b"\r" in block else block
 
 
-def _without_mark(chunks: Iterator[bytes], source: Source) -> Iterator[bytes]:
+def _not_binary(chunks: Iterator[bytes], source: Source, reading: Reading) -> Iterator[bytes]:
+    """The chunks, without a byte order mark of UTF-8; what is no text is refused."""
     head = next(chunks, b"")
-    if head.startswith(_UTF_16):
-        raise UserError(f"the file {source.path!r} is in UTF-16; pass --encoding utf-16")
-    if b"\0" in head[:_HEAD] or head.startswith(_BINARY):
+    wide = reading.codec.startswith(("utf-16", "utf-32"))
+    mark = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+    if mark and not wide:
+        raise UserError(f"the file {source.path!r} is in {mark.upper()}; pass --encoding {mark}")
+    if (b"\0" in head[:_HEAD] and not wide) or head.startswith(_BINARY):
         raise UserError(
             f"the file {source.path!r} is not text but binary data; lexshift reads plain text, jsonl, csv, tsv and "
             f"parquet, and .gz and .zst of them"
         )
-    yield head.removeprefix(codecs.BOM_UTF8)
+    yield head.removeprefix(codecs.BOM_UTF8) if reading.is_utf8 else head
     yield from chunks
 
 
@@ -162,15 +203,22 @@ def _validated(blocks: Iterator[bytes], source: Source, reading: Reading, tally:
         yield valid
 
 
-def _recoded(chunks: Iterator[bytes], source: Source, reading: Reading) -> Iterator[bytes]:
+def _recoded(chunks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(reading.encoding)(reading.errors)
-    line = 1
+    line, first = 1, True
     for data in chain(chunks, [b""]):
+        before = decoder.getstate()
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            before = error.object[: error.start].decode(reading.encoding, "replace")
-            raise _undecodable(source, line + before.count("\n"), reading.encoding, error) from None
+            lenient = codecs.getincrementaldecoder(reading.encoding)("replace")
+            lenient.setstate(before)
+            good = lenient.decode(data[: max(error.start - len(before[0]), 0)])
+            raise _undecodable(source, line + good.count("\n"), reading.encoding, error) from None
+        if first and text:
+            text, first = text.removeprefix("\ufeff"), False
+        if reading.errors == "replace" and "\ufffd" in text:
+            tally.skipped[f"sequences of bytes that are not {reading.encoding}, replaced"] += text.count("\ufffd")
         line += text.count("\n")
         yield text.encode("utf-8", "replace")
 

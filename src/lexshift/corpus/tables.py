@@ -33,15 +33,19 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
     except pa.ArrowException as error:
         raise UserError(f"the file {source.path!r} is no parquet file, or a damaged one: {error}") from None
     columns = _columns(table.schema_arrow.names, source, reading)
+    kind = table.schema_arrow.field(reading.text_column).type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        raise UserError(f"the column {reading.text_column!r} of {source.path!r} holds {kind}, not text (--text-column)")
     row = 0
     try:
         for batch in table.iter_batches(_ROWS, columns=columns):
-            values = [column.to_pylist() for column in batch.columns]
-            by_name = dict(zip(batch.schema.names, values, strict=True))
-            dates = by_name[reading.date_column] if reading.date_column else [None] * len(batch)
-            for text, date in zip(by_name[reading.text_column], dates, strict=True):
+            texts = batch.column(reading.text_column).cast(pa.large_binary()).to_pylist()
+            dates = batch.column(reading.date_column).to_pylist() if reading.date_column else [None] * len(batch)
+            for text, date in zip(texts, dates, strict=True):
                 row += 1
-                yield row, text, date
+                yield row, None if text is None else text.decode(errors=reading.errors), date
+    except UnicodeDecodeError:
+        raise UserError(f"the file {source.path!r} is not UTF-8 at row {row}; pass --errors replace") from None
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"the parquet file {source.path!r} is damaged after row {row}: {error}") from None
 
@@ -55,7 +59,7 @@ def _jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterato
                 continue
             try:
                 record = json.loads(text)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise UserError(f"the file {source.path!r} has no valid JSON at line {line}: {error}") from None
             if not isinstance(record, dict):
                 raise UserError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,6 @@ from lexshift.corpus.words import FoldTable, WordTable, fold, hash_word, token_t
 from lexshift.errors import UserError
 
 Match = Literal["word", "token", "lemma"]
-_NO_WORD_GOES_ON = r"(?![\w\u0300-\u036f])"
 Words: TypeAlias = str | os.PathLike[str] | Iterable[str] | Mapping[str, Iterable[str]]
 
 
@@ -28,12 +27,12 @@ class Candidate:
     ----------
     target : int
         The target that this may be.
-    pattern : re.Pattern, optional
-        What the text must match from there on, for forms that are more than the word.
+    form : str, optional
+        What must stand there, for forms that are more than the word.
     """
 
     target: int
-    pattern: re.Pattern[str] | None
+    form: str | None
 
 
 @dataclass(frozen=True)
@@ -84,18 +83,40 @@ class Targets:
                         f"the target {word!r} has the form {form!r}, which does not begin with a letter "
                         f"or digit; tokens may (--match token)"
                     )
-                candidate = Candidate(target, None if first == (0, len(form)) else self._pattern(form))
+                candidate = Candidate(target, None if first == (0, len(form)) else _as_folded(form, folded))
                 entries = found.setdefault(hash_word(folded[: first[1]]), [])
                 if candidate not in entries:
                     entries.append(candidate)
         return found
 
-    def _pattern(self, form: str) -> re.Pattern[str]:
-        body = r"\s+".join(re.escape(part) for part in form.split())
-        if self.match == "token":
-            return re.compile(body + r"(?!\S)")
-        ends_in_word = bool(fold(form[-1], self.table)[0])
-        return re.compile(body + (_NO_WORD_GOES_ON if ends_in_word else ""), re.IGNORECASE)
+    def extent(self, form: str, text: str) -> int | None:
+        """How many characters at the beginning of a text are the form, or None if it does not begin with it.
+
+        White space in the form stands for any amount of it, and nothing that goes on with the last word may follow.
+        """
+        table, at = self.table, 0
+        for character in form:
+            if character.isspace():
+                rest = text[at:].lstrip()
+                if len(rest) == len(text) - at:
+                    return None
+                at = len(text) - len(rest)
+                continue
+            if at == len(text) or not _alike(character, text[at], table):
+                return None
+            at += 1
+        goes_on = self.match == "token" or table[ord(form[-1])]
+        return None if goes_on and at < len(text) and table[ord(text[at])] else at
+
+
+def _as_folded(form: str, folded: tuple[int, ...]) -> str:
+    """A form with its letters folded, so that spellings that match alike are one."""
+    return "".join(chr(code) if code else character for character, code in zip(form, folded, strict=True))
+
+
+def _alike(a: str, b: str, table: FoldTable) -> bool:
+    """The same letter, whatever its case, or the same sign."""
+    return a == b or bool(table[ord(a)] and table[ord(a)] == table[ord(b)])
 
 
 def _spellings(forms: Iterable[str]) -> Iterable[str]:
@@ -140,7 +161,8 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
             raise UserError(f"a target and its forms must be words; got {word!r} with {values!r}")
         name = " ".join(word.split())
         if name:
-            clean[name] = tuple(dict.fromkeys(" ".join(form.split()) for form in values if form.strip())) or (name,)
+            spelt = [" ".join(form.split()) for form in values if form.strip()]
+            clean[name] = tuple(dict.fromkeys([*clean.get(name, ()), *(spelt or [name])]))
     if not clean:
         raise UserError("there is no target word to look for; give a file with a word a line, or a list")
     if match == "lemma":
@@ -152,9 +174,9 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
 
 def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
     path = Path(words)
-    if not path.is_file():
+    if not _is(path.is_file):
         text = os.fspath(words)
-        if isinstance(words, str) and not path.is_dir() and not re.search(r"[/\\.]", text):
+        if isinstance(words, str) and not _is(path.is_dir) and not re.search(r"[/\\.]", text):
             return {word: [word] for word in text.split(",")}
         raise UserError(f"no such file of target words: {text!r} (looked from {os.getcwd()})")
     try:
@@ -177,10 +199,17 @@ def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
     return forms
 
 
+def _is(question: Callable[[], bool]) -> bool:
+    """The answer of a path; a list of words may be too long for one."""
+    try:
+        return question()
+    except OSError:
+        return False
+
+
 def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, tuple[str, ...]]:
     """Add to each target every form that simplemma's dictionary of the language puts under it."""
     try:
-        import simplemma
         from simplemma.strategies import DefaultDictionaryFactory
     except ImportError:
         raise UserError("matching by lemma needs simplemma: pip install 'lexshift[lemma]'") from None
@@ -191,9 +220,11 @@ def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, t
             f"simplemma has no lemmas for the language {language!r}; match by word and list the forms"
         ) from None
     found = {word: list(values) for word, values in forms.items()}
-    lowered = {word.lower(): word for word in forms}
-    for form in dictionary:
-        target = lowered.get(simplemma.lemmatize(form, lang=language).lower())
-        if target is not None:
-            found[target].append(form)
+    lowered: dict[str, list[str]] = {}
+    for word in forms:
+        lowered.setdefault(word.lower(), []).append(word)
+    for form, lemma in dictionary.items():
+        if fold(form[:1], word_table())[0]:  # not clitics such as 'm
+            for word in lowered.get(lemma.lower(), []):
+                found[word].append(form)
     return {word: tuple(dict.fromkeys(values)) for word, values in found.items()}

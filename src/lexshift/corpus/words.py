@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -19,7 +20,8 @@ from lexshift._typing import Array
 
 FoldTable: TypeAlias = npt.NDArray[np.uint32]
 
-_CHARACTERS = 0x33480  # beyond the last letter of Unicode; what comes after separates words
+_CHARACTERS = 0x110000
+_LETTERS = (range(0x33480), range(0xE0100, 0xE01F0))  # Unicode has letters, digits and marks nowhere else
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _MASK = 0xFFFFFFFFFFFFFFFF
 
@@ -28,7 +30,7 @@ _MASK = 0xFFFFFFFFFFFFFFFF
 def word_table() -> FoldTable:
     """Letters, digits, marks and the underscore make words; case does not matter."""
     table = np.zeros(_CHARACTERS, np.uint32)
-    for code in range(_CHARACTERS):
+    for code in chain(*_LETTERS):
         character = chr(code)
         if character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M":
             forms = (character.casefold(), character.lower(), character)
@@ -40,13 +42,13 @@ def word_table() -> FoldTable:
 def token_table() -> FoldTable:
     """Everything but white space makes tokens, as it stands."""
     table = np.arange(_CHARACTERS, dtype=np.uint32)
-    table[[code for code in range(_CHARACTERS) if chr(code).isspace()]] = 0
+    table[[code for code in _LETTERS[0] if chr(code).isspace()]] = 0
     return table
 
 
 def fold(text: str, table: FoldTable) -> tuple[int, ...]:
     """The folded characters of a text; 0 for those that separate words."""
-    return tuple(int(table[ord(c)]) if ord(c) < len(table) else 0 for c in text)
+    return tuple(int(table[ord(c)]) for c in text)
 
 
 def hash_word(folded: Iterable[int]) -> int:
@@ -114,8 +116,7 @@ def scan(
                 size = 3
             else:
                 wide = ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6)
-                wide |= data[i + 3] & 0x3F
-                code = table[wide] if wide < len(table) else np.uint32(0)
+                code = table[wide | (data[i + 3] & 0x3F)]
                 size = 4
         if code != 0:
             if start < 0:

@@ -1,0 +1,234 @@
+"""The vectors of a run while it goes on: pieces of work, each a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lexshift._files import write_whole
+from lexshift._settings import first_difference
+from lexshift._typing import Array, Indices, Matrix
+from lexshift.encode import Encoder
+from lexshift.errors import UserError
+from lexshift.monitor import Monitor
+from lexshift.siblings import Siblings, raw
+
+_CHARACTERS = 1 << 16  # of the sentences of a shard
+_DIGEST = hashlib.sha256().digest_size
+_OFFSET = 1 << 20  # more than the end of any span
+
+
+@dataclass(frozen=True)
+class Work:
+    """What there is to encode: each distinct word in each distinct sentence once, sentences of like length together.
+
+    Attributes
+    ----------
+    sentences : pyarrow array of distinct sentences
+    sentence, start, end : (n,)
+        The distinct words in sentences: those to encode, in their order.
+    row_of : (rows,)
+        For each row of the store its place: in the old store if it is below ``reused``, else there plus its place here.
+    cuts : (shards + 1,)
+        Where shards begin and end.
+    store : Siblings, optional
+        Has the vectors that need not be encoded again.
+    """
+
+    sentences: pa.Array
+    sentence: Array
+    start: Array
+    end: Array
+    row_of: Indices
+    cuts: list[int]
+    store: Siblings | None
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    @property
+    def reused(self) -> int:
+        """Rows of the old store."""
+        return int(self.store.index["rows"]) if self.store is not None else 0
+
+    @classmethod
+    def plan(cls, table: pa.Table, store: Siblings | None) -> Work:
+        """Find what is to be encoded for the rows of a table, and in which order."""
+        encoded = table["sentence"].combine_chunks().dictionary_encode()
+        sentences = encoded.dictionary
+        numbers = encoded.indices.to_numpy().astype(np.int64)
+        starts, ends = (table[name].to_numpy().astype(np.int64) for name in ("start", "end"))
+        keys = np.stack([numbers, starts * _OFFSET + ends], axis=1)
+        distinct, inverse = np.unique(keys, axis=0, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        sentence, start, end = distinct[:, 0], distinct[:, 1] // _OFFSET, distinct[:, 1] % _OFFSET
+
+        place = np.full(len(distinct), -1, np.int64)
+        reused = 0
+        if store is not None:
+            reused = int(store.index["rows"])
+            known = _known(store)
+            texts = sentences.to_pylist()
+            for i, key in enumerate(zip(sentence.tolist(), start.tolist(), end.tolist(), strict=True)):
+                place[i] = known.get((texts[key[0]], key[1], key[2]), -1)
+        lengths = np.array([len(text) for text in sentences.to_pylist()], np.int64)
+        todo = np.flatnonzero(place < 0)
+        todo = todo[np.lexsort((start[todo], sentence[todo], lengths[sentence[todo]]))]
+        place[todo] = reused + np.arange(len(todo))
+        cuts = _cuts(sentence[todo], lengths)
+        return cls(sentences, sentence[todo], start[todo], end[todo], place[inverse], cuts, store)
+
+    def rows(self, which: Sequence[int] | Array) -> tuple[list[str], list[tuple[int, int]]]:
+        """Sentences and spans of some of the work."""
+        chosen = np.asarray(which)
+        sentences = self.sentences.take(pa.array(self.sentence[chosen])).to_pylist()
+        return sentences, list(zip(self.start[chosen].tolist(), self.end[chosen].tolist(), strict=True))
+
+
+def _known(store: Siblings) -> dict[tuple[str, int, int], int]:
+    table = store.occurrences
+    columns = (table[name].to_pylist() for name in ("sentence", "start", "end"))
+    return {key: row for row, key in enumerate(zip(*columns, strict=True))}
+
+
+def _cuts(sentence: Array, lengths: Array) -> list[int]:
+    """Cut before a new sentence, once the shard has its share of characters."""
+    cuts, size = [0], 0
+    for i in range(len(sentence)):
+        if i == 0 or sentence[i] != sentence[i - 1]:
+            if size >= _CHARACTERS:
+                cuts.append(i)
+                size = 0
+            size += int(lengths[sentence[i]])
+    return [*cuts, len(sentence)] if len(sentence) else [0]
+
+
+class Shards:
+    """The files of a run that is not finished."""
+
+    def __init__(self, folder: Path, work: Work, precision: str, plan: dict[str, Any]) -> None:
+        self.folder = folder
+        self.work = work
+        self.plan = plan
+        self.dtype = np.dtype(precision)
+
+    def __len__(self) -> int:
+        return len(self.work.cuts) - 1
+
+    def begin(self) -> None:
+        """Say what this work is for, or find that it was begun before; work for something else is not touched."""
+        path = self.folder / "plan.json"
+        if not path.exists():
+            self.folder.mkdir(exist_ok=True)
+            write_whole(path, lambda file: file.write(json.dumps(self.plan, indent=1).encode()))
+            return
+        try:
+            begun = json.loads(path.read_bytes())
+        except ValueError:
+            raise UserError(f"{str(path)!r} is damaged: delete {str(self.folder)!r} and run again") from None
+        if any(begun[key] != self.plan[key] for key in ("fingerprint", "added to")):
+            why = first_difference(begun["settings"], self.plan["settings"]) or (
+                "other words" if begun["words"] != self.plan["words"] else "other corpora"
+            )
+            raise UserError(
+                f"{str(self.folder)!r} holds the unfinished work of a run with {why}: finish that run with its own "
+                f"command, or delete that folder"
+            )
+
+    def path(self, number: int) -> Path:
+        """The file of a shard."""
+        return self.folder / f"{number:06d}.shard"
+
+    def encode(self, encoder: Encoder, monitor: Monitor) -> None:
+        """Encode every shard that is not there yet."""
+        characters, sentences = self._sizes()
+        monitor.stage("encoding", int(sum(characters)), "sentences")
+        done = items = 0
+        for number in range(len(self)):
+            if self.path(number).exists():
+                self.read(number)
+            else:
+                texts, spans = self.work.rows(range(self.work.cuts[number], self.work.cuts[number + 1]))
+                self._write(number, np.ascontiguousarray(_encoded(encoder, texts, spans), self.dtype))
+            done += characters[number]
+            items += sentences[number]
+            monitor.advance(done, items)
+
+    def _write(self, number: int, vectors: Matrix) -> None:
+        data = raw(vectors)
+        write_whole(self.path(number), lambda file: file.writelines((data, self._digest(number, data))))
+
+    def _digest(self, number: int, data: memoryview) -> bytes:
+        """Of the vectors and of the work that they belong to."""
+        of = f"{self.plan['fingerprint']} {self.plan['added to']} {number}\n"
+        return hashlib.sha256(of.encode() + data).digest()
+
+    def _sizes(self) -> tuple[list[int], list[int]]:
+        """Characters and sentences of each shard."""
+        characters, sentences = [], []
+        for begin, end in self._bounds():
+            numbers = np.unique(self.work.sentence[begin:end])
+            characters.append(sum(len(text) for text in self.work.sentences.take(pa.array(numbers)).to_pylist()))
+            sentences.append(len(numbers))
+        return characters, sentences
+
+    def _bounds(self) -> Iterator[tuple[int, int]]:
+        return zip(self.work.cuts, self.work.cuts[1:], strict=False)
+
+    def read(self, number: int) -> Matrix:
+        """The vectors of a shard, (rows, d), once they are known to be what was written."""
+        begin, end = self.work.cuts[number : number + 2]
+        path = self.path(number)
+        size = path.stat().st_size - _DIGEST
+        row = (end - begin) * self.dtype.itemsize
+        if size > 0 and size % row == 0:
+            data = np.memmap(path, np.uint8, "r")
+            if self._digest(number, raw(data[:size])) == data[size:].tobytes():
+                return data[:size].view(self.dtype).reshape(end - begin, -1)
+        raise UserError(f"the shard {str(path)!r} is damaged: delete it and run the same command again to make it anew")
+
+    def parts(self) -> list[Matrix]:
+        """All vectors there are, in the order of places: those of the old store, then those of the shards."""
+        old = []
+        if self.work.store is not None:
+            self.work.store.check()
+            old = [self.work.store.vectors]
+        return old + [self.read(number) for number in range(len(self))]
+
+
+def begun_for(folder: Path) -> str | None:
+    """The fingerprint of the store that unfinished work is for."""
+    try:
+        return json.loads((folder / "plan.json").read_bytes())["fingerprint"]
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def remove_work(folder: Path) -> None:
+    """Delete the files of a run; what an earlier call could not is deleted too."""
+    trash = folder.with_name("finished")
+    shutil.rmtree(trash, ignore_errors=True)
+    if folder.is_dir():
+        os.replace(folder, trash)
+        shutil.rmtree(trash)
+
+
+def _encoded(encoder: Encoder, sentences: list[str], spans: list[tuple[int, int]]) -> Matrix:
+    vectors = np.asarray(encoder.encode(sentences, spans))
+    if vectors.ndim != 2 or len(vectors) != len(sentences) or vectors.dtype.kind != "f":
+        raise UserError(
+            f"the encoder gave an array of {vectors.dtype} of shape {vectors.shape} for {len(sentences)} words; it "
+            f"must give one row of floats for each"
+        )
+    if np.isinf(vectors).any():
+        raise UserError("the encoder gave infinite values; use a wider --dtype, such as fp32")
+    return vectors

@@ -1,0 +1,44 @@
+"""The command line: one small file for each command."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from lexshift import __version__
+from lexshift.cli import check, embed, info
+from lexshift.cli.terminal import complain
+from lexshift.errors import UserError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("embed")(embed.command)
+app.command("info")(info.command)
+app.command("check")(check.command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"lexshift {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _lexshift(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    """Which words changed their meaning between two bodies of text?"""
+
+
+def main() -> None:
+    """Run a command; a mistake of the user is told in one sentence, with exit status 2."""
+    try:
+        app()
+    except UserError as error:
+        complain(str(error))
+        sys.exit(2)

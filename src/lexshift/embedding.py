@@ -1,0 +1,334 @@
+"""From corpora, words and a model to a store of sibling embeddings: read, find, encode, keep.
+
+Work is done in shards, each of which appears whole or not at all, so a run that is stopped at any moment goes on where
+it was, and ends with the same bytes. When words or corpora are added to a store, what it has is not encoded again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lexshift import _checks
+from lexshift._files import disk_faults, one_writer
+from lexshift._settings import digest, first_difference, identity
+from lexshift._shards import Shards, Work
+from lexshift._writing import Contents, settle, write_store
+from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
+from lexshift.corpus.sources import STANDARD_INPUT, find_sources
+from lexshift.corpus.targets import Words
+from lexshift.encode import Encoder, as_encoder
+from lexshift.errors import UserError
+from lexshift.monitor import Monitor, Silent
+from lexshift.siblings import INDEX, UNFINISHED, Siblings
+
+PRECISIONS = ("float32", "float16")
+_READING = ("encoding", "errors", "split", "language", "text_column", "date_column")
+_SAMPLE = 64  # sentences on which an approximate encoder is compared with the exact one
+
+
+def embed(
+    *corpora: str | os.PathLike[str],
+    words: Words,
+    model: Any = "minilm",
+    out: str | os.PathLike[str] | None = None,
+    labels: Sequence[str] | None = None,
+    match: str = "word",
+    max_per_word: int | None = None,
+    seed: int = 0,
+    precision: str = "float32",
+    missing: str = "error",
+    monitor: Monitor | None = None,
+    **options: Any,
+) -> Siblings:
+    """Embed every occurrence of the words in the corpora, and keep the vectors in a store.
+
+    Parameters
+    ----------
+    *corpora : str or path
+        Text files, tables, folders or glob patterns, the old one first; "-" is standard input.
+    words : path, list, or mapping of words to their forms
+        See :func:`lexshift.corpus.read_targets`.
+    model : str, path, (model, tokenizer) or Encoder
+        See :func:`lexshift.encode.as_encoder`.
+    out : path, optional
+        The folder of the store. If it is there, what it lacks is added. By default a temporary one, which is gone with
+        the returned object.
+    labels : list of str, optional
+        Names of the corpora; by default "old" and "new" for two, else the names of the files.
+    match : "word", "token" or "lemma"
+        What counts as an occurrence.
+    max_per_word : int, optional
+        At most this many occurrences of a word in a corpus, an unbiased sample chosen by ``seed``.
+    precision : "float32" or "float16"
+        Of the vectors on disk.
+    missing : "error" or "skip"
+        What to do about words that occur in no corpus.
+    monitor : Monitor, optional
+        Hears how far the run is.
+    **options
+        How text is read (encoding, errors, split, language, text_column, date_column: see
+        :class:`lexshift.corpus.Reading`) and encoded (layers, pooling, window, markers, device, dtype, batch_tokens,
+        revision: see :class:`lexshift.encode.HuggingFaceEncoder`).
+
+    Returns
+    -------
+    Siblings
+        ``siblings["plane"].old`` is an array ready for ``SSCD.score``.
+    """
+    if not corpora:
+        raise UserError("there is no corpus to read; give at least one, two to compare")
+    _checks.choice(precision, "precision", PRECISIONS)
+    _checks.choice(missing, "missing", ("error", "skip"))
+    reading = Reading(**{name: options.pop(name) for name in _READING if name in options})
+    named = dict(zip(_labels(corpora, labels), corpora, strict=True))
+    for corpus in corpora:
+        find_sources(corpus)
+    targets = read_targets(words, match, reading.language)
+    sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
+    encoder = as_encoder(model, **options)
+    settings = {
+        "encoder": _settings_of(encoder),
+        "reading": asdict(reading),
+        "match": match,
+        "sampling": sampling,
+        "precision": precision,
+    }
+    job = _Job(named, targets, reading, max_per_word, seed, missing, encoder, settings, monitor or Silent())
+    if out is not None:
+        return job.run(Path(out))
+    folder = tempfile.mkdtemp(prefix="lexshift-")
+    try:
+        siblings = job.run(Path(folder))
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(siblings, shutil.rmtree, folder, ignore_errors=True)
+    return siblings
+
+
+def _labels(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
+    if labels is None:
+        names = [Path(corpus).name.split(".")[0] or str(corpus) for corpus in corpora]
+        labels = ["old", "new"] if len(corpora) == 2 else names
+    chosen = [str(label) for label in labels]
+    if len(chosen) != len(corpora) or len(set(chosen)) != len(chosen) or not all(chosen):
+        raise UserError(f"labels must name each of the {len(corpora)} corpora, each differently; got {chosen}")
+    if [os.fspath(corpus) for corpus in corpora].count(STANDARD_INPUT) > 1:
+        raise UserError("standard input ('-') can be only one of the corpora")
+    return chosen
+
+
+def _settings_of(encoder: Encoder) -> dict[str, Any]:
+    settings = getattr(encoder, "settings", None)
+    if isinstance(settings, Mapping):
+        return json.loads(json.dumps(dict(settings), default=str))
+    kind = type(encoder)
+    return {"model": f"{kind.__module__}.{kind.__qualname__}"}
+
+
+@dataclass
+class _Job:
+    """One call of :func:`embed`."""
+
+    corpora: dict[str, str | os.PathLike[str]]
+    targets: Targets
+    reading: Reading
+    max_per_word: int | None
+    seed: int
+    missing: str
+    encoder: Encoder
+    settings: dict[str, Any]
+    monitor: Monitor
+
+    def run(self, folder: Path) -> Siblings:
+        with disk_faults(folder):
+            _make_folder(folder)
+        with disk_faults(folder), one_writer(folder):
+            settle(folder)
+            return self._run(folder)
+
+    def _run(self, folder: Path) -> Siblings:
+        store = Siblings(folder) if (folder / INDEX).exists() else None
+        forms = dict(self.targets.forms)
+        if store is not None:
+            _refuse_other(store, self.settings)
+            forms = self._with_words_of(store)
+        targets = Targets(forms, self.targets.match)
+        scanned = {label: self._scan(label, path, targets) for label, path in self.corpora.items()}
+        if store is not None:
+            self._refuse_changed(store, scanned)
+        targets = self._present(targets, scanned, store)
+        contents = self._contents(targets, scanned, store)
+        fingerprint = digest(identity(self.settings, contents.forms, contents.corpora))
+        if store is not None and store.fingerprint == fingerprint:
+            self.monitor.note("the store has all of this already")
+            return store
+        work = Work.plan(contents.table, store)
+        plan = self._plan(contents, fingerprint, store)
+        shards = Shards(folder / UNFINISHED, work, self.settings["precision"], plan)
+        shards.begin()
+        self._tell_deviation(work)
+        shards.encode(self.encoder, self.monitor)
+        write_store(folder, contents, shards, fingerprint, self.settings, self.monitor)
+        return Siblings(folder)
+
+    def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
+        begun = False
+
+        def progress(done: int, total: int) -> None:
+            nonlocal begun
+            if not begun:
+                self.monitor.stage(f"reading {label}", total, "bytes")
+                begun = True
+            self.monitor.advance(done)
+
+        return find_occurrences(path, targets, self.reading, self.max_per_word, self.seed, progress)
+
+    def _with_words_of(self, store: Siblings) -> dict[str, tuple[str, ...]]:
+        """The words of the store, then the new ones."""
+        forms = {entry["word"]: tuple(entry["forms"]) for entry in store.index["words"]}
+        for word, ours in self.targets.forms.items():
+            if forms.setdefault(word, ours) != ours:
+                raise UserError(
+                    f"the store {str(store.path)!r} has {word!r} with the forms {', '.join(forms[word])}, not "
+                    f"{', '.join(ours)}; choose another folder"
+                )
+        left = [label for label in store.corpora if label not in self.corpora]
+        if left and len(forms) > len(store.words):
+            raise UserError(
+                f"to add words to the store {str(store.path)!r}, give all of its corpora: {', '.join(left)} is missing"
+            )
+        return forms
+
+    def _refuse_changed(self, store: Siblings, scanned: dict[str, Occurrences]) -> None:
+        for entry in store.index["corpora"]:
+            found = scanned.get(entry["label"])
+            if found is not None and found.content != entry["content"]:
+                raise UserError(
+                    f"the corpus {entry['label']!r} is not the one that the store {str(store.path)!r} was made from: "
+                    f"give it another label (--labels), or choose another folder"
+                )
+
+    def _present(self, targets: Targets, scanned: dict[str, Occurrences], store: Siblings | None) -> Targets:
+        """The targets that occur somewhere."""
+        found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
+        known = set(store.words) if store is not None else set()
+        absent = [word for word, n in zip(targets.words, found, strict=True) if not n and word not in known]
+        if not absent:
+            return targets
+        names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
+        if self.missing == "error":
+            raise UserError(
+                f"{names} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {targets.match}): "
+                f"check the spelling, or leave out what is missing (--missing skip)"
+            )
+        if len(absent) == len(targets.words):
+            raise UserError(f"none of the words occurs in the corpora, matched by {targets.match}")
+        self.monitor.note(f"left out, as they never occur: {names}")
+        # Numbers of targets stay as they were scanned; words that are left out have no rows.
+        return Targets({word: forms for word, forms in targets.forms.items() if word not in absent}, targets.match)
+
+    def _contents(self, targets: Targets, scanned: dict[str, Occurrences], store: Siblings | None) -> Contents:
+        """What the store will hold, in its order: by word, then by corpus, then by place."""
+        entries = {entry["label"]: entry for entry in store.index["corpora"]} if store is not None else {}
+        scanned_words = list(self._with_words_of(store)) if store is not None else self.targets.words
+        number = {word: i for i, word in enumerate(scanned_words)}
+        labels = [*entries, *(label for label in scanned if label not in entries)]
+        for label, occurrences in scanned.items():
+            entries[label] = _entry(label, occurrences)
+        slices, counts, found = [], [], []
+        for word in targets.words:
+            for label in labels:
+                if label in scanned:
+                    table = scanned[label].table
+                    begin, end = np.searchsorted(table["target"].to_numpy(), [number[word], number[word] + 1])
+                    rows = table.slice(begin, end - begin).drop_columns(["target", "priority"])
+                    found.append(int(scanned[label].found[number[word]]))
+                else:
+                    assert store is not None
+                    begin, end = store.rows(word, label)
+                    rows = store.occurrences.slice(begin, end - begin).drop_columns(["word", "corpus"])
+                    found.append(store.index["words"][store.words.index(word)]["found"][store.corpora.index(label)])
+                slices.append(_labelled(rows, word, label))
+                counts.append(len(rows))
+        table = pa.concat_tables(slices).unify_dictionaries().combine_chunks()
+        shape = (len(targets.words), len(labels))
+        return Contents(
+            table=table,
+            forms=targets.forms,
+            corpora=[entries[label] for label in labels],
+            counts=np.array(counts, np.int64).reshape(shape),
+            found=np.array(found, np.int64).reshape(shape),
+        )
+
+    def _plan(self, contents: Contents, fingerprint: str, store: Siblings | None) -> dict[str, Any]:
+        return {
+            "fingerprint": fingerprint,
+            "added to": store.fingerprint if store is not None else None,
+            "settings": self.settings,
+            "words": digest(list(contents.forms.items())),
+            "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
+        }
+
+    def _tell_deviation(self, work: Work) -> None:
+        """Say on a sample how far an approximate encoder is from the exact one."""
+        deviation = getattr(self.encoder, "deviation", None)
+        if deviation is None or getattr(self.encoder, "dtype", "fp32") != "int8" or not len(work):
+            return
+        sentences, spans = work.rows(np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int))
+        off = deviation(sentences, spans)
+        self.monitor.note(
+            f"int8 is approximate: on {len(off)} occurrences the cosine with full precision is {1 - off.mean():.4f} on "
+            f"average and {1 - off.max():.4f} at worst"
+        )
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
+    if folder.is_dir():
+        others = {name for name in os.listdir(folder) if not name.startswith(".")}
+        if others and not others & {INDEX, UNFINISHED}:
+            raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one for the store")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _entry(label: str, occurrences: Occurrences) -> dict[str, Any]:
+    tally = occurrences.tally
+    return {
+        "label": label,
+        "content": occurrences.content,
+        "files": tally.files,
+        "bytes": tally.size,
+        "passages": tally.passages,
+        "words": tally.words,
+        "splits": dict(sorted(tally.splits.items())),
+        "skipped": dict(sorted(tally.skipped.items())),
+    }
+
+
+def _labelled(rows: pa.Table, word: str, label: str) -> pa.Table:
+    """Rows with the columns word and corpus in front."""
+    kind = pa.dictionary(pa.int32(), pa.string())
+    zeros = np.zeros(len(rows), np.int32)
+    for position, (name, value) in enumerate((("word", word), ("corpus", label))):
+        rows = rows.add_column(position, pa.field(name, kind), pa.DictionaryArray.from_arrays(zeros, [value]))
+    return rows
+
+
+def _refuse_other(store: Siblings, settings: dict[str, Any]) -> None:
+    """A store is made with one model and one set of rules."""
+    difference = first_difference(store.settings, settings)
+    if difference:
+        raise UserError(f"the store {str(store.path)!r} was made with {difference}; choose another folder (--out)")

@@ -1,0 +1,220 @@
+"""The store of sibling embeddings: every occurrence of every word, and its vector.
+
+A store is a folder with three files. ``occurrences.parquet`` has a row for each occurrence (word, corpus, file, line,
+date, sentence, start, end); ``vectors.npy`` has its vector in the same row; ``store.json`` says what shaped them, where
+each word's rows of each corpus are, and the checksums of all of it. The rows of a word in a corpus lie together, so
+they are read from the mapped file without a copy. A store is checked when it is opened, and a word's vectors when they
+are first read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lexshift._settings import FORMAT
+from lexshift._typing import Matrix
+from lexshift.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+INDEX, OCCURRENCES, VECTORS, UNFINISHED = "store.json", "occurrences.parquet", "vectors.npy", "unfinished"
+
+
+class Siblings(Mapping[str, "WordSiblings"]):
+    """An opened store: a mapping of words to their sibling embeddings.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder.
+
+    Attributes
+    ----------
+    words, corpora : list of str
+        The target words, and the labels of the corpora.
+    settings : dict
+        All that shaped the vectors.
+    fingerprint : str
+        Of the settings, the words and the content of the corpora.
+    skipped : dict
+        What was skipped or altered, by corpus and reason.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.index = _read_index(self.path)
+        self.words: list[str] = [entry["word"] for entry in self.index["words"]]
+        self.corpora: list[str] = [entry["label"] for entry in self.index["corpora"]]
+        self.settings: dict[str, Any] = self.index["settings"]
+        self.fingerprint: str = self.index["fingerprint"]
+        self.skipped: dict[str, dict[str, int]] = {c["label"]: c["skipped"] for c in self.index["corpora"]}
+        self._entries = {entry["word"]: entry for entry in self.index["words"]}
+        self._check_files()
+        self._checked: set[tuple[str, str]] = set()
+
+    def __getitem__(self, word: str) -> WordSiblings:
+        if word not in self._entries:
+            raise KeyError(f"the store {str(self.path)!r} has no word {word!r}")
+        return WordSiblings(self, word)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __repr__(self) -> str:
+        rows, dimensions = self.index["rows"], self.index["dimensions"]
+        return f"Siblings({str(self.path)!r}: {len(self)} words, {rows} vectors of {dimensions} dimensions)"
+
+    @cached_property
+    def vectors(self) -> Matrix:
+        """All vectors, (rows, d), mapped read-only; :meth:`check` compares them with their checksums."""
+        if not self.index["rows"]:
+            return np.empty((0, self.index["dimensions"]), self.index["dtype"])
+        return np.load(self.file(VECTORS), mmap_mode="r", allow_pickle=False)
+
+    @cached_property
+    def occurrences(self) -> pa.Table:
+        """A row for each vector: word, corpus, file, line, date, sentence, start, end."""
+        from pyarrow import parquet
+
+        return parquet.read_table(self.file(OCCURRENCES), memory_map=True)
+
+    @property
+    def counts(self) -> pd.DataFrame:
+        """How many vectors each word has in each corpus."""
+        import pandas as pd
+
+        rows = [[end - begin for begin, end in entry["rows"]] for entry in self.index["words"]]
+        return pd.DataFrame(rows, index=pd.Index(self.words, name="word"), columns=self.corpora)
+
+    def rows(self, word: str, corpus: str) -> tuple[int, int]:
+        """First row and last + 1 of a word in a corpus."""
+        if corpus not in self.corpora:
+            raise KeyError(f"the store {str(self.path)!r} has no corpus {corpus!r}; it has {', '.join(self.corpora)}")
+        begin, end = self._entries[word]["rows"][self.corpora.index(corpus)]
+        return begin, end
+
+    def group(self, word: str, corpus: str) -> Matrix:
+        """The vectors of a word in a corpus, (n, d), without a copy, checked when they are first read."""
+        begin, end = self.rows(word, corpus)
+        vectors = self.vectors[begin:end]
+        if (word, corpus) not in self._checked:
+            if checksum(vectors) != self._entries[word]["checksums"][self.corpora.index(corpus)]:
+                raise UserError(
+                    f"the vectors of {word!r} in {corpus!r} (rows {begin} to {end - 1} of {str(self.file(VECTORS))!r}) "
+                    f"are not what was written: the file is damaged, make the store again"
+                )
+            self._checked.add((word, corpus))
+        return vectors
+
+    def check(self) -> None:
+        """Read every byte and compare it with its checksum; raises UserError at the first that differs."""
+        self._checked.clear()
+        for word in self.words:
+            for corpus in self.corpora:
+                self.group(word, corpus)
+
+    def file(self, name: str) -> Path:
+        """Where a file of the store is: a store whose writer was stopped while putting files in place is whole too."""
+        pending = self.path / f"{name}.{self.fingerprint[:16]}"
+        return pending if pending.exists() else self.path / name
+
+    def _check_files(self) -> None:
+        for name in (OCCURRENCES, VECTORS):
+            path = self.file(name)
+            expected = self.index["files"][name]
+            try:
+                size = path.stat().st_size
+                if size != expected["size"]:
+                    raise UserError(
+                        f"{str(path)!r} has {size} bytes instead of {expected['size']}: the file is damaged, make the "
+                        f"store again"
+                    )
+                with path.open("rb") as file:
+                    head = file.read(expected.get("head", size))
+            except OSError as error:
+                raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+            if hashlib.sha256(head).hexdigest() != expected["sha256"]:
+                raise UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again")
+
+
+class WordSiblings:
+    """The sibling embeddings of one word."""
+
+    def __init__(self, store: Siblings, word: str) -> None:
+        self._store = store
+        self.word = word
+
+    def __getitem__(self, corpus: str) -> Matrix:
+        """The vectors in a corpus, (n, d)."""
+        return self._store.group(self.word, corpus)
+
+    @property
+    def old(self) -> Matrix:
+        """The vectors in the first corpus, (n, d)."""
+        return self[self._store.corpora[0]]
+
+    @property
+    def new(self) -> Matrix:
+        """The vectors in the last corpus, (n, d)."""
+        return self[self._store.corpora[-1]]
+
+    def occurrences(self, corpus: str) -> pd.DataFrame:
+        """Where the vectors of a corpus come from: file, line, date, sentence, start, end."""
+        begin, end = self._store.rows(self.word, corpus)
+        return self._store.occurrences.slice(begin, end - begin).drop_columns(["word", "corpus"]).to_pandas()
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(self[corpus])} in {corpus}" for corpus in self._store.corpora)
+        return f"WordSiblings({self.word!r}: {counts})"
+
+
+def checksum(vectors: Matrix) -> int:
+    """CRC-32 of rows that lie together."""
+    return zlib.crc32(raw(vectors))
+
+
+def raw(array: Matrix) -> memoryview:
+    """The bytes of an array whose rows lie together, without a copy."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+def seal(index: dict[str, Any]) -> bytes:
+    """The index as the bytes of its file, with a checksum of its own."""
+    body = {key: value for key, value in index.items() if key != "sha256"}
+    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    return (json.dumps({**body, "sha256": digest}, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
+def _read_index(folder: Path) -> dict[str, Any]:
+    path = folder / INDEX
+    try:
+        index = json.loads(path.read_bytes())
+        version, digest = index["format"], index["sha256"]
+    except FileNotFoundError:
+        begun = (folder / UNFINISHED).is_dir()
+        unfinished = " It holds unfinished work: run the same command again to finish it." if begun else ""
+        what = "is not a store of sibling embeddings" if folder.is_dir() else "is not there"
+        raise UserError(f"the store {str(folder)!r} {what}.{unfinished}") from None
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again") from None
+    if version != FORMAT:
+        raise UserError(f"the store {str(folder)!r} has format {version}; this version of lexshift reads {FORMAT}")
+    if json.loads(seal(index))["sha256"] != digest:
+        raise UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again")
+    return index

@@ -1,0 +1,213 @@
+"""Passages of files of every kind, a line each, with the numbers of their lines in the file."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from lexshift.corpus import blocks, streams
+from lexshift.corpus.blocks import Block, read_blocks
+from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.sources import Kind, Source, find_sources
+from lexshift.errors import UserError
+
+TEXT = st.lists(st.sampled_from(["a", "bé", "🐁.", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\n \n"]), max_size=40).map(
+    "".join
+)
+SIZES = st.integers(7, 64)
+
+
+def blocks_of(path: Path, reading: Reading, size: int = 1 << 22, tally: Tally | None = None) -> list[Block]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(blocks, "BLOCK", size)
+        (source,) = find_sources(path)
+        return list(read_blocks(source, reading, tally or Tally(), {}))
+
+
+def passages(found: list[Block]) -> Iterator[tuple[int, str]]:
+    """Passages that are not empty, with the number that the line of their first word has in the file."""
+    for block in found:
+        at = 0
+        for index, line in enumerate(block.data.split(b"\n")):
+            text = line.decode()
+            if text.strip():
+                yield block.line_of(index, at + len(text[: len(text) - len(text.lstrip())].encode())), text.strip()
+            at += len(line) + 1
+
+
+def word_lines(found: list[Block]) -> list[tuple[int, str]]:
+    """Every word with the number of its line in the file."""
+    words = []
+    for block in found:
+        at = 0
+        for index, line in enumerate(block.data.split(b"\n")):
+            found_here = re.finditer(rb"\S+", line)
+            words += [(block.line_of(index, at + match.start()), match[0].decode()) for match in found_here]
+            at += len(line) + 1
+    return words
+
+
+def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
+    path = Path(folder, name)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+# ------------------------------------------------------------------------------------------------------- text
+
+
+@given(TEXT, SIZES, st.sampled_from(["lines", "prose"]))
+def test_a_line_is_a_passage_and_has_its_number(text: str, size: int, split: str) -> None:
+    with TemporaryDirectory() as folder:
+        found = blocks_of(written(folder, text), Reading(split=split), size)
+    lines = text.replace("\r\n", "\n").split("\n")
+    assert list(passages(found)) == [(i, line.strip()) for i, line in enumerate(lines, 1) if line.strip()]
+    assert {block.split for block in found} <= {split}
+
+
+@given(TEXT, SIZES)
+@example("a\nb\n\nc\n \t\nd\ne", 7)
+@example("a\n" * 30 + "\n" + "b\n" * 30, 8)
+def test_a_paragraph_of_wrapped_text_is_a_passage_and_every_word_has_the_number_of_its_line(
+    text: str, size: int
+) -> None:
+    with TemporaryDirectory() as folder:
+        found = blocks_of(written(folder, text), Reading(split="wrapped"), size)
+    lines = text.replace("\r\n", "\n").split("\n")
+    paragraphs: list[tuple[int, list[str]]] = []
+    fresh = True
+    for number, line in enumerate(lines, 1):
+        if line.strip() and fresh:
+            paragraphs.append((number, [line]))
+        elif line.strip():
+            paragraphs[-1][1].append(line)
+        fresh = not line.strip()
+    assert list(passages(found)) == [(number, " ".join(part).strip()) for number, part in paragraphs]
+    assert word_lines(found) == [(i, word) for i, line in enumerate(lines, 1) for word in line.split()]
+    assert all(block.split == "prose" and len(block.wrapped or b"") == len(block.data) for block in found)
+
+
+def test_a_paragraph_beyond_the_longest_is_cut_at_the_end_of_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "LONGEST", 50)
+    path = written(tmp_path, "mouse cat\n" * 40)
+    found = blocks_of(path, Reading(split="wrapped"), 16)
+    assert len(found) > 3
+    assert max(len(block.data) for block in found) <= 50 + 32
+    assert word_lines(found) == [(i, word) for i in range(1, 41) for word in ("mouse", "cat")]
+
+
+@pytest.mark.parametrize(
+    ("text", "split", "kinds"),
+    [
+        ("The mouse ran.\nThe cat sat.\n", "auto", {"lines": 1}),
+        ("The mouse ran. It hid. The cat sat.\n", "auto", {"prose": 1}),
+        ("The mouse ran. It hid. The cat sat.\n", "lines", {"lines": 1}),
+        ("The mouse ran.\n", "wrapped", {"wrapped": 1}),
+        ("", "auto", {}),
+        ("", "wrapped", {}),
+    ],
+)
+def test_files_are_counted_by_how_their_lines_were_taken(
+    tmp_path: Path, text: str, split: str, kinds: dict[str, int]
+) -> None:
+    tally = Tally()
+    blocks_of(written(tmp_path, text), Reading(split=split), tally=tally)
+    assert dict(tally.splits) == kinds
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.txt.gz", "x.csv", "x.parquet"])
+def test_the_hash_and_size_are_those_of_the_whole_file_on_disk(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name.endswith("parquet"):
+        parquet.write_table(pa.table({"text": ["a mouse"] * 99}), path)
+    else:
+        path.write_bytes(gzip.compress(b"text\n" * 99) + bytes(99) if name.endswith("gz") else b"text\na mouse\n")
+    tally, hashes = Tally(), {"before": "kept"}
+    (source,) = find_sources(path)
+    assert list(read_blocks(source, Reading(), tally, hashes))
+    assert hashes == {"before": "kept", name: hashlib.sha256(path.read_bytes()).hexdigest()}
+    assert (tally.files, tally.size) == (1, path.stat().st_size)
+
+
+# ------------------------------------------------------------------------------------------------------ tables
+
+RECORD_TEXTS = st.none() | st.integers() | st.text(st.sampled_from("ab é🐁\n\r\v\u2028"), max_size=12)
+
+
+@given(st.lists(st.tuples(RECORD_TEXTS, st.sampled_from([None, "", "1990", 1991])), max_size=12), SIZES)
+def test_a_record_is_a_passage_with_its_number_and_date(rows: list[tuple[object, object]], size: int) -> None:
+    tally = Tally()
+    with TemporaryDirectory() as folder:
+        data = "\n".join(json.dumps({"text": text, "date": date}) for text, date in rows)
+        path = written(folder, data, "x.jsonl")
+        found = blocks_of(path, Reading(split="lines", date_column="date"), size, tally)
+    records = []
+    for block in found:
+        for index, line in enumerate(block.data.split(b"\n")):
+            records.append((block.line_of(index, 0), block.date_of(index), line.decode()))
+    assert records == [
+        (i, str(date) if date else None, re.sub("[\n\r\v\u2028]+", " ", text))
+        for i, (text, date) in enumerate(rows, 1)
+        if isinstance(text, str)
+    ]
+    assert sum(tally.skipped.values()) == sum(not isinstance(text, str) for text, _ in rows)
+    assert set(tally.skipped) <= {"records without a text"}
+
+
+def test_dates_of_a_parquet_file_are_kept_as_text(tmp_path: Path) -> None:
+    dates = [datetime.date(1990, 2, 3), None, datetime.date(2001, 12, 31)]
+    parquet.write_table(pa.table({"text": ["a", "b", "c"], "when": dates}), tmp_path / "x.parquet")
+    (block,) = blocks_of(tmp_path / "x.parquet", Reading(date_column="when"))
+    assert [block.date_of(i) for i in range(3)] == ["1990-02-03", None, "2001-12-31"]
+    assert [block.line_of(i, 0) for i in range(3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "split", "expected"),
+    [
+        ("The mouse ran.", "auto", "lines"),
+        ("The mouse ran. It hid. The cat sat.", "auto", "prose"),
+        ("The mouse ran. It hid. The cat sat.", "lines", "lines"),
+        ("The mouse ran.", "prose", "prose"),
+        ("The mouse ran.", "wrapped", "prose"),  # a record is never a part of a paragraph
+    ],
+)
+def test_a_record_is_a_sentence_or_holds_several(tmp_path: Path, text: str, split: str, expected: str) -> None:
+    tally = Tally()
+    path = written(tmp_path, json.dumps({"text": text}) + "\n" + json.dumps({"text": text}), "x.jsonl")
+    (block,) = blocks_of(path, Reading(split=split), tally=tally)
+    assert block.split == expected
+    assert dict(tally.splits) == {expected: 1}
+
+
+def test_a_lone_surrogate_in_json_is_replaced(tmp_path: Path) -> None:
+    (block,) = blocks_of(written(tmp_path, '{"text": "a \\ud83d mouse"}', "x.jsonl"), Reading())
+    assert block.data == b"a ? mouse"
+
+
+def test_a_damaged_parquet_file_is_told_by_name(tmp_path: Path) -> None:
+    path = written(tmp_path, b"PAR1 and nothing more", "x.parquet")
+    with pytest.raises(UserError, match=f"{path}' is no parquet file, or a damaged one"):
+        blocks_of(path, Reading())
+
+
+@pytest.mark.parametrize("kind", ["text", "parquet"])
+def test_a_file_that_goes_away_before_it_is_read_is_told_by_name(tmp_path: Path, kind: Kind) -> None:
+    source = Source(str(tmp_path / "gone"), "gone", kind)
+    with pytest.raises(UserError, match="gone' cannot be read: No such file"):
+        list(read_blocks(source, Reading(), Tally(), {}))

@@ -1,0 +1,710 @@
+"""Every occurrence is found with its sentence, span, line and date, whatever the text comes in; samples favour none."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import gzip
+import hashlib
+import io
+import json
+import os
+import sys
+import unicodedata
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import zstandard
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from lexshift.corpus import Occurrences, Reading, Targets, blocks, find_occurrences, occurrences, read_targets, streams
+from lexshift.corpus.sources import find_sources
+from lexshift.errors import UserError
+
+Row = dict[str, Any]
+LINES = Reading(split="lines")
+
+
+def rows_of(found: Occurrences) -> list[Row]:
+    rows: list[Row] = found.table.to_pylist()
+    return rows
+
+
+def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
+    path = Path(folder, name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def found_in(
+    folder: Path, text: str | bytes, words: Any, reading: Reading | None = None, match: str = "word"
+) -> list[tuple[int, str, str]]:
+    """Line, sentence and what stands at the span, for each occurrence in a file with this text."""
+    rows = rows_of(find_occurrences(written(folder, text), read_targets(words, match), reading))
+    return [(row["line"], row["sentence"], row["sentence"][row["start"] : row["end"]]) for row in rows]
+
+
+def forms_in(folder: Path, text: str | bytes, words: Any, match: str = "word") -> list[str]:
+    return [form for _, _, form in found_in(folder, text, words, LINES, match)]
+
+
+# -------------------------------------------------------------------------------------------- against a slow twin
+
+
+def is_word(character: str) -> bool:
+    return character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")
+
+
+def folded(text: str) -> str:
+    """By character, where that leaves one."""
+    return "".join(next(f for f in (c.casefold(), c.lower(), c) if len(f) == 1) for c in text)
+
+
+def end_of_form(line: str, at: int, form: str, same: Callable[[str], str]) -> int | None:
+    """Where a form that begins here ends; any white space may stand between its words."""
+    for i, part in enumerate(form.split()):
+        if i:
+            after = at
+            while after < len(line) and line[after].isspace():
+                after += 1
+            if after == at:
+                return None
+            at = after
+        if same(line[at : at + len(part)]) != same(part):
+            return None
+        at += len(part)
+    return at
+
+
+def slow_search(
+    lines: list[str], forms: dict[str, tuple[str, ...]], match: str
+) -> list[tuple[int, int, str, int, int]]:
+    """Target, line, sentence, start and end of every occurrence."""
+    inside = is_word if match == "word" else lambda character: not character.isspace()
+    same = folded if match == "word" else str
+    found = set()
+    for number, line in enumerate(lines, 1):
+        for target, listed in enumerate(forms.values()):
+            for form in {unicodedata.normalize(how, form) for form in listed for how in ("NFC", "NFD")}:
+                for at in range(len(line)):
+                    if at and inside(line[at - 1]):
+                        continue
+                    end = end_of_form(line, at, form, same)
+                    if end is None or (inside(form[-1]) and end < len(line) and inside(line[end])):
+                        continue
+                    blank = len(line) - len(line.lstrip())
+                    found.add((target, number, line.strip(), at - blank, end - blank))
+    return sorted(found, key=lambda row: (row[0], row[1], row[3]))
+
+
+FORMS = {
+    "mouse": ("mouse", "mice", "Mäuse"),
+    "cell phone": ("cell phone", "cell phones"),
+    "rodent": ("mouse", "rat"),
+    "e-mail": ("e-mail",),
+    "C++": ("C++",),
+    "日本": ("日本",),
+    "straße": ("straße",),
+}
+PIECES = ["mouse", "Mouse", "MICE", "mäuse", "ma\u0308use", "MÄUSE", "cell", "Cell", "phone", "PHONES", "rat", "e-mail"]
+PIECES += ["E-Mail", "e", "mail", "C++", "c", "+", "日本", "🐁", "straße", "STRAẞE", "\u0301", "_", "1", "x", "\u00df"]
+PIECES += [" ", " ", "  ", "\t", "\u00a0", "-", ".", ", ", "'", "”", "\n", "\n", "\n\n", "\r\n"]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
+
+
+@given(
+    TEXTS, st.sampled_from(["word", "token"]), st.integers(7, 64) | st.just(1 << 22), st.sampled_from([1, 3, 1 << 15])
+)
+@example("cell phone cell  phones\ncell\n phone", "word", 8, 1)
+@example("mouse " * 50, "token", 7, 2)
+@example("\ufeffmouse\r\n\r\nmouse", "word", 7, 1)
+@settings(max_examples=100)
+def test_a_search_character_by_character_finds_the_same(text: str, match: str, size: int, buffer: int) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(blocks, "BLOCK", size)
+        patch.setattr(occurrences, "_HITS", buffer)
+        found = find_occurrences(written(folder, text + "\nz"), read_targets(FORMS, match), LINES)
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
+    expected = slow_search(lines, FORMS, match)
+    rows = rows_of(found)
+    assert [(r["target"], r["line"], r["sentence"], r["start"], r["end"]) for r in rows] == expected
+    assert found.found.tolist() == [sum(row[0] == target for row in expected) for target in range(len(FORMS))]
+    assert {row["file"] for row in rows} <= {"x.txt"}
+    for row in rows:
+        form = row["sentence"][row["start"] : row["end"]]
+        known = {" ".join(folded(unicodedata.normalize("NFC", f)).split()) for f in list(FORMS.values())[row["target"]]}
+        assert " ".join(folded(unicodedata.normalize("NFC", form)).split()) in known
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Mouse", "mice", "käse", "🐁", "cell", "phone", ". A", "! The", "\n", "\n\n", "  "]),
+        max_size=60,
+    ),
+    st.sampled_from(["lines", "prose", "wrapped"]),
+    st.integers(7, 64),
+)
+def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str], split: str, size: int) -> None:
+    targets = read_targets({"mouse": ["mouse", "mice"], "cell phone": ["cell phone"], "käse": ["käse"]})
+    reading = Reading(split=split)
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = written(folder, " ".join(pieces) + " z")
+        whole = find_occurrences(path, targets, reading)
+        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(blocks, "BLOCK", size)
+        parts = find_occurrences(path, targets, reading)
+    assert rows_of(parts) == rows_of(whole)
+    assert parts.content == whole.content
+    assert (parts.tally.words, parts.tally.passages) == (whole.tally.words, whole.tally.passages)
+    assert len(whole.table) >= sum(piece in ("Mouse", "mice", "käse") for piece in pieces)
+    lines = " ".join(pieces).split("\n")
+    for row in rows_of(whole):
+        form = " ".join(row["sentence"][row["start"] : row["end"]].split()).casefold()
+        assert form in targets.forms[targets.words[row["target"]]]
+        assert form.split()[0] in lines[row["line"] - 1].casefold()
+
+
+# ------------------------------------------------------------------------------------------------------- by hand
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "forms"),
+    [
+        ("Mouse, mouse; MOUSE!", "mouse", ["Mouse", "mouse", "MOUSE"]),
+        ("mouses mouse_ xmouse mouse1 mouse\u0301", "mouse", []),
+        ("mouse's (mouse) mouse-mat", "mouse", ["mouse", "mouse", "mouse"]),
+        ("caf\u00e9 Cafe\u0301 CAF\u00c9 cafe", "caf\u00e9", ["caf\u00e9", "Cafe\u0301", "CAF\u00c9"]),
+        ("caf\u00e9 Cafe\u0301", "cafe\u0301", ["caf\u00e9", "Cafe\u0301"]),
+        ("🐁🐁 mäuse 日本 Mäuse", "mäuse", ["mäuse", "Mäuse"]),
+        ("cell phone, Cell  Phone, cell\tphone", "cell phone", ["cell phone", "Cell  Phone", "cell\tphone"]),
+        ("cell phones, cellphone, cell, phone", "cell phone", []),
+        ("an E-mail by e-mail, e mail, e-mails", "e-mail", ["E-mail", "e-mail"]),
+        ("C++ and c++11 but not C+ or C", "C++", ["C++", "c++"]),
+        ("Ὀδυσσεύς ὈΔΥΣΣΕΎΣ", "Ὀδυσσεύς", ["Ὀδυσσεύς", "ὈΔΥΣΣΕΎΣ"]),
+        ("mouse\u200bmouse", "mouse", ["mouse", "mouse"]),
+        ("a mouse", "mouse", ["mouse"]),
+    ],
+)
+def test_words_are_found_whole_and_whatever_their_case(tmp_path: Path, text: str, words: str, forms: list[str]) -> None:
+    assert forms_in(tmp_path, text, words) == forms
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "forms"),
+    [
+        ("plane_nn plane Plane_nn plane_nn. fly_vb", ["plane_nn"], ["plane_nn"]),
+        ("C++ ++ C++.", ["C++", "++"], ["C++", "++"]),
+        ("cell phone cell  phone cell phone.", ["cell phone"], ["cell phone", "cell  phone"]),
+        ("a\u00a0mouse\u3000mouse\tmouse", ["mouse"], ["mouse"] * 3),
+        ("🐁 🐁🐁", ["🐁"], ["🐁"]),
+    ],
+)
+def test_tokens_are_found_exactly(tmp_path: Path, text: str, words: list[str], forms: list[str]) -> None:
+    assert forms_in(tmp_path, text, words, "token") == forms
+
+
+def test_a_table_of_forms_is_read_from_a_file_and_a_form_may_belong_to_two_targets(tmp_path: Path) -> None:
+    words = written(tmp_path / "words", "mouse\tmouse,mice\nanimal\tmice,dog\n", "words.tsv")
+    path = written(tmp_path, "A mouse saw mice.\nThe dog slept.\n")
+    found = find_occurrences(path, read_targets(words), LINES)
+    rows = [(row["target"], row["line"], row["start"], row["end"]) for row in rows_of(found)]
+    assert rows == [(0, 1, 2, 7), (0, 1, 12, 16), (1, 1, 12, 16), (1, 2, 4, 7)]
+    assert found.found.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("forms", "text"),
+    [
+        (["cell phone", "Cell Phone"], "a Cell phone"),
+        (["e-mail", "E-mail"], "an e-mail"),
+        (["cell", "cell phone"], "a cell phone"),
+        (["mouse", "mouse's"], "the mouse's tail"),
+    ],
+)
+def test_a_place_is_one_occurrence_of_a_target_however_many_forms_are_there(
+    tmp_path: Path, forms: list[str], text: str
+) -> None:
+    assert len(forms_in(tmp_path, text, {"it": forms})) == 1
+
+
+def test_lemmas_are_found_in_all_their_forms(tmp_path: Path) -> None:
+    pytest.importorskip("simplemma")
+    assert forms_in(tmp_path, "Mice saw a mouse, MICE and mousse.", ["mouse"], "lemma") == ["Mice", "mouse", "MICE"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("last", [True, False])
+def test_marks_line_ends_and_empty_lines_leave_sentences_and_lines_as_they_are(
+    tmp_path: Path, end: str, mark: str, last: bool
+) -> None:
+    lines = ["Mouse one.", "", "  \t", "\tA mouse, a mouse. ", "", "no", "die Mäuse: mouse"]
+    text = mark + end.join(lines) + (end if last else "")
+    assert found_in(tmp_path, text, "mouse", LINES) == [
+        (1, "Mouse one.", "Mouse"),
+        (4, "A mouse, a mouse.", "mouse"),
+        (4, "A mouse, a mouse.", "mouse"),
+        (7, "die Mäuse: mouse", "mouse"),
+    ]
+
+
+def test_sentences_of_prose_have_the_line_of_their_paragraph(tmp_path: Path) -> None:
+    text = "It rained. A mouse ran! 🐁\n\nKäse. Der Mouse, “Mouse!” Ende. No cat.\n"
+    assert found_in(tmp_path, text, "mouse", Reading(split="prose")) == [
+        (1, "A mouse ran!", "mouse"),
+        (3, "Der Mouse, “Mouse!”", "Mouse"),
+        (3, "Der Mouse, “Mouse!”", "Mouse"),
+    ]
+
+
+def test_wrapped_text_is_joined_and_every_occurrence_has_the_line_that_it_begins_on(tmp_path: Path) -> None:
+    text = "It rained. My cell\n  phone fell. The mouse\nran.\n\nThe cell\n\nphone. A cell phone\n"
+    found = found_in(tmp_path, text, ["cell phone", "mouse"], Reading(split="wrapped"))
+    assert [(line, " ".join(sentence.split()), " ".join(form.split())) for line, sentence, form in found] == [
+        (1, "My cell phone fell.", "cell phone"),
+        (7, "A cell phone", "cell phone"),
+        (2, "The mouse ran.", "mouse"),
+    ]
+
+
+def test_a_sentence_beyond_the_longest_is_cut_around_the_word_and_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, "wörd " * 5000 + "mouse " + "wörd " * 5000)
+    found = find_occurrences(path, read_targets("mouse"), LINES)
+    (row,) = rows_of(found)
+    assert row["sentence"][row["start"] : row["end"]] == "mouse"
+    assert 3900 < len(row["sentence"]) <= 4000
+    assert dict(found.tally.skipped) == {"sentences of over 4000 characters, cut around the word": 1}
+
+
+def test_a_line_of_50_megabytes_works(tmp_path: Path) -> None:
+    filler = "ein Käse und ".encode() * 1_900_000
+    path = written(tmp_path, b"x\nMouse " + filler + b"mouse " + filler + b"MOUSE\ny mouse\n")
+    assert path.stat().st_size > 50_000_000
+    found = find_occurrences(path, read_targets("mouse"), LINES)
+    rows = rows_of(found)
+    assert [row["sentence"][row["start"] : row["end"]] for row in rows] == ["Mouse", "mouse", "MOUSE", "mouse"]
+    assert [row["line"] for row in rows] == [2, 2, 2, 3]
+    assert rows[-1]["sentence"] == "y mouse"
+    assert found.tally.words == 2 * 3 * 1_900_000 + 6
+    assert found.tally.passages == 3
+
+
+def test_lines_beyond_the_longest_are_cut_and_counted_and_keep_their_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "BLOCK", 64)
+    monkeypatch.setattr(streams, "LONGEST", 200)
+    path = written(tmp_path, "mouse one\n" + "käse mouse " * 100 + "\nmouse two\n")
+    found = find_occurrences(path, read_targets("mouse"), LINES)
+    rows = rows_of(found)
+    assert [row["line"] for row in rows] == [1, *[2] * 100, 3]
+    assert {row["sentence"][row["start"] : row["end"]] for row in rows} == {"mouse"}
+    assert max(len(row["sentence"]) for row in rows) <= 264
+    ((reason, count),) = found.tally.skipped.items()
+    assert "cut" in reason
+    assert count >= 4
+
+
+def test_a_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
+    path = written(tmp_path, "a mouse\n")
+    for most in (None, 3):
+        found = find_occurrences(path, read_targets(["cat", "mouse", "dog"]), max_per_word=most)
+        assert found.found.tolist() == [0, 1, 0]
+        assert [row["target"] for row in rows_of(found)] == [1]
+        nothing = find_occurrences(path, read_targets(["cat"]), max_per_word=most)
+        assert nothing.table.num_rows == 0
+        assert nothing.table.schema == found.table.schema == occurrences.SCHEMA
+
+
+def test_words_and_passages_are_counted(tmp_path: Path) -> None:
+    folder = written(tmp_path / "c", "one two\n\n, .\nthree\n", "a.txt").parent
+    written(folder, "text\nfour five\n\n", "b.csv")
+    tally = find_occurrences(folder, read_targets("one"), LINES).tally
+    assert (tally.files, tally.words, tally.passages) == (2, 5, 3)
+    assert tally.size == sum(path.stat().st_size for path in folder.iterdir())
+    assert dict(tally.splits) == {"lines": 2}
+    assert not tally.skipped
+
+
+# --------------------------------------------------------------------------------------- the same text in every dress
+
+PLAIN = [
+    "The mouse, a Maus, ran; “mice” — no: mouse.",
+    "Käse für 5 £, the cell phone and a cell  phone!",
+    'He said "mouse" and, "no": the mouse\'s tail.',
+    "nothing here",
+    "Mouse",
+    "Das Café: MOUSE ß. Then the Mouse hid. Another mouse?",
+]
+LATIN = [line.translate(str.maketrans("“”—", "«»-")) for line in PLAIN]
+WIDE = [*PLAIN, "🐁🐁 日本 mouse e\u0301 mouse 𝕏 cell phone", "мышь mouse"]
+DATES = [f"19{90 + i}" for i in range(len(WIDE))]
+WORDS = {"mouse": ["mouse", "mice"], "cell phone": ["cell phone"], "café": ["café"]}
+
+
+def text(lines: list[str]) -> bytes:
+    return "\n".join(lines).encode()
+
+
+def broken(lines: list[str]) -> list[str]:
+    """With a newline in place of the first space: of a record, not of a line of text."""
+    return [line.replace(" ", "\n", 1) for line in lines]
+
+
+def as_csv(lines: list[str]) -> bytes:
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows([["id", "text", "date"], *zip("abcdefgh", lines, DATES, strict=False)])
+    return file.getvalue().encode()
+
+
+def as_tsv(lines: list[str]) -> bytes:
+    return "\n".join(["date\ttext", *(f"{date}\t{line}" for date, line in zip(DATES, lines, strict=False))]).encode()
+
+
+def as_jsonl(lines: list[str]) -> bytes:
+    return b"".join(
+        json.dumps({"text": line, "date": date}).encode() + b"\n" for date, line in zip(DATES, lines, strict=False)
+    )
+
+
+def as_parquet(lines: list[str]) -> bytes:
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table({"date": DATES[: len(lines)], "text": lines}), sink, row_group_size=2)
+    return bytes(sink.getvalue())
+
+
+def members(pack: Callable[[bytes], bytes], data: bytes) -> bytes:
+    return b"".join(pack(data[i : i + 37]) for i in range(0, len(data), 37))
+
+
+zstd = zstandard.ZstdCompressor().compress
+DRESSES: dict[str, tuple[str, Callable[[list[str]], bytes]]] = {
+    "text": ("x.txt", text),
+    "text with mark": ("x", lambda lines: b"\xef\xbb\xbf" + text(lines)),
+    "text with carriage returns": ("x.txt", lambda lines: text(lines).replace(b"\n", b"\r\n") + b"\r\n"),
+    "gzip": ("x.txt.gz", lambda lines: gzip.compress(text(lines))),
+    "gzip by content": ("x.txt", lambda lines: gzip.compress(text(lines))),
+    "gzip in members": ("x.gz", lambda lines: members(gzip.compress, text(lines))),
+    "zstandard": ("x.txt.zst", lambda lines: zstd(text(lines))),
+    "zstandard by content": ("x", lambda lines: zstd(text(lines))),
+    "zstandard in frames": ("x.zst", lambda lines: members(zstd, text(lines))),
+    "jsonl": ("x.jsonl", lambda lines: as_jsonl(broken(lines))),
+    "jsonl gzip": ("x.jsonl.gz", lambda lines: gzip.compress(as_jsonl(lines))),
+    "csv": ("x.csv", lambda lines: as_csv(broken(lines))),
+    "csv zstandard": ("x.csv.zst", lambda lines: zstd(as_csv(lines))),
+    "tsv": ("x.tsv", as_tsv),
+    "parquet": ("x.parquet", lambda lines: as_parquet(broken(lines))),
+}
+
+
+def spans(found: Occurrences) -> list[tuple[Any, ...]]:
+    columns = ("target", "line", "sentence", "start", "end")
+    return [tuple(row[column] for column in columns) for row in rows_of(found)]
+
+
+def expected_spans(folder: Path, lines: list[str], reading: Reading) -> list[tuple[Any, ...]]:
+    expected = spans(find_occurrences(written(folder / "expected", text(lines)), read_targets(WORDS), reading))
+    assert len(expected) >= 12
+    return expected
+
+
+@pytest.mark.parametrize("split", ["lines", "prose"])
+@pytest.mark.parametrize("dress", DRESSES)
+@pytest.mark.parametrize("size", [16, 1 << 22])
+def test_the_same_text_in_any_file_gives_the_same_occurrences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dress: str, split: str, size: int
+) -> None:
+    name, make = DRESSES[dress]
+    reading, targets = Reading(split=split), read_targets(WORDS)
+    expected = expected_spans(tmp_path, WIDE, reading)
+    monkeypatch.setattr(streams, "BLOCK", size)
+    monkeypatch.setattr(blocks, "BLOCK", size)
+    path = written(tmp_path / "corpus", make(WIDE), name)
+    for corpus in (path, str(path), path.parent, f"{tmp_path}/corp*/{name[:-1]}?"):
+        assert spans(find_occurrences(corpus, targets, reading)) == expected
+    if find_sources(path)[0].kind == "text":
+        stdin = SimpleNamespace(buffer=io.BytesIO(path.read_bytes()), isatty=lambda: False)
+        monkeypatch.setattr(sys, "stdin", stdin)
+        piped = find_occurrences("-", targets, reading)
+        assert spans(piped) == expected
+        assert {row["file"] for row in rows_of(piped)} == {"-"}
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+@pytest.mark.parametrize("dress", ["text", "text with carriage returns", "csv", "tsv"])
+@pytest.mark.parametrize("size", [7, 1 << 22])
+def test_the_same_text_in_any_encoding_gives_the_same_occurrences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, dress: str, size: int
+) -> None:
+    name, make = DRESSES[dress]
+    expected = expected_spans(tmp_path, LATIN, LINES)
+    monkeypatch.setattr(streams, "BLOCK", size)
+    path = written(tmp_path / "corpus", make(LATIN).decode().encode(encoding), name)
+    assert spans(find_occurrences(path, read_targets(WORDS), Reading(encoding, split="lines"))) == expected
+
+
+@pytest.mark.parametrize("dress", ["jsonl", "csv", "tsv", "parquet"])
+def test_dates_of_tables_are_kept(tmp_path: Path, dress: str) -> None:
+    name, make = DRESSES[dress]
+    path = written(tmp_path, make(WIDE), name)
+    dated = rows_of(find_occurrences(path, read_targets(WORDS), Reading(split="lines", date_column="date")))
+    assert len(dated) >= 12
+    assert all(row["date"] == DATES[row["line"] - 1] for row in dated)
+    assert {row["date"] for row in rows_of(find_occurrences(path, read_targets(WORDS), LINES))} == {None}
+
+
+def test_dates_that_are_dates_are_kept_as_iso_text(tmp_path: Path) -> None:
+    parquet.write_table(pa.table({"text": ["a mouse"], "day": [datetime.date(1990, 5, 1)]}), tmp_path / "x.parquet")
+    (row,) = rows_of(find_occurrences(tmp_path, read_targets("mouse"), Reading(date_column="day")))
+    assert row["date"] == "1990-05-01"
+
+
+def test_the_content_is_that_of_names_and_bytes_and_not_of_the_place(tmp_path: Path) -> None:
+    def content(folder: str, **files: str) -> str:
+        for name, data in files.items():
+            written(tmp_path / folder, data, name)
+        return find_occurrences(tmp_path / folder, read_targets("mouse")).content
+
+    first = content("one", a="a mouse", b="b")
+    hashes = [(name, hashlib.sha256(data).hexdigest()) for name, data in (("a", b"a mouse"), ("b", b"b"))]
+    assert first == hashlib.sha256(repr(hashes).encode()).hexdigest() == content("two", b="b", a="a mouse")
+    others = [content("three", a="a mouse", c="b"), content("four", a="a mouse ", b="b"), content("five", a="a mouse")]
+    assert len({first, *others}) == 4
+
+
+def test_a_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_path: Path) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("a mouse")
+    except OSError:
+        pytest.skip("the file system takes no such name")
+    try:
+        outcome = str(find_occurrences(tmp_path, read_targets("mouse")).found.tolist())
+    except UserError as error:
+        outcome = str(error)
+    assert outcome == "[1]" or "caf" in outcome
+
+
+def test_progress_tells_how_much_was_read_and_how_much_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "BLOCK", 64)
+    for name in ("a", "b"):
+        written(tmp_path, "a mouse\n" * 500, name)
+    calls: list[tuple[int, int]] = []
+    find_occurrences(tmp_path, read_targets("mouse"), LINES, progress=lambda done, total: calls.append((done, total)))
+    assert {total for _, total in calls} == {8000}
+    done = [n for n, _ in calls]
+    assert done == sorted(done)
+    assert done[-1] == 8000
+    assert len(set(done)) > 4  # and not only where a file ends
+
+
+# ------------------------------------------------------------------------------------------------------- samples
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Three files with 60 occurrences of mouse, 30 of cat and one of dog."""
+    for i in range(3):
+        lines = [f"mouse {i} {j} Mouse, cat" for j in range(10)]
+        written(tmp_path / "corpus", "\n".join(lines) + ("\na dog\n" if i == 1 else ""), f"{i}.txt")
+    return tmp_path / "corpus"
+
+
+SAMPLED = read_targets(["mouse", "cat", "dog"])
+
+
+def places(found: Occurrences) -> set[tuple[Any, ...]]:
+    return {(row["target"], row["file"], row["line"], row["start"]) for row in rows_of(found)}
+
+
+def test_a_sample_has_the_smallest_hashes_of_all_occurrences_in_the_order_of_their_places(corpus: Path) -> None:
+    whole = rows_of(find_occurrences(corpus, SAMPLED, LINES, seed=3))
+    assert len(whole) == 91
+    assert whole == sorted(whole, key=lambda row: (row["target"], row["file"], row["line"], row["start"]))
+    found = find_occurrences(corpus, SAMPLED, LINES, max_per_word=7, seed=3)
+    expected = []
+    for target in range(3):
+        mine = [row for row in whole if row["target"] == target]
+        limit = sorted(row["priority"] for row in mine)[:7][-1]
+        expected += [row for row in mine if row["priority"] <= limit]
+    assert rows_of(found) == expected
+    assert Counter(row["target"] for row in expected) == {0: 7, 1: 7, 2: 1}
+    assert found.found.tolist() == [60, 30, 1]
+    assert dict(found.tally.skipped) == {"occurrences beyond 7 for a word": 53 + 23}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_samples_are_nested(corpus: Path, seed: int) -> None:
+    samples = [places(find_occurrences(corpus, SAMPLED, LINES, k, seed)) for k in range(1, 61, 3)]
+    assert all(smaller < larger for smaller, larger in pairwise(samples))
+    assert samples[-1] < places(find_occurrences(corpus, SAMPLED, LINES, 60, seed))
+
+
+@pytest.mark.parametrize("slack", [0, 1, 5])
+@pytest.mark.parametrize("size", [16, 100])
+@pytest.mark.parametrize("most", [1, 2, 9, 60])
+def test_pruning_on_the_way_changes_nothing(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int, size: int, most: int
+) -> None:
+    expected = find_occurrences(corpus, SAMPLED, LINES, most, 5)
+    cuts = 0
+    cut = occurrences._Keeper._cut
+
+    def counted(keeper: occurrences._Keeper) -> None:
+        nonlocal cuts
+        cuts += 1
+        cut(keeper)
+
+    monkeypatch.setattr(occurrences._Keeper, "_cut", counted)
+    monkeypatch.setattr(occurrences, "_SLACK", slack)
+    monkeypatch.setattr(streams, "BLOCK", size)
+    found = find_occurrences(corpus, SAMPLED, LINES, most, 5)
+    assert rows_of(found) == rows_of(expected)
+    assert found.found.tolist() == expected.found.tolist()
+    assert found.tally == expected.tally
+    assert cuts > 1 or most > 2
+
+
+@pytest.mark.parametrize("slack", [0, 1 << 16])
+def test_the_order_in_which_files_are_read_changes_nothing(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int
+) -> None:
+    monkeypatch.setattr(occurrences, "_SLACK", slack)
+    expected = find_occurrences(corpus, SAMPLED, LINES, 4)
+    monkeypatch.setattr(occurrences, "find_sources", lambda path: find_sources(path)[::-1])
+    found = find_occurrences(corpus, SAMPLED, LINES, 4)
+    assert places(found) == places(expected)
+    assert len(places(found)) == 9
+    assert found.content == expected.content
+
+
+def test_samples_of_the_files_merge_into_the_sample_of_the_folder(corpus: Path) -> None:
+    parts = [row for path in sorted(corpus.iterdir()) for row in rows_of(find_occurrences(path, SAMPLED, LINES, 4))]
+    merged = []
+    for target in range(3):
+        merged += sorted((row for row in parts if row["target"] == target), key=lambda row: row["priority"])[:4]
+    expected = rows_of(find_occurrences(corpus, SAMPLED, LINES, 4))
+    assert sorted(row["priority"] for row in merged) == sorted(row["priority"] for row in expected)
+    assert len(expected) == 9
+
+
+def test_a_sample_of_a_word_does_not_depend_on_the_other_words_or_the_place_of_the_corpus(
+    corpus: Path, tmp_path: Path
+) -> None:
+    together = {place[1:] for place in places(find_occurrences(corpus, SAMPLED, LINES, 5)) if place[0] == 1}
+    assert len(together) == 5
+    moved = corpus.rename(tmp_path / "moved")
+    assert {place[1:] for place in places(find_occurrences(moved, read_targets("cat"), LINES, 5))} == together
+
+
+def test_another_seed_gives_another_sample(corpus: Path) -> None:
+    samples = {frozenset(places(find_occurrences(corpus, SAMPLED, LINES, 10, seed))) for seed in range(10)}
+    assert len(samples) == 10
+
+
+def test_every_occurrence_is_taken_about_equally_often(corpus: Path) -> None:
+    seeds, most = 150, 12
+    targets = read_targets("mouse")
+    taken = Counter(
+        place for seed in range(seeds) for place in places(find_occurrences(corpus, targets, LINES, most, seed))
+    )
+    assert sum(taken.values()) == seeds * most
+    expected, share = seeds * most / 60, most / 60
+    counts = np.array([*taken.values(), *[0] * (60 - len(taken))])
+    # 59 degrees of freedom: the mean of the statistic is 59 and its deviation about 11
+    assert np.sum((counts - expected) ** 2) / (expected * (1 - share)) < 59 + 5 * np.sqrt(2 * 59)
+
+
+# --------------------------------------------------------------------------------------------------------- faults
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x.jsonl", "x.csv", "x.tsv", "x.txt.gz"])
+@pytest.mark.parametrize("content", ["", "\n\n \n", "... !\n"])
+def test_a_corpus_without_a_word_is_refused_by_name(tmp_path: Path, name: str, content: str) -> None:
+    if name.endswith("jsonl"):
+        content = json.dumps({"text": content})
+    elif name.endswith("sv"):
+        content = "text\n" + content
+    path = written(tmp_path, gzip.compress(content.encode()) if name.endswith("gz") else content, name)
+    with pytest.raises(UserError, match=f"the corpus '{path}' is empty: there is no word in it"):
+        find_occurrences(path, read_targets("mouse"))
+
+
+def test_empty_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(), isatty=lambda: False))
+    with pytest.raises(UserError, match="the corpus '-' is empty"):
+        find_occurrences("-", read_targets("mouse"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        ("b.txt", b"a mouse\n\nM\xe4use\n", ["not UTF-8 at line 3", "--encoding cp1252", "--errors replace"]),
+        ("b.txt", "\ufeffmouse".encode("utf-16-le"), ["UTF-16", "--encoding utf-16"]),
+        ("b.pdf", b"%PDF-1.4\nmouse", ["binary data"]),
+        ("b", b"\x7fELF\0\0", ["binary data"]),
+        ("b.gz", gzip.compress(b"a mouse\n" * 99)[:-4], ["damaged or cannot be read to its end"]),
+        ("b.zst", zstd(b"a mouse\n" * 99)[:-4], ["damaged or cannot be read to its end"]),
+        ("b.parquet", as_parquet(PLAIN)[:-9], ["damaged"]),
+        ("b.csv", b"body\na mouse\n", ["no column 'text'", "'body'", "--text-column"]),
+        ("b.jsonl", b'{"text": "a"}\nmouse\n', ["no valid JSON at line 2"]),
+    ],
+)
+def test_a_fault_of_one_file_of_a_folder_is_told_with_its_name(
+    tmp_path: Path, name: str, content: bytes, parts: list[str]
+) -> None:
+    written(tmp_path, "a mouse\n", "a.txt")
+    path = written(tmp_path, content, name)
+    with pytest.raises(UserError) as caught:
+        find_occurrences(tmp_path, read_targets("mouse"))
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in [repr(str(path)), *parts]:
+        assert part in message
+
+
+def test_bytes_that_are_not_utf_8_can_be_replaced_and_are_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, b"M\xe4use, mouse\n\xff\xfe mouse\n")
+    found = find_occurrences(path, read_targets("mouse"), Reading(errors="replace", split="lines"))
+    assert [(row["sentence"], row["start"]) for row in rows_of(found)] == [
+        ("M\ufffduse, mouse", 7),
+        ("\ufffd\ufffd mouse", 3),
+    ]
+    assert dict(found.tally.skipped) == {"sequences of bytes that are not UTF-8, replaced": 3}
+
+
+def test_records_without_a_text_are_counted(tmp_path: Path) -> None:
+    path = written(tmp_path, '{"text": null}\n{"text": 5}\n{"text": "a mouse"}\n', "x.jsonl")
+    found = find_occurrences(path, read_targets("mouse"))
+    assert [row["line"] for row in rows_of(found)] == [3]
+    assert dict(found.tally.skipped) == {"records without a text": 2}
+
+
+@pytest.mark.parametrize("most", [0, -1, 2.5, True, "3"])
+def test_what_is_no_size_of_a_sample_is_refused(tmp_path: Path, most: Any) -> None:
+    with pytest.raises(ValueError, match=f"max_per_word must be a whole number of at least 1; got {most!r}"):
+        find_occurrences(written(tmp_path, "a mouse"), read_targets("mouse"), max_per_word=most)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, True])
+def test_what_is_no_seed_is_refused(tmp_path: Path, seed: Any) -> None:
+    with pytest.raises(ValueError, match=f"seed must be a whole number, 0 or more; got {seed!r}"):
+        find_occurrences(written(tmp_path, "a mouse"), read_targets("mouse"), seed=seed)
+
+
+def test_targets_that_were_made_by_hand_are_checked_before_anything_is_read(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="the target '-x' has the form '-x'"):
+        find_occurrences(tmp_path / "missing", Targets({"-x": ("-x",)}))

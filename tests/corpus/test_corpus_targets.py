@@ -1,0 +1,259 @@
+"""Target words from files, lists and mappings, their forms, and what cannot be one."""
+
+from __future__ import annotations
+
+import os
+import sys
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexshift.corpus import Targets, read_targets
+from lexshift.corpus.words import fold, hash_word
+from lexshift.errors import UserError
+
+
+def written(path: Path, data: str | bytes) -> Path:
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def listed(words: Any, match: str = "word") -> dict[str, tuple[str, ...]]:
+    return read_targets(words, match).forms
+
+
+# ------------------------------------------------------------------------------------------------ where from
+
+
+@pytest.mark.parametrize(
+    ("content", "forms"),
+    [
+        ("mouse\nplane", {"mouse": ("mouse",), "plane": ("plane",)}),
+        ("mouse\r\nplane\r\n", {"mouse": ("mouse",), "plane": ("plane",)}),
+        ("\ufeffmouse\n\n  \nplane\n", {"mouse": ("mouse",), "plane": ("plane",)}),
+        ("  cell   phone \n", {"cell phone": ("cell phone",)}),
+        ("mouse\tmouse,mice\nplane\n", {"mouse": ("mouse", "mice"), "plane": ("plane",)}),
+        ("mouse\t mouse , mice ,\n", {"mouse": ("mouse", "mice")}),
+        ("mouse\t\n", {"mouse": ("mouse",)}),
+        ("mouse\t,\n", {"mouse": ("mouse",)}),
+        ("mouse\tmice\nmouse\tmouse,mice\n", {"mouse": ("mice", "mouse")}),
+        ("mouse\tmice\nmouse \tmouses\n", {"mouse": ("mice", "mouses")}),
+        ("Maus\tMaus,Mäuse\n", {"Maus": ("Maus", "Mäuse")}),
+        ("e-mail\nC++\n", {"e-mail": ("e-mail",), "C++": ("C++",)}),
+    ],
+)
+def test_a_file_has_a_word_a_line_and_after_a_tab_its_forms(
+    tmp_path: Path, content: str, forms: dict[str, tuple[str, ...]]
+) -> None:
+    path = written(tmp_path / "words.txt", content)
+    assert listed(path) == listed(str(path)) == forms
+
+
+@pytest.mark.parametrize(
+    ("words", "forms"),
+    [
+        ("mouse", {"mouse": ("mouse",)}),
+        ("mouse, plane,cell  phone", {"mouse": ("mouse",), "plane": ("plane",), "cell phone": ("cell phone",)}),
+        ("mouse,,mouse", {"mouse": ("mouse",)}),
+        (["mouse", " mouse", "", "plane"], {"mouse": ("mouse",), "plane": ("plane",)}),
+        (("mouse",), {"mouse": ("mouse",)}),
+        (iter(["mouse"]), {"mouse": ("mouse",)}),
+        ({"mouse": ["mouse", "mice", "mouse"]}, {"mouse": ("mouse", "mice")}),
+        ({"mouse": "mice"}, {"mouse": ("mice",)}),
+        ({"mouse": []}, {"mouse": ("mouse",)}),
+    ],
+)
+def test_words_are_given_as_a_list_with_commas_a_list_or_a_mapping(
+    words: Any, forms: dict[str, tuple[str, ...]]
+) -> None:
+    assert listed(words) == forms
+    assert read_targets(forms).words == list(forms)
+
+
+def test_a_list_with_commas_may_be_longer_than_a_file_name() -> None:
+    words = [f"word{i}" for i in range(200)]
+    assert read_targets(",".join(words)).words == words
+
+
+# ------------------------------------------------------------------------------------------------ what is sought
+
+
+def test_every_form_is_sought_by_its_first_word_in_both_spellings_of_its_accents() -> None:
+    targets = read_targets({"mouse": ["mouse", "Mice"], "café": ["café"], "phone": ["cell phone", "mouse"]})
+    assert targets.match == "word"
+
+    def found(first: str) -> list[tuple[int, bool]]:
+        number = list(targets._by_first_word).index(hash_word(fold(first, targets.table)))
+        return [(candidate.target, candidate.form is None) for candidate in targets.candidates[number]]
+
+    assert found("mouse") == [(0, True), (2, True)]
+    assert found("MICE") == [(0, True)]
+    assert found(unicodedata.normalize("NFC", "Café")) == found(unicodedata.normalize("NFD", "CAFÉ")) == [(1, True)]
+    assert found("cell") == [(2, False)]
+    assert len(targets.candidates) == 5
+
+
+@pytest.mark.parametrize(
+    ("form", "match", "text", "end"),
+    [
+        ("cell phone", "word", "cell phone", 10),
+        ("cell phone", "word", "CELL \t Phone.", 12),
+        ("cell phone", "word", "cell\u00a0phone", 10),
+        ("cell phone", "word", "cell phones", None),
+        ("cell phone", "word", "cell phone_", None),
+        ("cell phone", "word", "cell phone\u0301", None),
+        ("cell phone", "word", "cell phone\u05b0", None),  # a mark of another script
+        ("मोबाइल फोन", "word", "मोबाइल फोन।", 10),
+        ("मोबाइल फोन", "word", "मोबाइल फोनों", None),
+        ("bir kız", "word", "Bir kız", 7),
+        ("bir kız", "word", "bir kiz", None),  # another letter, as it is in a single word
+        ("cell phone", "word", "cell, phone", None),
+        ("cell phone", "word", "cellphone", None),
+        ("e-mail", "word", "E-Mail-list", 6),
+        ("e-mail", "word", "e-mails", None),
+        ("C++", "word", "c++11", 3),
+        ("C++", "word", "C+", None),
+        ("a.b", "word", "axb", None),
+        ("cell phone", "token", "cell  phone x", 11),
+        ("cell phone", "token", "cell phone.", None),
+        ("cell phone", "token", "Cell phone", None),
+        ("plane_nn fly_vb", "token", "plane_nn fly_vb", 15),
+    ],
+)
+def test_a_form_of_more_than_a_word_is_looked_for_whole(form: str, match: str, text: str, end: int | None) -> None:
+    targets = read_targets([form], match)
+    ((candidate,),) = targets.candidates
+    assert candidate.form is not None
+    assert targets.extent(candidate.form, text) == end
+
+
+@pytest.mark.parametrize(
+    ("forms", "match"),
+    [
+        (["cell phone", "Cell Phone", "CELL  PHONE"], "word"),
+        (["e-mail", "E-mail", "E-Mail"], "word"),
+        (["mouse", "Mouse", "MOUSE"], "word"),
+        (["cell phone", "cell  phone"], "token"),
+    ],
+)
+def test_forms_that_differ_only_in_what_the_rule_ignores_are_one_form(forms: list[str], match: str) -> None:
+    assert [len(candidates) for candidates in read_targets({"it": forms}, match).candidates] == [1]
+
+
+def test_tokens_may_begin_with_anything_and_their_case_matters() -> None:
+    targets = read_targets(["plane_nn", "-", "'s", "C++", "Mouse", "mouse"], "token")
+    assert len(targets.candidates) == 6
+    assert all(candidate.form is None for candidates in targets.candidates for candidate in candidates)
+
+
+# ---------------------------------------------------------------------------------------------------- lemmas
+
+
+def test_a_lemma_stands_for_all_its_forms() -> None:
+    pytest.importorskip("simplemma")
+    targets = read_targets(["mouse", "go"], "lemma")
+    assert targets.match == "lemma"
+    assert targets.forms["mouse"][0] == "mouse"
+    assert {"mouse", "mice"} <= set(targets.forms["mouse"])
+    assert {"go", "goes", "going", "went"} <= set(targets.forms["go"])
+    assert not set(targets.forms["mouse"]) & set(targets.forms["go"])
+
+
+def test_lemmas_are_those_of_the_language_whatever_their_case() -> None:
+    pytest.importorskip("simplemma")
+    forms = read_targets({"Huis": ["woonhuis"]}, "lemma", "nl").forms["Huis"]
+    assert forms[0] == "woonhuis"
+    assert {"huis", "huizen", "huisje"} <= set(forms)
+
+
+def test_a_lemma_with_a_form_that_is_no_word_of_its_own_can_be_looked_for() -> None:
+    pytest.importorskip("simplemma")
+    assert {"is", "was", "were"} <= set(read_targets(["be"], "lemma").forms["be"])  # and the 'm of I'm
+
+
+def test_a_language_without_lemmas_is_refused_with_a_way_out() -> None:
+    pytest.importorskip("simplemma")
+    with pytest.raises(UserError, match="no lemmas for the language 'xx'; match by word and list the forms"):
+        read_targets(["mouse"], "lemma", "xx")
+
+
+def test_the_missing_library_for_lemmas_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("simplemma", "simplemma.strategies"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UserError, match=r"needs simplemma: pip install 'lexshift\[lemma\]'"):
+        read_targets(["mouse"], "lemma")
+
+
+# ------------------------------------------------------------------------------------------------- bad targets
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty; it must have a word a line"),
+        (b"\n \n\t\n", "is empty; it must have a word a line"),
+        (b"\xef\xbb\xbf", "is empty; it must have a word a line"),
+        (b"mouse\nplane\nM\xe4use\n", "is not UTF-8 at line 3; save it as UTF-8"),
+        ("\ufeffmouse".encode("utf-16-le"), "is not UTF-8 at line 1; save it as UTF-8"),
+        (b"\x7fELF\0\0\x01mouse\n", "is not text but binary data"),
+    ],
+)
+def test_a_file_that_has_no_words_is_told_by_name(tmp_path: Path, content: bytes, message: str) -> None:
+    path = written(tmp_path / "words.txt", content)
+    with pytest.raises(UserError, match=f"the file of target words '{path}' {message}"):
+        read_targets(path)
+
+
+@pytest.mark.parametrize("words", ["missing.txt", "folder/missing", Path("missing"), "."])
+def test_a_file_of_words_that_is_not_there_is_told_with_the_folder_that_was_looked_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError) as caught:
+        read_targets(words)
+    assert f"no such file of target words: {os.fspath(words)!r} (looked from {tmp_path})" in str(caught.value)
+
+
+def test_a_file_of_words_that_may_not_be_read_is_told_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "words.txt", "mouse")
+
+    def denied(*_: Any, **__: Any) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", denied)
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
+    with pytest.raises(UserError, match=f"the file of target words '{path}' cannot be read: Permission denied"):
+        read_targets(path)
+
+
+@pytest.mark.parametrize("words", ["", " , ", [], ["", " "], {}, {" ": ["mouse"]}])
+def test_no_words_at_all_are_refused(words: Any) -> None:
+    with pytest.raises(UserError):
+        read_targets(words)
+
+
+@pytest.mark.parametrize("words", [[1], [None], {"mouse": [1]}, {1: ["mouse"]}, [b"mouse"]])
+def test_what_is_no_word_is_refused(words: Any) -> None:
+    with pytest.raises(UserError, match="a target and its forms must be words; got"):
+        read_targets(words)
+
+
+@pytest.mark.parametrize("form", ["-", "++C", "'s", "🐁", "-mouse"])
+def test_a_form_that_cannot_be_found_is_refused_with_the_rule_that_can(form: str) -> None:
+    with pytest.raises(UserError) as caught:
+        read_targets({"it": ["its", form]})
+    assert f"the target 'it' has the form {form!r}, which does not begin with a letter or digit" in str(caught.value)
+    assert "--match token" in str(caught.value)
+
+
+@pytest.mark.parametrize("match", ["words", "", None, "Word", 1])
+def test_an_unknown_rule_is_refused_with_the_known_ones(match: Any) -> None:
+    with pytest.raises(ValueError, match=f"match must be one of lemma, token, word; got {match!r}"):
+        read_targets(["mouse"], match)
+
+
+def test_targets_are_equal_if_their_forms_and_rule_are() -> None:
+    assert read_targets("mouse") == Targets({"mouse": ("mouse",)}) != read_targets("mouse", "token")
