@@ -16,7 +16,7 @@ from lexshift.corpus import occurrences, words
 from lexshift.corpus.words import WordTable, fold, hash_word, scan, token_table, word_table
 
 Rule = Callable[[str], str]  # of a character: what it counts as, or "" if it separates words
-Hit = tuple[int, int, int, int, int]
+Hit = tuple[int, int, int, int, int, int]
 
 BEYOND = "\U000e0100\U000e01ef\U000e0067\U000f0000\U0010fffd"  # characters of the last planes; the first two are marks
 
@@ -54,7 +54,7 @@ def slow_scan(text: str, rule: Rule, numbers: dict[str, int]) -> tuple[list[Hit]
         for word, start, end in found:
             if word in numbers:
                 at = [line_start + len(line[:position].encode()) for position in (start, end)]
-                hits.append((numbers[word], index, line_start, at[0], at[1]))
+                hits.append((numbers[word], index, line_start, line_start + len(line.encode()), at[0], at[1]))
         line_start += len(line.encode()) + 1
     return hits, (count, lines)
 
@@ -129,7 +129,7 @@ def test_the_scan_knows_the_characters_of_the_last_planes(match: str, rule: Rule
 def test_a_scan_whose_hits_do_not_fit_stops_before_the_line_and_goes_on_there(lines: list[str], size: int) -> None:
     data = np.frombuffer("\n".join(lines).encode(), np.uint8)
     table = WordTable({hash_word(fold("mouse", word_table())): 7})
-    hits, counts = np.full((size, 5), -1, np.int64), np.zeros(2, np.int64)
+    hits, counts = np.full((size, 6), -1, np.int64), np.zeros(2, np.int64)
     at = line = 0
     found = []
     while at < len(data):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lexshift.corpus.layout import layout
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import STANDARD_INPUT, Source
-from lexshift.corpus.streams import BLOCK, LONGEST, decompressed, open_source, utf8_lines
+from lexshift.corpus.streams import BLOCK, LONGEST, count_lines, decompressed, open_source, utf8_lines
 from lexshift.corpus.tables import Record, parquet_records, records
 from lexshift.errors import UserError
 
@@ -90,7 +90,7 @@ def _text_blocks(chunks: Iterator[bytes], reading: Reading, tally: Tally) -> Ite
     line = 1
     for data in _chain(head, chunks):
         yield Block(data, split, line)
-        line += data.count(b"\n")
+        line += count_lines(data)
 
 
 def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

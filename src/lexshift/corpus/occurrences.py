@@ -37,6 +37,7 @@ SCHEMA = pa.schema(
         ("priority", pa.uint64()),
     ]
 )
+_SPACE = 0x20  # bytes up to it are white space or control characters
 _HITS = 1 << 15  # the scan's buffer, in hits
 _SLACK = 1 << 16  # rows that a sample may hold beyond its size before it is cut down
 _LONGEST_FORM = 1_000  # bytes within which a form of several words must end
@@ -97,7 +98,7 @@ def find_occurrences(
 
 
 def _scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterator[tuple[Block, Array]]:
-    """Each block with its hits, (hits, 5) as the scan gives them; blocks are scanned beside one another, in order."""
+    """Each block with its hits, (hits, 6) as the scan gives them; blocks are scanned beside one another, in order."""
     workers = min(4, os.cpu_count() or 1)
     ahead: deque[tuple[Block, Future[tuple[Array, Array]]]] = deque()
 
@@ -120,12 +121,12 @@ def _scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterato
 def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
     array = np.frombuffer(data, np.uint8)
     table, words = targets.table, targets.word_table
-    buffer, counts, found = np.empty((_HITS, 5), np.int64), np.zeros(2, np.int64), []
+    buffer, counts, found = np.empty((_HITS, 6), np.int64), np.zeros(2, np.int64), []
     at = line = 0
     while at < len(array):
         n, next_at, line = scan(array, at, line, table, words.keys, words.values, buffer, counts)
         if next_at == at:  # one line with more hits than the buffer holds
-            buffer = np.empty((4 * len(buffer), 5), np.int64)
+            buffer = np.empty((4 * len(buffer), 6), np.int64)
         found.append(buffer[:n].copy())
         at = next_at
     return np.concatenate(found) if found else buffer[:0], counts
@@ -155,15 +156,15 @@ class _Keeper:
 
     def add(self, block: Block, hits: Array, language: str, tally: Tally) -> None:
         """Keep the occurrences among a block's hits."""
-        rows = self._resolve(block, hits)  # (n, 5): target, line index, line start, start, end
+        rows = self._resolve(block, hits)  # (n, 6): target, line index, start and end of line, of word
         if not len(rows):
             return
         np.add.at(self.found, rows[:, 0], 1)
         if block.rows is None and block.wrapped is None:
             lines = block.line + rows[:, 1]
         else:
-            lines = np.array([block.line_of(int(index), int(start)) for _, index, _, start, _ in rows], np.int64)
-        hashes = sample.priorities(self._keys[rows[:, 0]], lines, rows[:, 3] - rows[:, 2])
+            lines = np.array([block.line_of(index, start) for _, index, _, _, start, _ in rows.tolist()], np.int64)
+        hashes = sample.priorities(self._keys[rows[:, 0]], lines, rows[:, 4] - rows[:, 2])
         if self._most is not None:
             chosen = np.flatnonzero(hashes <= self._limits[rows[:, 0]])
             rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
@@ -172,7 +173,9 @@ class _Keeper:
             rows[:, 0].astype(np.int32),
             pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), [self._file]),
             lines,
-            pa.array([block.date_of(int(index)) for index in rows[:, 1]], pa.string()),
+            pa.array([block.date_of(index) for index in rows[:, 1].tolist()], pa.string())
+            if block.dates is not None
+            else pa.nulls(len(rows), pa.string()),
             pa.array(sentences, pa.string()),
             pa.array(starts, pa.int32()),
             pa.array(ends, pa.int32()),
@@ -184,7 +187,7 @@ class _Keeper:
             self._cut()
 
     def _resolve(self, block: Block, hits: Array) -> Array:
-        """The hits that are occurrences, (n, 5) with the target in place of the number."""
+        """The hits that are occurrences, (n, 6) with the target in place of the number."""
         targets = self._simple[hits[:, 0]] if len(hits) else hits[:, 0]
         if len(targets) and targets.min() >= 0:
             rows = hits.copy()
@@ -192,12 +195,12 @@ class _Keeper:
             return rows
         resolved = []
         taken: dict[int, int] = {}  # for each target, where its last occurrence ends
-        for number, index, line_start, start, end in hits.tolist():
+        for number, index, line_start, line_end, start, end in hits.tolist():
             for target, stop in self._matches(number, block.data, start, end).items():
                 if start >= taken.get(target, 0):  # two forms of a word may overlap: the first is it
                     taken[target] = stop
-                    resolved.append((target, index, line_start, start, stop))
-        return np.array(resolved, np.int64).reshape(-1, 5)
+                    resolved.append((target, index, line_start, line_end, start, stop))
+        return np.array(resolved, np.int64).reshape(-1, 6)
 
     def _matches(self, number: int, data: bytes, start: int, end: int) -> dict[int, int]:
         """The targets that a hit is, and where the longest form of each ends."""
@@ -217,15 +220,23 @@ class _Keeper:
         self, block: Block, rows: Array, language: str, tally: Tally
     ) -> tuple[list[str], list[int], list[int]]:
         sentences, starts, ends = [], [], []
+        data, plain = block.data, block.split == "lines"
         at, passage, characters, counted = -1, None, 0, 0
-        for _, _, line_start, start, end in rows.tolist():
-            if line_start != at or passage is None:
-                stop = block.data.find(b"\n", line_start)
-                text = block.data[line_start : stop if stop >= 0 else None].decode()
-                passage, at, characters, counted = Passage(text, block.split, language), line_start, 0, line_start
-            characters += len(block.data[counted:start].decode())
+        for _, _, line_start, line_end, start, end in rows.tolist():
+            if line_start != at:
+                at, passage, characters, counted = line_start, None, 0, line_start
+                raw = data[line_start:line_end]
+                text = raw.decode()
+            if plain and line_end - line_start <= LONGEST and raw.isascii() and raw[0] > _SPACE and raw[-1] > _SPACE:
+                sentences.append(text)  # as most lines are: the sentence itself, its bytes its characters
+                starts.append(start - line_start)
+                ends.append(end - line_start)
+                continue
+            if passage is None:
+                passage = Passage(text, block.split, language)
+            characters += len(data[counted:start].decode())
             counted = start
-            length = len(block.data[start:end].decode())
+            length = len(data[start:end].decode())
             sentence, first, last, cut = passage.sentence(characters, characters + length)
             if cut:
                 tally.skipped[f"sentences of over {LONGEST} characters, cut around the word"] += 1

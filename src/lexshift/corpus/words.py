@@ -90,7 +90,7 @@ def scan(
     """Find the words of a hash table in UTF-8 text, from byte ``at`` on, which begins a line.
 
     data : (n,) bytes, table : (characters,), keys, values : (slots,)
-    hits : (most, 5), filled with number, line, start of the line, start and end of the word, the last three in bytes
+    hits : (most, 6), filled with number, line, and in bytes start and end of the line, start and end of the word
     counts : (2,), to which the words and the lines with a word in them are added
 
     Returns the number of hits, and the byte and line to go on at: n and the last line if all of the text was read, else
@@ -137,8 +137,8 @@ def scan(
                     hits[found, 0] = values[slot]
                     hits[found, 1] = line
                     hits[found, 2] = line_start
-                    hits[found, 3] = start
-                    hits[found, 4] = i
+                    hits[found, 4] = start
+                    hits[found, 5] = i
                     found += 1
                     break
                 slot = (slot + one) & last
@@ -146,6 +146,8 @@ def scan(
             start = -1
         if i == n or data[i] == 10:
             counts[1] += words > before
+            for k in range(kept, found):
+                hits[k, 3] = i
             before, kept = words, found
             line_start = i + 1
             line += 1
