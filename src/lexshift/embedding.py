@@ -51,7 +51,7 @@ def embed(
     monitor: Monitor | None = None,
     **options: Any,
 ) -> Siblings:
-    """Embed every occurrence of the words in the corpora, and keep the vectors in a store.
+    r"""Embed every occurrence of the words in the corpora, and keep the vectors in a store.
 
     Parameters
     ----------
@@ -69,7 +69,9 @@ def embed(
     match : "word", "token" or "lemma"
         What counts as an occurrence.
     max_per_word : int, optional
-        At most this many occurrences of a word in a corpus, an unbiased sample chosen by ``seed``.
+        At most this many occurrences of a word in a corpus, an unbiased sample.
+    seed : int
+        Of that sample.
     precision : "float32" or "float16"
         Of the vectors on disk.
     missing : "error" or "skip"
@@ -85,6 +87,25 @@ def embed(
     -------
     Siblings
         ``siblings["plane"].old`` is an array ready for ``SSCD.score``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from lexshift import embed
+    >>> class Lengths:  # in place of model="minilm"
+    ...     def encode(self, sentences, spans):
+    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     old, new = Path(folder, "old.txt"), Path(folder, "new.txt")
+    ...     _ = old.write_text("The mouse ran.\nA mouse, and a mouse.\n")
+    ...     _ = new.write_text("Click with the mouse.\n")
+    ...     siblings = embed(old, new, words=["mouse"], model=Lengths())
+    >>> siblings["mouse"].old
+    array([[14.,  4.],
+           [21.,  2.],
+           [21., 15.]], dtype=float32)
     """
     if not corpora:
         raise UserError("there is no corpus to read; give at least one, two to compare")

@@ -49,6 +49,15 @@ class Siblings(Mapping[str, "WordSiblings"]):
         Of the settings, the words and the content of the corpora.
     skipped : dict
         What was skipped or altered, by corpus and reason.
+
+    Examples
+    --------
+    >>> from lexshift import Siblings, UserError
+    >>> try:
+    ...     Siblings("no/such/store")
+    ... except UserError as error:
+    ...     print(error)
+    the store 'no/such/store' is not there.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -83,7 +92,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
         """All vectors, (rows, d), mapped read-only; :meth:`check` compares them with their checksums."""
         if not self.index["rows"]:
             return np.empty((0, self.index["dimensions"]), self.index["dtype"])
-        return np.load(self.file(VECTORS), mmap_mode="r", allow_pickle=False)
+        return np.load(self.file(VECTORS), mmap_mode="r", allow_pickle=False).view(np.ndarray)
 
     @cached_property
     def occurrences(self) -> pa.Table:

@@ -13,7 +13,21 @@ Span = tuple[int, int]
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Anything that turns words in their sentences into vectors."""
+    """Anything that turns words in their sentences into vectors: it has one method, ``encode``.
+
+    A mapping ``settings`` of plain values, if it has one, is kept in stores made with it, and a store made with other
+    settings is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lexshift import Encoder
+    >>> class Lengths:
+    ...     def encode(self, sentences, spans):
+    ...         return np.array([[len(s), end - start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> isinstance(Lengths(), Encoder)
+    True
+    """
 
     def encode(self, sentences: Sequence[str], spans: Sequence[Span]) -> npt.NDArray[np.float32]:
         """One vector for each sentence and span in it, (n, d): the word at sentence[start:end] in its context.

@@ -1,0 +1,133 @@
+"""Whatever can be an encoder becomes one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from tiny_models import TEXT, assert_same, encoder, folder, loaded, span_of, twin
+
+import lexshift.encode
+from lexshift.encode import Encoder, as_encoder
+from lexshift.encode.huggingface import HuggingFaceEncoder
+from lexshift.encode.protocol import Span
+from lexshift.errors import UserError
+
+SPANS = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
+
+
+class Lengths:
+    """An encoder of a user's own."""
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[Span]) -> npt.NDArray[np.float32]:
+        rows = [(len(s), end - start) for s, (start, end) in zip(sentences, spans, strict=True)]
+        return np.array(rows, np.float32)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_folder_is_an_encoder_called_by_its_name(kind: Any) -> None:
+    ours = as_encoder(kind(folder("roberta")), layers="sum:2", pooling="first")
+    assert isinstance(ours, HuggingFaceEncoder)
+    assert ours.name == str(folder("roberta"))
+    assert_same(ours.encode(TEXT, SPANS), twin("roberta", TEXT, SPANS, "sum:2", "first"))
+
+
+@pytest.mark.parametrize("family", ["bert", "modernbert"])
+def test_a_loaded_model_and_its_tokenizer_are_an_encoder(family: str) -> None:
+    ours = as_encoder(loaded(family), window=20, layers=1)
+    assert isinstance(ours, HuggingFaceEncoder)
+    assert ours.window == 20
+    assert_same(ours.encode(TEXT[:1], SPANS[:1]), encoder(family, window=20, layers=1).encode(TEXT[:1], SPANS[:1]))
+
+
+def test_the_built_in_model_is_what_is_meant_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def load(name: str, revision: str | None) -> tuple[Any, Any]:
+        asked.append((name, revision))
+        return loaded("bert")
+
+    monkeypatch.setattr("lexshift.encode.models.load_model", load)
+    ours = as_encoder()
+    assert isinstance(ours, HuggingFaceEncoder)
+    assert ours.name == "minilm"
+    as_encoder("org/model", revision="v1")
+    assert asked == [("minilm", None), ("org/model", "v1")]
+
+
+def sentence_transformer(path: Path) -> Any:
+    library = pytest.importorskip("sentence_transformers")
+    return library.SentenceTransformer(str(path), device="cpu")
+
+
+@pytest.mark.parametrize("family", ["bert", "mpnet", "xlm-roberta"])
+def test_a_model_of_sentence_transformers_is_its_transformer(family: str) -> None:
+    ours = as_encoder(sentence_transformer(folder(family)), pooling="sum")
+    assert isinstance(ours, HuggingFaceEncoder)
+    assert ours.pooling == "sum"
+    assert_same(ours.encode(TEXT, SPANS), twin(family, TEXT, SPANS, pooling="sum"))
+
+
+def test_a_model_of_sentence_transformers_without_a_transformer_is_refused() -> None:
+    library = pytest.importorskip("sentence_transformers")
+    static = pytest.importorskip("sentence_transformers.models").StaticEmbedding
+    model = library.SentenceTransformer(
+        modules=[static(loaded("bert")[1].backend_tokenizer, embedding_dim=8)], device="cpu"
+    )
+    with pytest.raises(UserError):
+        as_encoder(model)
+
+
+def test_an_encoder_of_ones_own_is_taken_as_it_is() -> None:
+    own = Lengths()
+    assert as_encoder(own) is own
+    assert isinstance(own, Encoder)
+    ready = encoder("bert")
+    assert as_encoder(ready) is ready
+
+
+@pytest.mark.parametrize("options", [{"layers": "last"}, {"pooling": "sum", "window": 9}, {"device": "cpu"}], ids=str)
+def test_options_for_an_encoder_that_is_already_made_are_refused(options: dict[str, Any]) -> None:
+    for ready in (Lengths(), encoder("bert")):
+        with pytest.raises(UserError, match=f"{', '.join(options)} cannot be set for an encoder that is already made"):
+            as_encoder(ready, **options)
+
+
+def test_a_loaded_model_without_its_tokenizer_is_refused() -> None:
+    with pytest.raises(UserError, match=r"a loaded model needs its tokenizer: pass \(model, tokenizer\)"):
+        as_encoder(loaded("bert")[0])
+
+
+@pytest.mark.parametrize("model", [None, 3, b"minilm", object(), ["minilm"], (), ("a", "b", "c"), {"model": "minilm"}])
+def test_what_is_no_encoder_is_refused_by_its_type(model: Any) -> None:
+    with pytest.raises(UserError, match=f"must be a name, a folder, .* or an encoder; got {type(model).__name__}"):
+        as_encoder(model)
+
+
+def test_a_class_is_not_an_encoder_but_its_instances_are() -> None:
+    with pytest.raises(UserError, match="got type"):
+        as_encoder(Lengths)
+
+
+@pytest.mark.parametrize("swapped", [(1, 2), ("minilm", "minilm"), "tokenizer first"])
+def test_two_things_that_are_no_model_and_tokenizer_are_refused(swapped: Any) -> None:
+    pair = loaded("bert")[::-1] if isinstance(swapped, str) else swapped
+    with pytest.raises(UserError, match="tokenizer"):
+        as_encoder(pair)
+
+
+def test_the_class_is_there_and_other_names_are_not() -> None:
+    assert lexshift.encode.HuggingFaceEncoder is HuggingFaceEncoder
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        lexshift.encode.Nothing  # noqa: B018
+
+
+def test_the_package_is_imported_without_torch() -> None:
+    code = "import sys, lexshift.encode; assert not {'torch', 'transformers'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

