@@ -431,10 +431,10 @@ TransportError = errors.HfHubHTTPError.__bases__[0]  # of the library that the h
         (_http(errors.RepositoryNotFoundError), "there is no model 'org/tiny': not built in, not a folder here"),
         (_http(errors.RevisionNotFoundError), "the model 'org/tiny' has no revision 'v9'"),
         (_http(errors.GatedRepoError), "only for those it was granted to; log in first"),
-        (_http(errors.HfHubHTTPError), "the model hub cannot be reached; use 'minilm'"),
+        (_http(errors.HfHubHTTPError), "cannot be fetched from the hub: an answer"),
         (errors.LocalEntryNotFoundError("no"), "the model hub cannot be reached; use 'minilm'"),
-        (ConnectionError("broken"), "the model hub cannot be reached; use 'minilm'"),
-        (TransportError("broken"), "the model hub cannot be reached; use 'minilm'"),
+        (ConnectionError("broken"), "cannot be fetched from the hub: broken"),
+        (TransportError("broken"), "cannot be fetched from the hub: broken"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )

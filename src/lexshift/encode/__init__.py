@@ -32,15 +32,18 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
 
         loaded, tokenizer = load_model(model, revision)
         return _huggingface(loaded, tokenizer, name=os.fspath(model), **options)
+    if revision is not None:
+        raise UserError("revision is for models on the hub, given by name")
     if isinstance(model, tuple) and len(model) == 2:
         return _huggingface(*model, **options)
     if hasattr(model, "tokenizer") and hasattr(model, "modules"):  # sentence-transformers
         inner = next((m for m in model.modules() if hasattr(m, "config") and hasattr(m, "get_input_embeddings")), None)
-        if inner is not None:
-            return _huggingface(inner, model.tokenizer, **options)
+        if inner is None:
+            raise UserError("this model has no transformer in it, so a word's vector would not depend on its context")
+        return _huggingface(inner, model.tokenizer, **options)
     if hasattr(model, "config") and hasattr(model, "forward"):
         raise UserError("a loaded model needs its tokenizer: pass (model, tokenizer)")
-    if isinstance(model, Encoder):
+    if isinstance(model, Encoder) and not isinstance(model, type):
         if options:
             raise UserError(f"{', '.join(options)} cannot be set for an encoder that is already made")
         return model

@@ -39,18 +39,20 @@ class Generic:
             return dict(enumerate(output.hidden_states))
         found: dict[int, Tensor] = {}
         hooks = []
+        output = None
         for number, layer in enumerate(self._layers):
             if number in layers.numbers or number == layers.deepest:  # the state before this layer
                 keep = _keep(found, number, number == layers.deepest)
                 hooks.append(layer.register_forward_pre_hook(keep, with_kwargs=True))
         try:
-            self._model(input_ids=ids, attention_mask=mask)
+            output = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
         except _EnoughError:
             pass
         finally:
             for hook in hooks:
                 hook.remove()
-        return found
+        # A model may run its layers by a way that hooks do not see; then it has run to its end.
+        return found if output is None else dict(enumerate(output.hidden_states))
 
 
 def _keep(found: dict[int, Tensor], number: int, last: bool) -> Any:

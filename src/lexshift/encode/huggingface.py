@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import warnings
@@ -76,9 +77,10 @@ class HuggingFaceEncoder:
         self.device = pick_device(device)
         self.dtype = _checks.choice(dtype, "dtype", [*_DTYPES, "int8"])
         self.pooling = _checks.choice(pooling, "pooling", ("mean", "sum", "first"))
-        self.markers = markers
+        self.markers = _check_markers(markers)
         self._check_precision()
-        self._original = model.eval()
+        model = getattr(model, "base_model", model).eval()  # without a head for some task
+        self._original = model
         self._tokenizer = tokenizer
         self._depth = int(model.config.num_hidden_layers)
         self.layers = str(layers)
@@ -88,11 +90,12 @@ class HuggingFaceEncoder:
         if self.window > longest:
             raise UserError(f"window is {self.window}, but the model {self.name!r} takes at most {longest} pieces")
         self._tokens = Tokens(tokenizer, self.window)
-        self._budget = batch_tokens or _BUDGET.get(self.device.type, _WIDE_BUDGET)
+        self._budget = _BUDGET.get(self.device.type, _WIDE_BUDGET)
+        if batch_tokens is not None:
+            self._budget = _checks.positive(batch_tokens, "batch_tokens")
         self.dimensions = self._layers.width(int(model.config.hidden_size))
         pad = tokenizer.pad_token_id
         self._pad = 0 if pad is None else int(pad)
-        self.weights  # noqa: B018  of the model as given, before its precision changes
         self._run = self._prepare()
 
     def _check_precision(self) -> None:
@@ -102,10 +105,12 @@ class HuggingFaceEncoder:
             raise UserError(f"dtype {self.dtype} is for GPUs; a processor takes fp32, or int8 as an approximation")
 
     def _prepare(self) -> PostNorm | Generic:
+        dtype = _DTYPES.get(self.dtype, torch.float32)
         model = self._original
+        if any(weight.dtype != dtype or weight.device != self.device for weight in model.parameters()):
+            model = copy.deepcopy(model).to(self.device, dtype)  # the one given stays as it is
         if self.dtype == "int8":
             return Generic(_quantized(model), self._depth)
-        model.to(self.device, _DTYPES[self.dtype])
         generic = Generic(model, self._depth)
         with torch.inference_mode():
             fast = PostNorm.of(model)
@@ -117,7 +122,7 @@ class HuggingFaceEncoder:
         ids = torch.full((len(_PROBE), max(_PROBE)), self._pad, device=self.device)
         for i, length in enumerate(_PROBE):
             ids[i, :length] = (torch.arange(length, device=self.device) * 97 + 11 + i) % vocabulary
-            ids[i, :length][ids[i, :length] == self._pad] += 1
+            ids[i, :length][ids[i, :length] == self._pad] = (self._pad + 1) % vocabulary
         lengths = torch.tensor(_PROBE, device=self.device)
         where = torch.tensor([[0, 3], [1, 2]], device=self.device)
         layers = parse_layers(f"mean:{self._depth}", self._depth)
@@ -129,7 +134,8 @@ class HuggingFaceEncoder:
     def weights(self) -> str:
         """SHA-256 of the model's weights and its tokenizer."""
         digest = hashlib.sha256()
-        for key, tensor in sorted(self._original.state_dict().items()):
+        used = {key: value for key, value in self._original.state_dict().items() if not key.startswith("pooler.")}
+        for key, tensor in sorted(used.items()):
             digest.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
             digest.update(memoryview(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()))
         digest.update(self._tokenizer.backend_tokenizer.to_str().encode())
@@ -156,8 +162,8 @@ class HuggingFaceEncoder:
         for sentence, (start, end) in zip(sentences, spans, strict=True):
             if not 0 <= start < end <= len(sentence):
                 raise ValueError(f"the span ({start}, {end}) is not within the sentence {sentence[:60]!r}")
-        pieces = self._tokens.cut(sentences, spans, self.markers)
         vectors = np.full((len(sentences), self.dimensions), np.nan, np.float32)
+        pieces = self._tokens.cut(sentences, spans, self.markers)
         rows_of: list[list[int]] = [[] for _ in pieces.sequences]
         for row, number in enumerate(pieces.sequence):
             if number >= 0:
@@ -225,6 +231,14 @@ def pick_device(device: str) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError):
         raise UserError(f"device {device!r} is not there on this machine; auto takes the best that is") from None
     return chosen
+
+
+def _check_markers(markers: Any) -> tuple[str, str] | None:
+    if markers is None:
+        return None
+    if isinstance(markers, str) or len(markers) != 2 or not all(isinstance(marker, str) for marker in markers):
+        raise UserError(f"markers must be two texts, before and after the word; got {markers!r}")
+    return markers[0], markers[1]
 
 
 def longest_sequence(model: Any, tokenizer: Any) -> int:

@@ -80,16 +80,14 @@ def _load(folder: Path, name: str) -> tuple[Any, Any]:
     with _quiet():
         try:
             tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
-        except (OSError, ValueError, KeyError, ImportError) as error:
+        except Exception as error:  # the library raises whatever its parsers raise
             raise UserError(f"the tokenizer of the model {name!r} cannot be loaded: {_first_line(error)}") from None
         try:
             model, info = AutoModel.from_pretrained(
                 str(folder), use_safetensors=True, trust_remote_code=False, output_loading_info=True
             )
-        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-            raise UserError(f"the model {name!r} cannot be loaded: {_first_line(error)}") from None
-        except Exception as error:  # safetensors has an error of its own for damaged files
-            raise UserError(f"the weights of the model {name!r} are damaged: {_first_line(error)}") from None
+        except Exception as error:  # and safetensors has errors of its own for damaged files
+            raise UserError(f"the model {name!r} cannot be loaded, or is damaged: {_first_line(error)}") from None
     if getattr(model.config, "is_encoder_decoder", False):
         raise UserError(f"the model {name!r} is an encoder with a decoder; lexshift takes encoders such as BERT")
     missing = sorted(key for key in info["missing_keys"] if not key.startswith(_POOLER))
@@ -105,7 +103,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
         GatedRepoError,
-        HfHubHTTPError,
+        HFValidationError,
         LocalEntryNotFoundError,
         RepositoryNotFoundError,
         RevisionNotFoundError,
@@ -119,6 +117,8 @@ def _from_hub(name: str, revision: str | None) -> Path:
         folder = Path(snapshot_download(name, revision=revision, allow_patterns=_FILES, local_files_only=True))
         if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")):
             return folder
+    except HFValidationError:
+        raise UserError(f"there is no model {name!r}: no folder here, and no name that the hub could have") from None
     except (LocalEntryNotFoundError, OSError):
         pass
     if not _hub_answers():
@@ -133,8 +133,10 @@ def _from_hub(name: str, revision: str | None) -> Path:
         raise UserError(f"the model {name!r} has no revision {revision!r}") from None
     except RepositoryNotFoundError:
         raise UserError(f"there is no model {name!r}: not built in, not a folder here, and not on the hub") from None
-    except (LocalEntryNotFoundError, HfHubHTTPError, OSError):
+    except LocalEntryNotFoundError:
         raise offline from None
+    except Exception as error:  # of the connection, by whatever library makes it
+        raise UserError(f"the model {name!r} cannot be fetched from the hub: {_first_line(error)}") from None
 
 
 def _hub_answers(timeout: float = 5.0) -> bool:

@@ -55,6 +55,8 @@ class Tokens:
         """
         if markers is not None:
             sentences, spans = _marked(sentences, spans, markers)
+        if not sentences:
+            return Pieces([], [], [])
         distinct = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
         tokenized = self._tokenizer(
             list(distinct),
