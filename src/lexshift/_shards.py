@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.siblings import Siblings, raw
 
-_CHARACTERS = 1 << 16  # of the sentences of a shard
+_CHARACTERS = 1 << 17  # of the sentences of a shard
 _DIGEST = hashlib.sha256().digest_size
 _OFFSET = 1 << 20  # more than the end of any span
 
@@ -158,7 +158,11 @@ class Shards:
                 self.read(number)
             else:
                 texts, spans = self.work.rows(range(self.work.cuts[number], self.work.cuts[number + 1]))
-                self._write(number, np.ascontiguousarray(_encoded(encoder, texts, spans), self.dtype))
+
+                def advance(share: float, done: int = done, items: int = items, number: int = number) -> None:
+                    monitor.advance(done + int(share * characters[number]), items + int(share * sentences[number]))
+
+                self._write(number, np.ascontiguousarray(_encoded(encoder, texts, spans, advance), self.dtype))
             done += characters[number]
             items += sentences[number]
             monitor.advance(done, items)
@@ -222,8 +226,11 @@ def remove_work(folder: Path) -> None:
         shutil.rmtree(trash)
 
 
-def _encoded(encoder: Encoder, sentences: list[str], spans: list[tuple[int, int]]) -> Matrix:
-    vectors = np.asarray(encoder.encode(sentences, spans))
+def _encoded(
+    encoder: Encoder, sentences: list[str], spans: list[tuple[int, int]], advance: Callable[[float], None]
+) -> Matrix:
+    tells = {"advance": advance} if getattr(encoder, "tells", False) else {}  # an encoder need not know how far it is
+    vectors = np.asarray(encoder.encode(sentences, spans, **tells))
     if vectors.ndim != 2 or len(vectors) != len(sentences) or vectors.dtype.kind != "f":
         raise UserError(
             f"the encoder gave an array of {vectors.dtype} of shape {vectors.shape} for {len(sentences)} words; it "

@@ -6,7 +6,8 @@ import copy
 import hashlib
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any
 
@@ -26,8 +27,9 @@ from lexshift.encode.protocol import Span
 from lexshift.errors import UserError
 
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-_BUDGET = {"cpu": 1024}  # tokens of a batch: on a processor what stays in its caches, on a card what keeps it busy
+_BUDGET = {"cpu": 512}  # tokens of a batch: on a processor what stays in its caches, on a card what keeps it busy
 _WIDE_BUDGET = 16_384
+_STREAMS = 8  # batches that a processor works on beside one another, at most
 _LONGEST = 512  # pieces; what most models were trained with, so longer windows must be asked for
 _PROBE = (7, 4)  # lengths of the sequences on which the fast path is compared with the model's own
 
@@ -56,6 +58,8 @@ class HuggingFaceEncoder:
     batch_tokens : int, optional
         Tokens of a batch.
     """
+
+    tells = True  # how far it is: encode takes ``advance``
 
     def __init__(
         self,
@@ -157,8 +161,13 @@ class HuggingFaceEncoder:
             "dimensions": self.dimensions,
         }
 
-    def encode(self, sentences: Sequence[str], spans: Sequence[Span]) -> npt.NDArray[np.float32]:
-        """One vector for each sentence and span in it, (n, d); NaN where the tokenizer has no piece of the word."""
+    def encode(
+        self, sentences: Sequence[str], spans: Sequence[Span], advance: Callable[[float], None] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """One vector for each sentence and span in it, (n, d); NaN where the tokenizer has no piece of the word.
+
+        ``advance`` is called with the share of the work that is done.
+        """
         for sentence, (start, end) in zip(sentences, spans, strict=True):
             if not 0 <= start < end <= len(sentence):
                 raise ValueError(f"the span ({start}, {end}) is not within the sentence {sentence[:60]!r}")
@@ -168,10 +177,37 @@ class HuggingFaceEncoder:
         for row, number in enumerate(pieces.sequence):
             if number >= 0:
                 rows_of[number].append(row)
-        with torch.inference_mode():
-            for batch in batches([len(ids) for ids in pieces.sequences], self._budget):
+        lengths = [len(ids) for ids in pieces.sequences]
+        work = batches(lengths, self._budget)[::-1]  # the long ones first, so that all streams end together
+
+        def run(batch: list[int]) -> int:
+            with torch.inference_mode():
                 self._encode_batch(batch, pieces, rows_of, vectors)
+            return sum(lengths[number] for number in batch)
+
+        done = 0
+        for tokens in self._streams(run, work):
+            done += tokens
+            if advance is not None:
+                advance(done / sum(lengths))
         return vectors
+
+    def _streams(self, run: Callable[[list[int]], int], work: list[list[int]]) -> Iterator[int]:
+        """Run all batches: on a processor several at a time, each on few threads, which then seldom wait."""
+        if self._pool is None:
+            yield from map(run, work)
+            return
+        threads = torch.get_num_threads()
+        yield from self._pool.map(run, work)
+        torch.set_num_threads(threads)  # the pool's threads have set it for all that come after them
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor | None:
+        threads = torch.get_num_threads()
+        streams = min(threads, _STREAMS)
+        if self.device.type != "cpu" or streams == 1 or not isinstance(self._run, PostNorm):
+            return None  # a model's own forward pass keeps its hidden states where two threads would meet
+        return ThreadPoolExecutor(streams, initializer=torch.set_num_threads, initargs=(threads // streams,))
 
     def _encode_batch(self, batch: list[int], pieces: Pieces, rows_of: list[list[int]], vectors: Matrix) -> None:
         lengths = np.array([len(pieces.sequences[number]) for number in batch])
