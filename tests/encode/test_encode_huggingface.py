@@ -490,3 +490,33 @@ def test_it_is_an_encoder_of_as_many_layers_as_the_model_has() -> None:
     assert isinstance(encoder("bert"), Encoder)
     with pytest.raises(UserError, match=f"the last {DEPTH + 1}, but the model has {DEPTH} layers"):
         encoder("bert", layers=f"mean:{DEPTH + 1}")
+
+
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+def test_batches_run_beside_one_another_give_the_same_vectors(family: str) -> None:
+    sentences = [f"{'the plane flew over the hill and ' * (i % 7)}plane number {i}" for i in range(60)]
+    spans = [(s.index("plane"), s.index("plane") + 5) for s in sentences]
+    alone = encoder(family, batch_tokens=64).encode(sentences, spans)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        together = encoder(family, batch_tokens=64)
+        heard: list[float] = []
+        vectors = together.encode(sentences, spans, advance=heard.append)
+        assert together._pool is not None
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(threads)
+    np.testing.assert_allclose(vectors, alone, rtol=1e-5, atol=1e-5)
+    assert heard == sorted(heard)
+    assert len(heard) > 3
+    assert heard[-1] == 1
+
+
+def test_a_model_that_runs_by_its_own_forward_pass_runs_one_batch_at_a_time() -> None:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        assert encoder("modernbert")._pool is None
+    finally:
+        torch.set_num_threads(threads)

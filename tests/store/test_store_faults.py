@@ -1,0 +1,401 @@
+"""Kills, full disks, two writers and folders that cannot be written: one sentence, and nothing is lost."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from test_store_embedding import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
+
+from lexshift import Siblings, UserError, embed
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
+
+# What every script begins with: corpora, an encoder that takes its time, and many shards.
+TOY = dedent(
+    """
+    import hashlib, json, os, sys, time
+    from pathlib import Path
+    import numpy as np
+    import lexshift, lexshift._shards
+
+    place = Path(sys.argv[1])
+    lexshift._shards._CHARACTERS = 60
+    names = ["mouse", "plane", "cell phone"]
+    for corpus in ("a", "b"):
+        lines = [f"{corpus} {i} the {names[i % 3]} and a {names[i % 2]}" + " more" * (i % 7) for i in range(60)]
+        (place / f"{corpus}.txt").write_text("\\n".join(lines))
+
+    class Toy:
+        settings = {"model": "toy"}
+        sleep = 0.0
+        hook = staticmethod(lambda: None)
+
+        def encode(self, sentences, spans):
+            self.hook()
+            time.sleep(self.sleep)
+            keys = [f"{s} {span}".encode() for s, span in zip(sentences, spans, strict=True)]
+            return np.array([np.frombuffer(hashlib.blake2b(k, digest_size=32).digest(), np.int8) for k in keys], "f4")
+
+    def run(out, words=names, monitor=None):
+        corpora = place / "a.txt", place / "b.txt"
+        return lexshift.embed(*corpora, words=words, model=Toy(), out=out, monitor=monitor)
+
+    def contents(folder):
+        files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"]
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+    """
+)
+
+
+def script(folder: Path, text: str) -> list[str]:
+    path = folder / "script.py"
+    path.write_text(TOY + dedent(text))
+    return [sys.executable, str(path), str(folder)]
+
+
+def answer(folder: Path, text: str) -> Any:
+    """What a script prints as JSON."""
+    done = subprocess.run(script(folder, text), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+# --------------------------------------------------------------------------------------------------------------- kills
+
+
+@posix
+def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    """Each run is a process of its own that is killed by signal 9, again and again until one comes to its end."""
+    told = answer(
+        tmp_path,
+        """
+        import random, shutil, signal
+
+        random.seed(3)
+        whole = contents(run(place / "whole").path)
+        run(place / "base", names[:1])
+        begun = contents(place / "base")
+
+        class Slow:
+            def __init__(self, pipe):
+                self.pipe = pipe
+            def stage(self, name, total, unit):
+                os.write(self.pipe, name[:1].encode())
+                time.sleep(0.01)
+            def advance(self, done, items=0):
+                time.sleep(0.004)
+            def note(self, text):
+                pass
+
+        def work(out, pipe):
+            replace = os.replace
+            def slow_replace(*args):
+                time.sleep(0.004)
+                replace(*args)
+                time.sleep(0.004)
+            os.replace = slow_replace
+            Toy.sleep = 0.003
+            run(out, monitor=Slow(pipe))
+
+        def attempt(out, stage, seconds):
+            '''Whether a process came to its end; it is killed so long after a stage began.'''
+            reader, writer = os.pipe()
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    work(out, writer)
+                    code = 0
+                finally:
+                    os._exit(code)
+            os.close(writer)
+            while os.read(reader, 1) not in (stage, b""):
+                pass
+            time.sleep(seconds)
+            os.kill(child, signal.SIGKILL)
+            os.close(reader)
+            _, status = os.waitpid(child, 0)
+            if os.WIFSIGNALED(status):
+                return False
+            assert os.WEXITSTATUS(status) == 0
+            return True
+
+        start = time.monotonic()
+        assert attempt(place / "timed", b"-", 0)
+        length = time.monotonic() - start
+        kills = {"r": 0, "e": 0, "w": 0}
+        states, endings = set(), []
+        number = 0
+        while sum(kills.values()) < 24 or min(kills.values()) < 2:
+            number += 1
+            assert number < 40
+            out = place / str(number)
+            adding = number % 2 == 0
+            if adding:
+                shutil.copytree(place / "base", out)
+            for turn in range(6):
+                stage = random.choice("reeeww") if turn < 5 else "-"
+                most = {"r": 0.05, "e": length / 2, "w": 0.15, "-": 0}[stage]
+                finished = attempt(out, stage.encode(), random.uniform(0, most))
+                found = contents(out) if out.exists() else {}
+                if "store.json" in found:
+                    store = lexshift.Siblings(out)
+                    store.check()
+                    assert store.words == (names[:1] if found["store.json"] == begun["store.json"] else names)
+                else:
+                    assert not adding
+                if finished:
+                    break
+                kills[stage] += 1
+                states.add(tuple(sorted({name.rsplit("/")[-1].split(".")[-1] for name in found})))
+            else:
+                raise AssertionError("it does not come to an end")
+            run(out)  # settles what a run that was killed at its very end has left
+            endings.append((contents(out) == whole, sorted(os.listdir(out))))
+        print(json.dumps({"kills": kills, "states": sorted(states), "endings": endings}))
+        """,
+    )
+    assert sum(told["kills"].values()) >= 20
+    assert len(told["states"]) > 2  # with and without shards, with files that are not complete
+    assert len(told["endings"]) > 2
+    for same, names in told["endings"]:
+        assert same
+        assert names == [".lock", "occurrences.parquet", "store.json", "vectors.npy"]
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A process that is encoding, and goes on once it is told to."""
+    command = script(
+        folder,
+        """
+        def wait():
+            print("encoding", flush=True)
+            sys.stdin.readline()
+            Toy.hook = staticmethod(lambda: None)
+
+        def hook():
+            if (place / "store/unfinished/000003.shard").exists():
+                wait()
+
+        Toy.hook = staticmethod(hook)
+        run(place / "store")
+        print("done", flush=True)
+        """,
+    )
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "encoding\n"
+            yield process
+        finally:
+            process.kill()
+
+
+class SameToy(Toy):
+    """An encoder with the settings of the one in the scripts."""
+
+    settings = {"model": "toy"}  # noqa: RUF012
+
+
+def test_a_second_writer_is_refused_at_once_and_the_first_is_unharmed(tmp_path: Path) -> None:
+    with running(tmp_path) as process:
+        before, toy, start = contents(tmp_path / "store"), SameToy(), time.monotonic()
+        with pytest.raises(UserError, match=r"another process is writing the store .*; wait for it to end"):
+            embed(tmp_path / "a.txt", tmp_path / "b.txt", words=["mouse"], model=toy, out=tmp_path / "store")
+        assert time.monotonic() - start < 5
+        assert (toy.calls, contents(tmp_path / "store")) == ([], before)
+        output, _ = process.communicate("go on\n", timeout=60)
+        assert (output, process.returncode) == ("done\n", 0)
+    Siblings(tmp_path / "store").check()
+    same = answer(tmp_path, 'print(json.dumps(contents(run(place / "whole").path) == contents(place / "store")))')
+    assert same is True
+
+
+@posix
+def test_the_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: Path) -> None:
+    with running(tmp_path) as process:
+        process.send_signal(signal.SIGKILL)
+        assert process.wait(timeout=60) == -signal.SIGKILL
+    with pytest.raises(UserError, match="It holds unfinished work"):
+        Siblings(tmp_path / "store")
+    told = answer(
+        tmp_path,
+        """
+        calls = []
+        Toy.hook = staticmethod(lambda: calls.append(1))
+        resumed = contents(run(place / "store").path)
+        rest, calls[:] = len(calls), []
+        whole = contents(run(place / "whole").path)
+        print(json.dumps([resumed == whole, len(calls) - rest]))
+        """,
+    )
+    assert told == [True, 4]
+
+
+# ----------------------------------------------------------------------------------------------------------- full disks
+
+
+class Disk:
+    """A disk with so much room; a file that does not fit is written as far as it does."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+
+    def open(self, path: Any, mode: str) -> Any:
+        if "w" not in mode:
+            return open(path, mode)
+        disk = self
+
+        class File(io.FileIO):
+            def write(self, data: Any) -> int:
+                taken = min(len(data), disk.room)
+                if not taken:
+                    raise OSError(errno.ENOSPC, "No space left on device")
+                disk.room -= taken
+                return super().write(data[:taken])
+
+        return io.BufferedWriter(File(path, "w"))
+
+
+@pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])
+def test_a_full_disk_is_told_in_one_sentence_and_the_run_goes_on_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adding: bool
+) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 30)
+    monkeypatch.setattr("os.fsync", lambda _: None)
+    whole = contents(made(tmp_path, "whole").path)
+    base = made(tmp_path, "base", words=WORDS[:1]).path
+    needed = sum(map(len, whole.values()))
+    for i, room in enumerate([0, 100, *range(500, needed, 397)]):
+        out = tmp_path / str(i)
+        if adding:
+            shutil.copytree(base, out)
+        toy, disk = Toy(), Disk(room)
+        with monkeypatch.context() as patch:
+            patch.setattr("lexshift._files.open", disk.open, raising=False)
+            with pytest.raises(
+                UserError, match=r"the disk is full while writing .*: make room and run the same"
+            ) as caught:
+                made(tmp_path, str(i), toy)
+        assert "\n" not in str(caught.value)
+        left = contents(out)
+        assert not [name for name in left if name.endswith(".tmp")]
+        shards = sum(name.endswith(".shard") for name in left)
+        assert len(toy.calls) - 1 <= shards <= len(toy.calls)
+        if adding:
+            assert_holds(Siblings(out), expected(WORDS[:1], BOTH))
+        later = Toy()
+        assert_holds(made(tmp_path, str(i), later), expected(WORDS, BOTH))
+        assert contents(out) == whole
+        assert len(later.asked) == len(set(later.asked))
+        assert len(set(later.asked) & {item for call in toy.calls[:shards] for item in call}) == 0
+        shutil.rmtree(out)
+
+
+@posix
+def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
+    told = answer(
+        tmp_path,
+        """
+        import resource
+
+        whole = contents(run(place / "whole").path)
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        told = []
+        for number, limit in enumerate([10, 200, 3000, len(whole["vectors.npy"]) - 1]):
+            out = place / str(number)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+            try:
+                run(out)
+                said = ""
+            except lexshift.UserError as error:
+                said = str(error)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+            left = [name for name in contents(out) if name.endswith((".shard", ".tmp"))]
+            told.append([said, len(left), contents(run(out).path) == whole])
+        print(json.dumps(told))
+        """,
+    )
+    assert len(told) == 4
+    for said, _, same in told:
+        assert said.startswith("the disk is full while writing ")
+        assert same
+    shards = [left for _, left, _ in told]
+    assert shards[:2] == [0, 0]
+    assert shards[2] == shards[3] > 10
+
+
+# ------------------------------------------------------------------------------------ folders that cannot be written to
+
+
+def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    toy = Toy()
+    with monkeypatch.context() as patch:
+        patch.setattr("lexshift._files.open", refuse, raising=False)
+        with pytest.raises(UserError, match="store' cannot be written: Permission denied"):
+            made(tmp_path, model=toy)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", refuse)
+        with pytest.raises(UserError, match="other' cannot be written: Permission denied"):
+            made(tmp_path, "other", toy)
+    assert toy.calls == []
+
+
+@posix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
+    corpora = corpora_in(tmp_path)
+    folder = tmp_path / "locked"
+    folder.mkdir(mode=0o555)
+    for out in (folder, folder / "store"):
+        with pytest.raises(UserError, match="cannot be written: Permission denied"):
+            embed(*corpora, words=WORDS, model=Toy(), out=out)
+
+
+def test_a_store_is_not_put_where_something_else_is(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UserError, match="file' would be a folder, but there is a file of that name"):
+        made(tmp_path, "file")
+    with pytest.raises(UserError, match="cannot be written: Not a directory"):
+        made(tmp_path, "file/store")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "thesis.doc").write_text("mine")
+    with pytest.raises(UserError, match="folder' holds other files; choose an empty or a new one for the store"):
+        made(tmp_path, "folder")
+    assert contents(tmp_path / "folder") == {"thesis.doc": b"mine"}
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_an_empty_folder_and_folders_that_are_not_there_become_stores(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / ".DS_Store").write_bytes(b"hidden")
+    made(tmp_path, "empty").check()
+    made(tmp_path, "deep/down/store").check()
+    assert (tmp_path / "empty" / ".DS_Store").read_bytes() == b"hidden"
+
+
+def test_a_run_that_finds_nothing_to_encode_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="'unicorn' never occurs"):
+        made(tmp_path, words=["unicorn"])
+    assert contents(tmp_path / "store") == {}
+    made(tmp_path).check()

@@ -1,0 +1,181 @@
+"""What shapes a store: its fingerprint, and the sentence that says how two runs differ."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_store_embedding import WORDS, Toy, contents, corpora_in, made, write
+
+from lexshift import UserError, embed
+from lexshift._settings import digest, first_difference, identity
+
+MODEL = {"model": "tiny", "weights": "abc", "config": "c", "layers": "mean:4", "markers": None, "window": 512}
+
+
+def test_the_fingerprint_depends_on_what_shapes_a_store_and_on_nothing_else(tmp_path: Path) -> None:
+    plain = made(tmp_path, "a", Toy(MODEL))
+    again = made(tmp_path, "b", Toy({**MODEL, "model": "the same by another name"}))
+    assert plain.fingerprint == again.fingerprint
+    assert re.fullmatch("[0-9a-f]{64}", plain.fingerprint)
+    (tmp_path / "elsewhere").mkdir()
+    assert made(tmp_path / "elsewhere", "c", Toy(MODEL), seed=7, missing="skip").fingerprint == plain.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("encoder", "options", "difference"),
+    [
+        ({"weights": "abd"}, {}, "another model (tiny, not tiny, or other weights of that name)"),
+        ({"weights": "abd", "model": "big", "config": "d"}, {}, "model 'tiny', not 'big'"),
+        ({"config": "d"}, {}, "config 'c', not 'd'"),
+        ({"layers": "last"}, {}, "layers 'mean:4', not 'last'"),
+        ({"markers": ("<t>", "</t>")}, {}, "markers None, not ['<t>', '</t>']"),
+        ({"window": 128}, {}, "window 512, not 128"),
+        ({"pooling": "sum"}, {}, "pooling None, not 'sum'"),
+        ({}, {"match": "token"}, "match 'word', not 'token'"),
+        ({}, {"split": "prose"}, "split 'auto', not 'prose'"),
+        ({}, {"encoding": "cp1252"}, "encoding 'utf-8', not 'cp1252'"),
+        ({}, {"errors": "replace"}, "errors 'strict', not 'replace'"),
+        ({}, {"language": "de"}, "language 'en', not 'de'"),
+        ({}, {"text_column": "body"}, "text_column 'text', not 'body'"),
+        ({}, {"date_column": "when"}, "date_column None, not 'when'"),
+        ({}, {"max_per_word": 2}, "sampling None, not {'max_per_word': 2, 'seed': 0}"),
+        ({}, {"precision": "float16"}, "precision 'float32', not 'float16'"),
+    ],
+    ids=str,
+)
+def test_a_change_of_any_setting_is_another_store_and_refused_with_what_differs(
+    tmp_path: Path, encoder: dict[str, Any], options: dict[str, Any], difference: str
+) -> None:
+    store, words = made(tmp_path, model=Toy(MODEL), words=["mouse"]), ["mouse"]
+    before, toy = contents(store.path), Toy({**MODEL, **encoder})
+    with pytest.raises(UserError, match=re.escape(f"was made with {difference}")):
+        made(tmp_path, model=toy, words=words, **options)
+    assert (toy.calls, contents(store.path)) == ([], before)
+    assert made(tmp_path, "other", toy, words, **options).fingerprint != store.fingerprint
+
+
+@pytest.mark.parametrize("change", [{"max_per_word": 3}, {"seed": 1}], ids=str)
+def test_another_sample_is_another_store(tmp_path: Path, change: dict[str, Any]) -> None:
+    sample: dict[str, Any] = {"max_per_word": 2, "seed": 0}
+    store = made(tmp_path, **sample)
+    ((name, value),) = change.items()
+    with pytest.raises(UserError, match=f"was made with sampling {name} {sample[name]}, not {value}"):
+        made(tmp_path, **{**sample, **change})
+    assert made(tmp_path, "other", **{**sample, **change}).fingerprint != store.fingerprint
+
+
+def test_forms_labels_words_and_their_order_are_part_of_the_fingerprint(tmp_path: Path) -> None:
+    different = [
+        made(tmp_path, "a"),
+        made(tmp_path, "b", words=[*reversed(WORDS)]),
+        made(tmp_path, "c", words=WORDS[:2]),
+        made(tmp_path, "d", words={"mouse": ["mouse", "mice"], "plane": ["plane"], "cell phone": ["cell phone"]}),
+        made(tmp_path, "e", labels=["old", "now"]),
+        made(tmp_path, "f", labels=["new", "old"]),
+    ]
+    assert len({store.fingerprint for store in different}) == len(different)
+
+
+@pytest.mark.parametrize("which", ["old", "new"])
+def test_one_byte_of_a_corpus_is_another_corpus(tmp_path: Path, which: str) -> None:
+    store = made(tmp_path)
+    a, b = corpora_in(tmp_path)
+    path = a if which == "old" else b
+    path.write_bytes(path.read_bytes()[:-1])  # without the last line feed, so that the sentences are the same
+    before = contents(store.path)
+    with pytest.raises(UserError, match=f"the corpus '{which}' is not the one that the store .* was made from"):
+        embed(a, b, words=WORDS, model=Toy(), out=store.path)
+    assert contents(store.path) == before
+    assert embed(a, b, words=WORDS, model=Toy(), out=tmp_path / "other").fingerprint != store.fingerprint
+
+
+def test_an_encoder_without_settings_is_known_by_its_class(tmp_path: Path) -> None:
+    class Other(Toy):
+        pass
+
+    assert made(tmp_path).settings["encoder"] == {"model": "test_store_embedding.Toy"}
+    with pytest.raises(UserError, match=r"was made with model 'test_store_embedding.Toy', not '.*Other'"):
+        made(tmp_path, model=Other())
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"weights": "abc"}, {"size": 6}, {"path": Path("x"), "layers": (1, 2)}], ids=str
+)
+def test_an_encoder_may_have_any_settings_of_its_own(tmp_path: Path, settings: dict[str, Any]) -> None:
+    store = made(tmp_path, model=Toy(settings))
+    toy = Toy(settings)
+    assert made(tmp_path, model=toy).fingerprint == store.fingerprint
+    assert toy.calls == []
+
+
+def test_the_name_of_a_model_counts_only_if_its_weights_are_not_known() -> None:
+    forms, corpora = {"mouse": ("mouse",)}, [{"label": "old", "content": "x", "bytes": 3}]
+
+    def of(**encoder: Any) -> str:
+        return digest(identity({"encoder": encoder, "match": "word"}, forms, corpora))
+
+    assert of(model="a", weights="w") == of(model="b", weights="w") != of(model="a", weights="v")
+    assert of(model="a") != of(model="b")
+    assert of(model="a", weights="w") != of(model="a")
+
+
+def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
+    assert digest({"a": 1, "b": [2, 3]}) == digest({"b": (2, 3), "a": 1}) != digest({"a": 1, "b": [3, 2]})
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "difference"),
+    [
+        ({"a": 1}, {"a": 1}, None),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, "b 2, not 3"),
+        ({"b": 1, "a": 2}, {"b": 2, "a": 3}, "a 2, not 3"),
+        ({}, {"a": 0}, "a None, not 0"),
+        ({"sampling": {"seed": 1}}, {"sampling": {"seed": 2}}, "sampling seed 1, not 2"),
+        ({"reading": {"split": "auto"}}, {"reading": {"split": "lines"}}, "split 'auto', not 'lines'"),
+        ({"encoder": {"model": "a", "weights": "w"}}, {"encoder": {"model": "b", "weights": "w"}}, None),
+        ({"encoder": {"model": "a"}}, {"encoder": {"model": "b"}}, "model 'a', not 'b'"),
+    ],
+)
+def test_the_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str, Any], difference: str | None) -> None:
+    assert first_difference(theirs, ours) == difference
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"model": Toy({**MODEL, "layers": "last"})}, "layers 'mean:4', not 'last'"),
+        ({"words": [*WORDS, "ran"]}, "other words"),
+        ({"words": [*reversed(WORDS)]}, "other words"),
+        ({"labels": ["old", "now"]}, "other corpora"),
+        ({"precision": "float16"}, "precision 'float32', not 'float16'"),
+        ({"split": "prose"}, "split 'auto', not 'prose'"),
+    ],
+    ids=str,
+)
+def test_the_unfinished_work_of_another_run_is_refused_and_not_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], why: str
+) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path, model=Toy(MODEL, stop_at=3))
+    before = contents(tmp_path / "store")
+    assert set(before) == {f"unfinished/{name}" for name in ("plan.json", "000000.shard", "000001.shard")}
+    with pytest.raises(
+        UserError, match=re.escape(f"unfinished' holds the unfinished work of a run with {why}: finish")
+    ):
+        made(tmp_path, **{"model": Toy(MODEL), **change})
+    assert contents(tmp_path / "store") == before
+    toy = Toy(MODEL)
+    made(tmp_path, model=toy)
+    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once", Toy(MODEL)).path)
+
+
+def test_the_unfinished_work_for_another_corpus_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path, model=Toy(stop_at=1))
+    write(tmp_path / "a.txt", ["the mouse, the plane and the cell phone"])
+    with pytest.raises(UserError, match="holds the unfinished work of a run with other corpora"):
+        embed(tmp_path / "a.txt", tmp_path / "b.txt", words=WORDS, model=Toy(), out=tmp_path / "store")

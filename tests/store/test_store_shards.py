@@ -1,0 +1,254 @@
+"""The work of a run in shards: what is in each, that they are found again, and that damage to one is named."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_store_embedding import WORDS, Toy, contents, made
+
+import lexshift._shards
+from lexshift import Siblings, UserError
+from lexshift._shards import Work, begun_for, remove_work
+
+# ------------------------------------------------------------------------------------------------------- what is to do
+
+occurrences = st.lists(
+    st.tuples(st.text("ab é", min_size=3, max_size=9), st.integers(0, 1), st.integers(2, 3)), min_size=1, max_size=30
+)
+
+
+def table_of(rows: list[tuple[str, int, int]]) -> pa.Table:
+    sentences, starts, ends = zip(*rows, strict=True)
+    return pa.table(
+        {"sentence": pa.array(sentences), "start": pa.array(starts, pa.int32()), "end": pa.array(ends, pa.int32())}
+    )
+
+
+@given(occurrences, st.integers(1, 40))
+def test_work_is_every_distinct_word_in_a_sentence_once_and_rows_find_their_place(
+    rows: list[tuple[str, int, int]], characters: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lexshift._shards, "_CHARACTERS", characters)
+        work = Work.plan(table_of(rows), None)
+    sentences, spans = work.rows(range(len(work)))
+    todo = [(sentence, *span) for sentence, span in zip(sentences, spans, strict=True)]
+    assert len(todo) == len(set(todo)) == len(set(rows))
+    assert [todo[place] for place in work.row_of] == rows
+    lengths = [len(sentence) for sentence in sentences]
+    assert lengths == sorted(lengths)
+    assert work.reused == 0
+
+    assert (work.cuts[0], work.cuts[-1]) == (0, len(work))
+    shards = [sentences[begin:end] for begin, end in pairwise(work.cuts)]
+    assert all(shards)
+    for before, after in pairwise(shards):
+        assert before[-1] != after[0]  # a sentence is in one shard
+        size = sum(map(len, set(before)))
+        assert size >= characters > size - len(before[-1])
+
+
+def test_work_does_not_depend_on_the_place_of_rows_but_for_the_order_of_sentences_of_a_length() -> None:
+    rows = [("aaa", 0, 2), ("b", 0, 1), ("aaa", 0, 3), ("aaa", 0, 2), ("cc", 1, 2)]
+    work = Work.plan(table_of(rows), None)
+    assert work.rows(range(4)) == (["b", "cc", "aaa", "aaa"], [(0, 1), (1, 2), (0, 2), (0, 3)])
+    assert work.row_of.tolist() == [2, 0, 3, 2, 1]
+    assert work.cuts == [0, 4]
+
+
+def test_work_that_a_store_has_done_is_not_done_again(tmp_path: Path) -> None:
+    store = made(tmp_path)
+    rows = [("a plane", 2, 7), ("a plane", 0, 1), ("the mouse ran under the mouse", 24, 29)]
+    work = Work.plan(table_of(rows), store)
+    assert work.rows(range(len(work))) == (["a plane"], [(0, 1)])
+    assert work.reused == 18
+    known = store.occurrences.to_pylist()
+    assert work.row_of[1] == 18
+    for place, row in zip(work.row_of[[0, 2]], (rows[0], rows[2]), strict=True):
+        assert (known[place]["sentence"], known[place]["start"], known[place]["end"]) == row
+
+
+# ------------------------------------------------------------------------------------------------------ shards on disk
+
+
+@pytest.fixture
+def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, bytes], int]:
+    """The store that was made without a break, and of how many shards."""
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    toy = Toy()
+    return contents(made(tmp_path, "whole", toy).path), len(toy.calls)
+
+
+def begin(folder: Path, shards: int) -> Path:
+    """Unfinished work with so many shards done."""
+    with pytest.raises(KeyboardInterrupt):
+        made(folder, model=Toy(stop_at=shards + 1))
+    unfinished = folder / "store" / "unfinished"
+    assert sorted(path.name for path in unfinished.iterdir()) == [
+        *(f"{i:06d}.shard" for i in range(shards)),
+        "plan.json",
+    ]
+    return unfinished
+
+
+def test_a_run_goes_on_after_the_last_shard_wherever_it_was_stopped(
+    tmp_path: Path, whole: tuple[dict[str, bytes], int]
+) -> None:
+    store, shards = whole
+    assert shards >= 6
+    for stopped in range(shards):
+        begin(tmp_path, stopped)
+        toy = Toy()
+        made(tmp_path, model=toy)
+        assert len(toy.calls) == shards - stopped
+        assert contents(tmp_path / "store") == store
+        shutil.rmtree(tmp_path / "store")
+
+
+def test_a_shard_is_its_vectors_and_a_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    toy = Toy()
+    store = made(tmp_path, "other", toy)
+    unfinished = begin(tmp_path, 2)
+    for number in range(2):
+        data = (unfinished / f"{number:06d}.shard").read_bytes()
+        vectors = [toy.vector(sentence, *span) for sentence, span in toy.calls[number]]
+        np.testing.assert_array_equal(np.frombuffer(data[:-32], np.float32).reshape(-1, toy.size), vectors)
+    plan = json.loads((unfinished / "plan.json").read_bytes())
+    assert plan["fingerprint"] == store.fingerprint == begun_for(unfinished)
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "first byte": lambda data: bytes([data[0] ^ 1]) + data[1:],
+    "middle byte": lambda data: data[:20] + bytes([data[20] ^ 0x80]) + data[21:],
+    "last byte": lambda data: data[:-1] + bytes([data[-1] ^ 1]),
+    "cut by one": lambda data: data[:-1],
+    "cut by a row": lambda data: data[24:],
+    "cut to the checksum": lambda data: data[-32:],
+    "emptied": lambda _: b"",
+    "longer by one": lambda data: data + b"\0",
+    "longer by a row": lambda data: data[:24] + data,
+    "zeros": lambda data: bytes(len(data)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_shard_is_named_and_made_anew_once_it_is_deleted(
+    tmp_path: Path, whole: tuple[dict[str, bytes], int], damage: str
+) -> None:
+    store, shards = whole
+    unfinished = begin(tmp_path, 4)
+    path = unfinished / "000002.shard"
+    path.write_bytes(DAMAGES[damage](path.read_bytes()))
+    before, toy = contents(unfinished), Toy()
+    with pytest.raises(UserError, match=r"the shard '.*000002\.shard' is damaged: delete it and run the same command"):
+        made(tmp_path, model=toy)
+    assert (toy.calls, contents(unfinished)) == ([], before)
+    path.unlink()
+    made(tmp_path, model=toy)
+    assert len(toy.calls) == shards - 3
+    assert contents(tmp_path / "store") == store
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_a_shard_that_is_gone_is_made_anew(tmp_path: Path, whole: tuple[dict[str, bytes], int], number: int) -> None:
+    store, shards = whole
+    (begin(tmp_path, 4) / f"{number:06d}.shard").unlink()
+    toy = Toy()
+    made(tmp_path, model=toy)
+    assert len(toy.calls) == shards - 3
+    assert contents(tmp_path / "store") == store
+
+
+def test_a_shard_in_the_place_of_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 1)
+    unfinished = begin(tmp_path, 3)
+    shutil.copy(unfinished / "000000.shard", unfinished / "000001.shard")
+    with pytest.raises(UserError, match=r"000001\.shard' is damaged"):
+        made(tmp_path)
+
+
+def test_a_shard_of_other_work_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        made(other, model=Toy(stop_at=3), labels=["old", "now"])
+    unfinished = begin(tmp_path, 2)
+    shutil.copy(other / "store" / "unfinished" / "000001.shard", unfinished / "000001.shard")
+    with pytest.raises(UserError, match=r"000001\.shard' is damaged"):
+        made(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b"",
+        lambda data: data[: len(data) // 2],
+        lambda data: b"\xff" + data,
+        lambda _: b"null",
+        lambda _: b"[]",
+        lambda _: b"{}",
+        lambda _: b'"text"',
+        lambda data: data.replace(b'"fingerprint"', b'"fingerprinu"'),
+        lambda data: data.replace(b'"added to"', b'"added tn"'),
+    ],
+    ids=["emptied", "cut", "no text", "null", "a list", "no keys", "a string", "another key", "a key less"],
+)
+def test_a_damaged_plan_is_named_and_the_shards_stay(
+    tmp_path: Path, whole: tuple[dict[str, bytes], int], damage: Callable[[bytes], bytes]
+) -> None:
+    unfinished = begin(tmp_path, 2)
+    plan = unfinished / "plan.json"
+    plan.write_bytes(damage(plan.read_bytes()))
+    before = contents(unfinished)
+    sentence = f"{str(plan)!r} is damaged: delete {str(unfinished)!r} and run again"
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        made(tmp_path)
+    assert contents(unfinished) == before
+    shutil.rmtree(unfinished)
+    made(tmp_path)
+    assert contents(tmp_path / "store") == whole[0]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b"null"])
+def test_a_damaged_plan_beside_a_store_does_not_keep_the_store_from_being_read(tmp_path: Path, damage: bytes) -> None:
+    store = made(tmp_path, words=WORDS[:1])
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path, model=Toy(stop_at=1))
+    plan = tmp_path / "store" / "unfinished" / "plan.json"
+    plan.write_bytes(damage)
+    assert Siblings(store.path).fingerprint == store.fingerprint
+    with pytest.raises(UserError, match=r"plan\.json' is damaged"):
+        made(tmp_path)
+    assert plan.read_bytes() == damage
+
+
+@pytest.mark.parametrize("left", [False, True])
+def test_work_is_removed_with_what_an_earlier_removal_left(tmp_path: Path, left: bool) -> None:
+    folder = tmp_path / "unfinished"
+    folder.mkdir()
+    (folder / "000000.shard").write_bytes(b"x")
+    if left:
+        (tmp_path / "finished").mkdir()
+        (tmp_path / "finished" / "000001.shard").write_bytes(b"y")
+    remove_work(folder)
+    assert contents(tmp_path) == {}
+    assert list(tmp_path.iterdir()) == []
+    remove_work(folder)
+
+
+def test_what_has_no_plan_was_begun_for_nothing(tmp_path: Path) -> None:
+    assert begun_for(tmp_path) is None
+    (tmp_path / "plan.json").write_text("no json")
+    assert begun_for(tmp_path) is None

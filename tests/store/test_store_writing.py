@@ -1,0 +1,253 @@
+"""Putting a store in place: a run that is stopped at any step, and the reader who comes at any moment."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from test_store_embedding import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
+
+import lexshift._writing
+from lexshift import Siblings, UserError, embed
+from lexshift._writing import settle
+
+FILES = ["occurrences.parquet", "store.json", "vectors.npy"]
+
+
+class Stopped(BaseException):
+    """The process ends here."""
+
+
+class StopAt:
+    """In the place of a function: raises at its k-th call, before or after doing what it does."""
+
+    def __init__(self, function: Callable[..., Any], k: int, after: bool, error: BaseException) -> None:
+        self.function, self.k, self.after, self.error = function, k, after, error
+        self.calls = 0
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        self.calls += 1
+        if self.calls == self.k and not self.after:
+            raise self.error
+        result = self.function(*args, **options)
+        if self.calls == self.k:
+            raise self.error
+        return result
+
+
+def nothing(*args: Any, **options: Any) -> None:
+    """In the place of what takes time, or of what a process that is killed does not get to."""
+
+
+STEPS = ["os.replace", "os.fsync", "shutil.rmtree", "lexshift._shards.write_whole", "lexshift._writing.settle"]
+
+
+@pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])
+@pytest.mark.parametrize(
+    ("step", "when"),
+    [
+        (step, when)
+        for step in STEPS
+        for when in ("before", "after", "fault")
+        if (step, when) != ("shutil.rmtree", "fault")  # what cannot be deleted is no fault of the disk
+    ],
+)
+def test_a_run_that_is_stopped_at_any_step_ends_with_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, when: str, adding: bool
+) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 30)
+    monkeypatch.setattr("os.fsync", nothing)
+    whole = made(tmp_path, "whole")
+    base = made(tmp_path, "base", words=WORDS[:1])
+    bytes_of_whole, bytes_of_base = contents(whole.path), contents(base.path)
+    encoded = Toy()
+    if adding:
+        shutil.copytree(base.path, tmp_path / "count")
+    made(tmp_path, "count", encoded)
+    shards = len(encoded.calls)
+    assert shards >= 3
+
+    k = 0
+    while True:
+        k += 1
+        out = tmp_path / str(k)
+        if adding:
+            shutil.copytree(base.path, out)
+        with monkeypatch.context() as patch:
+            error = OSError(errno.EIO, "Input/output error") if when == "fault" else Stopped()
+            function: Any = nothing if step == "os.fsync" else attribute(step)
+            stop = StopAt(function, k, when == "after", error)
+            patch.setattr(step, stop)
+            if when != "fault":  # a process that is killed does not tidy up
+                patch.setattr(Path, "unlink", nothing)
+            try:
+                made(tmp_path, str(k))
+            except (Stopped, UserError):
+                stopped = True
+            else:
+                stopped = False
+        if stop.calls < k:
+            assert not stopped
+            break
+        assert stopped
+        now = contents(out)
+        if "store.json" in now:  # a reader finds a whole store, the old one or the new one
+            store = Siblings(out)
+            store.check()
+            old = adding and now["store.json"] == bytes_of_base["store.json"]
+            assert_holds(store, expected(WORDS[:1] if old else WORDS, BOTH))
+            finished = not old
+        else:
+            assert not adding
+            finished = False
+        done = sum(name.endswith(".shard") for name in now)
+        toy = Toy()
+        assert_holds(made(tmp_path, str(k), toy), expected(WORDS, BOTH))
+        assert len(toy.calls) == (0 if finished else shards - done)
+        assert contents(out) == bytes_of_whole
+        assert sorted(os.listdir(out)) == [".lock", *FILES]
+        shutil.rmtree(out)
+    assert k > 1
+
+
+def attribute(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr({"os": os, "shutil": shutil}.get(module) or __import__(module, fromlist=[name]), name)
+
+
+def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = contents(made(tmp_path, "whole").path)
+    made(tmp_path, words=WORDS[:1])
+    with monkeypatch.context() as patch:
+        patch.setattr(lexshift._writing, "settle", StopAt(settle, 1, False, Stopped()))
+        with pytest.raises(Stopped):
+            made(tmp_path)
+    folder = tmp_path / "store"
+    store = Siblings(folder)
+    pending = [f"{name}.{store.fingerprint[:16]}" for name in FILES if name != "store.json"]
+    assert sorted(os.listdir(folder)) == sorted([".lock", "unfinished", *FILES, *pending])
+    assert_holds(store, expected(WORDS, BOTH))
+    assert store.file("vectors.npy") == folder / pending[1]
+    toy = Toy()
+    assert_holds(made(tmp_path, model=toy), expected(WORDS, BOTH))
+    assert toy.calls == []
+    assert contents(folder) == whole
+
+
+@pytest.mark.parametrize("damaged", ["vectors.npy", "occurrences.parquet"])
+def test_damage_to_a_file_without_its_name_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(lexshift._writing, "settle", StopAt(settle, 1, False, Stopped()))
+        with pytest.raises(Stopped):
+            made(tmp_path)
+    (path,) = (tmp_path / "store").glob(f"{damaged}.*")
+    path.write_bytes(path.read_bytes()[:-1])
+    before = contents(tmp_path / "store")
+    for attempt in (Siblings, lambda _: made(tmp_path)):
+        with pytest.raises(UserError, match=f"{path.name}' has .* bytes instead of"):
+            attempt(tmp_path / "store")
+    assert contents(tmp_path / "store") == before
+
+
+def test_settling_what_is_settled_changes_nothing(tmp_path: Path) -> None:
+    folder = made(tmp_path).path
+    before = contents(folder)
+    settle(folder)
+    assert contents(folder) == before
+    (tmp_path / "empty").mkdir()
+    settle(tmp_path / "empty")
+    assert os.listdir(tmp_path / "empty") == []
+
+
+def test_settling_leaves_the_work_of_a_run_that_goes_on(tmp_path: Path) -> None:
+    made(tmp_path, words=WORDS[:1])
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path, model=Toy(stop_at=1))
+    before = contents(tmp_path / "store")
+    settle(tmp_path / "store")
+    assert contents(tmp_path / "store") == before
+    assert "unfinished/plan.json" in before
+
+
+def test_the_store_is_read_while_a_run_adds_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    folder = made(tmp_path, words=WORDS[:1]).path
+    seen = []
+
+    class Reading(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            assert_holds(Siblings(folder), expected(WORDS[:1], BOTH))
+            seen.append(len(sentences))
+            return super().encode(sentences, spans)
+
+    Reading.__module__, Reading.__qualname__ = Toy.__module__, Toy.__qualname__  # the same encoder, for the store
+    assert_holds(made(tmp_path, model=Reading()), expected(WORDS, BOTH))
+    assert len(seen) > 2
+
+
+def test_a_reader_who_comes_while_the_store_is_replaced_finds_the_old_or_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = corpora_in(tmp_path)
+    embed(b, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["new"])
+    file = Siblings.file
+
+    def after_the_writer(self: Siblings, name: str) -> Path:  # the index is read, the other files are not
+        monkeypatch.setattr(Siblings, "file", file)
+        embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
+        return file(self, name)
+
+    monkeypatch.setattr(Siblings, "file", after_the_writer)
+    store = Siblings(tmp_path / "store")
+    files = {"new": BOTH["new"]} if store.corpora == ["new"] else {"new": BOTH["new"], "old": BOTH["old"]}
+    assert_holds(store, expected(WORDS, files))
+
+
+@pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])
+def test_files_of_a_run_that_was_given_up_are_in_no_ones_way_and_do_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adding: bool
+) -> None:
+    if adding:
+        made(tmp_path, words=WORDS[:1])
+    with monkeypatch.context() as patch:
+        patch.setattr(lexshift._writing, "seal", StopAt(nothing, 1, False, Stopped()))
+        with pytest.raises(Stopped):
+            made(tmp_path, words=["ran"])
+    folder = tmp_path / "store"
+    assert len(list(folder.glob("vectors.npy.*"))) == 1
+    with pytest.raises(UserError, match="finish that run with its own command, or delete that folder"):
+        made(tmp_path)
+    shutil.rmtree(folder / "unfinished")
+    assert_holds(made(tmp_path), expected(WORDS, BOTH))
+    assert sorted(os.listdir(folder)) == [".lock", *FILES]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_vectors_are_written_a_piece_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    whole = contents(made(tmp_path, "whole").path)
+    monkeypatch.setattr(lexshift._writing, "_ROWS", rows)
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    assert contents(made(tmp_path).path) == whole
+
+
+def test_the_size_of_shards_does_not_change_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = contents(made(tmp_path, "whole", Toy(lost="phone")).path)
+    shards = []
+    for characters in (1, 30, 60, 120):
+        monkeypatch.setattr("lexshift._shards._CHARACTERS", characters)
+        toy = Toy(lost="phone")
+        assert contents(made(tmp_path, str(characters), toy).path) == whole
+        shards.append(len(toy.calls))
+    assert len(set(shards)) == 4
+    assert shards == sorted(shards, reverse=True)
