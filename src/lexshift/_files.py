@@ -57,7 +57,9 @@ def disk_faults(folder: Path) -> Iterator[None]:
 @contextmanager
 def one_writer(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder; it is free again when the process ends, however it ends."""
-    with open(folder / ".lock", "ab") as file:
+    with disk_faults(folder):
+        file = open(folder / ".lock", "ab")  # noqa: SIM115
+    with file:
         try:
             _lock(file)
         except OSError:

@@ -16,7 +16,7 @@ def identity(
     """All that shapes a store; what a model is called does not, if its weights are known."""
     encoder = dict(settings["encoder"])
     if "weights" in encoder:
-        del encoder["model"]
+        encoder.pop("model", None)
     return {
         "format": FORMAT,
         "settings": {**settings, "encoder": encoder},

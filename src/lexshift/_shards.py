@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lexshift._files import write_whole
+from lexshift._files import disk_faults, write_whole
 from lexshift._settings import first_difference
 from lexshift._typing import Array, Indices, Matrix
 from lexshift.encode import Encoder
@@ -128,17 +128,19 @@ class Shards:
         """Say what this work is for, or find that it was begun before; work for something else is not touched."""
         path = self.folder / "plan.json"
         if not path.exists():
-            self.folder.mkdir(exist_ok=True)
-            write_whole(path, lambda file: file.write(json.dumps(self.plan, indent=1).encode()))
+            with disk_faults(self.folder):
+                self.folder.mkdir(exist_ok=True)
+                write_whole(path, lambda file: file.write(json.dumps(self.plan, indent=1).encode()))
             return
         try:
             begun = json.loads(path.read_bytes())
-        except ValueError:
-            raise UserError(f"{str(path)!r} is damaged: delete {str(self.folder)!r} and run again") from None
-        if any(begun[key] != self.plan[key] for key in ("fingerprint", "added to")):
+            differs = any(begun[key] != self.plan[key] for key in ("fingerprint", "added to"))
             why = first_difference(begun["settings"], self.plan["settings"]) or (
                 "other words" if begun["words"] != self.plan["words"] else "other corpora"
             )
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UserError(f"{str(path)!r} is damaged: delete {str(self.folder)!r} and run again") from None
+        if differs:
             raise UserError(
                 f"{str(self.folder)!r} holds the unfinished work of a run with {why}: finish that run with its own "
                 f"command, or delete that folder"
@@ -153,23 +155,39 @@ class Shards:
         characters, sentences = self._sizes()
         monitor.stage("encoding", int(sum(characters)), "sentences")
         done = items = 0
+        dimensions = self.work.store.index["dimensions"] if self.work.store is not None else None
         for number in range(len(self)):
             if self.path(number).exists():
-                self.read(number)
+                vectors = self.read(number)
+                _refuse_other_size(vectors, dimensions)
             else:
                 texts, spans = self.work.rows(range(self.work.cuts[number], self.work.cuts[number + 1]))
 
                 def advance(share: float, done: int = done, items: int = items, number: int = number) -> None:
                     monitor.advance(done + int(share * characters[number]), items + int(share * sentences[number]))
 
-                self._write(number, np.ascontiguousarray(_encoded(encoder, texts, spans, advance), self.dtype))
+                vectors = self._stored(_encoded(encoder, texts, spans, advance))
+                _refuse_other_size(vectors, dimensions)
+                self._write(number, vectors)
+            dimensions = vectors.shape[1]
             done += characters[number]
             items += sentences[number]
             monitor.advance(done, items)
 
+    def _stored(self, vectors: Matrix) -> Matrix:
+        """Vectors in the precision of the store."""
+        with np.errstate(over="ignore"):
+            narrow = np.ascontiguousarray(vectors, self.dtype)
+        if np.isinf(narrow).any():
+            raise UserError(
+                f"the encoder gives values too large for {self.dtype.name}; keep them in float32 (--precision)"
+            )
+        return narrow
+
     def _write(self, number: int, vectors: Matrix) -> None:
         data = raw(vectors)
-        write_whole(self.path(number), lambda file: file.writelines((data, self._digest(number, data))))
+        with disk_faults(self.folder):
+            write_whole(self.path(number), lambda file: file.writelines((data, self._digest(number, data))))
 
     def _digest(self, number: int, data: memoryview) -> bytes:
         """Of the vectors and of the work that they belong to."""
@@ -213,7 +231,7 @@ def begun_for(folder: Path) -> str | None:
     """The fingerprint of the store that unfinished work is for."""
     try:
         return json.loads((folder / "plan.json").read_bytes())["fingerprint"]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
@@ -224,6 +242,11 @@ def remove_work(folder: Path) -> None:
     if folder.is_dir():
         os.replace(folder, trash)
         shutil.rmtree(trash)
+
+
+def _refuse_other_size(vectors: Matrix, dimensions: int | None) -> None:
+    if dimensions is not None and vectors.shape[1] != dimensions:
+        raise UserError(f"the encoder gives vectors of {vectors.shape[1]} dimensions, and gave {dimensions} before")
 
 
 def _encoded(
@@ -237,5 +260,5 @@ def _encoded(
             f"must give one row of floats for each"
         )
     if np.isinf(vectors).any():
-        raise UserError("the encoder gave infinite values; use a wider --dtype, such as fp32")
+        raise UserError("the encoder gave infinite values; use a wider dtype, such as fp32 (--dtype)")
     return vectors

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lexshift.errors import UserError
+
 Purpose = Literal["swap", "samples", "permutation", "bootstrap"]
 
 
@@ -30,5 +32,5 @@ def generator(seed: int, purpose: Purpose, word: str = "") -> np.random.Generato
 def check_seed(seed: Any) -> int:
     """A seed is a whole number, 0 or more."""
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be a whole number, 0 or more; got {seed!r}")
+        raise UserError(f"seed must be a whole number, 0 or more; got {seed!r}")
     return int(seed)

@@ -24,7 +24,7 @@ from lexshift._settings import FORMAT
 from lexshift._shards import Shards, begun_for, remove_work
 from lexshift._typing import Array, Indices, Matrix
 from lexshift.monitor import Monitor
-from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings, raw, seal
+from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings, pending, raw, seal
 
 _ROWS = 1 << 14  # written at a time
 _LOST = "occurrences whose word the tokenizer drops"
@@ -69,7 +69,7 @@ def write_store(
 
     monitor.stage("writing", len(place), "rows")
     checksums: list[int] = []
-    vectors = folder / f"{VECTORS}.{fingerprint[:16]}"
+    vectors = pending(folder, VECTORS, fingerprint)
 
     def write_vectors(file: IO[bytes]) -> None:
         header = {"descr": np.lib.format.dtype_to_descr(shards.dtype), "fortran_order": False}
@@ -83,9 +83,8 @@ def write_store(
             monitor.advance(end)
 
     write_whole(vectors, write_vectors)
-    occurrences = folder / f"{OCCURRENCES}.{fingerprint[:16]}"
     table = _parquet(contents.table.filter(pa.array(kept)))
-    write_whole(occurrences, lambda file: file.write(table))
+    write_whole(pending(folder, OCCURRENCES, fingerprint), lambda file: file.write(table))
 
     corpora = [dict(entry) for entry in contents.corpora]
     for entry, n in zip(corpora, lost.sum(0).tolist(), strict=True):
@@ -125,17 +124,19 @@ def write_store(
 
 
 def settle(folder: Path) -> None:
-    """Give the files of a store their names and remove the work, if its writer was stopped before it could."""
-    if not (folder / INDEX).exists():
-        return
-    store = Siblings(folder)
+    """Finish what a writer that was stopped could not: give files their names, remove the work and what is nobody's."""
+    work = folder / UNFINISHED
+    fingerprint = Siblings(folder).fingerprint if (folder / INDEX).exists() else None
     for name in (OCCURRENCES, VECTORS):
-        path = store.file(name)
-        if path.name != name:
-            os.replace(path, folder / name)
+        if fingerprint is not None and pending(folder, name, fingerprint).exists():
+            os.replace(pending(folder, name, fingerprint), folder / name)
+        kept = begun_for(work)
+        for path in folder.glob(f"{name}.*"):
+            if kept is None or path != pending(folder, name, kept):
+                path.unlink()
     sync_folder(folder)
-    if begun_for(folder / UNFINISHED) == store.fingerprint or not (folder / UNFINISHED).exists():
-        remove_work(folder / UNFINISHED)
+    if not work.exists() or (fingerprint is not None and begun_for(work) == fingerprint):
+        remove_work(work)
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -23,6 +23,7 @@ from lexshift import _checks
 from lexshift._files import disk_faults, one_writer
 from lexshift._settings import digest, first_difference, identity
 from lexshift._shards import Shards, Work
+from lexshift._streams import check_seed
 from lexshift._writing import Contents, settle, write_store
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
 from lexshift.corpus.sources import STANDARD_INPUT, find_sources
@@ -30,7 +31,7 @@ from lexshift.corpus.targets import Words
 from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor, Silent
-from lexshift.siblings import INDEX, UNFINISHED, Siblings
+from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
 
 PRECISIONS = ("float32", "float16")
 _READING = ("encoding", "errors", "split", "language", "text_column", "date_column")
@@ -116,6 +117,9 @@ def embed(
     for corpus in corpora:
         find_sources(corpus)
     targets = read_targets(words, match, reading.language)
+    seed = check_seed(seed)
+    if max_per_word is not None:
+        max_per_word = _checks.positive(max_per_word, "max_per_word")
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
     encoder = as_encoder(model, **options)
     settings = {
@@ -140,7 +144,7 @@ def embed(
 
 def _labels(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
     if labels is None:
-        names = [Path(corpus).name.split(".")[0] or str(corpus) for corpus in corpora]
+        names = [_valid(Path(corpus).name.split(".")[0] or str(corpus)) for corpus in corpora]
         labels = ["old", "new"] if len(corpora) == 2 else names
     chosen = [str(label) for label in labels]
     if len(chosen) != len(corpora) or len(set(chosen)) != len(chosen) or not all(chosen):
@@ -148,6 +152,11 @@ def _labels(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | N
     if [os.fspath(corpus) for corpus in corpora].count(STANDARD_INPUT) > 1:
         raise UserError("standard input ('-') can be only one of the corpora")
     return chosen
+
+
+def _valid(name: str) -> str:
+    """A name of a file as text, which it need not be."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _settings_of(encoder: Encoder) -> dict[str, Any]:
@@ -175,8 +184,9 @@ class _Job:
     def run(self, folder: Path) -> Siblings:
         with disk_faults(folder):
             _make_folder(folder)
-        with disk_faults(folder), one_writer(folder):
-            settle(folder)
+        with one_writer(folder):
+            with disk_faults(folder):
+                settle(folder)
             return self._run(folder)
 
     def _run(self, folder: Path) -> Siblings:
@@ -201,7 +211,8 @@ class _Job:
         shards.begin()
         self._tell_deviation(work)
         shards.encode(self.encoder, self.monitor)
-        write_store(folder, contents, shards, fingerprint, self.settings, self.monitor)
+        with disk_faults(folder):
+            write_store(folder, contents, shards, fingerprint, self.settings, self.monitor)
         return Siblings(folder)
 
     def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
@@ -309,6 +320,9 @@ class _Job:
             return
         sentences, spans = work.rows(np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int))
         off = deviation(sentences, spans)
+        off = off[np.isfinite(off)]  # not of words that the tokenizer drops
+        if not len(off):
+            return
         self.monitor.note(
             f"int8 is approximate: on {len(off)} occurrences the cosine with full precision is {1 - off.mean():.4f} on "
             f"average and {1 - off.max():.4f} at worst"
@@ -319,8 +333,9 @@ def _make_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
     if folder.is_dir():
-        others = {name for name in os.listdir(folder) if not name.startswith(".")}
-        if others and not others & {INDEX, UNFINISHED}:
+        names = {name for name in os.listdir(folder) if not name.startswith(".")}
+        ours = {name for name in names if name.startswith((INDEX, UNFINISHED, f"{VECTORS}.", f"{OCCURRENCES}."))}
+        if names and not ours:
             raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one for the store")
     folder.mkdir(parents=True, exist_ok=True)
 

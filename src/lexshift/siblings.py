@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import os
 import zlib
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 INDEX, OCCURRENCES, VECTORS, UNFINISHED = "store.json", "occurrences.parquet", "vectors.npy", "unfinished"
+_TRIES = 3  # before a file that is not as the index says counts as damaged
 
 
 class Siblings(Mapping[str, "WordSiblings"]):
@@ -62,14 +64,13 @@ class Siblings(Mapping[str, "WordSiblings"]):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.index = _read_index(self.path)
+        self.index, self._vectors, self._table = _opened(self.path)
         self.words: list[str] = [entry["word"] for entry in self.index["words"]]
         self.corpora: list[str] = [entry["label"] for entry in self.index["corpora"]]
         self.settings: dict[str, Any] = self.index["settings"]
         self.fingerprint: str = self.index["fingerprint"]
         self.skipped: dict[str, dict[str, int]] = {c["label"]: c["skipped"] for c in self.index["corpora"]}
         self._entries = {entry["word"]: entry for entry in self.index["words"]}
-        self._check_files()
         self._checked: set[tuple[str, str]] = set()
 
     def __getitem__(self, word: str) -> WordSiblings:
@@ -87,19 +88,17 @@ class Siblings(Mapping[str, "WordSiblings"]):
         rows, dimensions = self.index["rows"], self.index["dimensions"]
         return f"Siblings({str(self.path)!r}: {len(self)} words, {rows} vectors of {dimensions} dimensions)"
 
-    @cached_property
+    @property
     def vectors(self) -> Matrix:
         """All vectors, (rows, d), mapped read-only; :meth:`check` compares them with their checksums."""
-        if not self.index["rows"]:
-            return np.empty((0, self.index["dimensions"]), self.index["dtype"])
-        return np.load(self.file(VECTORS), mmap_mode="r", allow_pickle=False).view(np.ndarray)
+        return self._vectors
 
     @cached_property
     def occurrences(self) -> pa.Table:
         """A row for each vector: word, corpus, file, line, date, sentence, start, end."""
         from pyarrow import parquet
 
-        return parquet.read_table(self.file(OCCURRENCES), memory_map=True)
+        return parquet.read_table(self._table)
 
     @property
     def counts(self) -> pd.DataFrame:
@@ -122,42 +121,21 @@ class Siblings(Mapping[str, "WordSiblings"]):
         vectors = self.vectors[begin:end]
         if (word, corpus) not in self._checked:
             if checksum(vectors) != self._entries[word]["checksums"][self.corpora.index(corpus)]:
+                where = f"rows {begin} to {end - 1} of {str(self.path / VECTORS)!r}"
                 raise UserError(
-                    f"the vectors of {word!r} in {corpus!r} (rows {begin} to {end - 1} of {str(self.file(VECTORS))!r}) "
-                    f"are not what was written: the file is damaged, make the store again"
+                    f"the vectors of {word!r} in {corpus!r} ({where}) are not what was written: the file is damaged, "
+                    f"make the store again"
                 )
             self._checked.add((word, corpus))
         return vectors
 
     def check(self) -> None:
         """Read every byte and compare it with its checksum; raises UserError at the first that differs."""
+        _check_table(self.path, self._table, self.index)
         self._checked.clear()
         for word in self.words:
             for corpus in self.corpora:
                 self.group(word, corpus)
-
-    def file(self, name: str) -> Path:
-        """Where a file of the store is: a store whose writer was stopped while putting files in place is whole too."""
-        pending = self.path / f"{name}.{self.fingerprint[:16]}"
-        return pending if pending.exists() else self.path / name
-
-    def _check_files(self) -> None:
-        for name in (OCCURRENCES, VECTORS):
-            path = self.file(name)
-            expected = self.index["files"][name]
-            try:
-                size = path.stat().st_size
-                if size != expected["size"]:
-                    raise UserError(
-                        f"{str(path)!r} has {size} bytes instead of {expected['size']}: the file is damaged, make the "
-                        f"store again"
-                    )
-                with path.open("rb") as file:
-                    head = file.read(expected.get("head", size))
-            except OSError as error:
-                raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
-            if hashlib.sha256(head).hexdigest() != expected["sha256"]:
-                raise UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again")
 
 
 class WordSiblings:
@@ -208,11 +186,76 @@ def seal(index: dict[str, Any]) -> bytes:
     return (json.dumps({**body, "sha256": digest}, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
-def _read_index(folder: Path) -> dict[str, Any]:
+def pending(folder: Path, name: str, fingerprint: str) -> Path:
+    """What a file of a store is called until the store has become the new one."""
+    return folder / f"{name}.{fingerprint[:16]}"
+
+
+def _opened(folder: Path) -> tuple[dict[str, Any], Matrix, pa.Buffer]:
+    """The index of a store, its vectors and its table, all of one moment, though a run may be adding to it."""
+    tries = 0
+    while True:
+        index = read_index(folder)
+        try:
+            vectors, table = _map_vectors(folder, index), _map_table(folder, index)
+        except UserError:  # or a run has put new files in place just now: then the next look finds them
+            tries += 1
+            if tries == _TRIES:
+                raise
+            continue
+        if read_index(folder)["fingerprint"] == index["fingerprint"]:
+            return index, vectors, table
+
+
+def _map_vectors(folder: Path, index: dict[str, Any]) -> Matrix:
+    data = _map(folder, VECTORS, index)
+    head = index["files"][VECTORS]["head"]
+    if hashlib.sha256(data[:head]).hexdigest() != index["files"][VECTORS]["sha256"]:
+        raise _damaged(folder / VECTORS)
+    return np.frombuffer(data[head:], index["dtype"]).reshape(index["rows"], index["dimensions"])
+
+
+def _map_table(folder: Path, index: dict[str, Any]) -> pa.Buffer:
+    import pyarrow as pa
+
+    table = pa.py_buffer(_map(folder, OCCURRENCES, index))
+    _check_table(folder, table, index)
+    return table
+
+
+def _check_table(folder: Path, table: pa.Buffer, index: dict[str, Any]) -> None:
+    if hashlib.sha256(table).hexdigest() != index["files"][OCCURRENCES]["sha256"]:
+        raise _damaged(folder / OCCURRENCES)
+
+
+def _map(folder: Path, name: str, index: dict[str, Any]) -> memoryview:
+    """The bytes of a file, which stay what they are if another file takes its name."""
+    path = pending(folder, name, index["fingerprint"])
+    if not path.exists():
+        path = folder / name
+    try:
+        with path.open("rb") as file:
+            size, expected = os.fstat(file.fileno()).st_size, index["files"][name]["size"]
+            if size != expected:
+                raise UserError(
+                    f"{str(path)!r} has {size} bytes instead of {expected}: the file is damaged, make the store again"
+                )
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+
+
+def _damaged(path: Path) -> UserError:
+    return UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again")
+
+
+def read_index(folder: Path) -> dict[str, Any]:
+    """What ``store.json`` says, once it is known to be what was written."""
     path = folder / INDEX
     try:
         index = json.loads(path.read_bytes())
         version, digest = index["format"], index["sha256"]
+        genuine = json.loads(seal(index))["sha256"] == digest
     except FileNotFoundError:
         begun = (folder / UNFINISHED).is_dir()
         unfinished = " It holds unfinished work: run the same command again to finish it." if begun else ""
@@ -220,10 +263,10 @@ def _read_index(folder: Path) -> dict[str, Any]:
         raise UserError(f"the store {str(folder)!r} {what}.{unfinished}") from None
     except OSError as error:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError):
-        raise UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _damaged(path) from None
     if version != FORMAT:
         raise UserError(f"the store {str(folder)!r} has format {version}; this version of lexshift reads {FORMAT}")
-    if json.loads(seal(index))["sha256"] != digest:
-        raise UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again")
+    if not genuine:
+        raise _damaged(path)
     return index

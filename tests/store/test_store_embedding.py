@@ -257,7 +257,7 @@ def test_half_precision_is_kept_in_half_the_bytes(tmp_path: Path) -> None:
     full, half = made(tmp_path, "full"), made(tmp_path, "half", precision="float16")
     assert [full.vectors.dtype.name, half.vectors.dtype.name] == ["float32", "float16"]
     np.testing.assert_array_equal(full.vectors, half.vectors.astype(np.float32))
-    sizes = [store.file("vectors.npy").stat().st_size - 128 for store in (full, half)]
+    sizes = [(store.path / "vectors.npy").stat().st_size - 128 for store in (full, half)]
     assert sizes[0] == 2 * sizes[1] == 18 * 6 * 4
 
 

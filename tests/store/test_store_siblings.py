@@ -43,6 +43,9 @@ def test_the_vectors_of_a_word_are_views_of_the_file_that_cannot_be_written_to(f
     while isinstance(base, np.ndarray):
         assert not base.flags.writeable
         base = base.base
+    while isinstance(base, memoryview):
+        assert base.readonly
+        base = base.obj
     assert isinstance(base, mmap.mmap)
 
 

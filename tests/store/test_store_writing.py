@@ -15,7 +15,7 @@ import pytest
 from test_store_embedding import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
 
 import lexshift._writing
-from lexshift import Siblings, UserError, embed
+from lexshift import Siblings, UserError, embed, siblings
 from lexshift._writing import settle
 
 FILES = ["occurrences.parquet", "store.json", "vectors.npy"]
@@ -136,7 +136,6 @@ def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
     pending = [f"{name}.{store.fingerprint[:16]}" for name in FILES if name != "store.json"]
     assert sorted(os.listdir(folder)) == sorted([".lock", "unfinished", *FILES, *pending])
     assert_holds(store, expected(WORDS, BOTH))
-    assert store.file("vectors.npy") == folder / pending[1]
     toy = Toy()
     assert_holds(made(tmp_path, model=toy), expected(WORDS, BOTH))
     assert toy.calls == []
@@ -201,14 +200,14 @@ def test_a_reader_who_comes_while_the_store_is_replaced_finds_the_old_or_the_new
 ) -> None:
     a, b = corpora_in(tmp_path)
     embed(b, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["new"])
-    file = Siblings.file
+    map_vectors = siblings._map_vectors
 
-    def after_the_writer(self: Siblings, name: str) -> Path:  # the index is read, the other files are not
-        monkeypatch.setattr(Siblings, "file", file)
+    def after_the_writer(folder: Path, index: dict[str, Any]) -> Any:  # the index is read, the other files are not
+        monkeypatch.setattr(siblings, "_map_vectors", map_vectors)
         embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
-        return file(self, name)
+        return map_vectors(folder, index)
 
-    monkeypatch.setattr(Siblings, "file", after_the_writer)
+    monkeypatch.setattr(siblings, "_map_vectors", after_the_writer)
     store = Siblings(tmp_path / "store")
     files = {"new": BOTH["new"]} if store.corpora == ["new"] else {"new": BOTH["new"], "old": BOTH["old"]}
     assert_holds(store, expected(WORDS, files))

@@ -115,9 +115,12 @@ def decompressed(file: HashedFile) -> Iterator[IO[bytes]]:
     buffered = io.BufferedReader(file, BLOCK)
     head = buffered.peek(4)
     if head.startswith(_GZIP):
-        from isal import igzip
+        from isal import igzip, igzip_lib
 
-        yield io.BufferedReader(igzip.IGzipFile(fileobj=buffered, mode="rb"), BLOCK)
+        try:
+            yield io.BufferedReader(igzip.IGzipFile(fileobj=buffered, mode="rb"), BLOCK)
+        except igzip_lib.IsalError as error:  # type: ignore[misc]
+            raise OSError(str(error)) from None
     elif head.startswith(_ZSTANDARD):
         yield io.BufferedReader(_Zstandard(buffered), BLOCK)
     else:
