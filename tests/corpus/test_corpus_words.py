@@ -62,8 +62,8 @@ def slow_scan(text: str, rule: Rule, numbers: dict[str, int]) -> tuple[list[Hit]
 def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[list[Hit], tuple[int, int]]:
     """As the package calls it, with a buffer for so many hits."""
     table = token_table() if match == "token" else word_table()
-    numbers = {hash_word(fold(form, table)): number for number, form in enumerate(forms)}
-    targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers))
+    numbers = {fold(form, table): number for number, form in enumerate(forms)}
+    targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(occurrences, "_HITS", buffer)
         found, counts = occurrences._scan_block(text.encode(), targets)
@@ -114,6 +114,38 @@ def test_the_scan_finds_what_a_loop_over_characters_finds_by_token(text: str, bu
     assert fast_scan(text, "token", forms, buffer) == expected
 
 
+ASCII_FORMS = ["a", "I", "of", "OK", "cat", "the", "mouse", "mousse", "x_1", "C", "7", "42", "_"]
+ASCII_TEXT = st.lists(
+    st.sampled_from([*ASCII_FORMS, "A", "MOUSE", "mouses", "cats", " ", "\n", "\t", "-", "\x00", "\x1c", "\x7f"])
+    | st.characters(max_codepoint=127),
+    max_size=80,
+).map("".join)
+
+
+@given(ASCII_TEXT, st.sampled_from(["word", "token"]), st.sets(st.sampled_from(ASCII_FORMS), min_size=1))
+@example("", "word", {"a"})
+@example("a", "word", {"a"})
+@example("the cat\n", "token", {"cat"})
+@settings(max_examples=300)
+def test_the_way_of_ascii_text_finds_what_the_way_of_any_text_finds(text: str, match: str, forms: set[str]) -> None:
+    table = token_table() if match == "token" else word_table()
+    numbers = {folded: i for i, folded in enumerate(dict.fromkeys(fold(form, table) for form in sorted(forms)))}
+    targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table))
+    array = np.frombuffer(text.encode(), np.uint8)
+    (ours, counts), (theirs, expected) = (f(array, targets) for f in (occurrences._scan_ascii, occurrences._scan_any))
+    assert ours.tolist() == theirs.tolist()
+    assert counts.tolist() == expected.tolist()
+
+
+def test_a_block_too_large_for_scratch_memory_goes_the_way_of_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "the mouse and the cat\n" * 50
+    usual = fast_scan(text, "word", ["mouse", "cat"], 8)
+    monkeypatch.setattr(occurrences, "_LARGEST", 100)
+    monkeypatch.setattr(occurrences, "_scan_ascii", None)
+    assert fast_scan(text, "word", ["mouse", "cat"], 8) == usual
+    assert len(usual[0]) == 100
+
+
 @pytest.mark.parametrize("character", BEYOND, ids=ascii)
 @pytest.mark.parametrize(("match", "rule"), [("word", as_word), ("token", as_token)])
 def test_the_scan_knows_the_characters_of_the_last_planes(match: str, rule: Rule, character: str) -> None:
@@ -128,7 +160,7 @@ def test_the_scan_knows_the_characters_of_the_last_planes(match: str, rule: Rule
 @given(st.lists(st.sampled_from(["mouse", "cat", "x", "mouse mouse"]), max_size=30), st.integers(1, 9))
 def test_a_scan_whose_hits_do_not_fit_stops_before_the_line_and_goes_on_there(lines: list[str], size: int) -> None:
     data = np.frombuffer("\n".join(lines).encode(), np.uint8)
-    table = WordTable({hash_word(fold("mouse", word_table())): 7})
+    table = WordTable({fold("mouse", word_table()): 7}, word_table())
     hits, counts = np.full((size, 6), -1, np.int64), np.zeros(2, np.int64)
     at = line = 0
     found = []
@@ -175,7 +207,9 @@ def test_hashes_of_words_differ_and_are_never_nothing(texts: list[str]) -> None:
 @given(st.sets(st.integers(1, 2**64 - 1) | st.integers(0, 30).map(lambda i: 5 + (i << 40)), max_size=100))
 def test_the_hash_table_finds_every_key_even_among_many_of_one_slot(keys: set[int]) -> None:
     numbers = {key: i for i, key in enumerate(sorted(keys))}
-    table = WordTable(numbers)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "hash_word", lambda word: word[0])
+        table = WordTable({(key,): number for key, number in numbers.items()}, word_table())
     slots = len(table.keys)
     assert slots >= 2 * len(keys)
     assert slots & (slots - 1) == 0

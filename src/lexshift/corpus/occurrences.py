@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -22,7 +23,7 @@ from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sentences import LONGEST, Passage
 from lexshift.corpus.sources import find_sources
 from lexshift.corpus.targets import Targets
-from lexshift.corpus.words import scan
+from lexshift.corpus.words import prepare_ascii, scan, scan_ascii
 from lexshift.errors import UserError
 
 SCHEMA = pa.schema(
@@ -40,6 +41,9 @@ SCHEMA = pa.schema(
 _SPACE = 0x20  # bytes up to it are white space or control characters
 _HITS = 1 << 15  # the scan's buffer, in hits
 _SLACK = 1 << 16  # rows that a sample may hold beyond its size before it is cut down
+_LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones
+_AHEAD = 4  # blocks read ahead for each worker
+_local = threading.local()
 _LONGEST_FORM = 1_000  # bytes within which a form of several words must end
 
 
@@ -112,14 +116,37 @@ def _scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterato
     with ThreadPoolExecutor(workers) as pool:
         for block in blocks:
             ahead.append((block, pool.submit(_scan_block, block.data, targets)))
-            if len(ahead) > workers:
+            if len(ahead) > _AHEAD * workers or (ahead and ahead[0][1].done()):
                 yield oldest()
         while ahead:
             yield oldest()
 
 
 def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
+    """Hits, (hits, 6), and counts of words and of lines with words, (2,)."""
     array = np.frombuffer(data, np.uint8)
+    plain = len(data) <= _LARGEST and data.isascii()
+    return _scan_ascii(array, targets) if plain else _scan_any(array, targets)
+
+
+def _scan_ascii(array: Array, targets: Targets) -> tuple[Array, Array]:
+    words, counts = targets.word_table, np.zeros(2, np.int64)
+    folded, newlines, places = _scratch(len(array))
+    lines, n = prepare_ascii(array, words.folding, words.beginnings, folded, newlines, places, counts)
+    hits = np.empty((n, 6), np.int64)
+    return hits[: scan_ascii(folded, newlines[: lines + 1], places[:n], words.keys, words.values, hits)], counts
+
+
+def _scratch(n: int) -> tuple[Array, Array, Array]:
+    """Arrays for a block of n bytes, each thread's own and used again: memory that is new to a process is slow."""
+    if n > getattr(_local, "size", -1):
+        _local.size = n
+        _local.folded = np.empty(n + 4, np.uint8)
+        _local.newlines, _local.places = (np.empty(n + 1, np.int32) for _ in range(2))
+    return _local.folded[: n + 4], _local.newlines[: n + 1], _local.places[: n + 1]
+
+
+def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
     table, words = targets.table, targets.word_table
     buffer, counts, found = np.empty((_HITS, 6), np.int64), np.zeros(2, np.int64), []
     at = line = 0

@@ -16,6 +16,7 @@ import numpy as np
 
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import STANDARD_INPUT, Source
+from lexshift.corpus.words import count_bytes
 from lexshift.errors import UserError
 
 BLOCK = 1 << 20  # bytes read at a time: enough to be quick, and memory that is used again
@@ -182,7 +183,7 @@ def _whole_lines(chunks: Iterator[bytes], tally: Tally) -> Iterator[bytes]:
 
 def count_lines(data: bytes) -> int:
     """How many line feeds there are."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == _LINE_FEED))
+    return count_bytes(np.frombuffer(data, np.uint8), _LINE_FEED)
 
 
 def _cut(data: bytes) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from lexshift import _checks
-from lexshift.corpus.words import FoldTable, WordTable, fold, hash_word, token_table, word_table
+from lexshift.corpus.words import FoldTable, WordTable, fold, token_table, word_table
 from lexshift.errors import UserError
 
 Match = Literal["word", "token", "lemma"]
@@ -69,11 +69,11 @@ class Targets:
     @cached_property
     def word_table(self) -> WordTable:
         """The first word of every form, for the scan."""
-        return WordTable({h: number for number, h in enumerate(self._by_first_word)})
+        return WordTable({word: number for number, word in enumerate(self._by_first_word)}, self.table)
 
     @cached_property
-    def _by_first_word(self) -> dict[int, list[Candidate]]:
-        found: dict[int, list[Candidate]] = {}
+    def _by_first_word(self) -> dict[tuple[int, ...], list[Candidate]]:
+        found: dict[tuple[int, ...], list[Candidate]] = {}
         for target, (word, forms) in enumerate(self.forms.items()):
             for form in _spellings(forms):
                 folded = fold(form, self.table)
@@ -84,7 +84,7 @@ class Targets:
                         f"or digit; tokens may (--match token)"
                     )
                 candidate = Candidate(target, None if first == (0, len(form)) else _as_folded(form, folded))
-                entries = found.setdefault(hash_word(folded[: first[1]]), [])
+                entries = found.setdefault(folded[: first[1]], [])
                 if candidate not in entries:
                     entries.append(candidate)
         return found

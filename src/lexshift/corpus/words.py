@@ -1,13 +1,14 @@
 """What a word is, character by character, and the pass over bytes that finds words.
 
 A table gives every character its folded form, or 0 if it separates words. The scan reads UTF-8 bytes once, keeps a
-hash of the word it is in, and looks that hash up where the word ends: no text is copied, split or lowered on the way.
+hash of the word it is in, and looks that hash up where the word ends: no text is split or decoded on the way. Text that
+is all ASCII goes a faster way: it is folded, and only where it may be that one of the words begins is it looked up.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import chain
 from typing import TypeAlias
@@ -24,6 +25,9 @@ _CHARACTERS = 0x110000
 _LETTERS = (range(0x33480), range(0xE0100, 0xE01F0))  # Unicode has letters, digits and marks nowhere else
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _MASK = 0xFFFFFFFFFFFFFFFF
+_ASCII = 128
+_FILTER_BITS = 14
+_FILTER_MULTIPLIER = 0x9E3779B1
 
 
 @cache
@@ -60,20 +64,53 @@ def hash_word(folded: Iterable[int]) -> int:
 
 
 class WordTable:
-    """Words with a number each, for the scan to look up: an open hash table."""
+    """Words with a number each, for the scan to look up: an open hash table, and a filter for words of ASCII text.
 
-    def __init__(self, numbers: dict[int, int]) -> None:
-        """Enter words by their hashes."""
+    Attributes
+    ----------
+    keys, values : (slots,)
+        Hashes and numbers.
+    folding : (256,)
+        What ASCII characters fold to; 0 for those that separate words.
+    beginnings : (2 ** 14,)
+        1 where the hash of a separator and the first three characters of a word is; the separator after a short word is
+        among them.
+    """
+
+    def __init__(self, numbers: Mapping[tuple[int, ...], int], table: FoldTable) -> None:
+        """Enter words by their folded characters."""
         slots = 64
         while slots < 4 * len(numbers):
             slots *= 2
         self.keys = np.zeros(slots, np.uint64)
         self.values = np.zeros(slots, np.int64)
-        for key, value in numbers.items():
+        self.folding = np.zeros(256, np.uint8)
+        self.folding[:_ASCII] = table[:_ASCII]
+        self.beginnings = np.zeros(1 << _FILTER_BITS, np.uint8)
+        for word, value in numbers.items():
+            key = hash_word(word)
             slot = key & (slots - 1)
             while self.keys[slot]:
                 slot = (slot + 1) & (slots - 1)
             self.keys[slot], self.values[slot] = key, value
+            if max(word) < _ASCII:
+                self._enter_beginning(word)
+
+    def _enter_beginning(self, word: tuple[int, ...]) -> None:
+        """After a word of one character comes a separator, and then anything."""
+        first, second, third = (*word, 0, 0)[:3]
+        for code in range(_ASCII) if len(word) == 1 else (third,):
+            window = first << 8 | second << 16 | code << 24
+            self.beginnings[((window * _FILTER_MULTIPLIER) & 0xFFFFFFFF) >> (32 - _FILTER_BITS)] = 1
+
+
+@kernel
+def count_bytes(data: npt.NDArray[np.uint8], value: int) -> int:
+    """How often a byte occurs; without the memory that a comparison of arrays would take. data : (n,)"""
+    n = 0
+    for i in range(len(data)):
+        n += data[i] == value
+    return n
 
 
 @kernel
@@ -154,3 +191,94 @@ def scan(
         i += size
     counts[0] += words
     return found, n, line
+
+
+@kernel
+def prepare_ascii(
+    data: npt.NDArray[np.uint8],
+    folding: npt.NDArray[np.uint8],
+    beginnings: npt.NDArray[np.uint8],
+    folded: npt.NDArray[np.uint8],
+    newlines: Array,
+    places: Array,
+    counts: Array,
+) -> tuple[int, int]:
+    """Find the lines of ASCII text and the places where one of the words may begin, in loops without a branch.
+
+    data : (n,) bytes, folding : (256,), beginnings : (2 ** 14,), counts : (2,) as for :func:`scan`
+    folded : (n + 4,), filled with a 0, the folded text, and three more
+    newlines, places : (n + 1,), filled with byte positions
+
+    Returns how many lines and places there are.
+    """
+    n, lines, found, words = len(data), 0, 0, 0
+    folded[0] = folded[n + 1] = folded[n + 2] = folded[n + 3] = 0
+    for i in range(n):
+        folded[i + 1] = folding[data[i]]
+    for i in range(n):
+        words += (folded[i] == 0) & (folded[i + 1] != 0)
+    for i in range(n):
+        newlines[lines] = i
+        lines += data[i] == 10
+    for i in range(n):
+        window = (
+            np.uint32(folded[i])
+            | (np.uint32(folded[i + 1]) << np.uint32(8))
+            | (np.uint32(folded[i + 2]) << np.uint32(16))
+            | (np.uint32(folded[i + 3]) << np.uint32(24))
+        )
+        places[found] = i
+        found += beginnings[np.uint32(window * np.uint32(_FILTER_MULTIPLIER)) >> np.uint32(32 - _FILTER_BITS)]
+    newlines[lines] = n
+    start = 0
+    for k in range(lines + 1):
+        while start < newlines[k] and folded[start + 1] == 0:
+            start += 1
+        counts[1] += start < newlines[k]
+        start = newlines[k] + 1
+    counts[0] += words
+    return lines, found
+
+
+@kernel
+def scan_ascii(
+    folded: npt.NDArray[np.uint8],
+    newlines: Array,
+    places: Array,
+    keys: npt.NDArray[np.uint64],
+    values: Array,
+    hits: Array,
+) -> int:
+    """Look up the words that begin at some places; as :func:`scan` for ASCII text.
+
+    folded : (n + 4,), newlines : (lines + 1,), places : (places,), as :func:`prepare_ascii` leaves them
+    keys, values : (slots,), hits : (places, 6), filled as by :func:`scan`
+
+    Returns the number of hits.
+    """
+    last, nothing, one = np.uint64(len(keys) - 1), np.uint64(0), np.uint64(1)
+    found = line = 0
+    for start in places:
+        if folded[start] != 0 or folded[start + 1] == 0:
+            continue
+        h, end = nothing, start
+        while folded[end + 1] != 0:
+            h = (h + np.uint64(folded[end + 1])) * np.uint64(_MULTIPLIER)
+            end += 1
+        h = h ^ (h >> np.uint64(32))
+        if h == nothing:
+            h = one
+        slot = h & last
+        while keys[slot] != nothing and keys[slot] != h:
+            slot = (slot + one) & last
+        if keys[slot] == h:
+            while newlines[line] < start:
+                line += 1
+            hits[found, 0] = values[slot]
+            hits[found, 1] = line
+            hits[found, 2] = newlines[line - 1] + 1 if line > 0 else 0
+            hits[found, 3] = newlines[line]
+            hits[found, 4] = start
+            hits[found, 5] = end
+            found += 1
+    return found
