@@ -40,7 +40,7 @@ SCHEMA = pa.schema(
 )
 _SPACE = 0x20  # bytes up to it are white space or control characters
 _HITS = 1 << 15  # the scan's buffer, in hits
-_SLACK = 1 << 16  # rows that a sample may hold beyond its size before it is cut down
+_SLACK = 1 << 14  # rows that a sample may hold beyond its size before it is cut down
 _LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones
 _AHEAD = 4  # blocks read ahead for each worker
 _local = threading.local()
@@ -210,7 +210,7 @@ class _Keeper:
         ]
         self._batches.append(pa.record_batch(columns, schema=SCHEMA))
         self._rows += len(rows)
-        if self._most is not None and self._rows > 2 * self._most * len(self.found) + _SLACK:
+        if self._most is not None and self._rows > 1.25 * self._most * len(self.found) + _SLACK:
             self._cut()
 
     def _resolve(self, block: Block, hits: Array) -> Array:
