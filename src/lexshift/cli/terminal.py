@@ -99,7 +99,7 @@ def summary(store: Siblings) -> None:
         amount = f"{corpus['words']:,} words in {corpus['passages']:,} lines or records"
         out.print(f"{corpus['label']}: {amount} of {files} ({splits}), {_size(corpus['bytes'])}", soft_wrap=True)
         for reason, n in corpus["skipped"].items():
-            out.print(f"  not used as it was: {n:,} {reason}", style="yellow", soft_wrap=True)
+            out.print(f"  skipped or altered: {n:,} {reason}", style="yellow", soft_wrap=True)
     lonely = [word for word, counts in zip(store.words, store.counts.to_numpy(), strict=True) if (counts == 0).any()]
     if lonely:
         shown = ", ".join(lonely[:10]) + (", ..." if len(lonely) > 10 else "")
