@@ -11,7 +11,6 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from lexshift._contents import Contents
 from lexshift._files import sync_folder, write_whole
 from lexshift._settings import FORMAT
 from lexshift._shards import Shards, begun_for, remove_work
@@ -28,29 +28,6 @@ from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings,
 
 _ROWS = 1 << 14  # written at a time
 _LOST = "occurrences whose word the tokenizer drops"
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What a store holds.
-
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The occurrences, by word, corpus and place.
-    forms : dict
-        The words with their forms.
-    corpora : list of dict
-        What is known of each corpus.
-    counts, found : (words, corpora)
-        Rows of the table, and occurrences before sampling.
-    """
-
-    table: pa.Table
-    forms: dict[str, tuple[str, ...]]
-    corpora: list[dict[str, Any]]
-    counts: Array
-    found: Array
 
 
 def write_store(

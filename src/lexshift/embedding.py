@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from lexshift import _checks
+from lexshift._contents import Contents, gather
 from lexshift._files import disk_faults, one_writer
 from lexshift._settings import digest, first_difference, identity
 from lexshift._shards import Shards, Work
 from lexshift._streams import check_seed
-from lexshift._writing import Contents, settle, write_store
+from lexshift._writing import settle, write_store
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
 from lexshift.corpus.sources import STANDARD_INPUT, find_sources
 from lexshift.corpus.targets import Words
@@ -200,7 +200,7 @@ class _Job:
         if store is not None:
             self._refuse_changed(store, scanned)
         targets = self._present(targets, scanned, store)
-        contents = self._contents(targets, scanned, store)
+        contents = gather(targets.forms, list(forms), scanned, store)
         fingerprint = digest(identity(self.settings, contents.forms, contents.corpora))
         if store is not None and store.fingerprint == fingerprint:
             self.monitor.note("the store has all of this already")
@@ -271,39 +271,6 @@ class _Job:
         # Numbers of targets stay as they were scanned; words that are left out have no rows.
         return Targets({word: forms for word, forms in targets.forms.items() if word not in absent}, targets.match)
 
-    def _contents(self, targets: Targets, scanned: dict[str, Occurrences], store: Siblings | None) -> Contents:
-        """What the store will hold, in its order: by word, then by corpus, then by place."""
-        entries = {entry["label"]: entry for entry in store.index["corpora"]} if store is not None else {}
-        scanned_words = list(self._with_words_of(store)) if store is not None else self.targets.words
-        number = {word: i for i, word in enumerate(scanned_words)}
-        labels = [*entries, *(label for label in scanned if label not in entries)]
-        for label, occurrences in scanned.items():
-            entries[label] = _entry(label, occurrences)
-        slices, counts, found = [], [], []
-        for word in targets.words:
-            for label in labels:
-                if label in scanned:
-                    table = scanned[label].table
-                    begin, end = np.searchsorted(table["target"].to_numpy(), [number[word], number[word] + 1])
-                    rows = table.slice(begin, end - begin).drop_columns(["target", "priority"])
-                    found.append(int(scanned[label].found[number[word]]))
-                else:
-                    assert store is not None
-                    begin, end = store.rows(word, label)
-                    rows = store.occurrences.slice(begin, end - begin).drop_columns(["word", "corpus"])
-                    found.append(store.index["words"][store.words.index(word)]["found"][store.corpora.index(label)])
-                slices.append(_labelled(rows, word, label))
-                counts.append(len(rows))
-        table = pa.concat_tables(slices).unify_dictionaries().combine_chunks()
-        shape = (len(targets.words), len(labels))
-        return Contents(
-            table=table,
-            forms=targets.forms,
-            corpora=[entries[label] for label in labels],
-            counts=np.array(counts, np.int64).reshape(shape),
-            found=np.array(found, np.int64).reshape(shape),
-        )
-
     def _plan(self, contents: Contents, fingerprint: str, store: Siblings | None) -> dict[str, Any]:
         return {
             "fingerprint": fingerprint,
@@ -338,29 +305,6 @@ def _make_folder(folder: Path) -> None:
         if names and not ours:
             raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one for the store")
     folder.mkdir(parents=True, exist_ok=True)
-
-
-def _entry(label: str, occurrences: Occurrences) -> dict[str, Any]:
-    tally = occurrences.tally
-    return {
-        "label": label,
-        "content": occurrences.content,
-        "files": tally.files,
-        "bytes": tally.size,
-        "passages": tally.passages,
-        "words": tally.words,
-        "splits": dict(sorted(tally.splits.items())),
-        "skipped": dict(sorted(tally.skipped.items())),
-    }
-
-
-def _labelled(rows: pa.Table, word: str, label: str) -> pa.Table:
-    """Rows with the columns word and corpus in front."""
-    kind = pa.dictionary(pa.int32(), pa.string())
-    zeros = np.zeros(len(rows), np.int32)
-    for position, (name, value) in enumerate((("word", word), ("corpus", label))):
-        rows = rows.add_column(position, pa.field(name, kind), pa.DictionaryArray.from_arrays(zeros, [value]))
-    return rows
 
 
 def _refuse_other(store: Siblings, settings: dict[str, Any]) -> None:
