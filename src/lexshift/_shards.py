@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,14 @@ class Work:
     Attributes
     ----------
     sentences : pyarrow array of distinct sentences
+    lengths : (sentences,)
+        Their characters.
     sentence, start, end : (n,)
         The distinct words in sentences: those to encode, in their order.
     row_of : (rows,)
         For each row of the store its place: in the old store if it is below ``reused``, else there plus its place here.
+    reused : int
+        Rows of the old store.
     cuts : (shards + 1,)
         Where shards begin and end.
     store : Siblings, optional
@@ -45,20 +50,17 @@ class Work:
     """
 
     sentences: pa.Array
+    lengths: Array
     sentence: Array
     start: Array
     end: Array
     row_of: Indices
+    reused: int
     cuts: list[int]
     store: Siblings | None
 
     def __len__(self) -> int:
         return len(self.sentence)
-
-    @property
-    def reused(self) -> int:
-        """Rows of the old store."""
-        return int(self.store.index["rows"]) if self.store is not None else 0
 
     @classmethod
     def plan(cls, table: pa.Table, store: Siblings | None) -> Work:
@@ -72,20 +74,20 @@ class Work:
         inverse = inverse.reshape(-1)
         sentence, start, end = distinct[:, 0], distinct[:, 1] // _OFFSET, distinct[:, 1] % _OFFSET
 
+        texts = sentences.to_pylist()
+        lengths = np.array([len(text) for text in texts], np.int64)
         place = np.full(len(distinct), -1, np.int64)
         reused = 0
         if store is not None:
             reused = int(store.index["rows"])
             known = _known(store)
-            texts = sentences.to_pylist()
             for i, key in enumerate(zip(sentence.tolist(), start.tolist(), end.tolist(), strict=True)):
                 place[i] = known.get((texts[key[0]], key[1], key[2]), -1)
-        lengths = np.array([len(text) for text in sentences.to_pylist()], np.int64)
         todo = np.flatnonzero(place < 0)
         todo = todo[np.lexsort((start[todo], sentence[todo], lengths[sentence[todo]]))]
         place[todo] = reused + np.arange(len(todo))
         cuts = _cuts(sentence[todo], lengths)
-        return cls(sentences, sentence[todo], start[todo], end[todo], place[inverse], cuts, store)
+        return cls(sentences, lengths, sentence[todo], start[todo], end[todo], place[inverse], reused, cuts, store)
 
     def rows(self, which: Sequence[int] | Array) -> tuple[list[str], list[tuple[int, int]]]:
         """Sentences and spans of some of the work."""
@@ -197,14 +199,11 @@ class Shards:
     def _sizes(self) -> tuple[list[int], list[int]]:
         """Characters and sentences of each shard."""
         characters, sentences = [], []
-        for begin, end in self._bounds():
+        for begin, end in pairwise(self.work.cuts):
             numbers = np.unique(self.work.sentence[begin:end])
-            characters.append(sum(len(text) for text in self.work.sentences.take(pa.array(numbers)).to_pylist()))
+            characters.append(int(self.work.lengths[numbers].sum()))
             sentences.append(len(numbers))
         return characters, sentences
-
-    def _bounds(self) -> Iterator[tuple[int, int]]:
-        return zip(self.work.cuts, self.work.cuts[1:], strict=False)
 
     def read(self, number: int) -> Matrix:
         """The vectors of a shard, (rows, d), once they are known to be what was written."""

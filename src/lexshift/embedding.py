@@ -26,7 +26,7 @@ from lexshift._shards import Shards, Work
 from lexshift._streams import check_seed
 from lexshift._writing import settle, write_store
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
-from lexshift.corpus.sources import STANDARD_INPUT, find_sources
+from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
 from lexshift.corpus.targets import Words
 from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
@@ -144,7 +144,7 @@ def embed(
 
 def _labels(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
     if labels is None:
-        names = [_valid(Path(corpus).name.split(".")[0] or str(corpus)) for corpus in corpora]
+        names = [as_text(Path(corpus).name.split(".")[0] or str(corpus)) for corpus in corpora]
         labels = ["old", "new"] if len(corpora) == 2 else names
     chosen = [str(label) for label in labels]
     if len(chosen) != len(corpora) or len(set(chosen)) != len(chosen) or not all(chosen):
@@ -152,11 +152,6 @@ def _labels(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | N
     if [os.fspath(corpus) for corpus in corpora].count(STANDARD_INPUT) > 1:
         raise UserError("standard input ('-') can be only one of the corpora")
     return chosen
-
-
-def _valid(name: str) -> str:
-    """A name of a file as text, which it need not be."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _settings_of(encoder: Encoder) -> dict[str, Any]:

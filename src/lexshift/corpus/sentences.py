@@ -11,7 +11,7 @@ _PAIRED = str.maketrans(dict.fromkeys("\"'()[]{}«»‹›“”„‟‘’‚�
 
 
 class Passage:
-    """A passage of text whose sentences are found when they are first needed."""
+    """A passage of text and where its sentences begin and end."""
 
     def __init__(self, text: str, split: str, language: str) -> None:
         self.text = text

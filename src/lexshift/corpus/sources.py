@@ -66,6 +66,11 @@ def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
     raise UserError(f"no {what} {text!r} (looked from {os.getcwd()})")
 
 
+def as_text(name: str) -> str:
+    """The name of a file as text, which it need not be."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
 def _in_folder(folder: Path) -> list[Source]:
     def refuse(error: OSError) -> None:
         raise UserError(f"the folder {os.fspath(error.filename)!r} cannot be read: {error.strerror}")
@@ -84,5 +89,4 @@ def _source(path: Path, name: str) -> Source:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
-    valid = os.fsencode(name).decode("utf-8", "backslashreplace")  # names of files need not be text
-    return Source(str(path), valid, _KINDS.get(suffixes[-1], "text") if suffixes else "text")
+    return Source(str(path), as_text(name), _KINDS.get(suffixes[-1], "text") if suffixes else "text")

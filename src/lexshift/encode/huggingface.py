@@ -31,6 +31,7 @@ _BUDGET = {"cpu": 512}  # tokens of a batch: on a processor what stays in its ca
 _WIDE_BUDGET = 16_384
 _STREAMS = 8  # batches that a processor works on beside one another, at most
 _LONGEST = 512  # pieces; what most models were trained with, so longer windows must be asked for
+_VOLATILE = ("_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "architectures")
 _PROBE = (7, 4)  # lengths of the sequences on which the fast path is compared with the model's own
 
 
@@ -185,11 +186,11 @@ class HuggingFaceEncoder:
                 self._encode_batch(batch, pieces, rows_of, vectors)
             return sum(lengths[number] for number in batch)
 
-        done = 0
+        done, total = 0, sum(lengths)
         for tokens in self._streams(run, work):
             done += tokens
             if advance is not None:
-                advance(done / sum(lengths))
+                advance(done / total)
         return vectors
 
     def _streams(self, run: Callable[[list[int]], int], work: list[list[int]]) -> Iterator[int]:
@@ -253,9 +254,6 @@ class HuggingFaceEncoder:
         return 1 - (ours * full).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(full, axis=1)
 
 
-_VOLATILE = ("_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "architectures")
-
-
 def pick_device(device: str) -> torch.device:
     """The device of a name; "auto" is the best there is."""
     if device == "auto":
@@ -264,7 +262,7 @@ def pick_device(device: str) -> torch.device:
     try:
         chosen = torch.device(device)
         torch.empty(1, device=chosen)
-    except (RuntimeError, AssertionError, NotImplementedError):
+    except (RuntimeError, AssertionError):  # torch built without CUDA asserts that it has it
         raise UserError(f"device {device!r} is not there on this machine; auto takes the best that is") from None
     return chosen
 

@@ -130,7 +130,7 @@ def _layer(parts: Parts, heads: int) -> _Layer:
     q, k, v, attention_out, attention_norm, up, activation, down, norm = parts
     weight = torch.cat([q.weight, k.weight, v.weight]).detach()
     bias = torch.cat([q.bias, k.bias, v.bias]).detach()
-    if "gelu" in str(activation).lower() and _is_exact_gelu(activation):
+    if _is_exact_gelu(activation):
         activation = torch.ops.aten.gelu_
     return _Layer(weight, bias, attention_out, attention_norm, up, activation, down, norm, heads)
 
