@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.spatial import distance
 
 from lexshift import SSCD, Metric, _products, bootstrap
-from lexshift._bootstrap import Resampler, _draw, _farthest_first, _first
+from lexshift._bootstrap import Resampler, _draw, _farthest_first, first_rows
 from lexshift._streams import generator
 from lexshift._typing import Array, Floats, Matrix
 from lexshift.swap import Strategy, swap_count
@@ -125,7 +125,9 @@ def test_copies_of_a_row_move_together(n: int, size: int, count: int, seed: int)
     drawn = rng.multinomial(n, np.full(n, 1 / n), size)
     order = rng.permuted(np.broadcast_to(np.arange(n), (size, n)), axis=1)
     slow = [np.bincount(movers(o, times, count), minlength=n) for o, times in zip(order, drawn, strict=True)]
-    assert _first(drawn, order, count).tolist() == np.array(slow).tolist()
+    moved = np.zeros_like(order)
+    first_rows(drawn, order, count, moved)
+    assert moved.tolist() == np.array(slow).tolist()
 
 
 def test_as_many_rows_are_drawn_as_there_are_and_all_are_as_likely() -> None:

@@ -20,7 +20,7 @@ from lexshift._streams import generator
 from lexshift._typing import Floats, Matrix
 from lexshift.distance.metric import evaluate, get
 from lexshift.gaussian import VARIANCE_FLOOR, fit
-from lexshift.significance import PermutationTest, _Splitter
+from lexshift.significance import PermutationTest, _Splitter, choose_members
 
 
 def slow_kl(x: Matrix, y: Matrix) -> float:
@@ -142,6 +142,15 @@ def test_p_is_the_share_with_the_original_split_counted_in(
     assert result.p == (1 + result.exceeding) / (1 + result.permutations)
 
 
+def chosen(rng: np.random.Generator, n: int, m: int) -> list[int]:
+    """m of n rows: the first places of a shuffle."""
+    left = list(range(n))
+    for i, uniform in enumerate(rng.random(m)):
+        k = i + int(uniform * (n - i))
+        left[i], left[k] = left[k], left[i]
+    return left[:m]
+
+
 @settings(max_examples=10)
 @given(st.sampled_from(SAMPLED_SIZES), st.sampled_from(sorted(SLOW)), st.integers(0, 99))
 def test_sampled_splits_are_those_of_the_words_stream(sizes: tuple[int, int], metric: str, seed: int) -> None:
@@ -149,11 +158,20 @@ def test_sampled_splits_are_those_of_the_words_stream(sizes: tuple[int, int], me
     rng, rows = generator(seed, "permutation", "plane"), np.concatenate([old, new])
     e_original, exceeding = SLOW[metric](old, new), 0
     for _ in range(150):
-        small = rng.choice(len(rows), min(sizes), replace=False, shuffle=False)
+        small = chosen(rng, len(rows), min(sizes))
         members = np.isin(np.arange(len(rows)), small) == (sizes[0] <= sizes[1])
         exceeding += SLOW[metric](rows[members], rows[~members]) >= e_original * (1 - 1e-9)
     result = permutation_test(old, new, metric, permutations=150, seed=seed, word="plane")
     assert (result.exceeding, result.exact) == (exceeding, False)
+
+
+def test_every_choice_of_members_is_equally_likely() -> None:
+    members = np.zeros((60_000, 5), np.uint8)
+    choose_members(np.random.default_rng(0).random((60_000, 2)), members)
+    assert (members.sum(axis=1) == 2).all()
+    pairs, counts = np.unique(members, axis=0, return_counts=True)
+    assert len(pairs) == math.comb(5, 2)
+    assert stats.chisquare(counts).pvalue > 0.01
 
 
 def test_p_does_not_depend_on_how_large_the_distance_is_beside_its_variation() -> None:
@@ -168,7 +186,7 @@ def test_p_does_not_depend_on_how_large_the_distance_is_beside_its_variation() -
     )
     for _ in range(150):
         members = np.zeros(2 * n, bool)
-        members[rng.choice(2 * n, n, replace=False, shuffle=False)] = True
+        members[chosen(rng, 2 * n, n)] = True
         exceeding += SLOW[metric](rows[members], rows[~members]) >= e_original
     assert permutation_test(old, new, metric, permutations=150).exceeding == exceeding
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lexshift import _checks, swap
+from lexshift._compile import kernel
 from lexshift._products import Products, batches
 from lexshift._streams import generator
 from lexshift._sums import power_of_two
@@ -112,53 +114,84 @@ class Resampler:
             order_old, order_new = (
                 rng.permuted(np.broadcast_to(np.arange(n), (size * self.repeats, n)), axis=1) for n in (n_old, n_new)
             )
-        moved_old = _first(drawn_old.repeat(self.repeats, axis=0), order_old, self.count)  # (size * repeats, n)
-        moved_new = _first(drawn_new.repeat(self.repeats, axis=0), order_new, self.count)
+        moved_old, moved_new = np.zeros_like(order_old), np.zeros_like(order_new)  # (size * repeats, n)
+        first_rows(drawn_old, order_old, self.count, moved_old)
+        first_rows(drawn_new, order_new, self.count, moved_new)
 
         all_old, all_new = _Sums.of(self.old, drawn_old), _Sums.of(self.new, drawn_new)
-        e_original = self._distances(all_old, all_new, all_new.none(), all_old.none())
-        out_old, out_new = _Sums.of(self.old, moved_old), _Sums.of(self.new, moved_new)
-        stay_old, stay_new = all_old.repeat(self.repeats).less(out_old), all_new.repeat(self.repeats).less(out_new)
-        e_swap = self._distances(stay_old, stay_new, out_new, out_old).reshape(size, self.repeats)
-        return np.abs(e_original[:, None] - e_swap).mean(axis=1)
+        e_original = self._distances(all_old, all_new, all_old.none(), all_new.none())
+        e_swap = self._distances(all_old, all_new, _Sums.of(self.old, moved_old), _Sums.of(self.new, moved_new))
+        return np.abs(e_original[:, None] - e_swap.reshape(size, self.repeats)).mean(axis=1)
 
-    def _distances(self, stay_old: _Sums, stay_new: _Sums, came_old: _Sums, came_new: _Sums) -> Floats:
-        """Distances between the sets made of what stayed and what came. (b,)"""
-        D1 = self._gaussian(stay_old, came_old, self.old, self.shift)
-        D2 = self._gaussian(stay_new, came_new, self.new, -self.shift)
+    def _distances(self, all_old: _Sums, all_new: _Sums, moved_old: _Sums, moved_new: _Sums) -> Floats:
+        """Distances between the two sets after what moved has changed places. (b,)"""
+        swap_moments(*all_old, *all_new, *moved_old, *moved_new, self.shift, self.scale)
+        D1 = Gaussian(moved_old.sums + self.old.centre, moved_old.squares, len(self.old.rows))
+        D2 = Gaussian(moved_new.sums + self.new.centre, moved_new.squares, len(self.new.rows))
         return evaluate([self.metric], D1, D2, generator(self.sscd.seed, "samples", self.word))[0]
 
-    def _gaussian(self, stay: _Sums, came: _Sums, side: Products, shift: Floats) -> Gaussian:
-        """The Gaussians of sets whose one part is summed about its own centre, the other about one by ``shift`` off."""
-        count, arrived = stay.count + came.count, came.count  # (b, 1)
-        total = stay.sums + came.sums + arrived * shift
-        variance = stay.squares
-        if variance.shape[1]:
-            squares = stay.squares + came.squares + shift * (2 * came.sums + arrived * shift) - total**2 / count
-            variance = np.maximum(squares, 0) / (np.maximum(count - 1, 1) * self.scale**2)
-        return Gaussian(side.centre + total / (count * self.scale), variance, len(side.rows))
 
+class _Sums(NamedTuple):
+    """How many rows (b,), their sums (b, d) and sums of squares (b, d or 0) in a batch of selections."""
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """Number of rows (b, 1), their sums (b, d) and sums of squares (b, d or 0) in a batch of selections."""
-
-    count: Floats
+    rows: Floats
     sums: Floats
     squares: Floats
 
     @classmethod
     def of(cls, side: Products, times: Array) -> _Sums:
-        return cls(times.sum(axis=1, keepdims=True).astype(float), *side.sums(times))
+        return cls(times.sum(axis=1).astype(float), *side.sums(times))
 
     def none(self) -> _Sums:
-        return _Sums(0 * self.count, 0 * self.sums, 0 * self.squares)
+        return _Sums(*map(np.zeros_like, self))
 
-    def repeat(self, times: int) -> _Sums:
-        return _Sums(*(field.repeat(times, axis=0) for field in (self.count, self.sums, self.squares)))
 
-    def less(self, other: _Sums) -> _Sums:
-        return _Sums(self.count - other.count, self.sums - other.sums, self.squares - other.squares)
+@kernel
+def swap_moments(
+    n_old: Floats,
+    sums_old: Floats,
+    squares_old: Floats,
+    n_new: Floats,
+    sums_new: Floats,
+    squares_new: Floats,
+    out_old: Floats,
+    moved_old: Floats,
+    moved_squares_old: Floats,
+    out_new: Floats,
+    moved_new: Floats,
+    moved_squares_new: Floats,
+    shift: Floats,
+    scale: Floats,
+) -> None:
+    """Means and variances of both sets after some rows of each have changed places, written over the moved rows' sums.
+
+    n, sums, squares : (b,), (b, d), (b, d or 0), of all rows of a resample about its set's centre, in scaled units
+    out, moved, moved_squares : (b * repeats,), (b * repeats, d), (b * repeats, d or 0), of the rows that move
+    shift : (d,), from the old centre to the new one in scaled units; scale : (d,)
+
+    After it ``moved`` holds the means less their set's centre, and ``moved_squares`` the variances.
+    """
+    repeats = len(moved_old) // len(sums_old)
+    variance = squares_old.shape[1] > 0
+    for b in range(len(moved_old)):
+        k = b // repeats
+        count_old = n_old[k] - out_old[b] + out_new[b]
+        count_new = n_new[k] - out_new[b] + out_old[b]
+        spare_old, spare_new = max(count_old - 1, 1.0), max(count_new - 1, 1.0)
+        for i in range(len(shift)):
+            left, came = moved_old[b, i], moved_new[b, i]
+            total_old = sums_old[k, i] - left + came + out_new[b] * shift[i]
+            total_new = sums_new[k, i] - came + left - out_old[b] * shift[i]
+            if variance:
+                left_squares, came_squares = moved_squares_old[b, i], moved_squares_new[b, i]
+                around_old = came_squares + shift[i] * (2 * came + out_new[b] * shift[i])  # about the old centre
+                around_new = left_squares - shift[i] * (2 * left - out_old[b] * shift[i])
+                rest_old = squares_old[k, i] - left_squares + around_old - total_old**2 / count_old
+                rest_new = squares_new[k, i] - came_squares + around_new - total_new**2 / count_new
+                moved_squares_old[b, i] = max(rest_old, 0.0) / (spare_old * scale[i] ** 2)
+                moved_squares_new[b, i] = max(rest_new, 0.0) / (spare_new * scale[i] ** 2)
+            moved_old[b, i] = total_old / (count_old * scale[i])
+            moved_new[b, i] = total_new / (count_new * scale[i])
 
 
 def _draw(n: int, size: int, rng: np.random.Generator) -> Array:
@@ -166,13 +199,20 @@ def _draw(n: int, size: int, rng: np.random.Generator) -> Array:
     return rng.multinomial(n, np.full(n, 1 / n), size)
 
 
-def _first(drawn: Array, order: Array, count: int) -> Array:
-    """Of the rows drawn, the first ones in an order until there are ``count``, all copies of a row together: (b, n)."""
-    times = np.take_along_axis(drawn, order, axis=1)
-    before = np.cumsum(times, axis=1) - times
-    moved = np.zeros_like(drawn)
-    np.put_along_axis(moved, order, times * (before < count), axis=1)
-    return moved
+@kernel
+def first_rows(drawn: Array, order: Array, count: int, moved: Array) -> None:
+    """Of the rows drawn, the first ones in an order until there are ``count``, all copies of a row together.
+
+    drawn : (b, n), order, moved : (b * repeats, n); ``moved``, zeros before, is filled with how often each row is taken
+    """
+    repeats = len(order) // len(drawn)
+    for b in range(len(order)):
+        taken, times = 0, drawn[b // repeats]
+        for row in order[b]:
+            if taken >= count:
+                break
+            moved[b, row] = times[row]
+            taken += times[row]
 
 
 def _farthest_first(rows: Matrix, drawn_other: Array, other: Matrix) -> Array:

@@ -29,17 +29,25 @@ class Products:
     def sums(self, times: Array) -> tuple[Floats, Floats]:
         """Sums and sums of squares of the rows, each taken so many times: (b, n) -> (b, d) and (b, d or 0)."""
         d = self.rows.shape[1]
-        sums, squares = np.zeros((len(times), d)), np.zeros((len(times), d if self.variance else 0))
+        sums, squares = np.empty((len(times), d)), np.empty((len(times), d if self.variance else 0))
         for start in range(0, len(self.rows), _CHUNK_ROWS):
             chunk = slice(start, start + _CHUNK_ROWS)
             z = (self.rows[chunk] * self.weights[chunk, None] - self.centre) * self.scale
             factor = times[:, chunk].astype(self.dtype)
-            sums += factor @ z
+            _add(sums, factor @ z, start)
             if self.variance:
-                squares += factor @ (z * z - self.square)
+                _add(squares, factor @ (z * z - self.square), start)
         if self.variance:
             squares += times.sum(axis=1, keepdims=True) * self.square.astype(float)
         return sums, squares
+
+
+def _add(total: Floats, part: Matrix, start: int) -> None:
+    """The first part takes the place of what is in memory, the others are added."""
+    if start:
+        total += part
+    else:
+        total[:] = part
 
 
 def batches(total: int, cells: int) -> Iterator[int]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from lexshift import _checks
 from lexshift._bootstrap import Interval, bootstrap
+from lexshift._compile import kernel
 from lexshift._products import Products, batches
 from lexshift._streams import check_seed, generator
 from lexshift._sums import power_of_two
@@ -212,8 +213,7 @@ class _Splitter:
     def random(self, size: int, rng: np.random.Generator) -> Array:
         """Members of the smaller set in random splits: (size, n) of 0 and 1."""
         members = np.zeros((size, self.n), np.uint8)
-        for row in members:
-            row[rng.choice(self.n, self.n_small, replace=False, shuffle=False)] = 1
+        choose_members(rng.random((size, self.n_small)), members)
         return members
 
     def all_others(self) -> Array:
@@ -225,3 +225,20 @@ class _Splitter:
         for row, chosen in zip(members, splits, strict=True):
             row[list(chosen)] = 1
         return members
+
+
+@kernel
+def choose_members(uniforms: Floats, members: npt.NDArray[np.uint8]) -> None:
+    """Choose as many members of each row as there are random numbers for it, every choice equally likely.
+
+    uniforms : (b, m), from 0 to below 1; members : (b, n), zeros before
+
+    A shuffle that stops after m places: the member for place i is one of the n - i that are left.
+    """
+    rows, n = members.shape
+    for b in range(rows):
+        order = np.arange(n)
+        for i in range(uniforms.shape[1]):
+            k = i + int(uniforms[b, i] * (n - i))
+            order[i], order[k] = order[k], order[i]
+            members[b, order[i]] = 1
