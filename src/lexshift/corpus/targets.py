@@ -207,23 +207,27 @@ def _is(question: Callable[[], bool]) -> bool:
         return False
 
 
-def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, tuple[str, ...]]:
-    """Add to each target every form that simplemma's dictionary of the language puts under it."""
+def lemma_dictionary(language: str) -> Mapping[str, str]:
+    """The lemma of every form that simplemma's dictionary of the language has."""
     try:
         from simplemma.strategies import DefaultDictionaryFactory
     except ImportError:
         raise UserError("matching by lemma needs simplemma: pip install 'lexshift[lemma]'") from None
     try:
-        dictionary = DefaultDictionaryFactory().get_dictionary(language)
+        return DefaultDictionaryFactory().get_dictionary(language)
     except ValueError:
         raise UserError(
             f"simplemma has no lemmas for the language {language!r}; match by word and list the forms"
         ) from None
+
+
+def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, tuple[str, ...]]:
+    """Add to each target every form that the dictionary of the language puts under it."""
     found = {word: list(values) for word, values in forms.items()}
     lowered: dict[str, list[str]] = {}
     for word in forms:
         lowered.setdefault(word.lower(), []).append(word)
-    for form, lemma in dictionary.items():
+    for form, lemma in lemma_dictionary(language).items():
         if fold(form[:1], word_table())[0]:  # not clitics such as 'm
             for word in lowered.get(lemma.lower(), []):
                 found[word].append(form)

@@ -114,6 +114,20 @@ def count_bytes(data: npt.NDArray[np.uint8], value: int) -> int:
 
 
 @kernel
+def folded_at(data: npt.NDArray[np.uint8], i: int, table: FoldTable) -> tuple[int, int]:
+    """The folded character that begins at byte i of UTF-8 text, and how many bytes it has. data : (n,)"""
+    byte = data[i]
+    if byte < 0x80:
+        return table[byte], 1
+    if byte < 0xE0:
+        return table[((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)], 2
+    if byte < 0xF0:
+        return table[((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)], 3
+    wide = ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6)
+    return table[wide | (data[i + 3] & 0x3F)], 4
+
+
+@kernel
 def scan(
     data: npt.NDArray[np.uint8],
     at: int,
@@ -140,21 +154,7 @@ def scan(
     line_start, start, i = at, -1, at  # start: of the word that i is in, or -1
     h = nothing
     while i <= n:
-        code, size = np.uint32(0), 1
-        if i < n:
-            byte = data[i]
-            if byte < 0x80:
-                code = table[byte]
-            elif byte < 0xE0:
-                code = table[((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)]
-                size = 2
-            elif byte < 0xF0:
-                code = table[((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)]
-                size = 3
-            else:
-                wide = ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6)
-                code = table[wide | (data[i + 3] & 0x3F)]
-                size = 4
+        code, size = folded_at(data, i, table) if i < n else (np.uint32(0), 1)
         if code != 0:
             if start < 0:
                 start, h = i, nothing

@@ -1,0 +1,115 @@
+"""Which words to ask about when nobody says: those frequent in both corpora, without function words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from lexshift.corpus.counting import WordCounts
+from lexshift.errors import UserError
+
+LANGUAGES = {
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fr": "French",
+    "it": "Italian",
+    "la": "Latin",
+    "nl": "Dutch",
+    "pt": "Portuguese",
+    "ru": "Russian",
+    "sv": "Swedish",
+}
+"""Languages whose function words are known."""
+_LEAST_SHARE = 0.2  # of running words that are function words, for a text to be in a language
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Words chosen by their frequency.
+
+    Attributes
+    ----------
+    words : tuple of str
+        The most frequent first.
+    language : str, optional
+        The ISO code of the language whose function words were left out; None if the text is in none that is known.
+    candidates : int
+        How many words occur often enough, of which these are the most frequent.
+    """
+
+    words: tuple[str, ...]
+    language: str | None
+    candidates: int
+
+
+@cache
+def function_words(language: str) -> frozenset[str]:
+    """The function words of a language."""
+    return frozenset(files("lexshift.corpus").joinpath("function_words", f"{language}.txt").read_text("utf-8").split())
+
+
+def language_of(counts: WordCounts) -> str | None:
+    """The language whose function words make up the largest share of a text, if it is a large one.
+
+    >>> language_of(WordCounts({"the": 5, "of": 3, "mouse": 2}, 10))
+    'en'
+    """
+    share = {
+        language: sum(counts.counts.get(word, 0) for word in function_words(language)) / counts.total
+        for language in LANGUAGES
+    }
+    best = max(share, key=lambda language: share[language])
+    return best if share[best] >= _LEAST_SHARE else None
+
+
+def frequent_words(old: WordCounts, new: WordCounts, min_count: int, top_words: int) -> Choice:
+    """The words that occur at least ``min_count`` times in both corpora, at most ``top_words`` of them.
+
+    A word ranks by its frequency in the corpus where it is rarer, relative to the corpus's size.
+
+    >>> old = WordCounts({"mouse": 3, "the": 9, "cat": 1, "1950": 3}, 16)
+    >>> new = WordCounts({"mouse": 4, "the": 9, "cat": 5, "1950": 3}, 21)
+    >>> frequent_words(old, new, min_count=2, top_words=10).words
+    ('mouse',)
+    """
+    language = language_of(new)
+    dropped = function_words(language) if language is not None else frozenset()
+
+    def frequency(word: str) -> float:
+        return min(old.counts[word] / old.total, new.counts[word] / new.total)
+
+    often = [
+        word
+        for word, n in old.counts.items()
+        if min(n, new.counts.get(word, 0)) >= min_count and word not in dropped and _is_a_word(word)
+    ]
+    if not often:
+        raise UserError(
+            f"no word but function words and numbers occurs at least {min_count} times in both corpora; give the words "
+            f"to compare (--words), or ask for less (--min-count)"
+        )
+    ranked = sorted(often, key=lambda word: (-frequency(word), word))
+    return Choice(tuple(ranked[:top_words]), language, len(ranked))
+
+
+def _is_a_word(word: str) -> bool:
+    """Not a number, code or sign, and not a single letter; where there is no case, one character may be a word."""
+    if any(c.isnumeric() or c == "_" for c in word) or not any(c.isalpha() for c in word):
+        return False
+    return len(word) > 1 or word.lower() == word.upper()
+
+
+def by_lemma(counts: WordCounts, lemmas: Mapping[str, str]) -> WordCounts:
+    """Counts of lemmas from counts of their forms; a form without a lemma is its own.
+
+    >>> by_lemma(WordCounts({"mouse": 2, "mice": 3}, 5), {"mice": "mouse"}).counts
+    {'mouse': 5}
+    """
+    summed: dict[str, int] = {}
+    for form, n in counts.counts.items():
+        lemma = lemmas.get(form, form)
+        summed[lemma] = summed.get(lemma, 0) + n
+    return WordCounts(summed, counts.total)
