@@ -1,0 +1,39 @@
+"""Two small corpora to try lexshift with, and the list of their words that changed.
+
+Both were written for this purpose: 24 words, 30 sentences for each word and period. Half of the words have in the 2010s
+a meaning that they did not have in the 1950s, and keep some of their old one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+
+
+def demo_corpora() -> tuple[Path, Path]:
+    """The files of the two corpora that come with the package, the old one first.
+
+    Examples
+    --------
+    >>> from lexshift import demo_corpora
+    >>> [path.name for path in demo_corpora()]
+    ['1950s.txt', '2010s.txt']
+    """
+    return _HERE / "1950s.txt", _HERE / "2010s.txt"
+
+
+def gold() -> dict[str, bool]:
+    """Every word of the corpora that is to be compared, and whether it changed."""
+    rows = [line.split("\t") for line in (_HERE / "gold.tsv").read_text("utf-8").splitlines()[1:]]
+    return {word: changed == "1" for word, changed in rows}
+
+
+def average_precision(ranking: list[str], relevant: set[str]) -> float:
+    """The mean, over the relevant words, of the share of relevant words down to each: 1 if they all come first.
+
+    >>> average_precision(["mouse", "bread", "cloud"], {"mouse", "cloud"})
+    0.8333333333333333
+    """
+    hits = [rank for rank, word in enumerate(ranking, 1) if word in relevant]
+    return sum(n / rank for n, rank in enumerate(hits, 1)) / len(relevant)
