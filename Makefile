@@ -1,6 +1,7 @@
-# make demo    set everything up and show the change scores of a few words
+# make demo    set everything up and compare two small corpora that come with the package
 # make test    set everything up, lint, and run every test
 # make lint    ruff and mypy
+# make docs    the documentation as a web site, in site/
 # make bench   the benchmarks; each prints its table
 
 PYTHON ?= python3
@@ -8,20 +9,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint docs bench clean
 
 demo: $(VENV)/.ready
-	$(BIN)/python examples/arrays.py
+	$(BIN)/lexshift demo
 
 test: lint
 	$(BIN)/python -m pytest
 
-lint: $(VENV)/.ready
+docs: $(VENV)/.developing
+	$(BIN)/mkdocs build --strict
+
+lint: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.ready
+bench: $(VENV)/.developing
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 $(VENV)/.ready: pyproject.toml constraints.txt
@@ -29,8 +33,12 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 		|| { echo "lexshift needs Python 3.11 or later; $(PYTHON) is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch
+	$(PIP) --editable '.[lemma,minilm]'
+	touch $@
+
+$(VENV)/.developing: $(VENV)/.ready
 	$(PIP) --editable '.[dev,lemma,minilm]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site lexshift-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

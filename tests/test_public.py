@@ -73,7 +73,7 @@ def test_every_parameter_and_result_of_a_public_name_is_typed(name: str) -> None
     assert inspect.isclass(value) or inspect.signature(value).return_annotation is not inspect.Signature.empty
 
 
-@pytest.mark.parametrize("name", ["sscd_", "Sweep", "compare", "_missing"])
+@pytest.mark.parametrize("name", ["sscd_", "Sweep", "compair", "_missing"])
 def test_an_unknown_name_is_an_attribute_error_that_says_which(name: str) -> None:
     with pytest.raises(AttributeError, match=f"module 'lexshift' has no attribute '{name}'"):
         getattr(lexshift, name)

@@ -18,12 +18,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lexshift.comparison import compare
+    from lexshift.demo import demo_corpora
     from lexshift.distance import Metric, metrics, register
     from lexshift.embedding import embed
     from lexshift.encode import Encoder
     from lexshift.errors import UserError
     from lexshift.gaussian import Gaussian
     from lexshift.rates import search_rate
+    from lexshift.result import Result
     from lexshift.siblings import Siblings
     from lexshift.significance import benjamini_hochberg, bootstrap, decide, permutation_test
     from lexshift.sscd import SSCD, sweep
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "compare": "comparison",
+    "Result": "result",
+    "demo_corpora": "demo",
     "embed": "embedding",
     "Encoder": "encode",
     "Siblings": "siblings",
@@ -53,11 +59,14 @@ __all__ = [
     "Encoder",
     "Gaussian",
     "Metric",
+    "Result",
     "Siblings",
     "UserError",
     "benjamini_hochberg",
     "bootstrap",
+    "compare",
     "decide",
+    "demo_corpora",
     "embed",
     "metrics",
     "permutation_test",

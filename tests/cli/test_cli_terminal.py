@@ -8,9 +8,11 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
+from lexshift import progress
 from lexshift.cli import terminal
-from lexshift.cli.terminal import Bars, complain
+from lexshift.cli.terminal import complain
 from lexshift.monitor import Monitor, Silent
+from lexshift.progress import Bars
 
 ODD = ["[red]", "[/]", "[/red]", "[bold]x[/bold]", ":mouse:", "[link=x]y", "back\\", "\\[red]", "{task.total}", "100%"]
 
@@ -19,7 +21,8 @@ ODD = ["[red]", "[/]", "[/red]", "[bold]x[/bold]", ":mouse:", "[link=x]y", "back
 def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What is written to standard error, which is no terminal."""
     text = io.StringIO()
-    monkeypatch.setattr(terminal, "err", Console(file=text, highlight=False, soft_wrap=True, width=200))
+    for module in (progress, terminal):
+        monkeypatch.setattr(module, "err", Console(file=text, highlight=False, soft_wrap=True, width=200))
     yield text
     text.close()
 
@@ -101,7 +104,7 @@ def test_a_mistake_is_one_line_however_long(screen: io.StringIO) -> None:
     [(0, "0 B"), (999, "999 B"), (1_000, "1 kB"), (51_400, "51 kB"), (2_000_000, "2 MB"), (3_250_000_000, "3.2 GB")],
 )
 def test_sizes_are_shown_in_units_of_a_thousand(n: int, shown: str) -> None:
-    assert terminal._size(n) == shown
+    assert progress.size(n) == shown
 
 
 def test_a_silent_monitor_hears_everything_and_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import sys
 import typer
 
 from lexshift import __version__
-from lexshift.cli import check, embed, info
+from lexshift.cli import check, compare, demo, embed, info
 from lexshift.cli.terminal import complain
 from lexshift.errors import UserError
 
@@ -17,6 +17,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("compare")(compare.command)
+app.command("demo")(demo.command)
 app.command("embed")(embed.command)
 app.command("info")(info.command)
 app.command("check")(check.command)

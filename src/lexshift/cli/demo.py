@@ -1,0 +1,30 @@
+"""lexshift demo: the main job on two small corpora that come with the package."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def command(
+    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")] = "lexshift-demo",
+) -> None:
+    """Compare two small corpora that come with the package, for words that are known to have changed or not."""
+    from lexshift.cli.results import interruptible, show, tell
+    from lexshift.comparison import compare
+    from lexshift.demo import average_precision, demo_corpora, gold
+    from lexshift.progress import Bars, err
+
+    known = gold()
+    changed = {word for word, is_changed in known.items() if is_changed}
+    with interruptible(), Bars() as bars:
+        result = compare(*demo_corpora(), words=list(known), out=out, monitor=bars)
+    show(result, "table")
+    ranking = result.table["word"].tolist()
+    above = len(changed & set(ranking[: len(changed)]))
+    tell(result, out)
+    err.print(
+        f"{above} of the {len(changed)} words known to have changed are ranked above all "
+        f"{len(known) - len(changed)} known to be stable; average precision {average_precision(ranking, changed):.3f}"
+    )

@@ -1,0 +1,69 @@
+"""How the terminal shows the result of a comparison: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from lexshift.cli.terminal import complain, out
+from lexshift.progress import err
+from lexshift.report.page import chance, digits
+from lexshift.result import CHANGED, REPORT, TOO_FEW, Result
+
+FORMATS = ("table", "csv", "json")
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C ends a run in one sentence; nothing that was done is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain("stopped; the same command goes on where it was")
+        raise typer.Exit(130) from None
+
+
+def show(result: Result, form: str) -> None:
+    """Print the results."""
+    if form == "csv":
+        typer.echo(result.table.to_csv(index=False), nl=False)
+    elif form == "json":
+        typer.echo(result.table.to_json(orient="records", indent=1, force_ascii=False))
+    else:
+        out.print(ranking(result))
+
+
+def ranking(result: Result) -> Table:
+    """The ranked table."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("word")
+    for label in result.labels:
+        table.add_column(Text(label), justify="right")
+    for name in ("change", "95 % interval", "p", "q"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for row in result.table.to_dict("records"):
+        cells: list[Text | str] = [Text(row["word"]), f"{row['n_old']:,}", f"{row['n_new']:,}"]
+        if row["verdict"] == TOO_FEW:
+            told = Text(f"{row['verdict']}: {row['reason']}")
+            table.add_row(*cells, "", "", "", "", told, style="dim")
+            continue
+        interval = f"{digits(row['low'])} to {digits(row['high'])}"
+        verdict = Text(row["verdict"], "bold magenta" if row["verdict"] == CHANGED else "")
+        table.add_row(*cells, digits(row["score"]), interval, chance(row["p"]), chance(row["q"]), verdict)
+    return table
+
+
+def tell(result: Result, folder: str) -> None:
+    """What was skipped, the outcome in a sentence, and where the page is."""
+    err.print()
+    for label, entry in zip(result.labels, result.run["corpora"], strict=True):
+        for reason, n in entry["skipped"].items():
+            err.print(Text(f"skipped or altered in {label}: {n:,} {reason}", "yellow"))
+    err.print(Text(f"{result.headline()}."))
+    err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))

@@ -1,0 +1,312 @@
+"""The main job: two corpora in, and out comes which words changed, how much, and how sure that is."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+from lexshift import __version__, _checks, swap
+from lexshift._typing import Matrix
+from lexshift.corpus.counting import WordCounts, count_words
+from lexshift.corpus.frequent import LANGUAGES, by_lemma, frequent_words
+from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
+from lexshift.corpus.targets import Words, lemma_dictionary, read_targets
+from lexshift.corpus.words import token_table, word_table
+from lexshift.distance.metric import Metric
+from lexshift.embedding import embed
+from lexshift.errors import UserError
+from lexshift.monitor import Monitor
+from lexshift.progress import watching
+from lexshift.result import PERIODS, Result
+from lexshift.scoring import score
+from lexshift.siblings import Siblings
+from lexshift.sscd import SSCD
+
+STORE = "store"
+_PACKAGES = (
+    "numba",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sentencex",
+    "simplemma",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+_YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
+
+Place = str | os.PathLike[str]
+
+
+def compare(
+    old: Place,
+    new: Place,
+    words: Words | None = None,
+    *,
+    model: Any = "minilm",
+    metric: str | Metric = "kl",
+    strategy: swap.Strategy = "random",
+    normalised: bool = False,
+    rate: float | Literal["auto"] = 0.4,
+    repeats: int = 20,
+    alpha: float = 0.05,
+    seed: int = 0,
+    max_per_word: int | None = 500,
+    min_usages: int = 10,
+    min_count: int = 20,
+    top_words: int = 100,
+    permutations: int = 10_000,
+    resamples: int = 1_000,
+    out: Place | None = None,
+    labels: Sequence[str] | None = None,
+    match: str = "word",
+    monitor: Monitor | bool = True,
+    **options: Any,
+) -> Result:
+    """Find which words changed their meaning between two corpora.
+
+    Parameters
+    ----------
+    old, new : str or path
+        The two corpora: text files, tables, folders or patterns.
+    words : path, list, or mapping of words to their forms, optional
+        The words to ask about; see :func:`lexshift.corpus.read_targets`. Without it, those frequent in both corpora.
+    model : str, path, (model, tokenizer) or Encoder
+        What embeds the usages; see :func:`lexshift.encode.as_encoder`.
+    metric : str or Metric
+        The distance between the two sets of usages; :func:`lexshift.metrics` lists the names.
+    strategy : "random" or "distance"
+        Which usages trade places.
+    normalised : bool
+        Whether the number of swaps is normalised by the sizes of the corpora.
+    rate : float or "auto"
+        The share of usages that trade places, from 0 to 1; "auto" takes the rate at which e_swap is least.
+    repeats : int
+        How many times the random swap is repeated.
+    alpha : float
+        The false discovery rate at which a word counts as changed.
+    seed : int
+        Of every random choice.
+    max_per_word : int, optional
+        At most this many usages of a word in a corpus, an unbiased sample; None for all.
+    min_usages : int
+        A word with fewer usages in a corpus is listed but not scored.
+    min_count, top_words : int
+        Without ``words``: how often a word must occur in each corpus, and how many words are taken at most.
+    permutations : int
+        The most permutations of a test; no p is below 1 / (permutations + 1).
+    resamples : int
+        Of the bootstrap, for the 95 % intervals.
+    out : path, optional
+        A folder for the store of vectors, the scores and the page. Run again with it, and what was embedded is not
+        embedded again. Without it nothing is kept once the result is gone.
+    labels : (str, str), optional
+        What the corpora are called; by default by their files.
+    match : "word", "token" or "lemma"
+        What counts as an occurrence.
+    monitor : bool or Monitor
+        Whether to show progress where somebody watches, in a terminal or a notebook; or what hears of it.
+    **options
+        How text is read and encoded, as for :func:`lexshift.embed`.
+
+    Returns
+    -------
+    Result
+        ``result.table`` is a pandas frame with the most changed word first, ``result.report(path)`` writes the page.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lexshift
+    >>> class Lengths:  # in place of model="minilm"
+    ...     def encode(self, sentences, spans):
+    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> old, new = lexshift.demo_corpora()
+    >>> result = lexshift.compare(old, new, words=["mouse", "bread"], model=Lengths(), resamples=100)
+    >>> sorted(result.table["word"])
+    ['bread', 'mouse']
+    """
+    sscd = SSCD(metric, strategy, 0.4 if rate == "auto" else rate, repeats, seed)
+    settings: dict[str, Any] = {
+        "metric": sscd.metric if isinstance(sscd.metric, str) else sscd.metric.name,
+        "strategy": strategy,
+        "normalised": bool(normalised),
+        "rate": rate if rate == "auto" else float(rate),
+        "repeats": int(repeats),
+        "alpha": _checks.between_0_and_1(alpha, "alpha"),
+        "seed": int(seed),
+        "max_per_word": None if max_per_word is None else _checks.positive(max_per_word, "max_per_word"),
+        "min_usages": _at_least_two(min_usages),
+        "permutations": _checks.positive(permutations, "permutations"),
+        "resamples": _checks.positive(resamples, "resamples"),
+        "confidence": 0.95,
+        "match": match,
+    }
+    choice = (_checks.positive(min_count, "min_count"), _checks.positive(top_words, "top_words"))
+    _refuse_same(old, new)
+    names = _labels(old, new, labels)
+    with watching(monitor) as heard:
+        if _later_first(old, new):
+            heard.note(f"by its name {names[0]} is later than {names[1]}: was the old corpus meant to come first?")
+        targets: Words
+        if words is None:
+            targets, chosen = _choose(old, new, match, choice, options, heard)
+            settings |= {"min_count": choice[0], "top_words": choice[1], **chosen}
+        else:
+            targets = words
+        asked = read_targets(targets, match, options.get("language", "en"))
+        siblings = embed(
+            old,
+            new,
+            words=asked.forms,
+            model=model,
+            out=None if out is None else Path(out) / STORE,
+            labels=PERIODS,
+            match=match,
+            max_per_word=max_per_word,
+            seed=seed,
+            missing="skip",
+            monitor=heard,
+            **options,
+        )
+        pairs = _enough(siblings, asked.words, settings["min_usages"])
+        sizes = (siblings.index["corpora"][0]["passages"], siblings.index["corpora"][1]["passages"])
+        sscd = SSCD(metric, strategy, sscd.rate, repeats, seed, sizes if normalised else None)
+        scores = score(pairs, sscd, rate, permutations, resamples, settings["confidence"], heard)
+        run = _run(settings, asked.words, scores.sscd.rate, siblings, (old, new), names)
+        result = Result(siblings, asked.words, scores, names, run)
+        if out is not None:
+            heard.stage("writing", 0, "files")
+            result.save(out)
+    return result
+
+
+def default_out(old: Place, new: Place) -> str:
+    """The folder for the results when nobody names one: after the corpora."""
+    return "lexshift-" + "-".join(re.sub(r"[^\w.]+", "_", label) for label in _labels(old, new, None))
+
+
+def _at_least_two(min_usages: int) -> int:
+    if _checks.positive(min_usages, "min_usages") < _checks.MIN_ROWS:
+        raise UserError(f"min_usages must be at least {_checks.MIN_ROWS}, as a variance needs two; got {min_usages}")
+    return int(min_usages)
+
+
+def _refuse_same(old: Place, new: Place) -> None:
+    """The same text twice has nothing to compare, and is most likely a slip."""
+    for corpus in (old, new):
+        find_sources(corpus)  # wrong paths are told first
+    if STANDARD_INPUT in (os.fspath(old), os.fspath(new)) or not (os.path.exists(old) and os.path.exists(new)):
+        return
+    if os.path.samefile(old, new):
+        raise UserError(f"both corpora are {os.fspath(old)!r}; give two different ones, the old one first")
+    if os.path.isfile(old) and os.path.isfile(new) and filecmp.cmp(old, new, shallow=False):
+        raise UserError(f"{os.fspath(old)!r} and {os.fspath(new)!r} hold the same text; give two different corpora")
+
+
+def _labels(old: Place, new: Place, labels: Sequence[str] | None) -> tuple[str, str]:
+    """What the corpora are called: as asked, or by their files, or old and new."""
+    if labels is not None:
+        chosen = [str(label).strip() for label in labels]
+        if isinstance(labels, str) or len(chosen) != 2 or not all(chosen) or chosen[0] == chosen[1]:
+            raise UserError(f"labels must be two different names, of the old and the new corpus; got {labels!r}")
+        return chosen[0], chosen[1]
+    first, second = (as_text(Path(os.path.abspath(corpus)).name.split(".")[0]) for corpus in (old, new))
+    plain = first != second and all(name and not re.search(r"[*?\[]", name) for name in (first, second))
+    return (first, second) if plain and STANDARD_INPUT not in (first, second) else PERIODS
+
+
+def _later_first(old: Place, new: Place) -> bool:
+    """Whether the names of the corpora say that the old one is the later one."""
+    years_old, years_new = ([int(year) for year in _YEAR.findall(Path(corpus).name)] for corpus in (old, new))
+    return bool(years_old and years_new) and min(years_old) > max(years_new)
+
+
+def _choose(
+    old: Place, new: Place, match: str, choice: tuple[int, int], options: dict[str, Any], monitor: Monitor
+) -> tuple[list[str], dict[str, Any]]:
+    """The words frequent in both corpora, and what is to be remembered of the choice."""
+    if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
+        raise UserError("a corpus from standard input is read only once: give the words to compare (--words)")
+    names = {field.name for field in fields(Reading)}
+    reading = Reading(**{name: value for name, value in options.items() if name in names})
+    lemmas = lemma_dictionary(reading.language) if match == "lemma" else {}
+    counts = [
+        by_lemma(_count(corpus, match, reading, label, monitor), lemmas)
+        for corpus, label in zip((old, new), PERIODS, strict=True)
+    ]
+    found = frequent_words(counts[0], counts[1], *choice)
+    left_out = f"{LANGUAGES[found.language]} function words" if found.language else "no function words, as the language"
+    left_out += "" if found.language else " is not known,"
+    monitor.note(
+        f"{len(found.words)} of {found.candidates} words that occur {choice[0]} times or more in both corpora are "
+        f"compared, the most frequent ones; {left_out} and numbers are left out"
+    )
+    return list(found.words), {"function_words": found.language, "candidates": found.candidates}
+
+
+def _count(corpus: Place, match: str, reading: Reading, label: str, monitor: Monitor) -> WordCounts:
+    begun = False
+
+    def progress(done: int, total: int) -> None:
+        nonlocal begun
+        if not begun:
+            monitor.stage(f"counting {label}", total, "bytes")
+            begun = True
+        monitor.advance(done)
+
+    table = token_table() if match == "token" else word_table()
+    return count_words(corpus, table, reading, 1, progress)
+
+
+def _enough(siblings: Siblings, words: Sequence[str], least: int) -> dict[str, tuple[Matrix, Matrix]]:
+    """The vectors of the words that have enough of them."""
+    pairs = {word: (siblings[word].old, siblings[word].new) for word in words if word in siblings}
+    return {word: (old, new) for word, (old, new) in pairs.items() if min(len(old), len(new)) >= least}
+
+
+def _run(
+    settings: dict[str, Any],
+    words: Sequence[str],
+    rate: float,
+    siblings: Siblings,
+    corpora: tuple[Place, Place],
+    labels: tuple[str, str],
+) -> dict[str, Any]:
+    """All that is needed to repeat a comparison."""
+    told = [
+        {"path": as_text(os.fspath(path)), "name": label, **{k: v for k, v in entry.items() if k != "label"}}
+        for path, label, entry in zip(corpora, labels, siblings.index["corpora"], strict=True)
+    ]
+    return {
+        "lexshift": __version__,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": settings,
+        "rate": rate,
+        "words": list(words),
+        "corpora": told,
+        "embedding": siblings.settings,
+        "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},
+        "versions": {"python": platform.python_version(), "platform": platform.platform(), **_versions()},
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

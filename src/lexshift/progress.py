@@ -1,0 +1,149 @@
+"""Progress for those who watch: bars in a terminal, a line that moves in a notebook, nothing anywhere else."""
+
+from __future__ import annotations
+
+import html
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from lexshift.monitor import Monitor, Silent
+
+err = Console(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
+_PAUSE = 0.2  # seconds between two pictures in a notebook
+
+
+@contextmanager
+def watching(monitor: Monitor | bool) -> Iterator[Monitor]:
+    """The monitor asked for; with True, bars if a terminal or a notebook shows them."""
+    if not isinstance(monitor, bool):
+        yield monitor
+    elif monitor and _in_notebook():
+        yield NotebookBars()
+    elif monitor and sys.stderr.isatty():
+        with Bars() as bars:
+            yield bars
+    else:
+        yield Silent()
+
+
+def _in_notebook() -> bool:
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return False
+    return type(get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+class Bars:
+    """A monitor that draws a progress bar for each stage: how much, how fast, how long still."""
+
+    def __init__(self) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description:<16}", markup=False),
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[count]:>18}", markup=False),
+            TextColumn("{task.fields[rate]:>16}", markup=False),
+            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            console=err,
+        )
+        self._task: TaskID | None = None
+        self._started = False
+        self._unit = ""
+        self._begun = 0.0
+
+    def __enter__(self) -> Bars:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._started:
+            self._progress.stop()
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        """A stage begins."""
+        if not self._started:
+            self._started = True
+            self._progress.start()
+        self._unit, self._begun = unit, time.monotonic()
+        self._task = self._progress.add_task(name, total=total or None, count="", rate="")
+
+    def advance(self, done: int, items: int = 0) -> None:
+        """So much of it is done."""
+        if self._task is None:
+            return
+        count = done if self._unit in ("bytes", "rows") else items
+        rate = count / max(time.monotonic() - self._begun, 1e-3)
+        shown = (
+            (f"{size(count)}", f"{size(rate)}/s")
+            if self._unit == "bytes"
+            else (f"{count:,} {self._unit}", f"{rate:,.0f}/s")
+        )
+        self._progress.update(self._task, completed=done, count=shown[0], rate=shown[1])
+
+    def note(self, text: str) -> None:
+        """Something worth knowing."""
+        self._progress.console.print(Text("note: ", "yellow").append(text, "default"))
+
+
+class NotebookBars:
+    """A monitor that draws one bar for the present stage in the output of a notebook's cell, and lists the notes."""
+
+    def __init__(self) -> None:
+        from IPython.display import display
+
+        self._notes: list[str] = []
+        self._name, self._total, self._unit, self._done = "", 0, "", ""
+        self._begun = self._shown = time.monotonic()
+        self._share: float | None = None
+        self._handle: Any = display(self._picture(), display_id=True)
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        """A stage begins."""
+        self._name, self._total, self._unit = name, total, unit
+        self._begun, self._share, self._done = time.monotonic(), None, ""
+        self._show()
+
+    def advance(self, done: int, items: int = 0) -> None:
+        """So much of it is done."""
+        count = done if self._unit in ("bytes", "rows") else items
+        self._done = size(count) if self._unit == "bytes" else f"{count:,} {self._unit}"
+        self._share = min(done / self._total, 1.0) if self._total else None
+        if self._share == 1 or time.monotonic() - self._shown > _PAUSE:
+            self._show()
+
+    def note(self, text: str) -> None:
+        """Something worth knowing."""
+        self._notes.append(text)
+        self._show()
+
+    def _show(self) -> None:
+        self._shown = time.monotonic()
+        self._handle.update(self._picture())
+
+    def _picture(self) -> Any:
+        from IPython.display import HTML
+
+        spent = time.monotonic() - self._begun
+        left = f", {spent * (1 - self._share) / self._share:.0f} s left" if self._share and self._share < 1 else ""
+        value = "" if self._share is None else f' value="{self._share:.3f}"'
+        told = f"{html.escape(self._name)} {html.escape(self._done)}{left}"
+        notes = "".join(f"<br>note: {html.escape(note)}" for note in self._notes)
+        return HTML(f'<progress{value} style="width: 18em"></progress> {told}{notes}')
+
+
+def size(n: float) -> str:
+    """A number of bytes, for people."""
+    for unit in ("B", "kB", "MB"):
+        if n < 1000:
+            return f"{n:,.0f} {unit}"
+        n /= 1000
+    return f"{n:,.1f} GB"

@@ -1,0 +1,87 @@
+// Charts: scales, axes, and a frame that draws itself anew when its width changes.
+function linear(from, to, low, high) {
+  const span = to - from || 1;
+  return (value) => low + ((value - from) / span) * (high - low);
+}
+
+function ticks(from, to, about) {
+  const rough = (to - from || 1) / about;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const found = [];
+  for (let k = Math.ceil(from / step - 1e-9); k * step <= to + 1e-9 * step; k++) found.push(Number((k * step).toPrecision(12)));
+  return found;
+}
+
+const text = (x, y, words, attributes = {}) => svg("text", { x, y, ...attributes }, words);
+
+function axisX(scale, values, y, name, box, show = String) {
+  return svg("g", { class: "axis" },
+    svg("line", { x1: box.left, x2: box.right, y1: y, y2: y }),
+    ...values.flatMap((v) => [
+      svg("line", { x1: scale(v), x2: scale(v), y1: y, y2: y + 4 }),
+      text(scale(v), y + 17, show(v), { "text-anchor": "middle" }),
+    ]),
+    text((box.left + box.right) / 2, y + 34, name, { "text-anchor": "middle" }));
+}
+
+function axisY(scale, values, x, name, box, show = String) {
+  return svg("g", { class: "axis" },
+    ...values.flatMap((v) => [
+      svg("line", { x1: x, x2: box.right, y1: scale(v), y2: scale(v) }),
+      text(x - 7, scale(v) + 4, show(v), { "text-anchor": "end" }),
+    ]),
+    text(0, box.top - 14, name));
+}
+
+// draw(width) answers with an svg; it is called again when the frame is wider or narrower.
+function chart(frame, title, draw) {
+  let drawn = 0;
+  const redraw = () => {
+    const width = Math.round(frame.clientWidth);
+    if (!width || width === drawn) return;
+    drawn = width;
+    const picture = draw(width);
+    picture.setAttribute("role", "group");
+    picture.setAttribute("aria-label", title);
+    const save = el("button", { type: "button", class: "save", title: "Save this chart as an SVG file" }, "Save SVG");
+    save.addEventListener("click", () => saveSvg(picture, title));
+    frame.replaceChildren(picture, save);
+  };
+  new ResizeObserver(redraw).observe(frame);
+  redraw();
+}
+
+const picture = (width, height, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ...children);
+
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "font-weight"];
+function saveSvg(source, title) {
+  const copy = source.cloneNode(true);
+  const [from, to] = [source, copy].map((node) => [node, ...node.querySelectorAll("*")]);
+  from.forEach((node, i) => {
+    const style = getComputedStyle(node);
+    for (const name of STYLES) to[i].setAttribute(name, style.getPropertyValue(name));
+  });
+  copy.setAttribute("xmlns", SVG);
+  const url = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+  el("a", { href: url, download: `${title}.svg` }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+// Labels that would cover one another are left out; they show on hover.
+function placer(box, dots) {
+  const taken = dots.map(([x, y]) => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
+  return (x, y, words) => {
+    const width = words.length * 7 + 4;
+    for (const [dx, dy, anchor] of [[9, 4, "start"], [-9, 4, "end"], [0, -9, "middle"], [0, 18, "middle"], [9, -8, "start"], [9, 16, "start"]]) {
+      const left = anchor === "start" ? x + dx : anchor === "end" ? x + dx - width : x - width / 2;
+      const place = { left, right: left + width, top: y + dy - 11, bottom: y + dy + 4 };
+      const inside = place.left >= box.left - 20 && place.right <= box.right + 10 && place.top >= 0;
+      if (inside && !taken.some((t) => t.left < place.right && place.left < t.right && t.top < place.bottom && place.top < t.bottom)) {
+        taken.push(place);
+        return { x: x + dx, y: y + dy, "text-anchor": anchor };
+      }
+    }
+    return null;
+  };
+}

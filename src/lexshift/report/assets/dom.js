@@ -1,0 +1,41 @@
+// Building the page: text is always put in as text.
+const data = JSON.parse(document.getElementById("data").textContent);
+const [OLD, NEW] = data.labels;
+const SIDES = ["old", "new"];
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
+const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+const bdi = (text) => el("bdi", {}, text);
+const corpusName = (side) => el("bdi", { class: SIDES[side] }, data.labels[side]);
+
+// Numbers as the table has them.
+function digits(value) {
+  const size = Math.abs(value);
+  if (!size || size < 1e-4 || size >= 1e9) return Number(value.toPrecision(3)).toString();
+  return value.toFixed(Math.max(0, 2 - Math.floor(Math.log10(size))));
+}
+const chance = (value) => (value >= 0.001 ? value.toFixed(3) : value.toFixed(5).replace(/0+$/, ""));
+const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
+
+// A usage is [before, word, after, leaning, x, y, place].
+function sentence(usage) {
+  return [usage[0], el("mark", {}, usage[1]), usage[2]];
+}
+
+const tip = document.getElementById("tip");
+function showTip(x, y, ...children) {
+  tip.replaceChildren(...children);
+  tip.hidden = false;
+  const left = Math.min(x + 14, scrollX + document.documentElement.clientWidth - tip.offsetWidth - 8);
+  const below = y + 18 + tip.offsetHeight < scrollY + innerHeight;
+  tip.style.left = `${Math.max(left, scrollX + 4)}px`;
+  tip.style.top = `${below ? y + 18 : y - tip.offsetHeight - 12}px`;
+}
+const hideTip = () => { tip.hidden = true; };

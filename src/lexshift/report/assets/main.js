@@ -1,0 +1,49 @@
+// Which word is shown is in the address: #word=plane.
+const byName = new Map(data.words.map((word) => [word.word, word]));
+
+function asked() {
+  const hash = location.hash;
+  if (!hash.startsWith("#word=")) return null;
+  try {
+    return byName.get(decodeURIComponent(hash.slice(6))) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function follow(moved) {
+  const word = asked();
+  if (!word && moved) return; // a link to another part of the page
+  const shown = word ?? data.words[0];
+  showWord(shown);
+  for (const { row, word: other } of rows) row.classList.toggle("chosen", other === shown);
+  for (const anchor of document.querySelectorAll("#volcano a")) anchor.classList.toggle("chosen", anchor.dataset.word === shown.word);
+  hideTip();
+  const top = article.getBoundingClientRect().top;
+  if (word && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
+}
+
+setUpTable();
+if (scored.length) {
+  chart(document.querySelector("#volcano .chart"), "Change against significance", volcano);
+  chart(document.querySelector("#curve .chart"), "Mean e_swap by swap rate", rateCurve);
+} else {
+  document.querySelector(".overview").hidden = true;
+}
+addEventListener("hashchange", () => follow(true));
+addEventListener("keydown", (event) => {
+  if (event.key === "/" && !event.target.closest("input, select, textarea")) { event.preventDefault(); filter.focus(); }
+});
+for (const button of document.querySelectorAll(".copy")) {
+  button.addEventListener("click", async () => {
+    const source = document.getElementById(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(source.innerText);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(source);
+      button.textContent = "Selected: copy it with Ctrl-C";
+    }
+  });
+}
+follow(false);

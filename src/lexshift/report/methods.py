@@ -1,0 +1,121 @@
+"""The settings of a run in sentences for the methods section of a paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lexshift.result import Result
+
+_METRICS = {
+    "kl": "the Kullback-Leibler divergence",
+    "jeffreys": "the Jeffreys divergence",
+    "apd": "the average pairwise cosine distance (APD)",
+}
+_LAYERS = {"mean": "the mean of the last {n} layers", "sum": "the sum of the last {n} layers"}
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def methods(result: Result) -> list[str]:
+    """Paragraphs that say what was done."""
+    return [_data(result), _embedding(result), _scores(result), _significance(result)]
+
+
+def _data(result: Result) -> str:
+    sizes = " and ".join(
+        f"{label} ({entry['words']:,} running words)"
+        for label, entry in zip(result.labels, result.siblings.index["corpora"], strict=True)
+    )
+    settings, n = result.settings, len(result.words)
+    if "candidates" in settings:
+        least = settings["min_count"]
+        chosen = (
+            f"the {n} most frequent words that occur at least {least} times in each, function words and numbers apart"
+        )
+    else:
+        chosen = f"{n} {'word' if n == 1 else 'words'} chosen beforehand"
+    matched = {
+        "word": "Occurrences are whole words regardless of case",
+        "token": "Occurrences are tokens between white space, matched exactly",
+        "lemma": "Occurrences are all forms of the word's lemma",
+    }[settings["match"]]
+    most = settings["max_per_word"]
+    sampled = f"; of a word with more than {most:,} in a corpus, a random sample of {most:,} was used" if most else ""
+    return f"We compared {sizes}, for {chosen}. {matched}{sampled}."
+
+
+def _embedding(result: Result) -> str:
+    encoder = result.siblings.settings["encoder"]
+    dimensions = result.siblings.index["dimensions"]
+    told = f"Each occurrence was embedded in its sentence with {encoder.get('model', 'an encoder of our own')}"
+    weights = encoder.get("weights") or encoder.get("weights_sha256")
+    told += f" (weights SHA-256 {str(weights)[:12]}…)" if weights else ""
+    if "layers" in encoder:
+        kind, _, n = str(encoder["layers"]).partition(":")
+        layers = _LAYERS.get(kind, "layers {layers}").format(n=_number(n), layers=encoder["layers"])
+        pieces = {"mean": "averaged", "sum": "summed", "first": "the first one taken"}.get(
+            str(encoder.get("pooling")), "pooled"
+        )
+        told += f", taking {'the last layer' if kind == 'last' else layers}; the pieces of a word were {pieces}"
+    return f"{told}. This gave vectors of {dimensions} dimensions."
+
+
+def _number(text: str) -> str:
+    return _NUMBERS[int(text)] if text.isdigit() and int(text) < len(_NUMBERS) else text
+
+
+def _scores(result: Result) -> str:
+    settings, rate = result.settings, result.scores.sscd.rate
+    metric = _METRICS.get(settings["metric"], f"the {settings['metric']} distance")
+    number = f"occurrences in the number of {rate:.0%} of the smaller set"
+    which = (
+        f"{number}, those farthest from the other corpus's centroid, were swapped"
+        if settings["strategy"] == "distance"
+        else f"{number}, chosen at random, were swapped"
+    )
+    which += ", the number normalised by the sizes of the corpora," if settings["normalised"] else ""
+    repeated = "" if settings["strategy"] == "distance" else f" over {settings['repeats']} repetitions"
+    searched = (
+        " The swap rate is the one at which the distance after swapping, averaged over the words, is least."
+        if settings["rate"] == "auto"
+        else ""
+    )
+    return (
+        f"Change was scored by context swapping (SSCD; Aida and Bollegala, 2023) with lexshift "
+        f"{result.run['lexshift']}: each corpus's vectors were described by a Gaussian with diagonal covariance, and "
+        f"the two compared by {metric} (e_original); {which} between the corpora, and the distance measured again "
+        f"(e_swap). The change score is the mean of |e_original - e_swap|{repeated}.{searched}"
+    )
+
+
+def _significance(result: Result) -> str:
+    settings = result.settings
+    tested = len(result.scores.words)
+    return (
+        f"Significance was tested by random reassignment of a word's occurrences to the corpora (all reassignments "
+        f"where there are fewer than 1,000, else up to {settings['permutations']:,}), and the false discovery rate "
+        f"over the {tested} tested words was controlled after Benjamini and Hochberg; words with q ≤ "
+        f"{settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap intervals "
+        f"from {settings['resamples']:,} resamples of the occurrences. Words with fewer than {settings['min_usages']} "
+        f"occurrences in a corpus were not scored. The random seed was {settings['seed']}."
+    )
+
+
+def facts(result: Result) -> list[tuple[str, str]]:
+    """Names and values for the page's table of settings."""
+    encoder: dict[str, Any] = result.siblings.settings["encoder"]
+    rows = [(name.replace("_", " "), _shown(value)) for name, value in result.settings.items()]
+    rows += [(f"encoder {name.replace('_', ' ')}", _shown(value)) for name, value in encoder.items()]
+    for entry in result.run["corpora"]:
+        rows.append((f"corpus {entry['name']}", f"{entry['path']}, content {entry['content'][:16]}…"))
+    rows.append(("lexshift", result.run["lexshift"]))
+    rows += sorted(result.run["versions"].items())
+    return rows
+
+
+def _shown(value: Any) -> str:
+    return (
+        {None: "none", True: "yes", False: "no"}.get(value, str(value))
+        if not isinstance(value, (list, dict))
+        else str(value)
+    )

@@ -1,0 +1,127 @@
+"""The page: one file with everything in it, that asks nothing of a network and runs nothing but its own script.
+
+Corpus text is hostile until proven otherwise. What the template writes is escaped; what the script shows comes as JSON
+in which no tag can begin, and is put into the page as text, never as markup. The Content-Security-Policy allows the one
+script and the one style sheet by their hashes, and nothing else from anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexshift._files import disk_faults, write_whole
+from lexshift.report.content import content
+from lexshift.report.methods import facts, methods
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from lexshift.result import Result
+
+_SCRIPTS = ("dom.js", "charts.js", "overview.js", "table.js", "word.js", "main.js")
+_ESCAPES: dict[str, str | int | None] = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+}
+
+
+def write_report(result: Result, path: Path) -> Path:
+    """Write the page of a result to a file, whole or not at all."""
+    page = render(result)
+    with disk_faults(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lambda file: file.write(page.encode("utf-8", "replace")))
+    return path
+
+
+def render(result: Result) -> str:
+    """The page of a result."""
+    script, style = _script(), _resource("page.css")
+    policy = [
+        "default-src 'none'",
+        f"script-src '{_hash(script)}'",
+        f"style-src '{_hash(style)}'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    return (
+        environment()
+        .get_template("page.html")
+        .render(
+            result=result,
+            rows=result.table.to_dict("records"),
+            corpora=result.run["corpora"],
+            methods=methods(result),
+            facts=facts(result),
+            policy="; ".join(policy),
+            style=style,
+            script=script,
+            data=embedded_json(content(result)),
+        )
+    )
+
+
+def embedded_json(data: Any) -> str:
+    """JSON that can stand inside a script element: no tag, comment or entity can begin in it."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(str.maketrans(_ESCAPES))
+
+
+@cache
+def environment() -> Environment:
+    """The templates, which escape everything they are given."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("lexshift.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["digits"] = digits
+    environment.filters["chance"] = chance
+    return environment
+
+
+def digits(value: float) -> str:
+    """A number with the three digits that are worth reading.
+
+    >>> [digits(value) for value in (0, 0.0123456, 9.5757, 94.007, 173.1, 12345.6)]
+    ['0', '0.0123', '9.58', '94.0', '173', '12346']
+    """
+    if not value or not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.3g}"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+
+
+def chance(value: float) -> str:
+    """A p or q.
+
+    >>> [chance(value) for value in (0.983, 0.05, 0.00022, 0.0001)]
+    ['0.983', '0.050', '0.00022', '0.0001']
+    """
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.5f}".rstrip("0")
+
+
+def _script() -> str:
+    return '"use strict";\n{\n' + "".join(_resource(name) for name in _SCRIPTS) + "}\n"
+
+
+def _resource(name: str) -> str:
+    return files("lexshift.report").joinpath("assets", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,258 @@
+"""What a comparison answers: a table of words, and for each word its numbers and its usages."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lexshift import _checks
+from lexshift._files import disk_faults, write_whole
+from lexshift.errors import UserError
+from lexshift.evidence import Plane, leanings, plane
+from lexshift.scoring import Scores, WordScore
+from lexshift.siblings import Siblings
+from lexshift.significance import benjamini_hochberg, decide
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHANGED, STABLE, TOO_FEW = "changed", "stable", "too few"
+VERDICTS = (CHANGED, STABLE, TOO_FEW)
+SCORES_CSV, SCORES_PARQUET, RUN, REPORT = "scores.csv", "scores.parquet", "run.json", "report.html"
+PERIODS = ("old", "new")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What :func:`lexshift.compare` found.
+
+    Parameters
+    ----------
+    siblings : Siblings
+        The store: every usage and its vector.
+    words : list of str
+        The words that were asked about.
+    scores : Scores
+        Of the words with enough usages.
+    labels : (str, str)
+        What the old and the new corpus are called.
+    run : dict
+        Every setting, version and checksum: what ``run.json`` holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lexshift
+    >>> class Lengths:  # in place of model="minilm"
+    ...     def encode(self, sentences, spans):
+    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> old, new = lexshift.demo_corpora()
+    >>> result = lexshift.compare(old, new, words=["mouse", "bread"], model=Lengths(), resamples=100)
+    >>> list(result.table.columns[:4])
+    ['word', 'n_old', 'n_new', 'score']
+    >>> result.word("mouse").usages("new").columns.tolist()
+    ['sentence', 'start', 'end', 'leaning', 'file', 'line', 'date']
+    """
+
+    siblings: Siblings
+    words: Sequence[str]
+    scores: Scores
+    labels: tuple[str, str]
+    run: dict[str, Any]
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """A row for each word, the most changed first, and last those with too few usages to say anything.
+
+        Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), p (permutation test),
+        q (after control of the false discovery rate), verdict (changed, stable or too few), reason (why too few),
+        e_original, e_swap (the mean over repetitions), per_million_old, per_million_new (frequencies).
+        """
+        import pandas as pd
+
+        scored = list(self.scores.words)
+        q = benjamini_hochberg([self.scores.words[word].test.p for word in scored]) if scored else np.zeros(0)
+        changed = dict(zip(scored, decide(q, self.settings["alpha"]), strict=True))
+        q_of = dict(zip(scored, q.tolist(), strict=True))
+        rows = [self._row(word, q_of.get(word), changed.get(word)) for word in self.words]
+        table = pd.DataFrame(rows).sort_values(["score", "word"], ascending=[False, True], na_position="last")
+        return table.reset_index(drop=True)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What was asked for."""
+        return self.run["settings"]
+
+    def word(self, word: str) -> WordResult:
+        """All about one word.
+
+        Parameters
+        ----------
+        word : str
+            One of those asked about.
+        """
+        return WordResult(self, _checks.choice(word, "word", tuple(self.words)))
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page: one file, to be opened in a browser.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to.
+        """
+        from lexshift.report import write_report
+
+        return write_report(self, Path(path))
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write scores.csv, scores.parquet, run.json and report.html.
+
+        Parameters
+        ----------
+        folder : str or path
+            Where to; it is made if it is not there.
+        """
+        place = Path(folder)
+        if place.exists() and not place.is_dir():
+            raise UserError(f"the results {str(place)!r} would be a folder, but there is a file of that name")
+        with disk_faults(place):
+            place.mkdir(parents=True, exist_ok=True)
+            write_whole(place / SCORES_CSV, lambda file: file.write(self.table.to_csv(index=False).encode()))
+            write_whole(place / SCORES_PARQUET, lambda file: self.table.to_parquet(file, index=False))
+            text = json.dumps(self.run, indent=1, ensure_ascii=False) + "\n"
+            write_whole(place / RUN, lambda file: file.write(text.encode()))
+        self.report(place / REPORT)
+        return place
+
+    def corpus(self, period: str) -> dict[str, Any]:
+        """What is known of the old or the new corpus: files, bytes, words, passages, and what was skipped."""
+        return self.siblings.index["corpora"][PERIODS.index(_checks.choice(period, "period", PERIODS))]
+
+    def count(self, verdict: str) -> int:
+        """How many words have a verdict."""
+        return int((self.table["verdict"] == verdict).sum())
+
+    def headline(self) -> str:
+        """The outcome in a sentence."""
+        changed, tested = self.count(CHANGED), len(self.scores.words)
+        few = self.count(TOO_FEW)
+        told = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
+        told += f"{self.labels[1]} at a false discovery rate of {self.settings['alpha']:g}"
+        return told + (f"; {few} occurred too rarely to say" if few else "")
+
+    def _row(self, word: str, q: float | None, changed: bool | None) -> dict[str, Any]:
+        n_old, n_new = (self.usages(word, period) for period in PERIODS)
+        row: dict[str, Any] = {"word": word, "n_old": n_old, "n_new": n_new}
+        scored = self.scores.words.get(word)
+        if scored is None:
+            row |= dict.fromkeys(["score", "low", "high", "p", "q"], np.nan)
+            row |= {
+                "verdict": TOO_FEW,
+                "reason": self._why_too_few(n_old, n_new),
+                "e_original": np.nan,
+                "e_swap": np.nan,
+            }
+        else:
+            row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
+            row |= {"p": scored.test.p, "q": q, "verdict": CHANGED if changed else STABLE, "reason": ""}
+            row |= {"e_original": scored.change.e_original, "e_swap": float(scored.change.e_swap.mean())}
+        for period in PERIODS:
+            row[f"per_million_{period}"] = 1e6 * self.found(word, period) / self.corpus(period)["words"]
+        return row
+
+    def _why_too_few(self, *counts: int) -> str:
+        least = self.settings["min_usages"]
+        lacking = [
+            f"{n} in {label}" if n else f"none in {label}"
+            for n, label in zip(counts, self.labels, strict=True)
+            if n < least
+        ]
+        return f"{' and '.join(lacking)}; {least} are needed in each corpus"
+
+    def usages(self, word: str, period: str) -> int:
+        """How many usages of a word were embedded."""
+        if word not in self.siblings:
+            return 0
+        begin, end = self.siblings.rows(word, self.siblings.corpora[PERIODS.index(period)])
+        return end - begin
+
+    def found(self, word: str, period: str) -> int:
+        """How often a word occurs, of which some may not have been embedded."""
+        entry = next((entry for entry in self.siblings.index["words"] if entry["word"] == word), None)
+        return 0 if entry is None else int(entry["found"][PERIODS.index(period)])
+
+    def __repr__(self) -> str:
+        return f"Result({self.headline()})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from lexshift.report import notebook_view
+
+        return notebook_view(self)
+
+
+@dataclass(frozen=True, eq=False)
+class WordResult:
+    """All about one word of a comparison."""
+
+    result: Result
+    name: str
+
+    @property
+    def row(self) -> pd.Series:
+        """Its row of the table."""
+        table = self.result.table
+        return table[table["word"] == self.name].iloc[0]
+
+    @property
+    def score(self) -> WordScore | None:
+        """Its change, interval and test; None if it has too few usages."""
+        return self.result.scores.words.get(self.name)
+
+    def usages(self, period: str) -> pd.DataFrame:
+        """Its usages in the "old" or the "new" corpus, those that belong most to it first.
+
+        Columns: sentence, start, end (where the word is in it), leaning (how much more it is like the new use than like
+        the old one), file, line, date. The corpus may also go by its label.
+        """
+        period = self._period(period)
+        store = self.result.siblings
+        if self.name not in store:
+            raise UserError(f"{self.name!r} does not occur in the corpora")
+        frame = store[self.name].occurrences(store.corpora[PERIODS.index(period)])
+        frame["leaning"] = self.leanings[PERIODS.index(period)]
+        frame = frame.sort_values("leaning", ascending=period == "old", kind="stable").reset_index(drop=True)
+        return frame[["sentence", "start", "end", "leaning", "file", "line", "date"]]
+
+    @cached_property
+    def leanings(self) -> tuple[Any, Any]:
+        """How much more each usage is like the new use than like the old one, in the order of the store."""
+        word = self.result.siblings[self.name]
+        if not len(word.old) or not len(word.new):
+            return np.zeros(len(word.old)), np.zeros(len(word.new))
+        return leanings(word.old, word.new)
+
+    @cached_property
+    def plane(self) -> Plane | None:
+        """Its usages in two dimensions, in the order of the store; None if a corpus has none."""
+        if not all(self.result.usages(self.name, period) for period in PERIODS):
+            return None
+        word = self.result.siblings[self.name]
+        return plane(word.old, word.new)
+
+    def _period(self, period: str) -> str:
+        labels = dict(zip(self.result.labels, PERIODS, strict=True))
+        return _checks.choice(labels.get(period, period), "period", PERIODS)
+
+    def __repr__(self) -> str:
+        row = self.row
+        score = "" if self.score is None else f", score {row['score']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
+        return f"WordResult({self.name!r}: {row['verdict']}{score})"

@@ -1,0 +1,95 @@
+"""From sibling embeddings to scores: each word's change, how sure it is, and the curve over the swap rate."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from lexshift._typing import Matrix
+from lexshift.errors import UserError
+from lexshift.monitor import Monitor
+from lexshift.rates import RateCurve, search_rate
+from lexshift.significance import Interval, PermutationTest, bootstrap, permutation_test
+from lexshift.sscd import SSCD, Change
+
+Pairs = Mapping[str, tuple[Matrix, Matrix]]
+
+
+@dataclass(frozen=True, eq=False)
+class WordScore:
+    """What is known of one word: its change score, the bootstrap interval of it, and the permutation test."""
+
+    change: Change
+    interval: Interval
+    test: PermutationTest
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What is known of all words.
+
+    Attributes
+    ----------
+    words : dict of str to WordScore
+    curve : RateCurve or None
+        Mean e_swap against the swap rate; None without words.
+    sscd : SSCD
+        What made the scores, with the rate that was used.
+    """
+
+    words: dict[str, WordScore]
+    curve: RateCurve | None
+    sscd: SSCD
+
+
+def score(
+    words: Pairs,
+    sscd: SSCD,
+    rate: float | Literal["auto"],
+    permutations: int,
+    resamples: int,
+    confidence: float,
+    monitor: Monitor,
+) -> Scores:
+    """Score and test every word, several at a time; neither their order nor their number moves a word's result.
+
+    The rate "auto" is the one at which the mean e_swap over all words is least.
+    """
+    if not words:
+        return Scores({}, None, sscd)
+    curve = search_rate(
+        words,
+        metric=sscd.metric,
+        repeats=sscd.repeats,
+        seed=sscd.seed,
+        strategy=sscd.strategy,
+        corpus_sizes=sscd.corpus_sizes,
+    )
+    sscd = replace(sscd, rate=curve.rate if rate == "auto" else rate)
+
+    def one(word: str) -> WordScore:
+        old, new = words[word]
+        try:
+            return WordScore(
+                change=sscd.score(old, new, word),
+                interval=bootstrap(old, new, sscd, resamples, confidence, word),
+                test=permutation_test(old, new, sscd.metric, permutations, sscd.seed, word),
+            )
+        except ValueError as error:
+            raise UserError(f"{word!r}: {error}") from error
+
+    monitor.stage("scoring", len(words), "words")
+    found: dict[str, WordScore] = {}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        futures = {pool.submit(one, word): word for word in words}
+        try:
+            for done, future in enumerate(as_completed(futures), 1):
+                found[futures[future]] = future.result()
+                monitor.advance(done, done)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return Scores({word: found[word] for word in words}, curve, sscd)
