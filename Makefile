@@ -2,6 +2,7 @@
 # make test    set everything up, lint, and run every test
 # make lint    ruff and mypy
 # make docs    the documentation as a web site, in site/
+# make picture the picture of the report in the README; needs chromium
 # make bench   the benchmarks; each prints its table
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs picture bench clean
 
 demo: $(VENV)/.ready
 	$(BIN)/lexshift demo
@@ -24,6 +25,11 @@ lint: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+picture: $(VENV)/.ready
+	$(BIN)/lexshift demo
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1440,1460 --screenshot=docs/img/report.png \
+		"file://$(CURDIR)/lexshift-demo/report.html#word=mouse"
 
 bench: $(VENV)/.developing
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done

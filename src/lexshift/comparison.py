@@ -62,7 +62,7 @@ def compare(
     repeats: int = 20,
     alpha: float = 0.05,
     seed: int = 0,
-    max_per_word: int | None = 500,
+    max_per_word: int | None = 200,
     min_usages: int = 10,
     min_count: int = 20,
     top_words: int = 100,

