@@ -44,6 +44,12 @@ def first_difference(theirs: dict[str, Any], ours: dict[str, Any], within: str =
         elif key == "weights":
             if a != b:
                 return f"another model ({theirs.get('model')}, not {ours.get('model')}, or other weights of that name)"
+        elif key == "sampling" and a != b:
+            return f"{_sampling(a)}, not {_sampling(b)}"
         elif a != b and not (key == "config" and theirs.get("weights") != ours.get("weights")):
             return f"{name} {a!r}, not {b!r}"
     return None
+
+
+def _sampling(settings: dict[str, Any] | None) -> str:
+    return "all occurrences of a word" if settings is None else f"at most {settings['max_per_word']} of a word"

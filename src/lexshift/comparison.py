@@ -6,32 +6,34 @@ import filecmp
 import os
 import platform
 import re
-from collections.abc import Sequence
-from dataclasses import fields
+import unicodedata
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from lexshift import __version__, _checks, swap
 from lexshift._typing import Matrix
 from lexshift.corpus.counting import WordCounts, count_words
-from lexshift.corpus.frequent import LANGUAGES, by_lemma, frequent_words
+from lexshift.corpus.frequent import LANGUAGES, frequent_words
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
-from lexshift.corpus.targets import Words, lemma_dictionary, read_targets
+from lexshift.corpus.targets import Match, Targets, Words, folded_lemmas, read_targets
 from lexshift.corpus.words import token_table, word_table
 from lexshift.distance.metric import Metric
-from lexshift.embedding import embed
+from lexshift.embedding import READING, embed
+from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.progress import watching
-from lexshift.result import PERIODS, Result
+from lexshift.result import FILES, PERIODS, RUN, Result
 from lexshift.scoring import score
 from lexshift.siblings import Siblings
 from lexshift.sscd import SSCD
 
 STORE = "store"
+EMBEDDING = (*READING, "precision")
 _PACKAGES = (
     "numba",
     "numpy",
@@ -45,6 +47,8 @@ _PACKAGES = (
     "transformers",
 )
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
+
+_TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # bidirectional controls
 
 Place = str | os.PathLike[str]
 
@@ -71,7 +75,7 @@ def compare(
     out: Place | None = None,
     labels: Sequence[str] | None = None,
     match: str = "word",
-    monitor: Monitor | bool = True,
+    monitor: Monitor | bool | None = True,
     **options: Any,
 ) -> Result:
     """Find which words changed their meaning between two corpora.
@@ -97,7 +101,7 @@ def compare(
     alpha : float
         The false discovery rate at which a word counts as changed.
     seed : int
-        Of every random choice.
+        Of the swaps, permutations and resamples; the sample of usages is always the same.
     max_per_word : int, optional
         At most this many usages of a word in a corpus, an unbiased sample; None for all.
     min_usages : int
@@ -137,12 +141,15 @@ def compare(
     >>> sorted(result.table["word"])
     ['bread', 'mouse']
     """
+    _checks.choice(match, "match", get_args(Match))
+    if rate != "auto":
+        rate = _checked_rate(rate)
     sscd = SSCD(metric, strategy, 0.4 if rate == "auto" else rate, repeats, seed)
     settings: dict[str, Any] = {
         "metric": sscd.metric if isinstance(sscd.metric, str) else sscd.metric.name,
         "strategy": strategy,
         "normalised": bool(normalised),
-        "rate": rate if rate == "auto" else float(rate),
+        "rate": rate,
         "repeats": int(repeats),
         "alpha": _checks.between_0_and_1(alpha, "alpha"),
         "seed": int(seed),
@@ -155,13 +162,17 @@ def compare(
     }
     choice = (_checks.positive(min_count, "min_count"), _checks.positive(top_words, "top_words"))
     _refuse_same(old, new)
+    if out is not None:
+        _refuse_other_files(Path(out))
     names = _labels(old, new, labels)
-    with watching(monitor) as heard:
+    with watching(monitor or False) as heard:
         if _later_first(old, new):
             heard.note(f"by its name {names[0]} is later than {names[1]}: was the old corpus meant to come first?")
+        encoder = as_encoder(model, **{name: value for name, value in options.items() if name not in EMBEDDING})
+        reading = {name: value for name, value in options.items() if name in EMBEDDING}
         targets: Words
         if words is None:
-            targets, chosen = _choose(old, new, match, choice, options, heard)
+            targets, chosen = _choose(old, new, match, choice, reading, heard)
             settings |= {"min_count": choice[0], "top_words": choice[1], **chosen}
         else:
             targets = words
@@ -170,31 +181,38 @@ def compare(
             old,
             new,
             words=asked.forms,
-            model=model,
+            model=encoder,
             out=None if out is None else Path(out) / STORE,
             labels=PERIODS,
             match=match,
             max_per_word=max_per_word,
-            seed=seed,
             missing="skip",
             monitor=heard,
-            **options,
+            **reading,
         )
         pairs = _enough(siblings, asked.words, settings["min_usages"])
         sizes = (siblings.index["corpora"][0]["passages"], siblings.index["corpora"][1]["passages"])
         sscd = SSCD(metric, strategy, sscd.rate, repeats, seed, sizes if normalised else None)
         scores = score(pairs, sscd, rate, permutations, resamples, settings["confidence"], heard)
-        run = _run(settings, asked.words, scores.sscd.rate, siblings, (old, new), names)
+        run = _run(settings, asked, scores.sscd.rate, siblings, (old, new), names)
         result = Result(siblings, asked.words, scores, names, run)
         if out is not None:
-            heard.stage("writing", 0, "files")
+            heard.stage("report", 1, "pages")
             result.save(out)
+            heard.advance(1, 1)
     return result
 
 
 def default_out(old: Place, new: Place) -> str:
     """The folder for the results when nobody names one: after the corpora."""
     return "lexshift-" + "-".join(re.sub(r"[^\w.]+", "_", label) for label in _labels(old, new, None))
+
+
+def _checked_rate(rate: Any) -> float:
+    try:
+        return float(_checks.fraction(rate))
+    except UserError:
+        raise UserError(f"rate must be a number from 0 to 1, or auto; got {rate!r}") from None
 
 
 def _at_least_two(min_usages: int) -> int:
@@ -205,26 +223,42 @@ def _at_least_two(min_usages: int) -> int:
 
 def _refuse_same(old: Place, new: Place) -> None:
     """The same text twice has nothing to compare, and is most likely a slip."""
-    for corpus in (old, new):
-        find_sources(corpus)  # wrong paths are told first
-    if STANDARD_INPUT in (os.fspath(old), os.fspath(new)) or not (os.path.exists(old) and os.path.exists(new)):
+    sources = [[os.path.realpath(source.path) for source in find_sources(corpus)] for corpus in (old, new)]
+    if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
         return
-    if os.path.samefile(old, new):
+    if sources[0] == sources[1]:
         raise UserError(f"both corpora are {os.fspath(old)!r}; give two different ones, the old one first")
-    if os.path.isfile(old) and os.path.isfile(new) and filecmp.cmp(old, new, shallow=False):
+    if len(sources[0]) == len(sources[1]) == 1 and filecmp.cmp(sources[0][0], sources[1][0], shallow=False):
         raise UserError(f"{os.fspath(old)!r} and {os.fspath(new)!r} hold the same text; give two different corpora")
+
+
+def _refuse_other_files(folder: Path) -> None:
+    """Results take the place of earlier results, never of anything else."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"the results {str(folder)!r} would be a folder, but there is a file of that name")
+    there = [name for name in FILES if (folder / name).exists()]
+    if there and RUN not in there:
+        raise UserError(f"{str(folder / there[0])!r} is not from a comparison; choose another folder (--out)")
 
 
 def _labels(old: Place, new: Place, labels: Sequence[str] | None) -> tuple[str, str]:
     """What the corpora are called: as asked, or by their files, or old and new."""
     if labels is not None:
-        chosen = [str(label).strip() for label in labels]
-        if isinstance(labels, str) or len(chosen) != 2 or not all(chosen) or chosen[0] == chosen[1]:
+        listed = not isinstance(labels, str) and isinstance(labels, Iterable)
+        chosen = [_printable(str(label)) for label in labels] if listed else []
+        if len(chosen) != 2 or not all(chosen) or chosen[0] == chosen[1]:
             raise UserError(f"labels must be two different names, of the old and the new corpus; got {labels!r}")
         return chosen[0], chosen[1]
-    first, second = (as_text(Path(os.path.abspath(corpus)).name.split(".")[0]) for corpus in (old, new))
+    first, second = (_printable(as_text(Path(os.path.abspath(corpus)).name.split(".")[0])) for corpus in (old, new))
     plain = first != second and all(name and not re.search(r"[*?\[]", name) for name in (first, second))
     return (first, second) if plain and STANDARD_INPUT not in (first, second) else PERIODS
+
+
+def _printable(label: str) -> str:
+    """A label without what cannot be shown, or would turn around the text after it."""
+    return "".join(
+        c for c in label if unicodedata.category(c) not in ("Cc", "Cs") and unicodedata.bidirectional(c) not in _TURNING
+    ).strip()
 
 
 def _later_first(old: Place, new: Place) -> bool:
@@ -239,20 +273,15 @@ def _choose(
     """The words frequent in both corpora, and what is to be remembered of the choice."""
     if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
         raise UserError("a corpus from standard input is read only once: give the words to compare (--words)")
-    names = {field.name for field in fields(Reading)}
-    reading = Reading(**{name: value for name, value in options.items() if name in names})
-    lemmas = lemma_dictionary(reading.language) if match == "lemma" else {}
-    counts = [
-        by_lemma(_count(corpus, match, reading, label, monitor), lemmas)
-        for corpus, label in zip((old, new), PERIODS, strict=True)
-    ]
-    found = frequent_words(counts[0], counts[1], *choice)
+    reading = Reading(**{name: value for name, value in options.items() if name in READING})
+    lemmas = folded_lemmas(reading.language) if match == "lemma" else {}
+    counts = [_count(corpus, match, reading, label, monitor) for corpus, label in zip((old, new), PERIODS, strict=True)]
+    found = frequent_words(counts[0], counts[1], *choice, lemmas)
     left_out = f"{LANGUAGES[found.language]} function words" if found.language else "no function words, as the language"
     left_out += "" if found.language else " is not known,"
-    monitor.note(
-        f"{len(found.words)} of {found.candidates} words that occur {choice[0]} times or more in both corpora are "
-        f"compared, the most frequent ones; {left_out} and numbers are left out"
-    )
+    n, often = len(found.words), f"words that occur {choice[0]} times or more in both corpora"
+    chosen = f"all {n} {often}" if n == found.candidates else f"the {n} most frequent of {found.candidates:,} {often}"
+    monitor.note(f"comparing {chosen}; {left_out} and numbers are left out")
     return list(found.words), {"function_words": found.language, "candidates": found.candidates}
 
 
@@ -278,7 +307,7 @@ def _enough(siblings: Siblings, words: Sequence[str], least: int) -> dict[str, t
 
 def _run(
     settings: dict[str, Any],
-    words: Sequence[str],
+    asked: Targets,
     rate: float,
     siblings: Siblings,
     corpora: tuple[Place, Place],
@@ -294,7 +323,8 @@ def _run(
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings,
         "rate": rate,
-        "words": list(words),
+        "words": asked.words,
+        "forms": {word: list(forms) for word, forms in asked.forms.items()},
         "corpora": told,
         "embedding": siblings.settings,
         "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from lexshift.monitor import Monitor, Silent
 from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
 
 PRECISIONS = ("float32", "float16")
-_READING = ("encoding", "errors", "split", "language", "text_column", "date_column")
+READING = tuple(field.name for field in fields(Reading))
 _SAMPLE = 64  # sentences on which an approximate encoder is compared with the exact one
 
 
@@ -112,7 +112,7 @@ def embed(
         raise UserError("there is no corpus to read; give at least one, two to compare")
     _checks.choice(precision, "precision", PRECISIONS)
     _checks.choice(missing, "missing", ("error", "skip"))
-    reading = Reading(**{name: options.pop(name) for name in _READING if name in options})
+    reading = Reading(**{name: options.pop(name) for name in READING if name in options})
     named = dict(zip(_labels(corpora, labels), corpora, strict=True))
     for corpus in corpora:
         find_sources(corpus)
@@ -243,8 +243,8 @@ class _Job:
             found = scanned.get(entry["label"])
             if found is not None and found.content != entry["content"]:
                 raise UserError(
-                    f"the corpus {entry['label']!r} is not the one that the store {str(store.path)!r} was made from: "
-                    f"give it another label (--labels), or choose another folder"
+                    f"the {entry['label']} corpus is not the one that the store {str(store.path)!r} was made from; "
+                    f"choose another folder (--out)"
                 )
 
     def _present(self, targets: Targets, scanned: dict[str, Occurrences], store: Siblings | None) -> Targets:
@@ -261,7 +261,9 @@ class _Job:
                 f"check the spelling, or leave out what is missing (--missing skip)"
             )
         if len(absent) == len(targets.words):
-            raise UserError(f"none of the words occurs in the corpora, matched by {targets.match}")
+            raise UserError(
+                f"none of the words occurs in the corpora (match: {targets.match}): {names}; check the spelling"
+            )
         self.monitor.note(f"left out, as they never occur: {names}")
         # Numbers of targets stay as they were scanned; words that are left out have no rows.
         return Targets({word: forms for word, forms in targets.forms.items() if word not in absent}, targets.match)

@@ -26,10 +26,14 @@ def watching(monitor: Monitor | bool) -> Iterator[Monitor]:
     if not isinstance(monitor, bool):
         yield monitor
     elif monitor and _in_notebook():
-        yield NotebookBars()
-    elif monitor and sys.stderr.isatty():
-        with Bars() as bars:
+        bars = NotebookBars()
+        try:
             yield bars
+        finally:
+            bars.finish()
+    elif monitor and sys.stderr.isatty():
+        with Bars() as drawn:
+            yield drawn
     else:
         yield Silent()
 
@@ -85,7 +89,7 @@ class Bars:
         shown = (
             (f"{size(count)}", f"{size(rate)}/s")
             if self._unit == "bytes"
-            else (f"{count:,} {self._unit}", f"{rate:,.0f}/s")
+            else (counted(count, self._unit), f"{rate:,.0f}/s")
         )
         self._progress.update(self._task, completed=done, count=shown[0], rate=shown[1])
 
@@ -104,6 +108,7 @@ class NotebookBars:
         self._name, self._total, self._unit, self._done = "", 0, "", ""
         self._begun = self._shown = time.monotonic()
         self._share: float | None = None
+        self._finished = False
         self._handle: Any = display(self._picture(), display_id=True)
 
     def stage(self, name: str, total: int, unit: str) -> None:
@@ -115,7 +120,7 @@ class NotebookBars:
     def advance(self, done: int, items: int = 0) -> None:
         """So much of it is done."""
         count = done if self._unit in ("bytes", "rows") else items
-        self._done = size(count) if self._unit == "bytes" else f"{count:,} {self._unit}"
+        self._done = size(count) if self._unit == "bytes" else counted(count, self._unit)
         self._share = min(done / self._total, 1.0) if self._total else None
         if self._share == 1 or time.monotonic() - self._shown > _PAUSE:
             self._show()
@@ -123,6 +128,11 @@ class NotebookBars:
     def note(self, text: str) -> None:
         """Something worth knowing."""
         self._notes.append(text)
+        self._show()
+
+    def finish(self) -> None:
+        """Only the notes are left."""
+        self._name, self._done, self._finished = "", "", True
         self._show()
 
     def _show(self) -> None:
@@ -137,7 +147,14 @@ class NotebookBars:
         value = "" if self._share is None else f' value="{self._share:.3f}"'
         told = f"{html.escape(self._name)} {html.escape(self._done)}{left}"
         notes = "".join(f"<br>note: {html.escape(note)}" for note in self._notes)
+        if self._finished:
+            return HTML(notes.removeprefix("<br>"))
         return HTML(f'<progress{value} style="width: 18em"></progress> {told}{notes}')
+
+
+def counted(n: int, unit: str) -> str:
+    """A number of things: 1 word, 2 words."""
+    return f"{n:,} {unit[:-1] if n == 1 else unit}"
 
 
 def size(n: float) -> str:

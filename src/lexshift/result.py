@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 CHANGED, STABLE, TOO_FEW = "changed", "stable", "too few"
 VERDICTS = (CHANGED, STABLE, TOO_FEW)
 SCORES_CSV, SCORES_PARQUET, RUN, REPORT = "scores.csv", "scores.parquet", "run.json", "report.html"
+FILES = (SCORES_CSV, SCORES_PARQUET, RUN, REPORT)
 PERIODS = ("old", "new")
 _MANY, _MOST = 10, 0.8  # of so many words tested, the share called changed that calls for caution
 
@@ -126,16 +127,21 @@ class Result:
             raise UserError(f"the results {str(place)!r} would be a folder, but there is a file of that name")
         with disk_faults(place):
             place.mkdir(parents=True, exist_ok=True)
-            write_whole(place / SCORES_CSV, lambda file: file.write(self.table.to_csv(index=False).encode()))
-            write_whole(place / SCORES_PARQUET, lambda file: self.table.to_parquet(file, index=False))
             text = json.dumps(self.run, indent=1, ensure_ascii=False) + "\n"
             write_whole(place / RUN, lambda file: file.write(text.encode()))
+            write_whole(place / SCORES_CSV, lambda file: file.write(self.table.to_csv(index=False).encode()))
+            write_whole(place / SCORES_PARQUET, lambda file: self.table.to_parquet(file, index=False))
         self.report(place / REPORT)
         return place
 
+    def side(self, period: str) -> int:
+        """0 for the old corpus and 1 for the new one, by "old" and "new" or by their labels."""
+        known = dict(zip((*self.labels, *PERIODS), (0, 1, 0, 1), strict=True))
+        return known[_checks.choice(period, "period", tuple(known))]
+
     def corpus(self, period: str) -> dict[str, Any]:
         """What is known of the old or the new corpus: files, bytes, words, passages, and what was skipped."""
-        return self.siblings.index["corpora"][PERIODS.index(_checks.choice(period, "period", PERIODS))]
+        return self.siblings.index["corpora"][self.side(period)]
 
     def count(self, verdict: str) -> int:
         """How many words have a verdict."""
@@ -145,6 +151,8 @@ class Result:
         """The outcome in a sentence."""
         changed, tested = self.count(CHANGED), len(self.scores.words)
         few = self.count(TOO_FEW)
+        if not tested:
+            return f"No word can be tested: {'it occurs' if few == 1 else f'all {few} occur'} too rarely"
         told = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
         told += f"{self.labels[1]} at a false discovery rate of {self.settings['alpha']:g}"
         return told + (f"; {few} occurred too rarely to say" if few else "")
@@ -192,13 +200,13 @@ class Result:
         """How many usages of a word were embedded."""
         if word not in self.siblings:
             return 0
-        begin, end = self.siblings.rows(word, self.siblings.corpora[PERIODS.index(period)])
+        begin, end = self.siblings.rows(word, self.siblings.corpora[self.side(period)])
         return end - begin
 
     def found(self, word: str, period: str) -> int:
         """How often a word occurs, of which some may not have been embedded."""
         entry = next((entry for entry in self.siblings.index["words"] if entry["word"] == word), None)
-        return 0 if entry is None else int(entry["found"][PERIODS.index(period)])
+        return 0 if entry is None else int(entry["found"][self.side(period)])
 
     def __repr__(self) -> str:
         return f"Result({self.headline()})"
@@ -234,13 +242,12 @@ class WordResult:
         Columns: sentence, start, end (where the word is in it), leaning (how much more it is like the new use than like
         the old one), file, line, date. The corpus may also go by its label.
         """
-        period = self._period(period)
-        store = self.result.siblings
+        store, side = self.result.siblings, self.result.side(period)
         if self.name not in store:
             raise UserError(f"{self.name!r} does not occur in the corpora")
-        frame = store[self.name].occurrences(store.corpora[PERIODS.index(period)])
-        frame["leaning"] = self.leanings[PERIODS.index(period)]
-        frame = frame.sort_values("leaning", ascending=period == "old", kind="stable").reset_index(drop=True)
+        frame = store[self.name].occurrences(store.corpora[side])
+        frame["leaning"] = self.leanings[side]
+        frame = frame.sort_values("leaning", ascending=side == 0, kind="stable").reset_index(drop=True)
         return frame[["sentence", "start", "end", "leaning", "file", "line", "date"]]
 
     @cached_property
@@ -258,10 +265,6 @@ class WordResult:
             return None
         word = self.result.siblings[self.name]
         return plane(word.old, word.new)
-
-    def _period(self, period: str) -> str:
-        labels = dict(zip(self.result.labels, PERIODS, strict=True))
-        return _checks.choice(labels.get(period, period), "period", PERIODS)
 
     def __repr__(self) -> str:
         row = self.row

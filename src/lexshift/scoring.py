@@ -54,20 +54,23 @@ def score(
     confidence: float,
     monitor: Monitor,
 ) -> Scores:
-    """Score and test every word, several at a time; neither their order nor their number moves a word's result.
+    """Score and test every word, several at a time; at a given rate, no word's result depends on the other words.
 
     The rate "auto" is the one at which the mean e_swap over all words is least.
     """
     if not words:
         return Scores({}, None, sscd)
-    curve = search_rate(
-        words,
-        metric=sscd.metric,
-        repeats=sscd.repeats,
-        seed=sscd.seed,
-        strategy=sscd.strategy,
-        corpus_sizes=sscd.corpus_sizes,
-    )
+    try:
+        curve = search_rate(
+            words,
+            metric=sscd.metric,
+            repeats=sscd.repeats,
+            seed=sscd.seed,
+            strategy=sscd.strategy,
+            corpus_sizes=sscd.corpus_sizes,
+        )
+    except ValueError as error:  # it names the word
+        raise UserError(str(error)) from error
     sscd = replace(sscd, rate=curve.rate if rate == "auto" else rate)
 
     def one(word: str) -> WordScore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
@@ -39,6 +40,9 @@ def _lexshift(
 
 def main() -> None:
     """Run a command; a mistake of the user is told in one sentence, with exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # letters that the terminal's encoding does not have
     try:
         app()
     except UserError as error:

@@ -80,10 +80,13 @@ def command(
     from lexshift._checks import choice
     from lexshift.cli.results import FORMATS, interruptible, show, tell
     from lexshift.comparison import compare, default_out
+    from lexshift.errors import UserError
     from lexshift.monitor import Silent
     from lexshift.progress import Bars
 
     choice(form, "format", FORMATS)
+    if max_per_word < 0:
+        raise UserError(f"max-per-word must be a whole number, 0 for all usages; got {max_per_word}")
     with interruptible(), Bars() as bars:
         folder = out or default_out(old, new)
         result = compare(

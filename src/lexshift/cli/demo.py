@@ -22,7 +22,7 @@ def command(
         result = compare(*demo_corpora(), words=list(known), out=out, monitor=bars)
     show(result, "table")
     ranking = result.table["word"].tolist()
-    above = len(changed & set(ranking[: len(changed)]))
+    above = next((rank for rank, word in enumerate(ranking) if word not in changed), len(ranking))
     tell(result, out)
     err.print(
         f"{above} of the {len(changed)} words known to have changed are ranked above all "

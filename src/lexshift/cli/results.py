@@ -33,7 +33,7 @@ def show(result: Result, form: str) -> None:
     if form == "csv":
         typer.echo(result.table.to_csv(index=False), nl=False)
     elif form == "json":
-        typer.echo(result.table.to_json(orient="records", indent=1, force_ascii=False))
+        typer.echo(result.table.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
     else:
         out.print(ranking(result))
 
@@ -41,11 +41,11 @@ def show(result: Result, form: str) -> None:
 def ranking(result: Result) -> Table:
     """The ranked table."""
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("word")
+    table.add_column("word", no_wrap=True)
     for label in result.labels:
-        table.add_column(Text(label), justify="right")
+        table.add_column(Text(label), justify="right", no_wrap=True)
     for name in ("change", "95 % interval", "p", "q"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict")
     for row in result.table.to_dict("records"):
         cells: list[Text | str] = [Text(row["word"]), f"{row['n_old']:,}", f"{row['n_new']:,}"]

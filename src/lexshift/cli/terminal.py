@@ -11,7 +11,7 @@ from rich.text import Text
 from lexshift.progress import err, size
 from lexshift.siblings import Siblings
 
-_WIDE = 200  # columns of what is not shown on a terminal but piped or kept
+_WIDE = 1_000  # columns of what is not shown on a terminal but piped or kept
 out = Console(highlight=False, emoji=False, markup=False, width=None if sys.stdout.isatty() else _WIDE)
 
 

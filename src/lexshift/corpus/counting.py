@@ -7,6 +7,7 @@ arena of bytes. Memory grows with the number of different words, not with the te
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -105,13 +106,14 @@ class _Counter:
         self._counts[at], self._places[at] = counts, places
 
     def result(self, least: int) -> dict[str, int]:
-        """Counts by word, in the order of the words."""
-        found = {}
-        for slot in np.flatnonzero(self._counts >= least).tolist():
+        """Counts by word, in the order of the words; accents in one character, however they are written."""
+        found: dict[str, int] = {}
+        for slot in np.flatnonzero(self._counts).tolist():
             start, end = self._places[slot].tolist()
-            spelt = self._arena[start:end].decode()
-            found["".join(chr(code) for code in fold(spelt, self._table))] = int(self._counts[slot])
-        return dict(sorted(found.items()))
+            folded = fold(self._arena[start:end].decode(), self._table)
+            word = unicodedata.normalize("NFC", "".join(map(chr, folded)))
+            found[word] = found.get(word, 0) + int(self._counts[slot])
+        return {word: n for word, n in sorted(found.items()) if n >= least}
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -57,18 +58,24 @@ def language_of(counts: WordCounts) -> str | None:
     >>> language_of(WordCounts({"the": 5, "of": 3, "mouse": 2}, 10))
     'en'
     """
+    lowered: dict[str, int] = {}
+    for word, n in counts.counts.items():
+        lowered[word.lower()] = lowered.get(word.lower(), 0) + n
     share = {
-        language: sum(counts.counts.get(word, 0) for word in function_words(language)) / counts.total
+        language: sum(lowered.get(word, 0) for word in function_words(language)) / counts.total
         for language in LANGUAGES
     }
     best = max(share, key=lambda language: share[language])
     return best if share[best] >= _LEAST_SHARE else None
 
 
-def frequent_words(old: WordCounts, new: WordCounts, min_count: int, top_words: int) -> Choice:
+def frequent_words(
+    old: WordCounts, new: WordCounts, min_count: int, top_words: int, lemmas: Mapping[str, str] | None = None
+) -> Choice:
     """The words that occur at least ``min_count`` times in both corpora, at most ``top_words`` of them.
 
-    A word ranks by its frequency in the corpus where it is rarer, relative to the corpus's size.
+    A word ranks by its frequency in the corpus where it is rarer, relative to the corpus's size. With ``lemmas`` the
+    words are lemmas, and what counts are all their forms but those that are function words.
 
     >>> old = WordCounts({"mouse": 3, "the": 9, "cat": 1, "1950": 3}, 16)
     >>> new = WordCounts({"mouse": 4, "the": 9, "cat": 5, "1950": 3}, 21)
@@ -77,15 +84,12 @@ def frequent_words(old: WordCounts, new: WordCounts, min_count: int, top_words: 
     """
     language = language_of(new)
     dropped = function_words(language) if language is not None else frozenset()
+    counts_old, counts_new = (_content(counts, dropped, lemmas or {}) for counts in (old, new))
 
     def frequency(word: str) -> float:
-        return min(old.counts[word] / old.total, new.counts[word] / new.total)
+        return min(counts_old[word] / old.total, counts_new[word] / new.total)
 
-    often = [
-        word
-        for word, n in old.counts.items()
-        if min(n, new.counts.get(word, 0)) >= min_count and word not in dropped and _is_a_word(word)
-    ]
+    often = [word for word, n in counts_old.items() if min(n, counts_new.get(word, 0)) >= min_count]
     if not often:
         raise UserError(
             f"no word but function words and numbers occurs at least {min_count} times in both corpora; give the words "
@@ -95,21 +99,20 @@ def frequent_words(old: WordCounts, new: WordCounts, min_count: int, top_words: 
     return Choice(tuple(ranked[:top_words]), language, len(ranked))
 
 
-def _is_a_word(word: str) -> bool:
-    """Not a number, code or sign, and not a single letter; where there is no case, one character may be a word."""
-    if any(c.isnumeric() or c == "_" for c in word) or not any(c.isalpha() for c in word):
-        return False
-    return len(word) > 1 or word.lower() == word.upper()
-
-
-def by_lemma(counts: WordCounts, lemmas: Mapping[str, str]) -> WordCounts:
-    """Counts of lemmas from counts of their forms; a form without a lemma is its own.
-
-    >>> by_lemma(WordCounts({"mouse": 2, "mice": 3}, 5), {"mice": "mouse"}).counts
-    {'mouse': 5}
-    """
+def _content(counts: WordCounts, dropped: frozenset[str], lemmas: Mapping[str, str]) -> dict[str, int]:
+    """Counts of content words, by lemma; a form without a lemma is its own."""
     summed: dict[str, int] = {}
     for form, n in counts.counts.items():
-        lemma = lemmas.get(form, form)
-        summed[lemma] = summed.get(lemma, 0) + n
-    return WordCounts(summed, counts.total)
+        if form.lower() not in dropped and _is_a_word(form):
+            lemma = lemmas.get(form, form)
+            summed[lemma] = summed.get(lemma, 0) + n
+    return summed
+
+
+def _is_a_word(word: str) -> bool:
+    """Not a number, code or sign, and not a single letter; where there is no case, one character may be a word."""
+    if any(unicodedata.category(c)[0] == "N" or c == "_" for c in word):
+        return False
+    if not word[0].isalpha() or not (word[-1].isalpha() or unicodedata.category(word[-1])[0] == "M"):
+        return False
+    return len(word) > 1 or word.lower() == word.upper()

@@ -176,7 +176,7 @@ def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
     path = Path(words)
     if not _is(path.is_file):
         text = os.fspath(words)
-        if isinstance(words, str) and not _is(path.is_dir) and not re.search(r"[/\\.]", text):
+        if isinstance(words, str) and not re.search(r"[/\\.]", text):
             return {word: [word] for word in text.split(",")}
         raise UserError(f"no such file of target words: {text!r} (looked from {os.getcwd()})")
     try:
@@ -219,6 +219,19 @@ def lemma_dictionary(language: str) -> Mapping[str, str]:
         raise UserError(
             f"simplemma has no lemmas for the language {language!r}; match by word and list the forms"
         ) from None
+
+
+def folded_lemmas(language: str) -> dict[str, str]:
+    """The lemma of every form, both folded as words are counted; of two, the one that is the form itself.
+
+    German "haus" is a form of "hausen", but "Haus" is its own lemma.
+    """
+    table, found = word_table(), dict[str, str]()
+    for form, lemma in lemma_dictionary(language).items():
+        a, b = (unicodedata.normalize("NFC", "".join(map(chr, fold(text, table)))) for text in (form, lemma))
+        if a not in found or a == b:
+            found[a] = b
+    return found
 
 
 def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, tuple[str, ...]]:

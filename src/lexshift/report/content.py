@@ -56,6 +56,7 @@ def _word(result: Result, row: dict[str, Any], most: int) -> dict[str, Any]:
     told["usages"] = [_usages(word, period, most) for period in PERIODS] if any(told["n"]) else [[], []]
     if word.name in result.siblings and word.plane is not None:
         told["explained"] = [round(float(share), 3) for share in word.plane.explained]
+        told["centres"] = [[_round(x) for x in side.mean(axis=0)] for side in (word.plane.old, word.plane.new)]
     return told
 
 
@@ -98,9 +99,11 @@ def _window(usage: pd.Series) -> list[str]:
     sentence, start, end = str(usage["sentence"]), int(usage["start"]), int(usage["end"])
     before, word, after = sentence[:start], sentence[start:end], sentence[end:]
     if len(before) > _BEFORE:
-        before = "…" + before[-_BEFORE:].partition(" ")[2]
+        before = before[-_BEFORE:]
+        before = "…" + (before.partition(" ")[2] or before)
     if len(after) > _AFTER:
-        after = after[:_AFTER].rpartition(" ")[0] + "…"
+        after = after[:_AFTER]
+        after = (after.rpartition(" ")[0] or after) + "…"
     return [before, word if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD] + "…", after]
 
 
@@ -115,7 +118,6 @@ def _curve(result: Result) -> dict[str, Any] | None:
         "original": _round(curve.e_original.mean()),
         "least": curve.rate,
         "chosen": result.scores.sscd.rate,
-        "words": {word: [_round(v) for v in curve.e_swap[i].mean(axis=1)] for i, word in enumerate(curve.words)},
     }
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lexshift.result import Result
 
+_GAUSSIANS = "of the Gaussians with diagonal covariance that describe them"
 _METRICS = {
-    "kl": "the Kullback-Leibler divergence",
-    "jeffreys": "the Jeffreys divergence",
+    "kl": f"the Kullback-Leibler divergence {_GAUSSIANS}",
+    "kl-reverse": f"the reverse Kullback-Leibler divergence {_GAUSSIANS}",
+    "jeffreys": f"the Jeffreys divergence {_GAUSSIANS}",
     "apd": "the average pairwise cosine distance (APD)",
 }
 _LAYERS = {"mean": "the mean of the last {n} layers", "sum": "the sum of the last {n} layers"}
@@ -29,9 +31,9 @@ def _data(result: Result) -> str:
     settings, n = result.settings, len(result.words)
     if "candidates" in settings:
         least = settings["min_count"]
-        chosen = (
-            f"the {n} most frequent words that occur at least {least} times in each, function words and numbers apart"
-        )
+        apart = "function words and numbers" if settings["function_words"] else "numbers"
+        which = "the most frequent word that occurs" if n == 1 else f"the {n} most frequent words that occur"
+        chosen = f"{which} at least {least} times in each, {apart} apart"
     else:
         chosen = f"{n} {'word' if n == 1 else 'words'} chosen beforehand"
     matched = {
@@ -66,8 +68,8 @@ def _number(text: str) -> str:
 
 def _scores(result: Result) -> str:
     settings, rate = result.settings, result.scores.sscd.rate
-    metric = _METRICS.get(settings["metric"], f"the {settings['metric']} distance")
-    number = f"occurrences in the number of {rate:.0%} of the smaller set"
+    metric = _metric(settings["metric"])
+    number = f"occurrences in the number of {100 * rate:g}% of the smaller set"
     which = (
         f"{number}, those farthest from the other corpus's centroid, were swapped"
         if settings["strategy"] == "distance"
@@ -82,10 +84,17 @@ def _scores(result: Result) -> str:
     )
     return (
         f"Change was scored by context swapping (SSCD; Aida and Bollegala, 2023) with lexshift "
-        f"{result.run['lexshift']}: each corpus's vectors were described by a Gaussian with diagonal covariance, and "
-        f"the two compared by {metric} (e_original); {which} between the corpora, and the distance measured again "
-        f"(e_swap). The change score is the mean of |e_original - e_swap|{repeated}.{searched}"
+        f"{result.run['lexshift']}: the distance between the two sets of vectors was measured by {metric} "
+        f"(e_original); {which} between the corpora, and the distance measured again (e_swap). The change score is the "
+        f"mean of |e_original - e_swap|{repeated}.{searched}"
     )
+
+
+def _metric(name: str) -> str:
+    kind, _, distance = name.partition("-")
+    if kind == "dscd" and distance:
+        return f"the expected {distance.partition(':')[0]} distance of vectors of their Gaussians (DSCD)"
+    return _METRICS.get(name, f"the {name} distance of their means")
 
 
 def _significance(result: Result) -> str:
@@ -114,8 +123,6 @@ def facts(result: Result) -> list[tuple[str, str]]:
 
 
 def _shown(value: Any) -> str:
-    return (
-        {None: "none", True: "yes", False: "no"}.get(value, str(value))
-        if not isinstance(value, (list, dict))
-        else str(value)
-    )
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)

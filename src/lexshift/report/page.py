@@ -112,7 +112,9 @@ def chance(value: float) -> str:
     >>> [chance(value) for value in (0.983, 0.05, 0.00022, 0.0001)]
     ['0.983', '0.050', '0.00022', '0.0001']
     """
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.5f}".rstrip("0")
+    if value >= 0.001:
+        return f"{value:.3f}"
+    return f"{value:.5f}".rstrip("0") if value >= 1e-5 else f"{value:.1g}"
 
 
 def _script() -> str:

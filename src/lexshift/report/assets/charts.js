@@ -55,6 +55,7 @@ function chart(frame, title, draw) {
 const picture = (width, height, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ...children);
 
 const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "font-weight"];
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // not allowed in XML
 function saveSvg(source, title) {
   const copy = source.cloneNode(true);
   const [from, to] = [source, copy].map((node) => [node, ...node.querySelectorAll("*")]);
@@ -63,7 +64,7 @@ function saveSvg(source, title) {
     for (const name of STYLES) to[i].setAttribute(name, style.getPropertyValue(name));
   });
   copy.setAttribute("xmlns", SVG);
-  const url = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }));
+  const url = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy).replace(CONTROLS, "\ufffd")], { type: "image/svg+xml" }));
   el("a", { href: url, download: `${title}.svg` }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
@@ -76,7 +77,7 @@ function placer(box, dots) {
     for (const [dx, dy, anchor] of [[9, 4, "start"], [-9, 4, "end"], [0, -9, "middle"], [0, 18, "middle"], [9, -8, "start"], [9, 16, "start"]]) {
       const left = anchor === "start" ? x + dx : anchor === "end" ? x + dx - width : x - width / 2;
       const place = { left, right: left + width, top: y + dy - 11, bottom: y + dy + 4 };
-      const inside = place.left >= box.left && place.right <= box.right + 10 && place.top >= 0;
+      const inside = place.left >= box.left && place.right <= box.right + 10 && place.top >= 0 && place.bottom <= box.bottom;
       if (inside && !taken.some((t) => t.left < place.right && place.left < t.right && t.top < place.bottom && place.top < t.bottom)) {
         taken.push(place);
         return { x: x + dx, y: y + dy, "text-anchor": anchor };

@@ -18,10 +18,19 @@ const corpusName = (side) => el("bdi", { class: SIDES[side] }, data.labels[side]
 // Numbers as the table has them.
 function digits(value) {
   const size = Math.abs(value);
-  if (!size || size < 1e-4 || size >= 1e9) return Number(value.toPrecision(3)).toString();
+  if (!size) return "0";
+  if (size < 1e-4 || size >= 1e9) return exponent(value, 3);
   return value.toFixed(Math.max(0, 2 - Math.floor(Math.log10(size))));
 }
-const chance = (value) => (value >= 0.001 ? value.toFixed(3) : value.toFixed(5).replace(/0+$/, ""));
+function chance(value) {
+  if (value >= 0.001) return value.toFixed(3);
+  return value >= 1e-5 ? value.toFixed(5).replace(/0+$/, "") : exponent(value, 1);
+}
+function exponent(value, precision) {
+  const [mantissa, power] = value.toExponential(precision - 1).split("e");
+  const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
+  return `${short}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+}
 const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 
 // A usage is [before, word, after, leaning, x, y, place].

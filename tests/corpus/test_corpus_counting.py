@@ -1,0 +1,315 @@
+"""Words are counted as a split by the rule and a Counter would count them, whatever the text comes in."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import zstandard
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from lexshift._typing import Array
+from lexshift.corpus import Reading, blocks, counting, find_occurrences, read_targets, streams
+from lexshift.corpus.counting import WordCounts, _Counter, count, count_words, enter
+from lexshift.corpus.words import FoldTable, fold, hash_word, token_table, word_table
+from lexshift.errors import UserError
+
+TABLES = [word_table, token_table]
+NOISE = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+PIECES = ["mouse", "MOUSE", "Maus", "mäuse", "ma\u0308use", "é", "ß", "ẞ", "日本", "語", "𝕏", "🐁", "ſ", "σας", "ΣΑΣ"]
+PIECES += ["a", "_", "1", "²", " ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u2028", "\r", "\r\n", "-", ".", "'", "\u200d"]
+PIECES += ["\u0301", "\ufeff", "\U000e0100", "\U0010fffd"]
+TEXT = st.lists(st.sampled_from(PIECES) | NOISE, max_size=60).map("".join)
+TEXT_OF_LETTERS = st.text(st.sampled_from("abc \n"), max_size=200)  # many different words, and many times each
+RULES = st.sampled_from(TABLES)
+Rule = Callable[[], FoldTable]
+
+
+def words_of(text: str, table: FoldTable) -> list[str]:
+    """The words of a text: what stands between the characters that the table folds to nothing."""
+    return [word for word in "".join(chr(table[ord(c)]) for c in text).split("\0") if word]
+
+
+def slow_counts(texts: Iterable[str], table: FoldTable, least: int = 1) -> WordCounts:
+    counter = Counter(unicodedata.normalize("NFC", word) for text in texts for word in words_of(text, table))
+    return WordCounts({word: n for word, n in sorted(counter.items()) if n >= least}, counter.total())
+
+
+def counted(texts: Iterable[str], table: FoldTable, least: int = 1, slots: int = counting._SLOTS) -> WordCounts:
+    """Counts of several blocks, from a table that begins with so many slots."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_SLOTS", slots)
+        counter = _Counter(table)
+        for text in texts:
+            counter.add(text.encode())
+        return WordCounts(counter.result(least), counter.total)
+
+
+def as_csv(texts: Iterable[str]) -> bytes:
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows([("id", "text"), *((f"word{i}", text) for i, text in enumerate(texts))])
+    return file.getvalue().encode()
+
+
+def as_jsonl(texts: Iterable[str]) -> bytes:
+    return "".join(json.dumps({"id": "word", "text": text}) + "\n" for text in texts).encode()
+
+
+def as_parquet(texts: Iterable[str]) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(pa.table({"id": ["word" for _ in texts], "text": pa.array(texts, pa.string())}), file)
+    return file.getvalue()
+
+
+def result_of(corpus: Path, table: FoldTable, reading: Reading | None = None) -> WordCounts | None:
+    """The counts, or None if there is no word."""
+    try:
+        return count_words(corpus, table, reading)
+    except UserError as error:
+        if "there is no word in it" not in str(error):
+            raise
+        return None
+
+
+def expected_of(texts: Iterable[str], table: FoldTable) -> WordCounts | None:
+    counts = slow_counts(texts, table)
+    return counts if counts.total else None
+
+
+# ------------------------------------------------------------------------------------------------- the hash table
+
+
+@settings(max_examples=200)
+@given(st.lists(TEXT | TEXT_OF_LETTERS, max_size=4), RULES, st.sampled_from([1, 2, 4, 8, 64, 1 << 16]))
+@example([""], word_table, 1)
+@example(["a b c d e f g h i j k l m n o p q r s t u v w x y z"] * 2, word_table, 1)
+@example(["é 日 𝕏 🐁", "é"], token_table, 2)
+def test_words_are_counted_as_a_split_and_a_counter_count_them(texts: list[str], rule: Rule, slots: int) -> None:
+    assert counted(texts, rule(), slots=slots) == slow_counts(texts, rule())
+
+
+@given(st.lists(TEXT_OF_LETTERS, max_size=3), st.integers(1, 6))
+def test_words_rarer_than_the_least_are_left_out_but_are_part_of_the_total(texts: list[str], least: int) -> None:
+    expected = slow_counts(texts, word_table(), least)
+    assert counted(texts, word_table(), least) == expected
+    assert expected.total == slow_counts(texts, word_table()).total
+
+
+@pytest.mark.parametrize("slots", [1, 2, 16, 1 << 16])
+def test_the_table_grows_with_the_words_and_loses_none(slots: int) -> None:
+    words = [f"w{i % 40_000}" for i in range(60_000)]
+    blocks_of_words = [" ".join(words[i : i + 7_000]) for i in range(0, len(words), 7_000)]
+    found = counted(blocks_of_words, word_table(), slots=slots)
+    assert found.counts == dict(sorted(Counter(words).items()))
+    assert found.total == 60_000
+
+
+@given(st.lists(st.sampled_from("abcdefg"), max_size=30))
+def test_a_word_does_not_go_on_in_the_next_block(letters: list[str]) -> None:
+    assert counted(letters, word_table()).counts == dict(sorted(Counter(letters).items()))
+
+
+def test_words_come_in_their_order() -> None:
+    assert list(counted(["b ä a 日 z B 𝕏 Z"], word_table()).counts) == ["a", "b", "z", "ä", "日", "𝕏"]
+
+
+@given(TEXT | TEXT_OF_LETTERS, RULES, st.integers(0, 5))
+def test_the_kernel_stops_before_a_new_word_that_does_not_fit_and_goes_on_there(
+    text: str, rule: Rule, room: int
+) -> None:
+    table, data = rule(), np.frombuffer(text.encode(), np.uint8)
+    keys, counts = np.zeros(256, np.uint64), np.zeros(256, np.int64)
+    fresh: Array = np.full((room, 3), -1, np.int64)
+    at, words, found = count(data, 0, table, keys, counts, fresh)
+    before = words_of(text.encode()[:at].decode(), table)
+    everything = words_of(text, table)
+    assert before == everything[:words]
+    assert found == len(set(before)) <= room
+    if at <= len(data):  # at a word that is not among those before, for which there is no room
+        assert found == room
+        assert everything[words] not in before
+        assert words_of(text.encode()[at:].decode(), table) == everything[words:]
+    else:
+        assert at == len(data) + 1
+        assert words == len(everything)
+    spelt = [text.encode()[start:end].decode() for _, start, end in fresh[:found].tolist()]
+    assert ["".join(map(chr, fold(word, table))) for word in spelt] == list(dict.fromkeys(before))
+    tallied = Counter(before)
+    for word, slot in zip(dict.fromkeys(before), fresh[:found, 0].tolist(), strict=True):
+        assert int(keys[slot]) == hash_word(map(ord, word))
+        assert counts[slot] == tallied[word]
+    assert counts.sum() == words
+    assert np.count_nonzero(keys) == found
+
+
+@given(st.sets(st.integers(1, 2**64 - 1) | st.integers(0, 30).map(lambda i: 5 + (i << 40)), max_size=60))
+def test_keys_are_entered_where_a_search_from_their_own_slot_finds_them(keys: set[int]) -> None:
+    fresh, slots = np.array(sorted(keys), np.uint64), np.zeros(64, np.uint64)
+    at = np.full(len(keys), -1, np.int64)
+    enter(fresh, slots, at)
+    expected: dict[int, int] = {}  # slot to key
+    for key in sorted(keys):
+        slot = key % 64
+        while slot in expected:
+            slot = (slot + 1) % 64
+        expected[slot] = key
+    assert {slot: int(key) for slot, key in enumerate(slots) if key} == expected
+    assert [int(slots[slot]) for slot in at] == sorted(keys)
+
+
+@pytest.mark.parametrize("rule", TABLES)
+def test_to_fold_what_is_folded_changes_nothing_so_that_a_counted_word_can_be_looked_for(rule: Rule) -> None:
+    table = rule()
+    folded = table[table > 0]
+    wrong = [chr(code) for code in np.unique(folded[table[folded] != folded])]
+    assert wrong == []
+
+
+# ------------------------------------------------------------------------------------------------- files
+
+
+@settings(max_examples=60)
+@given(TEXT | TEXT_OF_LETTERS, RULES, st.sampled_from(["", ".gz", ".zst"]), st.integers(4, 40))
+@example("\ufeffmouse\r\nmouse", token_table, "", 4)
+@example("mouse 日本 " * 10 + "\n" + "𝕏 é\n" * 10, word_table, ".gz", 4)
+@example("", word_table, ".gz", 4)
+@example(" \n.\n", word_table, "", 4)
+def test_a_file_is_counted_in_blocks_of_any_size(text: str, rule: Rule, packed: str, size: int) -> None:
+    data = text.encode()
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "BLOCK", size)
+        path = Path(folder, f"x.txt{packed}")
+        path.write_bytes({"": data, ".gz": gzip.compress(data), ".zst": zstandard.compress(data)}[packed])
+        assert result_of(path, rule()) == expected_of([text.removeprefix("\ufeff")], rule())
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(TEXT | TEXT_OF_LETTERS, max_size=6),
+    RULES,
+    st.sampled_from([("csv", as_csv), ("jsonl", as_jsonl), ("parquet", as_parquet)]),
+    st.booleans(),
+    st.integers(4, 40),
+)
+def test_of_a_table_the_column_of_texts_is_counted(
+    texts: list[str], rule: Rule, kind: tuple[str, Callable[[Iterable[str]], bytes]], packed: bool, size: int
+) -> None:
+    ending, write = kind
+    packed = packed and ending != "parquet"
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(blocks, "BLOCK", size)
+        path = Path(folder, f"x.{ending}{'.gz' if packed else ''}")
+        path.write_bytes(gzip.compress(write(texts)) if packed else write(texts))
+        assert result_of(path, rule()) == expected_of(texts, rule())
+
+
+def test_another_column_and_encoding_may_be_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes("body,text\nMüsli müsli,no\nTür,no\n".encode("latin-1"))
+    found = count_words(path, word_table(), Reading(encoding="latin-1", text_column="body"))
+    assert found == WordCounts({"müsli": 2, "tür": 1}, 3)
+
+
+@settings(max_examples=20)
+@given(st.lists(TEXT_OF_LETTERS | TEXT, min_size=1, max_size=4))
+def test_a_folder_is_the_sum_of_its_files(texts: list[str]) -> None:
+    with TemporaryDirectory() as folder:
+        for i, text in enumerate(texts):
+            path = Path(folder, f"part{i % 2}", f"{i}.txt.gz" if i % 2 else f"{i}.txt")
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(gzip.compress(text.encode()) if i % 2 else text.encode())
+        Path(folder, "table.csv").write_bytes(as_csv(texts))
+        plain = [text.removeprefix("\ufeff") for text in texts]
+        assert result_of(Path(folder), word_table()) == expected_of([*plain, *texts], word_table())
+
+
+def test_a_word_does_not_go_on_in_the_next_file(tmp_path: Path) -> None:
+    (tmp_path / "1.txt").write_text("a mou", "utf-8")
+    (tmp_path / "2.txt").write_text("se", "utf-8")
+    assert count_words(tmp_path, word_table()).counts == {"a": 1, "mou": 1, "se": 1}
+
+
+@settings(max_examples=20)
+@given(st.lists(st.sampled_from(["mouse", "日本", "𝕏", "é", "tail"]), min_size=1, max_size=120), st.integers(16, 64))
+def test_a_line_too_long_to_be_kept_together_is_cut_between_words(words: list[str], longest: int) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        for module in (streams, blocks):
+            patch.setattr(module, "BLOCK", 8)
+            patch.setattr(module, "LONGEST", longest)
+        path = Path(folder, "x.txt")
+        path.write_text(" ".join(words), "utf-8")
+        assert count_words(path, word_table()).counts == dict(sorted(Counter(words).items()))
+
+
+@pytest.mark.parametrize("split", ["auto", "lines", "prose", "wrapped"])
+def test_how_lines_are_taken_changes_no_count(split: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    text = "The mouse ran and the cat ran after it, over\nthe hill and through the wood.\n\nThen it rained.\n" * 3
+    path.write_text(text, "utf-8")
+    assert count_words(path, word_table(), Reading(split=split)) == slow_counts([text], word_table())
+
+
+def test_the_least_number_is_asked_of_the_whole_corpus(tmp_path: Path) -> None:
+    for i in range(3):
+        (tmp_path / f"{i}.txt").write_text(f"mouse once{i} {'twice ' * (i < 2)}\n", "utf-8")
+    found = count_words(tmp_path, word_table(), least=3)
+    assert found == WordCounts({"mouse": 3}, 8)
+    assert count_words(tmp_path, word_table(), least=2).counts == {"mouse": 3, "twice": 2}
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b" .,;!\n", "…\u2028".encode()])
+def test_a_corpus_without_a_word_is_refused(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes(data)
+    with pytest.raises(UserError, match=r"the corpus '.*x\.txt' is empty: there is no word in it"):
+        count_words(path, word_table())
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_progress_is_told_in_bytes_on_disk_up_to_all_of_them(
+    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "BLOCK", 64)
+    data = "".join(f"mouse{i} ran\n" for i in range(200)).encode()
+    paths = [tmp_path / name for name in ("1.txt", "2.txt")]
+    for path in paths:
+        path.write_bytes(gzip.compress(data) if packed else data)
+    told: list[tuple[int, int]] = []
+    count_words(tmp_path, word_table(), progress=lambda done, size: told.append((done, size)))
+    size = sum(path.stat().st_size for path in paths)
+    assert len(told) > 10
+    assert told == sorted(told)
+    assert told[-1] == (size, size)
+    assert {of for _, of in told} == {size}
+
+
+# ------------------------------------------------------------------------------------------------- and the search
+
+
+@settings(max_examples=40)
+@given(TEXT | TEXT_OF_LETTERS, st.sampled_from(["word", "token"]))
+@example("mouse Mouse MOUSE mice\nΣΑΣ σας 日本 é É", "word")
+def test_the_search_finds_every_word_as_often_as_it_was_counted(text: str, match: str) -> None:
+    table = token_table() if match == "token" else word_table()
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "x.txt")
+        path.write_bytes(f"mouse\n{text}".encode())
+        counts = count_words(path, table)
+        # Accents may be written in two ways, which the search takes for one.
+        words = [w for w in counts.counts if unicodedata.normalize("NFC", w) == w == unicodedata.normalize("NFD", w)]
+        found = find_occurrences(path, read_targets(words, match), Reading(split="lines"))
+    assert dict(zip(words, found.found.tolist(), strict=True)) == {word: counts.counts[word] for word in words}
+    assert found.tally.words == counts.total

@@ -1,0 +1,434 @@
+"""What the page holds: numbers as in the table, a bounded choice of usages, and text that cannot become markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import lexshift
+from lexshift import Result
+from lexshift.report import content as content_module
+from lexshift.report import notebook_view
+from lexshift.report.content import content
+from lexshift.report.page import chance, digits, embedded_json, environment, render, write_report
+
+OLD = ["oak", "elm", "ash", "fir", "yew", "fig"]
+NEW = ["tin", "zinc", "lead", "iron", "gold", "brass"]
+MANY = 170  # usages of "river", more than the page holds of a word
+MOST = 150
+PERIODS = ("old", "new")
+
+
+class Contexts:
+    """An encoder whose vector of a word is the mean of the hashes of the words around it."""
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        return np.array([self.vector(s, *span) for s, span in zip(sentences, spans, strict=True)], np.float32)
+
+    def vector(self, sentence: str, start: int, end: int) -> npt.NDArray[np.float64]:
+        around = [*sentence[:start].split()[-8:], *sentence[end:].split()[:8], str(len(sentence) % 7)]
+        keys = [hashlib.blake2b(word.encode(), digest_size=6).digest() for word in around]
+        mean: npt.NDArray[np.float64] = np.array([np.frombuffer(key, np.int8) for key in keys]).mean(axis=0) / 32
+        return mean
+
+
+def compared(folder: Path, old: Sequence[str], new: Sequence[str], words: Any, **options: Any) -> Result:
+    """A comparison of two lists of sentences."""
+    folder.mkdir(exist_ok=True)
+    for name, lines in (("old.txt", old), ("new.txt", new)):
+        (folder / name).write_bytes(("\n".join(lines) + "\n").encode())
+    quick = {"permutations": 99, "resamples": 20, "repeats": 5, "rate": 0.4, "alpha": 0.05, "min_usages": 10}
+    usual = {"labels": ("then", "now"), "max_per_word": 500, "split": "lines", "monitor": False}
+    return lexshift.compare(
+        folder / "old.txt", folder / "new.txt", words, model=Contexts(), **{**quick, **usual, **options}
+    )
+
+
+def sentences(word: str, contexts: Sequence[str], n: int, seed: int) -> list[str]:
+    """Sentences with a word among some others, no two alike."""
+    rng = np.random.default_rng(seed)
+    return [f"{' '.join(rng.choice(contexts, 3))} {word} {' '.join(rng.choice(contexts, 3))} {i}" for i in range(n)]
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """Of a word that changed, one that did not, one with many usages, and three with too few."""
+    old = [*sentences("plane", OLD, 20, 1), *sentences("bread", OLD, 15, 2), *sentences("river", OLD, MANY, 3)]
+    new = [*sentences("plane", NEW, 25, 4), *sentences("bread", OLD, 16, 5), *sentences("river", OLD, 30, 6)]
+    old += [*sentences("rare", OLD, 12, 7), *sentences("gone", OLD, 11, 8)]
+    new += sentences("rare", NEW, 3, 9)
+    words = ["bread", "plane", "river", "rare", "gone", "nowhere"]
+    return compared(tmp_path_factory.mktemp("content"), old, new, words)
+
+
+@pytest.fixture(scope="module")
+def held(result: Result) -> dict[str, Any]:
+    return content(result)
+
+
+def of(data: dict[str, Any], word: str) -> dict[str, Any]:
+    """What the page holds of a word."""
+    (found,) = [entry for entry in data["words"] if entry["word"] == word]
+    return found
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """All that is in lists and dictionaries, keys too."""
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def test_the_content_is_plain_json_without_nan(held: dict[str, Any]) -> None:
+    assert json.loads(json.dumps(held, allow_nan=False)) == held
+    kinds = {type(leaf) for leaf in leaves(held)}
+    assert kinds <= {str, int, float, bool, type(None)}
+    assert all(math.isfinite(leaf) for leaf in leaves(held) if isinstance(leaf, float))
+
+
+def test_the_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any]) -> None:
+    assert [entry["word"] for entry in held["words"]] == result.table["word"].tolist()
+    assert held["labels"] == ["then", "now"]
+    assert held["alpha"] == 0.05
+    assert held["metric"] == "kl"
+    assert held["floor"] == 1 / 100
+
+
+def test_the_numbers_are_those_of_the_table(result: Result, held: dict[str, Any]) -> None:
+    for row in result.table.to_dict("records"):
+        entry = of(held, row["word"])
+        assert entry["n"] == [row["n_old"], row["n_new"]]
+        assert (entry["verdict"], entry["reason"]) == (row["verdict"], row["reason"])
+        assert entry["rate"] == pytest.approx([row["per_million_old"], row["per_million_new"]], abs=0.005)
+        if row["verdict"] == "too few":
+            assert not {"score", "low", "high", "p", "q", "eOriginal", "eSwap"} & entry.keys()
+            continue
+        for name in ("score", "low", "high", "p", "q"):
+            assert entry[name] == pytest.approx(row[name], rel=1e-4, abs=0)
+        assert entry["eOriginal"] == pytest.approx(row["e_original"], rel=1e-4)
+        assert np.mean(entry["eSwap"]) == pytest.approx(row["e_swap"], rel=1e-4)
+        assert len(entry["eSwap"]) == 5
+
+
+def test_it_says_how_many_usages_were_found_where_only_some_were_embedded(tmp_path: Path) -> None:
+    old, new = sentences("plane", OLD, 40, 1), sentences("plane", NEW, 12, 2)
+    entry = of(content(compared(tmp_path, old, new, ["plane"], max_per_word=20)), "plane")
+    assert entry["n"] == [20, 12]
+    assert entry["found"] == [40, 12]
+
+
+def test_the_curve_is_that_of_the_search(result: Result, held: dict[str, Any]) -> None:
+    curve = result.scores.curve
+    assert curve is not None
+    assert held["curve"]["rates"] == pytest.approx(curve.rates.tolist())
+    assert held["curve"]["mean"] == pytest.approx(curve.mean.tolist(), rel=1e-4)
+    assert held["curve"]["std"] == pytest.approx(curve.std.tolist(), rel=1e-4, abs=1e-12)
+    assert held["curve"]["original"] == pytest.approx(curve.e_original.mean(), rel=1e-4)
+    assert held["curve"]["least"] == curve.rate
+    assert held["curve"]["chosen"] == 0.4
+
+
+def test_a_rate_that_was_searched_for_is_the_one_where_the_curve_is_least(tmp_path: Path) -> None:
+    old, new = sentences("plane", OLD, 20, 1), sentences("plane", NEW, 20, 2)
+    curve = content(compared(tmp_path, old, new, ["plane"], rate="auto"))["curve"]
+    assert curve["chosen"] == curve["least"] == curve["rates"][int(np.argmin(curve["mean"]))]
+
+
+def test_without_a_scored_word_there_is_no_curve(tmp_path: Path) -> None:
+    found = content(compared(tmp_path, ["one bank"], ["the bank", "a bank"], ["bank", "nowhere"]))
+    assert found["curve"] is None
+    assert [entry["verdict"] for entry in found["words"]] == ["too few", "too few"]
+
+
+def test_a_word_in_one_corpus_only_has_its_usages_and_no_plane(held: dict[str, Any]) -> None:
+    gone = of(held, "gone")
+    assert [len(usages) for usages in gone["usages"]] == [11, 0]
+    assert "explained" not in gone
+    assert {tuple(usage[3:6]) for usage in gone["usages"][0]} == {(0.0, 0.0, 0.0)}
+
+
+def test_a_word_in_no_corpus_has_no_usages(held: dict[str, Any]) -> None:
+    nowhere = of(held, "nowhere")
+    assert nowhere["usages"] == [[], []]
+    assert nowhere["n"] == nowhere["found"] == [0, 0]
+    assert "explained" not in nowhere
+
+
+@pytest.mark.parametrize("word", ["plane", "bread", "rare"])
+def test_a_word_with_few_usages_shows_all_of_them_the_most_typical_first(
+    result: Result, held: dict[str, Any], word: str
+) -> None:
+    for period, usages in zip(PERIODS, of(held, word)["usages"], strict=True):
+        frame = result.word(word).usages(period)
+        assert [usage[6] for usage in usages] == [f"{f}:{n}" for f, n in zip(frame["file"], frame["line"], strict=True)]
+        assert ["".join(usage[:3]) for usage in usages] == frame["sentence"].tolist()
+        assert all(usage[1] == word for usage in usages)
+
+
+def test_the_usages_lean_to_their_corpus_less_and_less(held: dict[str, Any]) -> None:
+    old, new = ([usage[3] for usage in usages] for usages in of(held, "plane")["usages"])
+    assert old == sorted(old)
+    assert new == sorted(new, reverse=True)
+    assert max(old[:5]) < 0 < min(new[:5])
+
+
+def test_the_places_on_the_plane_are_those_of_the_usages(result: Result, held: dict[str, Any]) -> None:
+    word = result.word("plane")
+    assert word.plane is not None
+    for points, usages in zip((word.plane.old, word.plane.new), of(held, "plane")["usages"], strict=True):
+        assert sorted(usage[4] for usage in usages) == pytest.approx(sorted(points[:, 0]), rel=1e-4, abs=1e-12)
+        assert sorted(usage[5] for usage in usages) == pytest.approx(sorted(points[:, 1]), rel=1e-4, abs=1e-12)
+    assert of(held, "plane")["explained"] == pytest.approx(word.plane.explained.tolist(), abs=5e-4)
+
+
+def test_of_many_usages_it_holds_the_most_typical_and_others_evenly_from_the_rest(
+    result: Result, held: dict[str, Any]
+) -> None:
+    usages, others = of(held, "river")["usages"]
+    assert (len(usages), len(others)) == (MOST, 30)
+    frame = result.word("river").usages("old")
+    places = [f"{file}:{line}" for file, line in zip(frame["file"], frame["line"], strict=True)]
+    ranks = [places.index(usage[6]) for usage in usages]
+    assert ranks[: MOST // 2] == list(range(MOST // 2))
+    assert ranks[-1] == MANY - 1
+    steps = set(np.diff(ranks[MOST // 2 - 1 :]).tolist())
+    assert steps <= {1, 2}, "they are not evenly taken"
+    assert len(set(ranks)) == MOST
+
+
+@pytest.mark.parametrize(("budget", "most"), [(6 * 2 * 40, 40), (6 * 2 * 25, 25), (10, 20)])
+def test_the_more_words_the_fewer_usages_of_each_but_never_under_20(
+    result: Result, monkeypatch: pytest.MonkeyPatch, budget: int, most: int
+) -> None:
+    monkeypatch.setattr(content_module, "_USAGES", budget)
+    found = content(result)
+    assert len(of(found, "river")["usages"][0]) == most
+    assert len(of(found, "gone")["usages"][0]) == 11
+
+
+def window(folder: Path, line: str, word: str = "bank", **options: Any) -> tuple[str, str, str]:
+    """What the page shows of one sentence."""
+    found = content(compared(folder, [line], [f"some other {word} here"], [word], **options))
+    before, shown, after = of(found, word)["usages"][0][0][:3]
+    return before, shown, after
+
+
+def test_a_short_sentence_is_shown_whole(tmp_path: Path) -> None:
+    assert window(tmp_path, "The Bank of the river") == ("The ", "Bank", " of the river")
+
+
+def test_a_long_sentence_is_cut_to_whole_words_around_the_word_with_an_ellipsis(tmp_path: Path) -> None:
+    left, right = " ".join(f"left{i}" for i in range(100)), " ".join(f"right{i}" for i in range(100))
+    before, word, after = window(tmp_path, f"{left} bank {right}")
+    assert word == "bank"
+    assert before.startswith("…left")
+    assert after.endswith("…")
+    assert f"{left} ".endswith(before[1:])
+    assert f" {right} ".startswith(after[:-1] + " ")
+    assert 100 < len(before) <= 161
+    assert 100 < len(after) <= 201
+
+
+def test_text_without_spaces_keeps_something_around_the_word(tmp_path: Path) -> None:
+    before, word, after = window(tmp_path, f"{'前' * 300}，银行，{'后' * 300}", "银行")
+    assert word == "银行"
+    assert before.startswith("…")
+    assert before.endswith("前，")
+    assert after.startswith("，后")
+    assert after.endswith("…")
+    assert len(before) + len(after) <= 370
+
+
+def test_a_word_without_end_is_cut(tmp_path: Path) -> None:
+    long = "a" + "x" * 900
+    before, word, after = window(tmp_path, f"the {long} here", long)
+    assert (before, after) == ("the ", " here")
+    assert word == long[:80] + "…"
+
+
+TEXT = st.text() | st.sampled_from(["</script>", "<!--", "]]>", "&amp;", "\u2028", "\u2029", "\\", '"', "\x00", "‮"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
+)
+
+
+@given(JSON)
+@example({"</script><script>": ["<!--", "&lt;", "\u2028\u2029", '\\"']})
+def test_embedded_json_is_the_same_values_and_can_begin_no_tag(values: Any) -> None:
+    text = embedded_json(values)
+    assert json.loads(text) == values
+    assert not set(text) & set("<>&\u2028\u2029")
+
+
+def test_embedded_json_refuses_what_json_has_not() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        embedded_json([math.nan])
+
+
+@given(st.floats(1e-4, 1e8))
+def test_digits_has_three_digits_that_are_right(value: float) -> None:
+    shown = digits(value)
+    assert "e" not in shown
+    assert float(shown) == pytest.approx(value, rel=0.00501)
+    assert float(digits(-value)) == -float(shown)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.0, "0"), (1.0, "1.00"), (0.5, "0.500"), (1234567.0, "1234567"), (0.00001, "1e-05")]
+)
+def test_digits_of_zero_and_of_the_large_and_the_small(value: float, shown: str) -> None:
+    assert digits(value) == shown
+
+
+@given(st.floats(1e-4, 1))
+def test_a_chance_is_shown_to_three_places_or_as_small_as_it_is(value: float) -> None:
+    shown = chance(value)
+    assert re.fullmatch(r"[01]\.\d{1,5}", shown)
+    assert float(shown) == pytest.approx(value, abs=0.00051 if value >= 0.001 else 0.0000051)
+
+
+@pytest.mark.parametrize("value", [1e-5, 4e-6, 1e-6, 1e-9])
+def test_a_chance_that_is_very_small_is_not_shown_as_nothing(value: float) -> None:
+    shown = chance(value)
+    assert not shown.endswith(".")
+    assert float(shown.removeprefix("<").strip()) > 0
+
+
+class Elements(HTMLParser):
+    """The text of every style and script element, and the attributes of all elements."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {"style": [], "script": []}
+        self._inside = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        self._inside = tag
+        if tag in self.texts:
+            self.texts[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert tag
+        self._inside = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._inside in self.texts:
+            self.texts[self._inside][-1] += data
+
+    def policy(self) -> dict[str, list[str]]:
+        """The directives of the Content-Security-Policy."""
+        (text,) = [a["content"] or "" for tag, a in self.found if a.get("http-equiv") == "Content-Security-Policy"]
+        return {name: values for name, *values in (directive.split() for directive in text.split(";"))}
+
+
+def sha256(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def test_the_policy_allows_the_one_script_and_the_one_style_by_their_hashes_and_nothing_else(result: Result) -> None:
+    page = Elements(render(result))
+    (style,), (data, script) = page.texts["style"], page.texts["script"]
+    assert page.policy() == {
+        "default-src": ["'none'"],
+        "script-src": [sha256(script)],
+        "style-src": [sha256(style)],
+        "img-src": ["data:"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    assert json.loads(data) == content(result)
+
+
+def test_the_policy_comes_before_anything_it_is_to_stop(result: Result) -> None:
+    tags = [tag for tag, _ in Elements(render(result)).found]
+    assert tags[:4] == ["html", "head", "meta", "meta"]
+    assert "Content-Security-Policy" in render(result).split("<meta", 3)[2]
+
+
+def test_the_page_has_no_address_but_those_within_it(result: Result) -> None:
+    found = Elements(render(result)).found
+    addresses = [a[name] or "" for _, a in found for name in ("href", "src", "action", "srcset", "data") if name in a]
+    assert len(addresses) > 6
+    assert all(address.startswith("#") or address == "data:," for address in addresses)
+    assert not [a for _, a in found if any(name.startswith("on") or name == "style" for name in a)]
+
+
+def test_the_templates_trust_nothing_but_the_style_the_script_and_the_data() -> None:
+    trusted = set()
+    for template in files("lexshift.report").joinpath("templates").iterdir():
+        source = template.read_text("utf-8")
+        trusted |= set(re.findall(r"(\w+)\s*\|\s*safe\b", source))
+        assert source.count("safe") == len(re.findall(r"\{\{ \w+\|safe \}\}", source))
+        assert "autoescape" not in source
+        assert "Markup" not in source
+    assert trusted == {"style", "script", "data"}
+    assert environment().autoescape is True
+
+
+def test_the_script_never_makes_markup_or_code_of_text() -> None:
+    scripts = [f for f in files("lexshift.report").joinpath("assets").iterdir() if f.name.endswith(".js")]
+    assert len(scripts) == 6
+    for script in scripts:
+        forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|DOMParser|srcdoc"
+        assert not re.search(forbidden, script.read_text("utf-8")), script.name
+        assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|\bfetch\(|XMLHttpRequest", script.read_text("utf-8"))
+
+
+def test_the_page_is_written_into_folders_that_are_not_there_yet(result: Result, tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "page.html"
+    assert write_report(result, path) == path == result.report(str(path))
+    assert path.read_text("utf-8") == render(result)
+    assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
+
+
+def test_the_page_of_a_result_is_always_the_same(result: Result) -> None:
+    assert render(result) == render(result)
+
+
+def test_the_notebook_shows_the_headline_and_the_table(result: Result) -> None:
+    view = notebook_view(result)
+    assert result.headline() in view
+    words = re.findall(r"<bdi>(\w+)</bdi>", view)
+    assert words == result.table["word"].tolist()
+    assert view.count("10 are needed in each corpus") == 3
+    assert "more in" not in view
+
+
+def test_the_notebook_shows_twenty_words_and_says_how_many_more_there_are(tmp_path: Path) -> None:
+    view = notebook_view(compared(tmp_path, ["w0 here"], ["w0 there"], [f"w{i}" for i in range(27)]))
+    assert view.count("<bdi>") == 20
+    assert "and 7 more in <code>.table</code>" in view
+
+
+def test_the_notebook_shows_markup_as_text(tmp_path: Path) -> None:
+    word, label = "<img/src=x/onerror=alert(1)>", "<script>alert(1)</script>"
+    result = compared(tmp_path, [f"a {word}"], [f"a {word} c"], [word], match="token", labels=(label, "&amp;"))
+    view = result._repr_html_()
+    assert "<img" not in view
+    assert "<script" not in view
+    assert "&lt;img/src=x/onerror=alert(1)&gt;" in view
+    assert "&amp;amp;" in view

@@ -1,0 +1,246 @@
+"""The settings of a run in words: every one of them, as it was."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import lexshift
+from lexshift import Result
+from lexshift.report.methods import facts, methods
+
+OLD = ["oak", "elm", "ash", "fir", "yew"]
+NEW = ["tin", "zinc", "lead", "iron", "gold"]
+WORDS = ["bank", "cell phone", "nowhere"]
+
+
+class Toy:
+    """An encoder whose vectors are hashes of the sentence; its settings are those it is given."""
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        if settings is not None:
+            self.settings = settings
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        assert len(sentences) == len(spans)
+        keys = [hashlib.blake2b(sentence.encode(), digest_size=4).digest() for sentence in sentences]
+        return np.array([np.frombuffer(key, np.int8) / 64 for key in keys], np.float32)
+
+
+def lines(contexts: Sequence[str], n: int = 12) -> list[str]:
+    """Sentences with both words in them, and the most frequent function words of English."""
+    return [f"the {contexts[i % 5]} and the bank of {contexts[i % 3]} {i} in a cell phone" for i in range(n)]
+
+
+def compared(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> Result:
+    """A small comparison with any settings."""
+    for name, contexts in (("old.txt", OLD), ("new.txt", NEW)):
+        (folder / name).write_text("\n".join(lines(contexts)) + "\n", "utf-8")
+    quick = {"permutations": 99, "resamples": 20, "repeats": 3, "split": "lines", "monitor": False}
+    model = Toy({"model": "toy-model"}) if model is None else model
+    return lexshift.compare(folder / "old.txt", folder / "new.txt", words, model=model, **{**quick, **options})
+
+
+def told(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> str:
+    """All paragraphs."""
+    return "\n".join(methods(compared(folder, words, model, **options)))
+
+
+def test_the_methods_are_four_paragraphs_of_whole_sentences(tmp_path: Path) -> None:
+    paragraphs = methods(compared(tmp_path))
+    assert len(paragraphs) == 4
+    assert all(paragraph[0].isupper() and paragraph.endswith(".") for paragraph in paragraphs)
+    assert not any("None" in paragraph or "  " in paragraph or "{" in paragraph for paragraph in paragraphs)
+
+
+def test_the_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
+    result = compared(tmp_path, labels=("1900s", "2000s"))
+    sizes = [result.corpus(period)["words"] for period in ("old", "new")]
+    assert f"1900s ({sizes[0]:,} running words) and 2000s ({sizes[1]:,} running words)" in methods(result)[0]
+
+
+@pytest.mark.parametrize(("words", "said"), [(["bank"], "for 1 word chosen beforehand"), (WORDS, "for 3 words chosen")])
+def test_words_that_were_given_are_said_to_be_chosen_beforehand(tmp_path: Path, words: list[str], said: str) -> None:
+    assert said in told(tmp_path, words)
+
+
+def test_words_that_were_found_are_said_to_be_the_most_frequent_ones(tmp_path: Path) -> None:
+    result = compared(tmp_path, None, min_count=7, top_words=2)
+    assert result.settings["function_words"] == "en"
+    data = methods(result)[0]
+    assert "the 2 most frequent words that occur at least 7 times in each" in data
+    assert "function words and numbers" in data
+    assert "beforehand" not in data
+
+
+def test_function_words_are_not_said_to_be_left_out_where_they_were_not(tmp_path: Path) -> None:
+    for name, tail in (("old.txt", "kuu"), ("new.txt", "maa")):
+        text = "\n".join(f"talo {tail} metsä järvi {i}" for i in range(12))
+        (tmp_path / name).write_text(text, "utf-8")
+    result = lexshift.compare(
+        *(tmp_path / name for name in ("old.txt", "new.txt")),
+        model=Toy(),
+        min_count=10,
+        permutations=9,
+        resamples=5,
+        repeats=2,
+        split="lines",
+        monitor=False,
+    )
+    assert result.settings["function_words"] is None
+    assert "function words and numbers apart" not in methods(result)[0]
+
+
+@pytest.mark.parametrize(
+    ("match", "said"), [("word", "whole words regardless of case"), ("token", "tokens between white space")]
+)
+def test_the_rule_of_matching_is_told(tmp_path: Path, match: str, said: str) -> None:
+    assert said in told(tmp_path, match=match)
+
+
+def test_the_matching_of_lemmas_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("simplemma", reason="lemmas need simplemma")
+    assert "all forms of the word's lemma" in told(tmp_path, ["bank"], match="lemma")
+
+
+def test_the_sample_is_told_where_there_is_a_limit(tmp_path: Path) -> None:
+    assert "more than 1,500 in a corpus, a random sample of 1,500" in told(tmp_path, max_per_word=1500)
+    assert "sample of" not in told(tmp_path, max_per_word=None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"model": "toy-model"}, "with toy-model. This gave vectors of 4 dimensions."),
+        (None, "with test_report_methods.Toy. This gave"),
+        ({"size": 4}, "with an encoder of our own. This gave"),
+        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the mean of the last four layers; the pieces of a"),
+        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the pieces of a word were averaged"),
+        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the sum of the last 13 layers; the pieces of a word"),
+        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the pieces of a word were summed"),
+        ({"model": "m", "layers": "last", "pooling": "first"}, "the last layer; the pieces of a word were the first"),
+        ({"model": "m", "layers": "1,3", "pooling": "other"}, "layers 1,3; the pieces of a word were pooled"),
+        ({"model": "m", "weights": "0123456789abcdef" * 4}, "with m (weights SHA-256 0123456789ab…)"),
+    ],
+)
+def test_the_model_is_told(tmp_path: Path, settings: dict[str, Any] | None, said: str) -> None:
+    assert said in told(tmp_path, ["bank"], Toy(settings))
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("kl", "the Kullback-Leibler divergence"),
+        ("jeffreys", "the Jeffreys divergence"),
+        ("apd", "the average pairwise cosine distance (APD)"),
+        ("euclidean", "the euclidean distance"),
+        ("dscd-cosine", "the expected cosine distance of vectors of their Gaussians (DSCD)"),
+    ],
+)
+def test_the_metric_is_told(tmp_path: Path, metric: str, said: str) -> None:
+    assert said in told(tmp_path, ["bank"], metric=metric)
+
+
+@pytest.mark.parametrize(("rate", "said"), [(0.4, "40%"), (0.25, "25%"), (1.0, "100%"), (0.125, "12.5%")])
+def test_the_swap_rate_is_told_as_it_was(tmp_path: Path, rate: float, said: str) -> None:
+    text = told(tmp_path, ["bank"], rate=rate)
+    assert f" {said} of the smaller set" in text
+    assert "is least" not in text
+
+
+def test_a_rate_that_was_searched_for_is_told_with_how_it_was_found(tmp_path: Path) -> None:
+    result = compared(tmp_path, rate="auto")
+    scores = methods(result)[2]
+    assert f"{result.scores.sscd.rate:.0%} of the smaller set" in scores
+    assert "The swap rate is the one at which the distance after swapping, averaged over the words, is least." in scores
+
+
+def test_random_swaps_are_told_with_their_repetitions(tmp_path: Path) -> None:
+    text = told(tmp_path, ["bank"], repeats=17)
+    assert "chosen at random, were swapped" in text
+    assert "over 17 repetitions" in text
+
+
+def test_swaps_by_distance_are_told_without_repetitions(tmp_path: Path) -> None:
+    text = told(tmp_path, ["bank"], strategy="distance")
+    assert "those farthest from the other corpus's centroid, were swapped" in text
+    assert "repetitions" not in text
+    assert "at random" not in text
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_a_normalised_swap_count_is_told(tmp_path: Path, normalised: bool) -> None:
+    text = told(tmp_path, ["bank"], normalised=normalised)
+    assert ("normalised by the sizes of the corpora" in text) is normalised
+
+
+def test_the_test_and_the_intervals_are_told_with_all_their_numbers(tmp_path: Path) -> None:
+    last = methods(
+        compared(tmp_path, permutations=1234, resamples=1111, alpha=0.013, seed=4711, min_usages=11, max_per_word=None)
+    )[3]
+    assert "up to 1,234" in last
+    assert "1,111 resamples" in last
+    assert "q ≤ 0.013" in last
+    assert "random seed was 4711" in last
+    assert "fewer than 11 occurrences" in last
+    assert "95% bootstrap intervals" in last
+    assert "over the 2 tested words" in last
+
+
+def test_the_paper_and_the_version_are_named(tmp_path: Path) -> None:
+    assert f"(SSCD; Aida and Bollegala, 2023) with lexshift {lexshift.__version__}:" in told(tmp_path)
+
+
+def test_the_facts_hold_every_setting_of_the_run_and_of_the_encoder(tmp_path: Path) -> None:
+    result = compared(
+        tmp_path, model=Toy({"model": "toy-model", "some_option": [1, 2]}), rate=0.3, seed=23, max_per_word=321
+    )
+    known = dict(facts(result))
+    assert len(known) == len(facts(result)), "a name is there twice"
+    assert {name.replace("_", " ") for name in result.settings} <= known.keys()
+    assert known["metric"] == "kl"
+    assert known["rate"] == "0.3"
+    assert known["repeats"] == "3"
+    assert known["seed"] == "23"
+    assert known["normalised"] == "no"
+    assert known["max per word"] == "321"
+    assert known["encoder model"] == "toy-model"
+    assert known["encoder some option"] == "[1, 2]"
+    assert known["lexshift"] == lexshift.__version__
+    assert known["numpy"] == np.__version__
+    assert {"python", "platform"} <= known.keys()
+
+
+def test_the_facts_of_a_run_that_chose_its_words_tell_how(tmp_path: Path) -> None:
+    known = dict(facts(compared(tmp_path, None, min_count=5, top_words=3)))
+    assert known["min count"] == "5"
+    assert known["top words"] == "3"
+    assert known["function words"] == "en"
+    assert known["candidates"].isdigit()
+
+
+def test_yes_no_and_none_are_told_in_words(tmp_path: Path) -> None:
+    known = dict(facts(compared(tmp_path, normalised=True, max_per_word=None)))
+    assert known["normalised"] == "yes"
+    assert known["max per word"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"), [("seed", 0, "0"), ("seed", 1, "1"), ("repeats", 1, "1"), ("rate", 1.0, "1.0")]
+)
+def test_the_numbers_0_and_1_are_told_as_numbers(tmp_path: Path, name: str, value: float, said: str) -> None:
+    assert dict(facts(compared(tmp_path, ["bank"], **{name: value})))[name] == said
+
+
+def test_the_facts_name_each_corpus_with_its_path_and_its_content(tmp_path: Path) -> None:
+    result = compared(tmp_path, labels=("1900s", "2000s"))
+    known = dict(facts(result))
+    for label, name, period in (("1900s", "old.txt", "old"), ("2000s", "new.txt", "new")):
+        assert str(tmp_path / name) in known[f"corpus {label}"]
+        assert result.corpus(period)["content"][:16] in known[f"corpus {label}"]

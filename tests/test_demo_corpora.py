@@ -1,0 +1,161 @@
+"""The corpora that come with the package: enough sentences for every word, and none like another."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexshift import demo_corpora
+from lexshift.corpus import find_occurrences, read_targets
+from lexshift.demo import average_precision, gold
+
+LEAST_SENTENCES = 24
+PERIODS = [0, 1]
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text("utf-8").split("\n")[:-1]
+
+
+def words_of(line: str) -> list[str]:
+    return re.findall(r"\w+(?:['’]\w+)*", line.lower())
+
+
+def all_lines() -> list[str]:
+    return [line for path in demo_corpora() for line in lines_of(path)]
+
+
+# The list of words
+
+
+def test_there_are_two_files_the_old_one_first() -> None:
+    old, new = demo_corpora()
+    assert old.is_file()
+    assert new.is_file()
+    assert (old.name, new.name) == ("1950s.txt", "2010s.txt")
+
+
+def test_ten_words_or_more_have_changed_and_ten_have_not() -> None:
+    known = gold()
+    changed = [word for word, is_changed in known.items() if is_changed]
+    assert len(changed) >= 10
+    assert len(known) - len(changed) >= 10
+    assert all(word == word.strip().lower() and word.isalpha() for word in known)
+
+
+def test_every_row_of_the_list_is_a_word_that_stands_there_once_and_whether_it_changed() -> None:
+    path = demo_corpora()[0].parent / "gold.tsv"
+    header, *rows = path.read_text("utf-8").splitlines()
+    assert header == "word\tchanged"
+    fields = [row.split("\t") for row in rows]
+    assert {changed for _, changed in fields} == {"0", "1"}
+    assert [word for word, _ in fields] == list(gold())
+    assert len({word for word, _ in fields}) == len(fields)
+
+
+# The text
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_every_word_has_enough_sentences_in_each_period(period: int) -> None:
+    path, words = demo_corpora()[period], list(gold())
+    found = find_occurrences(path, read_targets(words))
+    lines: dict[str, set[int]] = {word: set() for word in words}
+    for row in found.table.select(["target", "line"]).to_pylist():
+        lines[words[row["target"]]].add(row["line"])
+    assert {word: len(where) for word, where in lines.items() if len(where) < LEAST_SENTENCES} == {}
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_every_line_is_read_as_a_sentence_with_a_word_in_question(period: int) -> None:
+    path = demo_corpora()[period]
+    found = find_occurrences(path, read_targets(list(gold())))
+    rows = found.table.select(["line", "sentence", "start", "end"]).to_pylist()
+    lines = lines_of(path)
+    assert dict(found.tally.splits) == {"lines": 1}
+    assert not found.tally.skipped
+    assert {row["line"] for row in rows} == set(range(1, len(lines) + 1))
+    assert all(row["sentence"] == lines[row["line"] - 1] for row in rows)
+
+
+def test_no_line_is_there_twice_in_either_period_or_in_both() -> None:
+    as_words = Counter(" ".join(words_of(line)) for line in all_lines())
+    assert [line for line, n in as_words.items() if n > 1] == []
+
+
+def test_no_six_words_in_a_row_are_shared_by_more_than_three_lines() -> None:
+    shared: Counter[tuple[str, ...]] = Counter()
+    for line in all_lines():
+        words = words_of(line)
+        shared.update({tuple(words[i : i + 6]) for i in range(len(words) - 5)})
+    assert shared
+    assert {" ".join(words): n for words, n in shared.items() if n > 3} == {}
+
+
+def test_no_more_than_five_lines_begin_with_the_same_three_words() -> None:
+    beginnings = Counter(tuple(words_of(line)[:3]) for line in all_lines())
+    assert {" ".join(words): n for words, n in beginnings.items() if n > 5} == {}
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_the_files_are_plain_text_with_a_line_feed_at_the_end_of_every_line(period: int) -> None:
+    data = demo_corpora()[period].read_bytes()
+    text = data.decode("utf-8")
+    assert data.endswith(b"\n")
+    assert not data.startswith(b"\xef\xbb\xbf")
+    assert [c for c in set(text) - {"\n"} if not c.isprintable()] == []
+    lines = text.split("\n")[:-1]
+    assert [line for line in lines if not line or line != " ".join(line.split())] == []
+    assert len(lines) == len(text.splitlines())
+
+
+@pytest.mark.parametrize("period", PERIODS)
+def test_every_line_begins_and_ends_as_a_sentence_does(period: int) -> None:
+    lines = lines_of(demo_corpora()[period])
+    assert [line for line in lines if not re.match(r"[\"'“‘]?[A-Z0-9]", line)] == []
+    assert [line for line in lines if not re.search(r"[.!?][\"'”’]?$", line)] == []
+    assert [line for line in lines if len(words_of(line)) < 4] == []
+
+
+# How well a ranking finds the changed words
+
+
+def slow_average_precision(ranking: list[str], relevant: set[str]) -> float:
+    """By the definition: precision at the rank of every relevant word, 0 for one that is not ranked, averaged."""
+    total = Fraction(0)
+    for word in relevant:
+        if word in ranking:
+            down_to = ranking[: ranking.index(word) + 1]
+            total += Fraction(sum(other in relevant for other in down_to), len(down_to))
+    return float(total / len(relevant))
+
+
+WORDS = [f"word{i}" for i in range(12)]
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), unique=True, max_size=12),
+    st.sets(st.sampled_from(WORDS), min_size=1),
+)
+def test_average_precision_is_that_of_the_definition(ranking: list[str], relevant: set[str]) -> None:
+    assert average_precision(ranking, relevant) == pytest.approx(slow_average_precision(ranking, relevant), rel=1e-12)
+
+
+@given(st.permutations(WORDS), st.integers(1, 12))
+def test_average_precision_is_1_only_if_all_relevant_words_come_first(ranking: list[str], n: int) -> None:
+    assert average_precision(ranking, set(ranking[:n])) == 1
+    if n < len(ranking):
+        assert average_precision(ranking, {*ranking[: n - 1], ranking[-1]}) < 1
+        last = sum(k / (len(ranking) - n + k) for k in range(1, n + 1)) / n
+        assert average_precision(ranking, set(ranking[-n:])) == pytest.approx(last)
+
+
+def test_average_precision_of_a_ranking_without_a_relevant_word_is_0() -> None:
+    assert average_precision(["bread", "rain"], {"mouse"}) == 0
+    assert average_precision([], {"mouse"}) == 0

@@ -1,0 +1,337 @@
+"""Who is told how far a run is: nobody, a terminal, a notebook, or a monitor of one's own."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from rich.console import Console
+
+from lexshift import compare, progress
+from lexshift.monitor import Silent
+from lexshift.progress import Bars, NotebookBars, watching
+
+MOVING = re.compile(r"<progress(?![^>]*\bvalue=)")
+"""A bar without a value, which browsers draw as one that moves."""
+
+
+class Heard:
+    """A monitor of one's own."""
+
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        self.stages.append(f"{name}: {total} {unit}")
+
+    def advance(self, done: int, items: int = 0) -> None:
+        self.stages[-1] += f" {done}/{items}"
+
+    def note(self, text: str) -> None:
+        self.stages.append(text)
+
+
+class Screen(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class ZMQInteractiveShell:
+    """What a notebook's shell is called."""
+
+
+class TerminalInteractiveShell:
+    """What the shell of IPython in a terminal is called."""
+
+
+class Cell:
+    """The output of a notebook's cell: all that it has shown."""
+
+    def __init__(self) -> None:
+        self.pictures: list[str] = []
+
+    def display(self, picture: Any, *, display_id: bool = False) -> Cell:
+        assert display_id
+        self.update(picture)
+        return self
+
+    def update(self, picture: Any) -> None:
+        self.pictures.append(str(picture.data))
+
+
+class Clock:
+    """Time that passes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+class Lengths:
+    """An encoder."""
+
+    def encode(self, sentences: list[str], spans: list[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        return np.array([[len(s), start] for s, (start, _) in zip(sentences, spans, strict=True)], np.float32)
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+    """Standard error is a terminal."""
+    screen = Screen()
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=screen))
+    monkeypatch.setattr(progress, "err", Console(file=screen, force_terminal=True, width=120))
+    yield screen
+    screen.close()
+
+
+def shell(monkeypatch: pytest.MonkeyPatch, kind: type | None) -> None:
+    """Be in a shell of IPython."""
+    pytest.importorskip("IPython")
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: None if kind is None else kind())
+
+
+@pytest.fixture
+def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
+    """The output of a cell, in a notebook."""
+    shell(monkeypatch, ZMQInteractiveShell)
+    output = Cell()
+    monkeypatch.setattr("IPython.display.display", output.display)
+    return output
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that bars look at."""
+    found = Clock()
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=found.monotonic))
+    return found
+
+
+def corpora_in(folder: Path) -> tuple[Path, Path]:
+    old, new = folder / "a.txt", folder / "b.txt"
+    old.write_text("".join(f"The mouse ran {'far ' * (n % 5)}home {n}.\n" for n in range(12)), "utf-8")
+    new.write_text("".join(f"{'Now ' * (n % 4)}a mouse clicks {n}.\n" for n in range(12)), "utf-8")
+    return old, new
+
+
+def ran(folder: Path, **options: Any) -> None:
+    compare(*corpora_in(folder), ["mouse"], model=Lengths(), permutations=50, resamples=20, **options)
+
+
+# ---------------------------------------------------------------------------------------------------------- who is told
+
+
+def test_nobody_is_told_if_nobody_is_to_be(terminal: Screen, cell: Cell) -> None:
+    with watching(False) as monitor:
+        monitor.stage("reading", 10, "bytes")
+        monitor.advance(5)
+        monitor.note("something")
+    assert isinstance(monitor, Silent)
+    assert (terminal.getvalue(), cell.pictures) == ("", [])
+
+
+def test_a_monitor_of_ones_own_is_told_even_in_a_terminal(terminal: Screen) -> None:
+    heard = Heard()
+    with watching(heard) as monitor:
+        assert monitor is heard
+        monitor.stage("reading", 10, "bytes")
+        monitor.advance(5, 2)
+        monitor.note("something")
+    assert heard.stages == ["reading: 10 bytes 5/2", "something"]
+    assert terminal.getvalue() == ""
+
+
+def test_without_a_terminal_or_a_notebook_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = io.StringIO()
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=text))
+    with watching(True) as monitor:
+        monitor.note("something")
+    assert isinstance(monitor, Silent)
+    assert text.getvalue() == ""
+
+
+def test_a_terminal_shows_bars_which_end_with_the_run(terminal: Screen) -> None:
+    running = []
+    with watching(True) as monitor:
+        assert isinstance(monitor, Bars)
+        monitor.note("[odd] notes")
+        monitor.stage("reading old", 2000, "bytes")
+        monitor.advance(2000)
+        live = monitor._progress.live
+        running.append(live.is_started)
+    running.append(live.is_started)
+    assert running == [True, False]
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
+    assert "note: [odd] notes" in shown
+    assert "reading old" in shown
+    assert "2 kB" in shown
+
+
+def test_the_bars_of_a_terminal_end_when_a_run_fails(terminal: Screen) -> None:
+    def fail() -> None:
+        with watching(True) as monitor:
+            assert isinstance(monitor, Bars)
+            started.append(monitor)
+            monitor.stage("reading", 10, "bytes")
+            raise ZeroDivisionError
+
+    started: list[Bars] = []
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert not started[0]._progress.live.is_started
+    assert "reading" in terminal.getvalue()
+
+
+def test_a_notebook_shows_a_line_of_its_own_and_nothing_in_the_terminal(terminal: Screen, cell: Cell) -> None:
+    with watching(True) as monitor:
+        assert isinstance(monitor, NotebookBars)
+        monitor.stage("reading", 10, "bytes")
+    assert len(cell.pictures) >= 2
+    assert terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize("kind", [TerminalInteractiveShell, None], ids=["in a terminal", "only imported"])
+def test_ipython_outside_of_a_notebook_is_a_terminal_like_others(
+    terminal: Screen, monkeypatch: pytest.MonkeyPatch, kind: type | None
+) -> None:
+    shell(monkeypatch, kind)
+    with watching(True) as monitor:
+        assert isinstance(monitor, Bars)
+    assert terminal.getvalue() == ""
+
+
+def test_without_ipython_there_is_no_notebook(terminal: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("IPython", "IPython.core", "IPython.core.getipython"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with watching(True) as monitor:
+        assert isinstance(monitor, Bars)
+    assert terminal.getvalue() == ""
+
+
+# ----------------------------------------------------------------------------------------------- the line in a notebook
+
+
+def test_a_notebook_shows_the_share_the_count_and_the_time_left(cell: Cell, clock: Clock) -> None:
+    bars = NotebookBars()
+    bars.stage("encoding", 1000, "sentences")
+    assert "<progress style" in cell.pictures[-1]  # nothing is known yet
+    assert " left" not in cell.pictures[-1]
+    clock.now += 30
+    bars.advance(250, 1234)
+    assert '<progress value="0.250"' in cell.pictures[-1]
+    assert "encoding 1,234 sentences, 90 s left" in cell.pictures[-1]
+    clock.now += 90
+    bars.advance(1000, 5000)
+    assert '<progress value="1.000"' in cell.pictures[-1]
+    assert "encoding 5,000 sentences" in cell.pictures[-1]
+    assert " left" not in cell.pictures[-1]
+
+
+def test_each_stage_in_a_notebook_begins_anew(cell: Cell, clock: Clock) -> None:
+    bars = NotebookBars()
+    bars.stage("reading old", 4000, "bytes")
+    clock.now += 1
+    bars.advance(3000)
+    assert "reading old 3 kB, 0 s left" in cell.pictures[-1]
+    bars.stage("writing", 10, "rows")
+    assert "value=" not in cell.pictures[-1]
+    assert "reading" not in cell.pictures[-1]
+    clock.now += 8
+    bars.advance(5)
+    assert '<progress value="0.500"' in cell.pictures[-1]
+    assert "writing 5 rows, 8 s left" in cell.pictures[-1]
+
+
+def test_a_stage_of_unknown_size_in_a_notebook_has_no_share(cell: Cell, clock: Clock) -> None:
+    bars = NotebookBars()
+    bars.stage("reading old", 0, "bytes")
+    clock.now += 1
+    bars.advance(1_500_000)
+    assert "value=" not in cell.pictures[-1]
+    assert "reading old 2 MB" in cell.pictures[-1]
+    assert " left" not in cell.pictures[-1]
+
+
+def test_more_than_there_was_to_do_is_all_of_it(cell: Cell, clock: Clock) -> None:
+    bars = NotebookBars()
+    bars.stage("reading old", 100, "bytes")
+    clock.now += 1
+    bars.advance(150)
+    assert '<progress value="1.000"' in cell.pictures[-1]
+
+
+def test_a_notebook_is_not_flooded_but_sees_the_end(cell: Cell, clock: Clock) -> None:
+    bars = NotebookBars()
+    bars.stage("scoring", 1000, "words")
+    before = len(cell.pictures)
+    for done in range(1, 1001):
+        clock.now += 0.001
+        bars.advance(done, done)
+    assert len(cell.pictures) - before <= 6
+    assert "scoring 1,000 words" in cell.pictures[-1]
+
+
+def test_notes_in_a_notebook_are_text_and_stay(cell: Cell, clock: Clock) -> None:
+    bars = NotebookBars()
+    bars.note("<script>alert(1)</script> & more")
+    bars.stage("<b>stage</b>", 10, "<i>rows</i>")
+    clock.now += 1
+    bars.advance(5, 5)
+    bars.note("second")
+    last = cell.pictures[-1]
+    assert "note: &lt;script&gt;alert(1)&lt;/script&gt; &amp; more<br>note: second" in last
+    assert "&lt;b&gt;stage&lt;/b&gt; 5 &lt;i&gt;rows&lt;/i&gt;" in last
+    for tag in ("<script", "<b>", "<i>"):
+        assert not any(tag in picture for picture in cell.pictures)
+
+
+# --------------------------------------------------------------------------------------------------- a whole comparison
+
+
+def test_a_comparison_shows_its_stages_in_a_terminal(terminal: Screen, tmp_path: Path) -> None:
+    ran(tmp_path)
+    for stage in ("reading old", "reading new", "encoding", "scoring"):
+        assert stage in terminal.getvalue()
+
+
+def test_a_comparison_shows_nothing_if_asked_to(terminal: Screen, cell: Cell, tmp_path: Path) -> None:
+    ran(tmp_path, monitor=False)
+    assert (terminal.getvalue(), cell.pictures) == ("", [])
+
+
+def test_a_comparison_shows_its_stages_in_a_notebook(cell: Cell, tmp_path: Path) -> None:
+    ran(tmp_path)
+    shown = "\n".join(cell.pictures)
+    for stage in ("reading old", "reading new", "encoding", "scoring"):
+        assert stage in shown
+
+
+@pytest.mark.parametrize("keep", [False, True], ids=["nothing kept", "kept in a folder"])
+def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_is_over(
+    cell: Cell, tmp_path: Path, keep: bool
+) -> None:
+    ran(tmp_path, out=tmp_path / "out" if keep else None)
+    assert not MOVING.search(cell.pictures[-1])
+
+
+def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_fails(cell: Cell) -> None:
+    def fail() -> None:
+        with watching(True) as monitor:
+            monitor.stage("encoding", 10, "sentences")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert not MOVING.search(cell.pictures[-1])

@@ -1,0 +1,411 @@
+"""What can be asked of a result: words, their usages, short views, and the page."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import html
+import json
+import random
+import re
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from scipy.spatial import distance
+
+from lexshift import Result, UserError, compare
+from lexshift._typing import Floats, Matrix
+
+COUNTS = {"mouse": (24, 20), "bread": (16, 18), "river": (15, 14), "comet": (3, 20), "ghost": (12, 0)}
+WORDS = [*COUNTS, "nowhere"]
+COLUMNS = ["sentence", "start", "end", "leaning", "file", "line", "date"]
+HOSTILE = "</script><script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
+FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
+
+
+class Toy:
+    """An encoder whose vector is the sum of hashes of the words around."""
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
+        return np.array([np.sum([self.vector(word) for word in words], axis=0) for words in around], np.float32)
+
+    def vector(self, word: str) -> Floats:
+        return np.frombuffer(hashlib.blake2b(word.encode(), digest_size=8).digest(), np.int8) / 64
+
+
+class Line(Toy):
+    """An encoder of one dimension."""
+
+    def vector(self, word: str) -> Floats:
+        return super().vector(word)[:1]
+
+
+def lines_of(period: int) -> list[str]:
+    """A corpus in which a mouse is not what it is in the other one."""
+    rng, lines = random.Random(period), []
+    for word, counts in COUNTS.items():
+        use = "new" if period and word == "mouse" else "old"
+        around = [f"{word}{use}{letter}" for letter in "abcdefgh"]
+        for n in range(counts[period]):
+            a, b, c = rng.sample(around, 3)
+            lines.append(f"The {a} and the {word.upper() if n % 3 else word} of the {b} was {c}.")
+    rng.shuffle(lines)
+    return lines
+
+
+def corpora_in(folder: Path) -> tuple[Path, Path]:
+    old, new = folder / "1850.txt", folder / "1999.txt"
+    for period, path in enumerate((old, new)):
+        path.write_text("".join(line + "\n" for line in lines_of(period)), "utf-8")
+    return old, new
+
+
+def made(folder: Path, words: Any = WORDS, **options: Any) -> Result:
+    return compare(*corpora_in(folder), words, **{"model": Toy(), **FAST, **options})
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """A result whose store is a temporary one."""
+    return made(tmp_path_factory.mktemp("corpora"))
+
+
+def leaning(i: int, own: Matrix, other: Matrix) -> float:
+    """How much more like its own corpus than like the other one a usage is, by the definition."""
+    others = np.delete(own.astype(float), i, axis=0)
+    row = own[i : i + 1].astype(float)
+    return float((1 - distance.cdist(row, others, "cosine")).mean() - (1 - distance.cdist(row, other, "cosine")).mean())
+
+
+# ---------------------------------------------------------------------------------------------------------- the result
+
+
+def test_a_result_says_what_came_out_in_a_sentence(result: Result) -> None:
+    told = "1 of 3 words changed between 1850 and 1999 at a false discovery rate of 0.05; 3 occurred too rarely to say"
+    assert result.headline() == told
+    assert repr(result) == f"Result({told})"
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "told"),
+    [
+        (["bread"], {}, "0 of 1 word changed between 1850 and 1999 at a false discovery rate of 0.05"),
+        (
+            ["mouse"],
+            {"alpha": 0.1, "labels": ("then", "now")},
+            "1 of 1 word changed between then and now at a false discovery rate of 0.1",
+        ),
+        (
+            ["ghost"],
+            {},
+            "No word can be tested: it occurs too rarely",
+        ),
+    ],
+)
+def test_the_sentence_fits_one_word_and_none(tmp_path: Path, words: Any, options: dict[str, Any], told: str) -> None:
+    assert made(tmp_path, words, **options).headline() == told
+
+
+def moved_in(folder: Path, moved: int, kept: int) -> Result:
+    """A comparison of so many words that changed and so many that did not."""
+    words = [
+        f"{kind}{'abcdefghijklmnop'[n]}" for kind, count in (("moved", moved), ("kept", kept)) for n in range(count)
+    ]
+    paths = folder / "a.txt", folder / "b.txt"
+    for period, path in enumerate(paths):
+        text = ""
+        for word in words:
+            use = f"{word}{period}" if word.startswith("moved") else word
+            text += "".join(f"One {use} or {word} near {'uvwxyz'[n % 6]}.\n" for n in range(20))
+        path.write_text(text, "utf-8")
+    return compare(*paths, words, model=Toy(), metric="euclidean", **FAST)
+
+
+@pytest.mark.parametrize(
+    ("moved", "kept", "cautious"), [(9, 0, False), (10, 0, True), (9, 3, False), (12, 2, True)], ids=str
+)
+def test_when_most_of_many_words_changed_caution_is_asked_for(
+    tmp_path: Path, moved: int, kept: int, cautious: bool
+) -> None:
+    result = moved_in(tmp_path, moved, kept)
+    assert result.count("changed") == moved
+    told = result.caution()
+    page = result.report(tmp_path / "page.html").read_text("utf-8")
+    if cautious:
+        assert told is not None
+        assert told.startswith("Most words differ between the corpora")
+        assert told in html.unescape(page)
+    else:
+        assert told is None
+        assert "Most words differ" not in page
+
+
+def test_a_result_knows_its_corpora_and_counts(result: Result) -> None:
+    for side, period in enumerate(("old", "new")):
+        assert result.corpus(period)["passages"] == len(lines_of(side))
+        assert result.corpus(period)["words"] == sum(len(re.findall(r"\w+", line)) for line in lines_of(side))
+        for word in WORDS:
+            assert result.usages(word, period) == result.found(word, period) == COUNTS.get(word, (0, 0))[side]
+    assert [result.count(verdict) for verdict in ("changed", "stable", "too few", "no verdict")] == [1, 2, 3, 0]
+    with pytest.raises(UserError, match=r"period must be one of 1850, 1999, new, old; got '1900'\."):
+        result.corpus("1900")
+
+
+def test_a_result_without_a_folder_can_be_used_as_long_as_it_is_there(tmp_path: Path) -> None:
+    result = made(tmp_path, ["mouse"])
+    store = result.siblings.path
+    word = result.word("mouse")
+    gone = weakref.ref(result)
+    del result
+    gc.collect()
+    assert store.is_dir()  # the word holds it
+    assert len(word.usages("new")) == 20
+    assert word.result.report(tmp_path / "late.html").stat().st_size > 1000
+    del word
+    gc.collect()
+    assert gone() is None
+    assert not store.exists()
+
+
+def test_a_result_can_be_saved_wherever_one_likes(result: Result, tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "there"
+    assert result.save(folder) == folder
+    assert {path.name for path in folder.iterdir()} == {"scores.csv", "scores.parquet", "run.json", "report.html"}
+    pd.testing.assert_frame_equal(pd.read_parquet(folder / "scores.parquet"), result.table, check_exact=True)
+    assert json.loads((folder / "run.json").read_text("utf-8")) == result.run
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    result.save(str(folder))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_result_is_not_saved_over_a_file(result: Result, tmp_path: Path) -> None:
+    file = tmp_path / "mine"
+    file.write_text("mine", "utf-8")
+    with pytest.raises(UserError, match=r"the results '.*mine' would be a folder, but there is a file of that name"):
+        result.save(file)
+    assert file.read_text("utf-8") == "mine"
+
+
+# -------------------------------------------------------------------------------------------------------------- a word
+
+
+@pytest.mark.parametrize("word", ["mouse", "bread", "comet"])
+def test_usages_come_with_their_places_those_that_belong_most_to_their_corpus_first(result: Result, word: str) -> None:
+    for side, (period, file) in enumerate((("old", "1850.txt"), ("new", "1999.txt"))):
+        usages = result.word(word).usages(period)
+        lines = lines_of(side)
+        assert list(usages.columns) == COLUMNS
+        assert len(usages) == COUNTS[word][side]
+        for usage in usages.itertuples():
+            assert usage.sentence == lines[usage.line - 1]
+            assert usage.sentence[usage.start : usage.end].lower() == word
+        assert sorted(usages["line"]) == [n for n, line in enumerate(lines, 1) if f" {word} " in line.lower()]
+        assert set(usages["file"]) == {file}
+        assert usages["date"].isna().all()
+        belongs = usages["leaning"] * (1 if period == "new" else -1)
+        assert belongs.is_monotonic_decreasing
+
+
+@pytest.mark.parametrize("word", ["mouse", "bread", "comet"])
+def test_a_usage_leans_to_the_corpus_whose_usages_it_is_more_like(result: Result, word: str) -> None:
+    siblings = result.siblings[word]
+    for period, own, other in (("old", siblings.old, siblings.new), ("new", siblings.new, siblings.old)):
+        sign = 1 if period == "new" else -1
+        sentences = siblings.occurrences(period)["sentence"].tolist()
+        expected = {sentence: sign * leaning(i, own, other) for i, sentence in enumerate(sentences)}
+        usages = result.word(word).usages(period)
+        np.testing.assert_allclose(usages["leaning"], [expected[s] for s in usages["sentence"]], atol=1e-6)
+
+
+def test_usages_of_a_changed_word_lean_apart(result: Result) -> None:
+    mouse = result.word("mouse")
+    assert mouse.usages("old")["leaning"].mean() < 0 < mouse.usages("new")["leaning"].mean()
+
+
+def test_a_corpus_may_go_by_its_label(result: Result) -> None:
+    mouse = result.word("mouse")
+    for label, period in zip(("1850", "1999"), ("old", "new"), strict=True):
+        pd.testing.assert_frame_equal(mouse.usages(label), mouse.usages(period))
+
+
+def test_the_names_old_and_new_come_before_labels(tmp_path: Path) -> None:
+    mouse = made(tmp_path, ["mouse"], labels=("new", "newest")).word("mouse")
+    assert len(mouse.usages("old")) == 24
+    assert len(mouse.usages("newest")) == len(mouse.usages("new")) == 20
+
+
+def test_usages_of_a_word_in_one_corpus_only_lean_nowhere(result: Result) -> None:
+    ghost = result.word("ghost")
+    assert ghost.usages("old")["leaning"].tolist() == [0.0] * 12
+    assert ghost.usages("new").empty
+    assert list(ghost.usages("new").columns) == COLUMNS
+    assert ghost.plane is None
+
+
+def test_usages_of_a_word_that_never_occurs_are_refused(result: Result) -> None:
+    with pytest.raises(UserError, match=r"'nowhere' does not occur in the corpora"):
+        result.word("nowhere").usages("old")
+    assert result.word("nowhere").plane is None
+    assert result.word("nowhere").score is None
+
+
+def test_a_word_or_a_period_that_is_not_there_is_answered_with_those_that_are(result: Result) -> None:
+    with pytest.raises(UserError, match=r"word must be one of .*mouse.*; got 'mose'\. did you mean 'mouse'\?"):
+        result.word("mose")
+    with pytest.raises(UserError, match=r"period must be one of .*new.*old.*; got '1900'"):
+        result.word("mouse").usages("1900")
+
+
+def test_a_word_has_its_row_and_its_scores(result: Result) -> None:
+    mouse, comet = result.word("mouse"), result.word("comet")
+    pd.testing.assert_series_equal(mouse.row, result.table.iloc[0])
+    assert mouse.score is result.scores.words["mouse"]
+    assert mouse.score.change.score == mouse.row["score"]
+    assert mouse.score.test.p == mouse.row["p"]
+    assert (mouse.score.interval.low, mouse.score.interval.high) == (mouse.row["low"], mouse.row["high"])
+    assert comet.score is None
+    assert (comet.row["verdict"], comet.row["n_old"]) == ("too few", 3)
+
+
+def test_a_word_says_what_came_out_for_it(result: Result) -> None:
+    row = result.table.iloc[0]
+    numbers = f"{row['score']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
+    assert repr(result.word("mouse")) == f"WordResult('mouse': changed, score {numbers})"
+    assert repr(result.word("bread")).startswith("WordResult('bread': stable, score ")
+    assert repr(result.word("nowhere")) == "WordResult('nowhere': too few)"
+
+
+def test_the_plane_shows_both_corpora_around_their_middle_with_the_new_one_ahead(result: Result) -> None:
+    plane, siblings = result.word("mouse").plane, result.siblings["mouse"]
+    assert plane is not None
+    assert (plane.old.shape, plane.new.shape) == ((24, 2), (20, 2))
+    old, new = plane.old.mean(axis=0), plane.new.mean(axis=0)
+    np.testing.assert_allclose(old + new, 0, atol=1e-5)
+    assert (new >= old - 1e-9).all()
+    middle = (siblings.old.mean(axis=0, dtype=float) + siblings.new.mean(axis=0, dtype=float)) / 2
+    rows = [siblings.old - middle, siblings.new - middle]
+    total = sum((part**2).sum() / (2 * len(part)) for part in rows)
+    shown = sum((part**2).sum(axis=0) / (2 * len(part)) for part in (plane.old, plane.new))
+    np.testing.assert_allclose(plane.explained, shown / total, rtol=1e-5)
+    weighted = np.concatenate([part / np.sqrt(2 * len(part)) for part in rows])
+    largest = np.linalg.svd(weighted, compute_uv=False)[:2] ** 2
+    np.testing.assert_allclose(plane.explained, largest / total, rtol=1e-4)
+
+
+def test_vectors_of_one_dimension_have_a_plane_and_a_page(tmp_path: Path) -> None:
+    result = made(tmp_path, ["mouse", "bread"], model=Line())
+    plane = result.word("mouse").plane
+    assert plane is not None
+    np.testing.assert_allclose(plane.explained, [1, 0])
+    assert not plane.old[:, 1].any()
+    assert result.report(tmp_path / "page.html").stat().st_size > 1000
+
+
+# --------------------------------------------------------------------------------------------------------- short views
+
+
+def test_a_notebook_shows_the_sentence_and_the_words(result: Result) -> None:
+    shown = result._repr_html_()
+    assert f"<b>{result.headline()}.</b>" in shown
+    assert re.findall(r"<bdi>(.*?)</bdi>", shown) == result.table["word"].tolist()
+    assert "3 in 1850; 10 are needed in each corpus" in shown
+    assert "nan" not in shown.lower()
+    assert " more in " not in shown
+
+
+@pytest.mark.parametrize("n", [19, 20, 21, 33])
+def test_a_notebook_shows_twenty_words_and_says_how_many_more_there_are(tmp_path: Path, n: int) -> None:
+    words = ["mouse", *(f"none{i:02}" for i in range(n - 1))]
+    shown = made(tmp_path, words)._repr_html_()
+    assert shown.count("<tr><th><bdi>") == min(n, 20)
+    assert re.findall(r"and (\d+) more in <code>.table</code>", shown) == ([] if n <= 20 else [str(n - 20)])
+
+
+def test_a_notebook_shows_hostile_words_and_labels_as_text(tmp_path: Path) -> None:
+    labels = ("<b>then</b>", "<img src=x onerror=alert(2)> & now")
+    result = made(tmp_path, {HOSTILE: ["mouse"], "<i>rare</i>": ["ghost"]}, labels=labels)
+    shown = result._repr_html_()
+    tags = set(re.findall(r"<\s*/?\s*(\w+)", shown))
+    assert tags == {"div", "p", "b", "table", "thead", "tr", "th", "tbody", "bdi", "td"}
+    assert shown.count("<b>") == 1
+    text = html.unescape(shown)
+    assert all(name in text for name in (HOSTILE, "<i>rare</i>", *labels))
+    assert "onerror=alert(1)>" not in shown
+    assert repr(result.word(HOSTILE)).startswith(f"WordResult({HOSTILE!r}: changed")
+
+
+# ------------------------------------------------------------------------------------------------------------ the page
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """What the page's script reads."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    loaded: dict[str, Any] = json.loads(found[1])
+    return loaded
+
+
+def facts_of(page: str) -> dict[str, str]:
+    """The page's table of settings."""
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th><td><bdi>(.*?)</bdi></td></tr>', page)
+    return {html.unescape(name): html.unescape(value) for name, value in rows}
+
+
+def test_the_page_is_written_where_it_is_asked_for_and_folders_are_made(result: Result, tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "page.html"
+    assert result.report(path) == path
+    page = path.read_text("utf-8")
+    assert page.startswith("<!doctype html>")
+    assert result.report(str(tmp_path / "page.html")).read_text("utf-8") == page
+    assert {found.name for found in tmp_path.iterdir()} == {"a", "page.html"}
+    assert [found.name for found in path.parent.iterdir()] == ["page.html"]
+
+
+def test_the_page_has_every_word_with_its_numbers_and_usages(result: Result, tmp_path: Path) -> None:
+    page = result.report(tmp_path / "page.html").read_text("utf-8")
+    words = {word["word"]: word for word in data_of(page)["words"]}
+    assert list(words) == result.table["word"].tolist()
+    for word, counts in COUNTS.items():
+        assert [len(usages) for usages in words[word]["usages"]] == list(counts)
+    assert words["nowhere"]["usages"] == [[], []]
+    assert words["mouse"]["score"] == float(f"{result.table['score'][0]:.5g}")
+    before, at, after, *_ = words["mouse"]["usages"][1][0]
+    assert before + at + after == result.word("mouse").usages("new")["sentence"][0]
+
+
+def test_the_page_tells_the_settings_as_they_are(result: Result, tmp_path: Path) -> None:
+    facts = facts_of(result.report(tmp_path / "page.html").read_text("utf-8"))
+    told = {name.replace("_", " "): value for name, value in result.settings.items()}
+    assert facts.keys() >= told.keys()
+    assert {name: facts[name] for name in told} == {
+        name: {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+        for name, value in told.items()
+    }
+    assert facts["seed"] == "0"
+
+
+def test_hostile_words_and_labels_begin_no_tag_on_the_page(tmp_path: Path) -> None:
+    labels = (HOSTILE, "now")
+    result = made(tmp_path, {HOSTILE: ["mouse"], "bread": ["bread"]}, labels=labels)
+    page = result.report(tmp_path / "page.html").read_text("utf-8")
+    assert page.count("<script") == page.count("</script>") == 2
+    assert "<img" not in page
+    data = data_of(page)
+    assert data["labels"] == list(labels)
+    assert data["words"][0]["word"] == HOSTILE
+
+
+def test_a_page_cannot_take_the_place_of_a_folder_and_leaves_nothing_behind(result: Result, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    with pytest.raises(UserError, match=r"folder' cannot be written: "):
+        result.report(folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    assert list(folder.iterdir()) == []

@@ -1,0 +1,274 @@
+"""Scores of many words are those of each word by itself; and the bootstrap's kernels against loops over rows."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, search_rate
+from lexshift._bootstrap import first_rows, swap_moments
+from lexshift._typing import Floats, Matrix
+from lexshift.monitor import Silent
+from lexshift.scoring import Pairs, Scores, WordScore, score
+from lexshift.sscd import Change
+from lexshift.swap import Strategy
+
+PERMUTATIONS, RESAMPLES, CONFIDENCE = 60, 25, 0.9
+Rate = float | Literal["auto"]
+
+
+class Ear:
+    """Remembers what it was told, and by which thread."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[Any, ...]] = []
+        self.threads: set[int] = set()
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        self._hear("stage", name, total, unit)
+
+    def advance(self, done: int, items: int = 0) -> None:
+        self._hear("advance", done, items)
+
+    def note(self, text: str) -> None:
+        self._hear("note", text)
+
+    def _hear(self, *what: Any) -> None:
+        self.told.append(what)
+        self.threads.add(threading.get_ident())
+
+
+def some_words(n: int, seed: int = 0, d: int = 4) -> dict[str, tuple[Matrix, Matrix]]:
+    """Words with 6 to 19 usages in each corpus, the second half of them changed."""
+    rng = np.random.default_rng(seed)
+    found: dict[str, tuple[Matrix, Matrix]] = {}
+    for i in range(n):
+        n_old, n_new = rng.integers(6, 20, 2)
+        shift = 2.0 * (2 * i >= n) * (-1.0) ** np.arange(d)
+        found[f"word{i}"] = rng.normal(1, 1, (n_old, d)), rng.normal(1, 1, (n_new, d)) + shift
+    return found
+
+
+def scored(words: Pairs, sscd: SSCD, rate: Rate = 0.4, permutations: int = PERMUTATIONS) -> Scores:
+    return score(words, sscd, rate, permutations, RESAMPLES, CONFIDENCE, Silent())
+
+
+def by_itself(words: Pairs, word: str, sscd: SSCD) -> WordScore:
+    old, new = words[word]
+    return WordScore(
+        sscd.score(old, new, word),
+        bootstrap(old, new, sscd, RESAMPLES, CONFIDENCE, word),
+        permutation_test(old, new, sscd.metric, PERMUTATIONS, sscd.seed, word),
+    )
+
+
+def as_values(change: Change) -> dict[str, Any]:
+    return {name: getattr(value, "tolist", lambda value=value: value)() for name, value in vars(change).items()}
+
+
+def assert_same(a: WordScore, b: WordScore) -> None:
+    assert as_values(a.change) == as_values(b.change)
+    assert a.interval == b.interval
+    assert a.test == b.test
+
+
+# The scores
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(1, 5),
+    st.sampled_from(["kl", "cosine", "euclidean", "apd"]),
+    st.sampled_from(["random", "distance"]),
+    st.sampled_from([0.0, 0.3, 0.4, 1.0, "auto"]),
+    st.sampled_from([None, (300, 100)]),
+    st.integers(0, 99),
+)
+def test_scores_are_those_of_the_functions_called_one_by_one(
+    n: int, metric: str, strategy: Strategy, rate: Rate, corpus_sizes: tuple[int, int] | None, seed: int
+) -> None:
+    words = some_words(n, seed)
+    sscd = SSCD(metric, strategy, 0.4, repeats=3, seed=seed, corpus_sizes=corpus_sizes)
+    found = scored(words, sscd, rate)
+    curve = search_rate(words, metric, repeats=3, seed=seed, strategy=strategy, corpus_sizes=corpus_sizes)
+    assert found.curve is not None
+    for name in ("rates", "e_original", "e_swap", "closed_forms"):
+        assert_array_equal(getattr(found.curve, name), getattr(curve, name))
+    assert found.curve.words == tuple(words)
+    assert found.sscd == replace(sscd, rate=curve.rate if rate == "auto" else rate)
+    assert list(found.words) == list(words)
+    for word, ours in found.words.items():
+        assert_same(ours, by_itself(words, word, found.sscd))
+        assert ours.change.rate == found.sscd.rate
+        assert ours.interval.confidence == CONFIDENCE
+
+
+@settings(max_examples=15)
+@given(st.permutations([f"word{i}" for i in range(6)]), st.integers(1, 6), st.integers(0, 9))
+def test_neither_the_order_nor_the_number_of_words_moves_a_score(order: list[str], n: int, seed: int) -> None:
+    words, sscd = some_words(6, seed), SSCD("cosine", repeats=3, seed=seed)
+    everything, some = scored(words, sscd), scored({word: words[word] for word in order[:n]}, sscd)
+    assert list(some.words) == order[:n]
+    for word in order[:n]:
+        assert_same(some.words[word], everything.words[word])
+
+
+@settings(max_examples=15)
+@given(st.permutations([f"word{i}" for i in range(5)]), st.sampled_from(["kl", "euclidean"]), st.integers(0, 9))
+def test_the_rate_is_the_searched_one_if_it_is_to_be_found(order: list[str], metric: str, seed: int) -> None:
+    words = some_words(5, seed)
+    sscd = SSCD(metric, rate=0.4, repeats=4, seed=seed)
+    expected = search_rate(words, metric, repeats=4, seed=seed)
+    found = scored({word: words[word] for word in order}, sscd, "auto", permutations=1)
+    assert found.sscd.rate == expected.rate == expected.rates[np.argmin(expected.e_swap.mean(axis=(0, 2)))]
+    assert {ours.change.rate for ours in found.words.values()} == {expected.rate}
+    assert sscd.rate == 0.4
+
+
+def test_the_rate_that_is_asked_for_is_used_and_not_that_of_the_sscd() -> None:
+    words = some_words(2)
+    found = scored(words, SSCD("cosine", rate=0.9, repeats=3), 0.2)
+    assert found.sscd.rate == 0.2
+    for word in words:
+        assert_same(found.words[word], by_itself(words, word, SSCD("cosine", rate=0.2, repeats=3)))
+
+
+def test_many_words_at_a_time_are_not_mixed_up() -> None:
+    words = some_words(40, d=2)
+    sscd = SSCD("euclidean", repeats=2)
+    found = score(words, sscd, 0.5, 30, 10, 0.95, Silent())
+    assert list(found.words) == list(words)
+    for word, (old, new) in words.items():
+        change = found.words[word].change
+        assert (change.n_old, change.n_new) == (len(old), len(new))
+        assert change.e_original == pytest.approx(np.linalg.norm(old.mean(axis=0) - new.mean(axis=0)))
+
+
+def test_without_words_there_are_no_scores_and_no_curve() -> None:
+    sscd, ear = SSCD("cosine", rate=0.3), Ear()
+    for rate in (0.4, "auto"):
+        found = score({}, sscd, rate, PERMUTATIONS, RESAMPLES, CONFIDENCE, ear)
+        assert (found.words, found.curve, found.sscd) == ({}, None, sscd)
+    assert ear.told == []
+
+
+# Errors
+
+
+def test_usages_that_cannot_be_scored_are_told_with_their_word() -> None:
+    words = some_words(3)
+    words["word1"][1][2, 3] = np.nan
+    with pytest.raises(UserError, match=r"^'word1': new holds nan at row 2, dimension 3"):
+        scored(words, SSCD("cosine", repeats=2))
+
+
+def test_a_word_with_one_usage_is_named() -> None:
+    words = some_words(3)
+    words["word2"] = words["word2"][0][:1], words["word2"][1]
+    with pytest.raises(ValueError, match=r"^'word2': old has 1 row; .* at least 2 occurrences"):
+        scored(words, SSCD("cosine", repeats=2))
+
+
+def test_an_error_of_a_metric_during_the_tests_names_the_word_and_ends_the_run() -> None:
+    calls = 0
+
+    def between(old: Any, new: Any) -> Floats:
+        nonlocal calls
+        calls += 1
+        if len(new.mean) == RESAMPLES:  # a batch of the bootstrap
+            raise ValueError("no more of this")
+        return np.ones(np.shape(old.mean)[:-1])
+
+    words, ear = some_words(30), Ear()
+    sscd = SSCD(Metric("moody", between), repeats=2)
+    with pytest.raises(UserError, match=r"^'word\d+': no more of this$"):
+        score(words, sscd, 0.4, PERMUTATIONS, RESAMPLES, CONFIDENCE, ear)
+    assert calls > 0
+    assert ear.told == [("stage", "scoring", 30, "words")]
+
+
+# What is told
+
+
+@pytest.mark.parametrize("n", [1, 7])
+def test_the_monitor_hears_of_every_word_until_all_are_done(n: int) -> None:
+    ear = Ear()
+    score(some_words(n), SSCD("cosine", repeats=2), "auto", 20, 10, 0.95, ear)
+    assert ear.told[0] == ("stage", "scoring", n, "words")
+    assert ear.told[1:] == [("advance", done, done) for done in range(1, n + 1)]
+    assert ear.threads == {threading.get_ident()}
+
+
+# The kernels of the bootstrap
+
+
+@st.composite
+def resamples(draw: st.DrawFn) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
+    """Rows of both sets, how often each is drawn (b, n), and how many of the drawn ones move (b * repeats, n)."""
+    n_old, n_new, d = draw(st.integers(1, 6)), draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    size, repeats = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    rows = [rng.normal(rng.normal(0, 3, d), 1, (n, d)) for n in (n_old, n_new)]
+    drawn = [rng.multinomial(n + 1, np.full(n, 1 / n), size) for n in (n_old, n_new)]
+    # Something stays in both sets, for a set must not be empty.
+    moved = [
+        np.repeat(times, repeats, axis=0) * rng.integers(0, 2, (size * repeats, times.shape[1])) for times in drawn
+    ]
+    for times, out in zip(drawn, moved, strict=True):
+        for b in range(len(out)):
+            if out[b].sum() == times[b // repeats].sum():
+                out[b] = 0
+    return rows[0], rows[1], drawn[0], drawn[1], moved[0], moved[1]
+
+
+@settings(max_examples=100)
+@given(resamples(), st.booleans())
+def test_swapped_moments_are_those_of_the_rows_that_stayed_and_those_that_came(
+    case: tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix], variance: bool
+) -> None:
+    old, new, drawn_old, drawn_new, moved_old, moved_new = case
+    d, repeats = old.shape[1], len(moved_old) // len(drawn_old)
+    centre_old, centre_new = old.mean(axis=0), new.mean(axis=0)
+    scale = 2.0 ** np.arange(-1, d - 1)
+
+    def sums(rows: Matrix, centre: Matrix, times: Matrix) -> tuple[Floats, Floats, Floats]:
+        offsets = (rows - centre) * scale
+        squares = times @ offsets**2 if variance else np.empty((len(times), 0))
+        return times.sum(axis=1).astype(float), times @ offsets, squares
+
+    all_old, all_new = sums(old, centre_old, drawn_old), sums(new, centre_new, drawn_new)
+    out_old, out_new = sums(old, centre_old, moved_old), sums(new, centre_new, moved_new)
+    swap_moments(*all_old, *all_new, *out_old, *out_new, (centre_new - centre_old) * scale, scale)
+    for b in range(len(moved_old)):
+        stay_old, stay_new = drawn_old[b // repeats] - moved_old[b], drawn_new[b // repeats] - moved_new[b]
+        as_old = np.concatenate([np.repeat(old, stay_old, axis=0), np.repeat(new, moved_new[b], axis=0)])
+        as_new = np.concatenate([np.repeat(new, stay_new, axis=0), np.repeat(old, moved_old[b], axis=0)])
+        for rows, centre, (_, means, variances) in ((as_old, centre_old, out_old), (as_new, centre_new, out_new)):
+            assert_allclose(means[b], rows.mean(axis=0) - centre, rtol=0, atol=1e-10)
+            if variance:
+                expected = rows.var(axis=0, ddof=1) if len(rows) > 1 else np.zeros(d)
+                assert_allclose(variances[b], expected, rtol=0, atol=1e-10)
+
+
+@given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 15), st.integers(0, 99))
+def test_in_every_repetition_the_first_rows_move_until_there_are_enough(
+    n: int, size: int, repeats: int, least: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(n, np.full(n, 1 / n), size)
+    order = rng.permuted(np.broadcast_to(np.arange(n), (size * repeats, n)), axis=1)
+    moved = np.zeros_like(order)
+    first_rows(drawn, order, least, moved)
+    for b, (rows, taken) in enumerate(zip(order.tolist(), moved.tolist(), strict=True)):
+        times, expected = drawn[b // repeats].tolist(), [0] * n
+        for row in rows:
+            if sum(expected) < least:
+                expected[row] = times[row]
+        assert taken == expected
