@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shlex
@@ -44,10 +45,24 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             (tmp_path / other).write_text("\n".join(kept) + "\n", "utf-8")
         latin1 = "latin1-old.txt" if name == "1850s.txt" else "latin1-new.txt"
         (tmp_path / latin1).write_text(text + "Café, tip top.\n", "latin-1")
+    write_usages(tmp_path / "usages.csv")
     (tmp_path / "words.txt").write_text("plane\ntip\ntree\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
+
+
+def write_usages(path: Path) -> None:
+    """A table of usages with gold: some words of the demo."""
+    words = {"mouse": 1, "cloud": 1, "tablet": 1, "bread": 0, "river": 0, "winter": 0}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["word", "period", "sentence", "start", "end", "graded", "binary"])
+        for period, corpus in zip(("1950s", "2010s"), demo_corpora(), strict=True):
+            for sentence in corpus.read_text("utf-8").splitlines():
+                for word in re.finditer(rf"\b({'|'.join(words)})\b", sentence):
+                    gold = words[word[1]]
+                    table.writerow([word[1], period, sentence, *word.span(), gold + len(word[1]) / 100, gold])
 
 
 def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

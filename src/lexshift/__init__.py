@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lexshift.comparison import compare
     from lexshift.demo import demo_corpora
     from lexshift.distance import Metric, metrics, register
-    from lexshift.embedding import embed
+    from lexshift.embedding import embed, embed_usages
     from lexshift.encode import Encoder
     from lexshift.errors import UserError
     from lexshift.gaussian import Gaussian
@@ -38,6 +38,7 @@ _HOME = {
     "Result": "result",
     "demo_corpora": "demo",
     "embed": "embedding",
+    "embed_usages": "embedding",
     "Encoder": "encode",
     "Siblings": "siblings",
     "UserError": "errors",
@@ -68,6 +69,7 @@ __all__ = [
     "decide",
     "demo_corpora",
     "embed",
+    "embed_usages",
     "metrics",
     "permutation_test",
     "register",

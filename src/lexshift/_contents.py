@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lexshift._typing import Array
 from lexshift.corpus import Occurrences
+from lexshift.errors import UserError
 from lexshift.siblings import Siblings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_USAGES = (
+    ("word", pa.string()),
+    ("corpus", pa.string()),
+    ("file", pa.string()),
+    ("line", pa.int64()),
+    ("date", pa.string()),
+    ("sentence", pa.string()),
+    ("start", pa.int32()),
+    ("end", pa.int32()),
+)
 
 
 @dataclass(frozen=True)
@@ -103,3 +121,72 @@ def _labelled(rows: pa.Table, word: str, label: str) -> pa.Table:
     for position, (name, value) in enumerate((("word", word), ("corpus", label))):
         rows = rows.add_column(position, pa.field(name, kind), pa.DictionaryArray.from_arrays(zeros, [value]))
     return rows
+
+
+def given(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None) -> Contents:
+    """The contents of a store from usages whose sentences and spans are known."""
+    table = usages if isinstance(usages, pa.Table) else pa.Table.from_pandas(usages, preserve_index=False)
+    missing = [name for name in ("word", "corpus", "sentence", "start", "end") if name not in table.column_names]
+    if missing:
+        raise UserError(f"usages have no column {missing[0]!r}; they have {', '.join(table.column_names)}")
+    table = _complete(table)
+    _check_spans(table)
+    words = list(dict.fromkeys(table["word"].to_pylist()))
+    corpora = [str(label) for label in labels or dict.fromkeys(table["corpus"].to_pylist())]
+    unknown = set(table["corpus"].to_pylist()) - set(corpora)
+    if unknown or len(set(corpora)) != len(corpora):
+        raise UserError(f"labels must name each corpus of the usages once; got {', '.join(corpora)}")
+    group = _numbers(table["word"], words) * len(corpora) + _numbers(table["corpus"], corpora)
+    table = table.take(np.argsort(group, kind="stable"))
+    counts = np.bincount(group, minlength=len(words) * len(corpora)).reshape(len(words), len(corpora))
+    for position, name in enumerate(("word", "corpus", "file")):
+        at = table.column_names.index(name)
+        encoded = table[name].combine_chunks().dictionary_encode()
+        table = table.set_column(at, pa.field(name, pa.dictionary(pa.int32(), pa.string())), encoded)
+        assert at == position
+    return Contents(
+        table=table,
+        forms={word: (word,) for word in words},
+        corpora=[_given_entry(label, table) for label in corpora],
+        counts=counts,
+        found=counts,
+    )
+
+
+def _complete(table: pa.Table) -> pa.Table:
+    """The columns of a store in their order and types; those that are not there empty."""
+    columns = []
+    for name, kind in _USAGES:
+        column = table[name].cast(kind) if name in table.column_names else pa.nulls(len(table), kind)
+        columns.append(column.fill_null("" if kind == pa.string() else 0) if name in ("file", "line") else column)
+    return pa.table(dict(zip([name for name, _ in _USAGES], columns, strict=True)))
+
+
+def _check_spans(table: pa.Table) -> None:
+    columns = (table[name].to_pylist() for name in ("word", "sentence", "start", "end"))
+    for row, (word, sentence, start, end) in enumerate(zip(*columns, strict=True)):
+        if word is None or sentence is None or start is None or end is None:
+            raise UserError(f"usage {row} lacks a word, a sentence or a span")
+        if not 0 <= start < end <= len(sentence):
+            raise UserError(f"usage {row} of {word!r}: {start} to {end} is not within its sentence")
+
+
+def _numbers(column: pa.ChunkedArray, values: list[str]) -> Array:
+    place = {value: i for i, value in enumerate(values)}
+    return np.array([place[value] for value in column.to_pylist()], np.int64)
+
+
+def _given_entry(label: str, table: pa.Table) -> dict[str, Any]:
+    """What is known of a corpus of usages: its content is the usages themselves."""
+    rows = table.filter(pc.equal(table["corpus"].cast(pa.string()), label)).to_pylist()
+    sentences = {row["sentence"] for row in rows}
+    return {
+        "label": label,
+        "content": hashlib.sha256(repr([tuple(row.values()) for row in rows]).encode("utf-8", "replace")).hexdigest(),
+        "files": len({row["file"] for row in rows}),
+        "bytes": sum(len(sentence.encode("utf-8", "replace")) for sentence in sentences),
+        "passages": len(sentences),
+        "words": sum(len(sentence.split()) for sentence in sentences),
+        "splits": {},
+        "skipped": {},
+    }

@@ -11,15 +11,15 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lexshift import _checks
-from lexshift._contents import Contents, gather
+from lexshift._contents import Contents, gather, given
 from lexshift._files import disk_faults, one_writer
 from lexshift._settings import digest, first_difference, identity
 from lexshift._shards import Shards, Work
@@ -32,6 +32,10 @@ from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor, Silent
 from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
 
 PRECISIONS = ("float32", "float16")
 READING = tuple(field.name for field in fields(Reading))
@@ -130,16 +134,81 @@ def embed(
         "precision": precision,
     }
     job = _Job(named, targets, reading, max_per_word, seed, missing, encoder, settings, monitor or Silent())
+    return _in_folder(out, job.run)
+
+
+def embed_usages(
+    usages: pd.DataFrame | pa.Table,
+    model: Any = "minilm",
+    out: str | os.PathLike[str] | None = None,
+    labels: Sequence[str] | None = None,
+    precision: str = "float32",
+    monitor: Monitor | None = None,
+    **options: Any,
+) -> Siblings:
+    """Embed usages whose sentences and spans are known, and keep the vectors in a store.
+
+    Parameters
+    ----------
+    usages : DataFrame or pyarrow Table
+        Columns word, corpus, sentence, start, end (where the word is in the sentence, in characters), and if there are
+        such, file, line and date.
+    model, out, precision, monitor
+        As for :func:`embed`.
+    labels : list of str, optional
+        The values of ``corpus`` in their order; by default in the order in which they come.
+    **options
+        How text is encoded, as for :func:`embed`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from lexshift import embed_usages
+    >>> class Lengths:  # in place of model="minilm"
+    ...     def encode(self, sentences, spans):
+    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> usages = pd.DataFrame({"word": "mouse", "corpus": ["old", "new"], "sentence": ["A mouse.", "My mouse clicks."],
+    ...                        "start": [2, 3], "end": [7, 8]})
+    >>> embed_usages(usages, model=Lengths())["mouse"].new
+    array([[16.,  3.]], dtype=float32)
+    """
+    _checks.choice(precision, "precision", PRECISIONS)
+    contents = given(usages, labels)
+    encoder = as_encoder(model, **options)
+    settings = {"encoder": _settings_of(encoder), "usages": "given", "precision": precision}
+
+    def run(folder: Path, store: Siblings | None) -> Siblings:
+        if store is not None:
+            _refuse_other(store, settings)
+            if [entry["content"] for entry in store.index["corpora"]] != [e["content"] for e in contents.corpora]:
+                raise UserError(f"the store {str(folder)!r} was made from other usages; choose another folder (--out)")
+        return _store(folder, contents, store, encoder, settings, monitor or Silent())
+
+    return _in_folder(out, run)
+
+
+def _in_folder(out: str | os.PathLike[str] | None, run: Callable[[Path, Siblings | None], Siblings]) -> Siblings:
+    """Run in a folder, as its only writer, with the store that is there; or in one that is gone with the result."""
     if out is not None:
-        return job.run(Path(out))
+        return _as_writer(Path(out), run)
     folder = tempfile.mkdtemp(prefix="lexshift-")
     try:
-        siblings = job.run(Path(folder))
+        siblings = _as_writer(Path(folder), run)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     weakref.finalize(siblings, shutil.rmtree, folder, ignore_errors=True)
     return siblings
+
+
+def _as_writer(folder: Path, run: Callable[[Path, Siblings | None], Siblings]) -> Siblings:
+    with disk_faults(folder):
+        _make_folder(folder)
+    with one_writer(folder):
+        with disk_faults(folder):
+            settle(folder)
+        return run(folder, Siblings(folder) if (folder / INDEX).exists() else None)
 
 
 def _labels(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
@@ -176,16 +245,7 @@ class _Job:
     settings: dict[str, Any]
     monitor: Monitor
 
-    def run(self, folder: Path) -> Siblings:
-        with disk_faults(folder):
-            _make_folder(folder)
-        with one_writer(folder):
-            with disk_faults(folder):
-                settle(folder)
-            return self._run(folder)
-
-    def _run(self, folder: Path) -> Siblings:
-        store = Siblings(folder) if (folder / INDEX).exists() else None
+    def run(self, folder: Path, store: Siblings | None) -> Siblings:
         forms = dict(self.targets.forms)
         if store is not None:
             _refuse_other(store, self.settings)
@@ -196,19 +256,7 @@ class _Job:
             self._refuse_changed(store, scanned)
         targets = self._present(targets, scanned, store)
         contents = gather(targets.forms, list(forms), scanned, store)
-        fingerprint = digest(identity(self.settings, contents.forms, contents.corpora))
-        if store is not None and store.fingerprint == fingerprint:
-            self.monitor.note("the store has all of this already")
-            return store
-        work = Work.plan(contents.table, store)
-        plan = self._plan(contents, fingerprint, store)
-        shards = Shards(folder / UNFINISHED, work, self.settings["precision"], plan)
-        shards.begin()
-        self._tell_deviation(work)
-        shards.encode(self.encoder, self.monitor)
-        with disk_faults(folder):
-            write_store(folder, contents, shards, fingerprint, self.settings, self.monitor)
-        return Siblings(folder)
+        return _store(folder, contents, store, self.encoder, self.settings, self.monitor)
 
     def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
         begun = False
@@ -268,29 +316,51 @@ class _Job:
         # Numbers of targets stay as they were scanned; words that are left out have no rows.
         return Targets({word: forms for word, forms in targets.forms.items() if word not in absent}, targets.match)
 
-    def _plan(self, contents: Contents, fingerprint: str, store: Siblings | None) -> dict[str, Any]:
-        return {
-            "fingerprint": fingerprint,
-            "added to": store.fingerprint if store is not None else None,
-            "settings": self.settings,
-            "words": digest(list(contents.forms.items())),
-            "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
-        }
 
-    def _tell_deviation(self, work: Work) -> None:
-        """Say on a sample how far an approximate encoder is from the exact one."""
-        deviation = getattr(self.encoder, "deviation", None)
-        if deviation is None or getattr(self.encoder, "dtype", "fp32") != "int8" or not len(work):
-            return
-        sentences, spans = work.rows(np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int))
-        off = deviation(sentences, spans)
-        off = off[np.isfinite(off)]  # not of words that the tokenizer drops
-        if not len(off):
-            return
-        self.monitor.note(
-            f"int8 is approximate: on {len(off)} occurrences the cosine with full precision is {1 - off.mean():.4f} on "
-            f"average and {1 - off.max():.4f} at worst"
-        )
+def _store(
+    folder: Path,
+    contents: Contents,
+    store: Siblings | None,
+    encoder: Encoder,
+    settings: dict[str, Any],
+    monitor: Monitor,
+) -> Siblings:
+    """Encode what the store lacks, and write it."""
+    fingerprint = digest(identity(settings, contents.forms, contents.corpora))
+    if store is not None and store.fingerprint == fingerprint:
+        monitor.note("the store has all of this already")
+        return store
+    work = Work.plan(contents.table, store)
+    plan = {
+        "fingerprint": fingerprint,
+        "added to": store.fingerprint if store is not None else None,
+        "settings": settings,
+        "words": digest(list(contents.forms.items())),
+        "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
+    }
+    shards = Shards(folder / UNFINISHED, work, settings["precision"], plan)
+    shards.begin()
+    _tell_deviation(encoder, work, monitor)
+    shards.encode(encoder, monitor)
+    with disk_faults(folder):
+        write_store(folder, contents, shards, fingerprint, settings, monitor)
+    return Siblings(folder)
+
+
+def _tell_deviation(encoder: Encoder, work: Work, monitor: Monitor) -> None:
+    """Say on a sample how far an approximate encoder is from the exact one."""
+    deviation = getattr(encoder, "deviation", None)
+    if deviation is None or getattr(encoder, "dtype", "fp32") != "int8" or not len(work):
+        return
+    sentences, spans = work.rows(np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int))
+    off = deviation(sentences, spans)
+    off = off[np.isfinite(off)]  # not of words that the tokenizer drops
+    if not len(off):
+        return
+    monitor.note(
+        f"int8 is approximate: on {len(off)} occurrences the cosine with full precision is {1 - off.mean():.4f} on "
+        f"average and {1 - off.max():.4f} at worst"
+    )
 
 
 def _make_folder(folder: Path) -> None:

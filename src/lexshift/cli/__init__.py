@@ -8,7 +8,7 @@ import sys
 import typer
 
 from lexshift import __version__
-from lexshift.cli import check, compare, demo, embed, info
+from lexshift.cli import check, compare, data, demo, embed, evaluate, info
 from lexshift.cli.terminal import complain
 from lexshift.errors import UserError
 
@@ -20,6 +20,8 @@ app = typer.Typer(
 )
 app.command("compare")(compare.command)
 app.command("demo")(demo.command)
+app.command("data")(data.command)
+app.command("eval")(evaluate.command)
 app.command("embed")(embed.command)
 app.command("info")(info.command)
 app.command("check")(check.command)

@@ -1,0 +1,237 @@
+"""A data set with human judgements: usages of words in two periods, and how much each word changed."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from lexshift.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PERIODS = ("old", "new")
+_LONGEST = 1 << 24  # characters of a field
+
+SCHEMA = pa.schema(
+    [
+        ("word", pa.string()),
+        ("corpus", pa.string()),
+        ("file", pa.string()),
+        ("line", pa.int64()),
+        ("date", pa.string()),
+        ("sentence", pa.string()),
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+    ]
+)
+"""Usages: where they come from, the sentence, and where the word is in it."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """How large a period's text is: sentences, tokens between white space, and different ones."""
+
+    sentences: int
+    tokens: int
+    types: int
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Usages of words in two periods, with gold.
+
+    Attributes
+    ----------
+    name : str
+        Of the folder or file.
+    kind : str
+        Which format it was read from.
+    language : str
+        ISO code; empty if the format does not say.
+    periods : (str, str)
+        What the periods are called.
+    words : tuple of str
+        The targets.
+    usages : pyarrow.Table
+        As :data:`SCHEMA`, by word and period.
+    graded : dict
+        How much each word changed, more being more; not every data set has it.
+    gold : str
+        What ``graded`` is, in a few words.
+    binary : dict
+        Whether each word changed; not every data set has it.
+    texts : (Text, Text)
+    skipped : dict
+        What was left out, by reason.
+    """
+
+    name: str
+    kind: str
+    language: str
+    periods: tuple[str, str]
+    words: tuple[str, ...]
+    usages: pa.Table
+    graded: dict[str, float]
+    gold: str
+    binary: dict[str, bool]
+    texts: tuple[Text, Text]
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    def counts(self) -> pd.DataFrame:
+        """How many usages each word has in each period."""
+        frame = self.usages.select(["word", "corpus"]).to_pandas()
+        counts = frame.groupby(["word", "corpus"]).size().unstack(fill_value=0)
+        return counts.reindex(index=list(self.words), columns=list(PERIODS), fill_value=0)
+
+
+class Rows:
+    """Collects usages."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+        self.skipped: dict[str, int] = {}
+
+    def add(
+        self, word: str, period: int, sentence: str, start: int, end: int, file: str, line: int, date: str | None = None
+    ) -> None:
+        """Add a usage; its sentence without white space at the ends."""
+        shift, bare = len(sentence) - len(sentence.lstrip()), sentence.strip()
+        start, end = max(start - shift, 0), min(end - shift, len(bare))
+        values = (word, PERIODS[period], file, line, date, bare, start, end)
+        for column, value in zip(self._columns.values(), values, strict=True):
+            column.append(value)
+
+    def skip(self, reason: str) -> None:
+        """Count a usage that is left out."""
+        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+
+    def table(self, words: tuple[str, ...]) -> pa.Table:
+        """All usages, by word in the given order, and period."""
+        table = pa.table(self._columns, schema=SCHEMA)
+        order = {word: i for i, word in enumerate(words)}
+        keys = [
+            (order[word], PERIODS.index(corpus), i)
+            for i, (word, corpus) in enumerate(zip(self._columns["word"], self._columns["corpus"], strict=True))
+        ]
+        return table.take(pa.array([i for *_, i in sorted(keys)], pa.int64()))
+
+    def texts(self) -> tuple[Text, Text]:
+        """How large the texts of the usages are, each sentence counted once."""
+        sizes = []
+        for period in PERIODS:
+            pairs = zip(self._columns["corpus"], self._columns["sentence"], strict=True)
+            sentences = {sentence for corpus, sentence in pairs if corpus == period}
+            tokens = [token for sentence in sentences for token in sentence.split()]
+            sizes.append(Text(len(sentences), len(tokens), len(set(tokens))))
+        return sizes[0], sizes[1]
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a small text file, without line ends."""
+    try:
+        return path.read_text("utf-8-sig").split("\n")
+    except FileNotFoundError:
+        raise UserError(f"{str(path)!r} is missing") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{str(path)!r}, line {line}: not UTF-8") from None
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+
+
+def read_table(path: Path, columns: tuple[str, ...], separator: str = "\t") -> list[tuple[int, dict[str, str]]]:
+    """The rows of a table without quoting, with the number of their line; some columns must be there."""
+    lines = read_lines(path)
+    header = [name.strip() for name in lines[0].rstrip("\r").split(separator)]
+    missing = [name for name in columns if name not in header]
+    if missing:
+        had = ", ".join(name for name in header if name) or "none"
+        raise UserError(f"{str(path)!r}, line 1: no column {missing[0]!r}; it has {had}")
+    rows = []
+    for number, line in enumerate(lines[1:], 2):
+        if not line.strip():
+            continue
+        values = line.rstrip("\r").split(separator)
+        if len(values) != len(header):
+            raise UserError(f"{str(path)!r}, line {number}: {len(values)} fields instead of {len(header)}")
+        rows.append((number, dict(zip(header, values, strict=True))))
+    return rows
+
+
+def quoted_rows(path: Path, columns: tuple[str, ...], tabs: bool = False) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a csv with quoting, or a tsv without, with the number of their last line; empty ones left out."""
+    lines = (line + "\n" for line in read_lines(path))
+    reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(lines)
+    rows = []
+    limit = csv.field_size_limit(_LONGEST)
+    try:
+        header = next(reader, [])
+        missing = [name for name in columns if name not in header]
+        if missing:
+            raise UserError(f"{str(path)!r}, line 1: no column {missing[0]!r}; it must have {', '.join(columns)}")
+        for values in reader:
+            if not any(value.strip() for value in values):
+                continue
+            if len(values) != len(header):
+                raise UserError(f"{str(path)!r}, line {reader.line_num}: {len(values)} fields instead of {len(header)}")
+            rows.append((reader.line_num, dict(zip(header, values, strict=True))))
+    except csv.Error as error:
+        raise UserError(f"{str(path)!r}, line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+    return rows
+
+
+def number_in(row: dict[str, str], column: str, path: Path, line: int) -> float:
+    """A field as a finite number."""
+    value = judged_in(row, column, path, line)
+    if value is None:
+        raise UserError(f"{str(path)!r}, line {line}: {column} is {row[column]!r}, not a number")
+    return value
+
+
+def judged_in(row: dict[str, str], column: str, path: Path, line: int) -> float | None:
+    """A field as a number, or None for nan: the word was not judged."""
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = math.inf
+    if math.isinf(value):
+        raise UserError(f"{str(path)!r}, line {line}: {column} is {row[column]!r}, not a number")
+    return None if math.isnan(value) else value
+
+
+def keep_one(gold: dict[str, Any], word: str, value: Any, path: Path, line: int) -> None:
+    """Keep a word's gold; two different values cannot both be."""
+    if gold.setdefault(word, value) != value:
+        raise UserError(f"{str(path)!r}, line {line}: {word!r} has two values, {gold[word]} and {value}")
+
+
+def in_order(periods: set[str]) -> list[str]:
+    """Names of periods, the earlier first: by the numbers in them, and old before new."""
+
+    def key(name: str) -> tuple[bool, list[int], str]:
+        numbers = [int(digits) for digits in re.findall(r"[0-9]+", name)]
+        return name != "old", numbers, name
+
+    return sorted(periods, key=key)
+
+
+def span_in(text: str, sentence: str, path: Path, line: int) -> tuple[int, int]:
+    """A field such as 95:100 as a span of characters."""
+    start, _, end = text.partition(":")
+    if not (start.isdecimal() and end.isdecimal() and is_span(int(start), int(end), sentence)):
+        raise UserError(f"{str(path)!r}, line {line}: the span {text!r} is not within the context")
+    return int(start), int(end)
+
+
+def is_span(start: int, end: int, sentence: str) -> bool:
+    """Whether a span is within a sentence and holds more than white space."""
+    return 0 <= start < end <= len(sentence) and bool(sentence[start:end].strip())

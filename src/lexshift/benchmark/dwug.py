@@ -1,0 +1,110 @@
+"""DWUG and DURel releases, RuShiftEval among them: a folder for each lemma with its usages, and statistics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lexshift.benchmark.dataset import Dataset, Rows, in_order, judged_in, keep_one, read_table, span_in
+from lexshift.errors import UserError
+
+_GRADED, _COMPARE, _BINARY = "change_graded", "COMPARE", "change_binary"
+_LANGUAGES = ("de", "en", "es", "fr", "it", "la", "no", "ru", "sv")
+
+
+def is_dwug(folder: Path) -> bool:
+    """Whether a folder looks like such a release."""
+    return (folder / "data").is_dir() and any((folder / "data").glob("*/uses.csv"))
+
+
+def load_dwug(folder: Path) -> Dataset:
+    """Read a release: ``data/<lemma>/uses.csv``, and the gold in ``stats``.
+
+    The gold is the graded change of the word's clusters of senses where there is one, else how unlike usages of
+    different periods were judged (COMPARE, with its sign turned, so that more is more change).
+    """
+    paths = sorted((folder / "data").glob("*/uses.csv"))
+    words, parsed, groups = [], [], set()
+    for path in paths:
+        rows = read_table(path, ("lemma", "grouping", "context", "indexes_target_token"))
+        if not rows:
+            raise UserError(f"{str(path)!r} has no usages")
+        words.append(path.parent.name)
+        parsed.append((path, rows))
+        groups |= {row["grouping"] for _, row in rows}
+    periods = in_order(groups)
+    gold_path, gold_rows = _gold(folder)
+    if gold_rows and len(periods) > 2:
+        first = gold_rows[0][1]["grouping"].split("_")
+        periods = first if len(first) == 2 else periods
+    if len(periods) < 2:
+        raise UserError(f"{str(folder)!r}: all usages are of one period, {periods[0]!r}; two are needed")
+    order = {periods[0]: 0, periods[-1]: 1}
+    collected = Rows()
+    for word, (path, rows) in zip(words, parsed, strict=True):
+        for number, row in rows:
+            if row["grouping"] not in order:
+                collected.skip("usages of other periods")
+                continue
+            start, end = span_in(row["indexes_target_token"], row["context"], path, number)
+            collected.add(
+                word,
+                order[row["grouping"]],
+                row["context"],
+                start,
+                end,
+                f"{word}/{path.name}",
+                number,
+                row.get("date") or None,
+            )
+    graded, binary, name = _judgements(gold_path, gold_rows, set(words), f"{periods[0]}_{periods[-1]}")
+    return Dataset(
+        name=folder.name,
+        kind="DWUG or DURel release",
+        language=next(
+            (code for code in _LANGUAGES if folder.name.lower().rstrip("0123456789").endswith(f"_{code}")), ""
+        ),
+        periods=(periods[0], periods[-1]),
+        words=tuple(words),
+        usages=collected.table(tuple(words)),
+        graded=graded,
+        gold=name,
+        binary=binary,
+        texts=collected.texts(),
+        skipped=collected.skipped,
+    )
+
+
+def _gold(folder: Path) -> tuple[Path, list[tuple[int, dict[str, str]]]]:
+    """The statistics that compare periods, of the optimised clustering where there is one."""
+    for path in (folder / "stats/opt/stats_groupings.csv", folder / "stats/stats_groupings.csv"):
+        if path.is_file():
+            return path, read_table(path, ("lemma", "grouping"))
+    return folder / "stats/stats_groupings.csv", []
+
+
+def _judgements(
+    path: Path, rows: list[tuple[int, dict[str, str]]], words: set[str], grouping: str
+) -> tuple[dict[str, float], dict[str, bool], str]:
+    """Graded and binary gold of the two periods, and what the graded one is."""
+    graded: dict[str, float] = {}
+    binary: dict[str, bool] = {}
+    if not rows:
+        return graded, binary, ""
+    column = next((name for name in (_GRADED, _COMPARE) if name in rows[0][1]), None)
+    if column is None:
+        raise UserError(f"{str(path)!r}, line 1: no column {_COMPARE!r}, nor {_GRADED!r}")
+    several = len({row["grouping"] for _, row in rows}) > 1
+    for number, row in rows:
+        word = row["lemma"]
+        if word not in words:
+            raise UserError(f"{str(path)!r}, line {number}: {word!r} has no usages")
+        if several and row["grouping"] != grouping:
+            continue
+        value = judged_in(row, column, path, number)
+        if value is not None:
+            keep_one(graded, word, value if column == _GRADED else -value, path, number)
+        changed = judged_in(row, _BINARY, path, number) if _BINARY in row else None
+        if changed is not None:
+            keep_one(binary, word, changed > 0, path, number)
+    clustered = "graded change of its clusters (DWUG)"
+    return graded, binary, clustered if column == _GRADED else "mean relatedness of usages across periods, turned"

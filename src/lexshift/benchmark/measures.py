@@ -1,0 +1,114 @@
+"""How well scores agree with human judgement: rank correlation with its interval, accuracy, F1, average precision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lexshift._typing import Array, Floats
+
+RESAMPLES = 2_000
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's rank correlation over words, with the bootstrap interval of the words.
+
+    Attributes
+    ----------
+    rho : float
+        NaN where it is not defined: fewer than three words, or all scores alike.
+    low, high : float
+        The percentile interval: what it might have been with other words of the same kind.
+    words : int
+    """
+
+    rho: float
+    low: float
+    high: float
+    words: int
+
+
+def spearman(scores: npt.ArrayLike, gold: npt.ArrayLike, confidence: float = 0.95, seed: int = 0) -> Correlation:
+    """Spearman's rank correlation of scores with gold, ties at their mean rank, and its bootstrap interval.
+
+    >>> spearman([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 3.0]).rho
+    0.8
+    """
+    a, b = np.asarray(scores, float), np.asarray(gold, float)
+    rho = _rho(a[None], b[None])[0]
+    rng = np.random.default_rng(seed)
+    drawn = rng.integers(0, len(a), (RESAMPLES, len(a))) if len(a) else np.zeros((0, 0), int)
+    resampled = _rho(a[drawn], b[drawn])
+    resampled = resampled[np.isfinite(resampled)]
+    if not np.isfinite(rho) or not len(resampled):
+        return Correlation(float("nan"), float("nan"), float("nan"), len(a))
+    low, high = np.quantile(resampled, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    return Correlation(round(float(rho), 12), float(low), float(high), len(a))
+
+
+def spearman_each(scores: Floats, gold: npt.ArrayLike) -> Floats:
+    """Spearman's rank correlation of each column of scores, (words, repetitions) -> (repetitions,)."""
+    b = np.broadcast_to(np.asarray(gold, float), scores.T.shape)
+    return _rho(scores.T, b)
+
+
+def _rho(a: Floats, b: Floats) -> Floats:
+    """Pearson's correlation of ranks, row by row. (n, words) -> (n,)"""
+    if a.shape[1] < 3:
+        return np.full(len(a), np.nan)
+    ranks = [_ranks(x) for x in (a, b)]
+    centred = [r - r.mean(axis=1, keepdims=True) for r in ranks]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        norms = np.sqrt((centred[0] ** 2).sum(axis=1) * (centred[1] ** 2).sum(axis=1))
+        return np.where(norms > 0, (centred[0] * centred[1]).sum(axis=1) / norms, np.nan)
+
+
+def _ranks(x: Floats) -> Floats:
+    from scipy.stats import rankdata  # a slow import
+
+    return np.asarray(rankdata(x, axis=1), float)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How well changed and stable words are told apart: the binary task."""
+
+    accuracy: float
+    f1: float
+    words: int
+
+
+def decision(said: npt.ArrayLike, gold: npt.ArrayLike) -> Decision:
+    """Accuracy, and F1 of the words that changed; 0 if none was found.
+
+    >>> decision([True, True, False], [True, False, False])
+    Decision(accuracy=0.6666666666666666, f1=0.6666666666666666, words=3)
+    """
+    a, b = np.asarray(said, bool), np.asarray(gold, bool)
+    if not len(a):
+        return Decision(float("nan"), float("nan"), 0)
+    hits = int((a & b).sum())
+    f1 = 2 * hits / (int(a.sum()) + int(b.sum())) if a.any() or b.any() else float("nan")
+    return Decision(float((a == b).mean()), f1, len(a))
+
+
+def average_precision(scores: npt.ArrayLike, gold: npt.ArrayLike) -> float:
+    """The mean, over changed words, of the share of changed words down to each in the ranking by score.
+
+    Words of equal score share a place: precision is taken at the end of each group of ties.
+
+    >>> average_precision([3.0, 2.0, 1.0], [True, False, True])
+    0.8333333333333333
+    """
+    a, b = np.asarray(scores, float), np.asarray(gold, bool)
+    if not b.any():
+        return float("nan")
+    order = np.argsort(-a, kind="stable")
+    ordered, relevant = a[order], b[order]
+    ends: Array = np.append(np.flatnonzero(np.diff(ordered)), len(a) - 1)  # last place of each group of ties
+    found = np.cumsum(relevant)[ends]
+    gained = np.diff(found, prepend=0)
+    return float((gained * found / (ends + 1)).sum() / relevant.sum())

@@ -1,0 +1,140 @@
+"""The systems that are compared: SSCD with any metric and strategy, the plain distance, and those of the paper.
+
+Each is a function of the words' vectors; each gives a score for every word and repetition, more being more change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lexshift import swap
+from lexshift._typing import Floats
+from lexshift.distance.metric import evaluate, get
+from lexshift.gaussian import fit
+from lexshift.significance import benjamini_hochberg, permutation_test
+from lexshift.space import Pairs
+from lexshift.sscd import RATES, SSCD, for_words, sweep
+
+METRICS = (
+    "kl", "jeffreys", "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean",
+    "dscd-braycurtis", "dscd-canberra", "dscd-chebyshev", "dscd-cityblock", "dscd-correlation", "dscd-cosine",
+    "dscd-euclidean",
+)  # fmt: skip
+"""The paper's metrics between two Gaussians."""
+LIU_P = 0.005
+"""Liu et al. (2021) drop the words whose p is not below it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What a method says of some words.
+
+    Attributes
+    ----------
+    method : str
+    words : tuple of str
+        Those it says something of.
+    scores : (words, repetitions)
+    changed : (words,) of bool, optional
+        Its own decision, if it makes one.
+    """
+
+    method: str
+    words: tuple[str, ...]
+    scores: Floats
+    changed: Floats | None = None
+
+    @property
+    def mean(self) -> Floats:
+        """Scores averaged over the repetitions: (words,)."""
+        return self.scores.mean(axis=1)
+
+
+def sscd(pairs: Pairs, settings: SSCD) -> Scored:
+    """SSCD: |e_original - e_swap|."""
+    metric = settings.metric if isinstance(settings.metric, str) else settings.metric.name
+    changes = settings.score_words(pairs)
+    scores = np.stack([np.abs(change.e_original - change.e_swap) for change in changes.values()])
+    normalised = ", normalised" if settings.corpus_sizes else ""
+    return Scored(f"SSCD {metric}, {settings.strategy}{normalised}, rate {settings.rate:g}", tuple(pairs), scores)
+
+
+def original(pairs: Pairs, metric: str, name: str | None = None) -> Scored:
+    """The distance between the two sets as they are."""
+    chosen = get(metric)
+    e = [
+        evaluate(
+            [chosen], fit(old, "old", chosen.unit_rows), fit(new, "new", chosen.unit_rows), np.random.default_rng(0)
+        )
+        for old, new in pairs.values()
+    ]
+    return Scored(name or f"e_original {metric}", tuple(pairs), np.stack(e))
+
+
+def liu(pairs: Pairs, alpha: float = 0.05, seed: int = 0) -> Scored:
+    """Liu et al. (2021): cosine distance of means, of the words that a permutation test finds significant.
+
+    A word's test is controlled for the number of words (Benjamini-Hochberg); words with p of 0.005 or more are dropped.
+    """
+
+    def one(old: Floats, new: Floats, word: str) -> float:
+        return permutation_test(old, new, "cosine", seed=seed, word=word).p
+
+    p = for_words(pairs, None, one)
+    q = dict(zip(pairs, benjamini_hochberg(list(p.values())).tolist(), strict=True))
+    kept = {word: pairs[word] for word in pairs if p[word] < LIU_P}
+    changed = np.array([q[word] <= alpha for word in kept], bool)
+    if not kept:
+        return Scored("Liu et al.", (), np.zeros((0, 1)), changed)
+    return Scored("Liu et al.", tuple(kept), original(kept, "cosine").scores, changed)
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Scores of SSCD for many metrics, strategies and rates.
+
+    Attributes
+    ----------
+    words, metrics, strategies : tuple of str
+        Strategies are "random" and "distance", each also with ", normalised".
+    rates : (rates,)
+    e_original : (words, metrics)
+    e_swap : dict of a strategy to (words, metrics, rates, repetitions)
+    """
+
+    words: tuple[str, ...]
+    metrics: tuple[str, ...]
+    strategies: tuple[str, ...]
+    rates: Floats
+    e_original: Floats
+    e_swap: dict[str, Floats]
+
+    def scores(self, strategy: str) -> Floats:
+        """|e_original - e_swap|: (words, metrics, rates, repetitions)."""
+        return np.abs(self.e_original[:, :, None, None] - self.e_swap[strategy])
+
+
+def grid(
+    pairs: Pairs,
+    corpus_sizes: tuple[int, int],
+    metrics: Sequence[str] = METRICS,
+    rates: Sequence[float] = RATES,
+    repeats: int = 20,
+    seed: int = 0,
+    strategies: Sequence[swap.Strategy] = swap.STRATEGIES,
+) -> Grid:
+    """Every metric with every strategy, with and without normalisation, at every rate: a pass over a word for each."""
+    e_swap: dict[str, Floats] = {}
+    for strategy in strategies:
+        for sizes in (None, corpus_sizes):
+            options: dict[str, Any] = {"repeats": repeats, "seed": seed, "strategy": strategy, "corpus_sizes": sizes}
+            one = partial(sweep, metrics=metrics, rates=rates, **options)
+            sweeps = list(for_words(pairs, None, one).values())
+            e_swap[f"{strategy}, normalised" if sizes else strategy] = np.stack([s.e_swap for s in sweeps])
+            e_original = np.stack([s.e_original for s in sweeps])
+    return Grid(tuple(pairs), tuple(metrics), tuple(e_swap), np.asarray(rates, float), e_original, e_swap)

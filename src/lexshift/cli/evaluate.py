@@ -1,0 +1,86 @@
+"""lexshift eval: what methods score on a data set with human judgements."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lexshift.cli import options
+
+_SCORES = "How change is scored"
+
+
+def command(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")],
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for vectors and results; named after both.")
+    ] = None,
+    model: options.Model = "minilm",
+    grid: Annotated[bool, typer.Option("--grid", help="Every metric, strategy and rate of the paper too.")] = False,
+    suffix: Annotated[
+        str, typer.Option(help="SemEval: strip the part of speech from what the model sees, or keep it.")
+    ] = "strip",
+    space: Annotated[
+        str, typer.Option(help="Of the vectors: raw, centred or standardised.", rich_help_panel=_SCORES)
+    ] = "raw",
+    metric: Annotated[str, typer.Option(help="Of SSCD.", rich_help_panel=_SCORES)] = "kl",
+    strategy: Annotated[str, typer.Option(help="Of SSCD: random or distance.", rich_help_panel=_SCORES)] = "random",
+    normalised: Annotated[
+        bool, typer.Option("--normalised", help="Swap counts normalised by corpus size.", rich_help_panel=_SCORES)
+    ] = False,
+    rate: Annotated[float, typer.Option(help="The share that is swapped, 0 to 1.", rich_help_panel=_SCORES)] = 0.4,
+    repeats: Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=_SCORES)] = 20,
+    alpha: Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=_SCORES)] = 0.05,
+    seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
+    form: Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")] = "table",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
+    layers: options.Layers = "mean:4",
+    pooling: options.Pooling = "mean",
+    window: options.Window = None,
+    markers: options.Markers = None,
+    device: options.Device = "auto",
+    dtype: options.Dtype = "fp32",
+    revision: options.Revision = None,
+    precision: options.Precision = "float32",
+) -> None:
+    """Evaluate SSCD and the systems it is compared with on a data set with human judgements.
+
+    Vectors are computed once for a data set and a model, and kept.
+    """
+    from lexshift._checks import choice
+    from lexshift.benchmark.running import evaluate
+    from lexshift.cli.results import FORMATS, interruptible
+    from lexshift.cli.scores import show_evaluations, show_grid
+    from lexshift.monitor import Silent
+    from lexshift.progress import Bars, err
+    from lexshift.sscd import SSCD
+
+    choice(form, "format", FORMATS)
+    settings = SSCD(metric, strategy, rate, repeats, seed)  # type: ignore[arg-type]  # checked there
+    with interruptible(), Bars() as bars:
+        result = evaluate(
+            path,
+            settings,
+            model=model,
+            out=out,
+            space=space,
+            normalised=normalised,
+            alpha=alpha,
+            with_grid=grid,
+            suffix=suffix,
+            monitor=Silent() if quiet else bars,
+            precision=precision,
+            layers=layers,
+            pooling=pooling,
+            window=window,
+            markers=markers,
+            device=device,
+            dtype=dtype,
+            revision=revision,
+        )
+    show_evaluations(result, form)
+    if grid:
+        show_grid(result, form)
+    if not quiet:
+        err.print(f"\n{len(result.data.graded)} words, gold: {result.data.gold}; results in {result.folder}")

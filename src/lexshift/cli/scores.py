@@ -1,0 +1,70 @@
+"""How the terminal shows evaluations."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from lexshift.cli.terminal import out
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from lexshift.benchmark.running import Evaluated
+
+
+def show_evaluations(result: Evaluated, form: str) -> None:
+    """A row for each method."""
+    frame = result.table
+    if form != "table":
+        _print(frame, form)
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    names = ("Spearman", "95 % interval", "per repetition", "accuracy", "F1", "average precision", "words", "dropped")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in frame.to_dict("records"):
+        table.add_row(
+            Text(row["method"]),
+            _number(row["spearman"]),
+            f"{_number(row['low'])} to {_number(row['high'])}",
+            f"{_number(row['spearman_each'])} ± {_number(row['spearman_each_sd'])}",
+            *(_number(row[name]) for name in ("accuracy", "f1", "average_precision")),
+            str(row["words"]),
+            str(row["dropped"]),
+        )
+    out.print(table)
+
+
+def show_grid(result: Evaluated, form: str) -> None:
+    """For each strategy, Spearman per repetition by metric and rate: the paper's tables."""
+    assert result.grid is not None
+    if form != "table":
+        _print(result.grid, form)
+        return
+    for strategy, frame in result.grid.groupby("strategy", sort=False):
+        wide = frame.pivot(index="metric", columns="rate", values="spearman_each").reindex(frame["metric"].unique())
+        table = Table(box=None, header_style="bold", pad_edge=False, title=str(strategy), title_justify="left")
+        table.add_column("metric", no_wrap=True)
+        for rate in wide.columns:
+            table.add_column(f"{rate:g}", justify="right")
+        for metric, row in wide.iterrows():
+            table.add_row(str(metric), *(_number(value) for value in row))
+        out.print()
+        out.print(table)
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3f}"
+
+
+def _print(frame: pd.DataFrame, form: str) -> None:
+    if form == "csv":
+        typer.echo(frame.to_csv(index=False), nl=False)
+    else:
+        typer.echo(frame.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))

@@ -1,0 +1,72 @@
+"""What is done to vectors before they are scored: nothing, centring, or standardising each dimension.
+
+All vectors of an encoder share a large common part that says nothing of a word, and a few dimensions vary more than
+all others. Both hide differences between usages. What is common is estimated without labels, from the usages of all
+words in both corpora, each word weighing the same however often it occurs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from lexshift import _checks
+from lexshift._typing import Floats, Matrix
+from lexshift.errors import UserError
+
+Kind = Literal["raw", "centred", "standardised"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+Pairs = Mapping[str, tuple[Matrix, Matrix]]
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """How vectors are moved and scaled before scoring.
+
+    Attributes
+    ----------
+    kind : "raw", "centred" or "standardised"
+    mean, scale : (d,)
+        What is taken off, and what the rest is divided by.
+    """
+
+    kind: str
+    mean: Floats
+    scale: Floats
+
+    def apply(self, rows: Matrix) -> Matrix:
+        """Vectors in this space, (n, d) float32; raw ones are the same array."""
+        if self.kind == "raw":
+            return rows
+        return ((rows - self.mean) / self.scale).astype(np.float32)
+
+    def of(self, pairs: Pairs) -> dict[str, tuple[Matrix, Matrix]]:
+        """All words' vectors in this space."""
+        return {word: (self.apply(old), self.apply(new)) for word, (old, new) in pairs.items()}
+
+
+def fit_space(pairs: Pairs, kind: str) -> Space:
+    """Fit a space to the usages of words in both corpora.
+
+    The mean is the mean over words of the mean over a word's usages, and so is the variance about it. A dimension that
+    never varies is left as it is.
+
+    >>> pairs = {"a": (np.zeros((9, 1)), np.zeros((1, 1))), "b": (np.full((1, 1), 2.0), np.full((1, 1), 6.0))}
+    >>> space = fit_space(pairs, "centred")
+    >>> space.mean.tolist(), space.apply(np.array([[3.0]])).tolist()
+    ([2.0], [[1.0]])
+    """
+    _checks.choice(kind, "space", KINDS)
+    if not pairs:
+        raise UserError("a space is fitted to the usages of at least one word; got none")
+    words = [np.concatenate([np.asarray(old, float), np.asarray(new, float)]) for old, new in pairs.values()]
+    mean = np.mean([rows.mean(axis=0) for rows in words], axis=0)  # (d,)
+    scale = np.ones_like(mean)
+    if kind == "standardised":
+        variance = np.mean([((rows - mean) ** 2).mean(axis=0) for rows in words], axis=0)  # (d,)
+        scale = np.sqrt(np.where(variance > 0, variance, 1))
+    return Space(kind, mean if kind != "raw" else np.zeros_like(mean), scale)

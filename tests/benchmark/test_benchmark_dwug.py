@@ -1,0 +1,407 @@
+"""DWUG and DURel releases: usages of each lemma, two periods, and gold from clusters or from judged pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexshift.benchmark.dataset import Dataset, Text
+from lexshift.benchmark.dwug import is_dwug, load_dwug
+from lexshift.errors import UserError
+
+HEADER = "lemma\tpos\tdate\tgrouping\tidentifier\tdescription\tcontext\tindexes_target_token\tindexes_target_sentence"
+CLUSTERED = "lemma\tgrouping\tnodes\tchange_binary\tchange_graded\tCOMPARE"
+COMPARED = "lemma\tgrouping\tnodes\tEARLIER\tLATER\tCOMPARE"
+Usage = tuple[str, str, str]  # grouping, context, span
+
+
+def spanned(grouping: str, context: str) -> Usage:
+    """A usage whose word stands in brackets."""
+    start, end = context.index("["), context.index("]") - 1
+    return grouping, context.replace("[", "").replace("]", ""), f"{start}:{end}"
+
+
+def write_uses(folder: Path, lemma: str, usages: list[Usage], end: str = "\n") -> Path:
+    path = folder / "data" / lemma / "uses.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = [
+        f"{lemma}\tnn\t{1800 + i}\t{grouping}\tid-{i}\t\t{context}\t{span}\t0:{len(context)}"
+        for i, (grouping, context, span) in enumerate(usages)
+    ]
+    path.write_bytes("".join(line + end for line in [HEADER, *rows]).encode())
+    return path
+
+
+def write_stats(folder: Path, header: str, *rows: str, opt: bool = False, end: str = "\n") -> Path:
+    path = folder / "stats" / ("opt" if opt else ".") / "stats_groupings.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes("".join(line + end for line in [header, *rows]).encode())
+    return path
+
+
+def release(folder: Path, groups: tuple[str, ...] = ("1", "2")) -> Path:
+    """A release of two lemmas without gold."""
+    for lemma in ("plane_nn", "tree_nn"):
+        word = lemma[:-3]
+        write_uses(folder, lemma, [spanned(group, f"The [{word}s] of {group}, a {word}.") for group in groups])
+    return folder
+
+
+def rows(data: Dataset) -> list[tuple[Any, ...]]:
+    """Word, period, sentence and what stands in the span."""
+    return [
+        (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
+        for row in data.usages.to_pylist()
+    ]
+
+
+def complaint(folder: Path) -> str:
+    """The one sentence about a release that cannot be read."""
+    with pytest.raises(UserError) as error:
+        load_dwug(folder)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def loaded_or_told(folder: Path) -> Dataset | str:
+    """What is read, or else the sentence that it cannot be."""
+    try:
+        return load_dwug(folder)
+    except UserError as error:
+        return str(error)
+
+
+# ------------------------------------------------------------------------------------------------- usages
+
+
+def test_a_release_with_clusters_is_read(tmp_path: Path) -> None:
+    folder = tmp_path / "dwug_en"
+    write_uses(folder, "tree_nn", [spanned("2", "Two [trees]."), spanned("1", "[Tree] by tree.")])
+    write_uses(
+        folder, "plane_nn", [spanned("1", "A [plane]."), spanned("2", "By [plane]."), spanned("1", "The [plane]")]
+    )
+    write_stats(folder, COMPARED, "plane_nn\t1_2\t3\tnan\tnan\t2.5", "tree_nn\t1_2\t2\tnan\tnan\t3.5")
+    write_stats(folder, CLUSTERED, "plane_nn\t1_2\t3\t1\t0.75\t2.5", "tree_nn\t1_2\t2\t0\t0.0\t3.5", opt=True)
+    assert is_dwug(folder)
+    data = load_dwug(folder)
+    assert (data.name, data.kind, data.language, data.periods) == ("dwug_en", "DWUG or DURel release", "en", ("1", "2"))
+    assert data.words == ("plane_nn", "tree_nn")
+    assert rows(data) == [
+        ("plane_nn", "old", "A plane.", "plane"),
+        ("plane_nn", "old", "The plane", "plane"),
+        ("plane_nn", "new", "By plane.", "plane"),
+        ("tree_nn", "old", "Tree by tree.", "Tree"),
+        ("tree_nn", "new", "Two trees.", "trees"),
+    ]
+    assert data.usages["line"].to_pylist() == [2, 4, 3, 3, 2]
+    assert data.usages["date"].to_pylist() == ["1800", "1802", "1801", "1801", "1800"]
+    assert data.usages["file"].to_pylist() == ["plane_nn/uses.csv"] * 3 + ["tree_nn/uses.csv"] * 2
+    assert data.graded == {"plane_nn": 0.75, "tree_nn": 0.0}
+    assert data.binary == {"plane_nn": True, "tree_nn": False}
+    assert "cluster" in data.gold
+    assert data.texts == (Text(3, 7, 7), Text(2, 4, 4))
+    assert data.counts().to_numpy().tolist() == [[2, 1], [1, 1]]
+    assert data.skipped == {}
+
+
+def test_where_there_are_no_clusters_more_relatedness_is_less_change(tmp_path: Path) -> None:
+    folder = release(tmp_path, ("1700-1916", "1918-1990"))
+    pair = "1700-1916_1918-1990"
+    write_stats(folder, COMPARED, f"plane_nn\t{pair}\t2\tnan\tnan\t1.25", f"tree_nn\t{pair}\t2\t2\t2\t3.75")
+    data = load_dwug(folder)
+    assert data.graded == {"plane_nn": -1.25, "tree_nn": -3.75}
+    assert data.binary == {}
+    assert "relatedness" in data.gold
+    assert data.periods == ("1700-1916", "1918-1990")
+
+
+def test_clusters_that_are_not_under_opt_are_taken_too(tmp_path: Path) -> None:
+    folder = release(tmp_path)
+    write_stats(folder, CLUSTERED, "plane_nn\t1_2\t3\t1\t0.5\t2.5")
+    data = load_dwug(folder)
+    assert (data.graded, data.binary) == ({"plane_nn": 0.5}, {"plane_nn": True})
+
+
+def test_a_release_without_statistics_has_no_gold(tmp_path: Path) -> None:
+    data = load_dwug(release(tmp_path))
+    assert (data.graded, data.binary) == ({}, {})
+    assert len(data.usages) == 4
+
+
+def test_statistics_without_rows_are_no_gold(tmp_path: Path) -> None:
+    folder = release(tmp_path)
+    write_stats(folder, CLUSTERED, opt=True)
+    assert load_dwug(folder).graded == {}
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        (("2", "1"), ("1", "2")),
+        (("10", "9"), ("9", "10")),
+        (("1950-1990", "1700-1916"), ("1700-1916", "1950-1990")),
+        (("1990", "1800"), ("1800", "1990")),
+        (("2", "10", "1"), ("1", "10")),
+    ],
+)
+def test_the_earlier_period_is_the_one_that_sorts_first(
+    tmp_path: Path, groups: tuple[str, ...], expected: tuple[str, str]
+) -> None:
+    data = load_dwug(release(tmp_path, groups))
+    assert data.periods == expected
+    sentences = {row[2] for row in rows(data) if row[1] == "old"}
+    assert sentences == {f"The {word}s of {expected[0]}, a {word}." for word in ("plane", "tree")}
+    assert data.counts().to_numpy().tolist() == [[1, 1], [1, 1]]
+
+
+def test_of_more_than_two_periods_the_first_and_the_last_are_taken_and_the_others_counted(tmp_path: Path) -> None:
+    data = load_dwug(release(tmp_path, ("3", "1", "2", "2")))
+    assert data.periods == ("1", "3")
+    assert data.skipped == {"usages of other periods": 4}
+    assert len(data.usages) == 4
+    assert data.texts[0].sentences == data.texts[1].sentences == 2
+
+
+def test_of_more_than_two_periods_those_of_the_statistics_are_taken(tmp_path: Path) -> None:
+    folder = release(tmp_path, ("1", "2", "3"))
+    write_stats(folder, COMPARED, "plane_nn\t2_3\t2\tnan\tnan\t2", "tree_nn\t2_3\t2\tnan\tnan\t3")
+    data = load_dwug(folder)
+    assert data.periods == ("2", "3")
+    assert data.skipped == {"usages of other periods": 2}
+    assert data.graded == {"plane_nn": -2, "tree_nn": -3}
+
+
+def test_of_the_statistics_of_more_than_two_periods_those_of_the_periods_taken_are_the_gold(tmp_path: Path) -> None:
+    folder = release(tmp_path, ("1", "2", "3"))
+    write_stats(
+        folder,
+        COMPARED,
+        *(
+            f"{word}\t{pair}\t2\tnan\tnan\t{v}"
+            for word in ("plane_nn", "tree_nn")
+            for pair, v in (("1_2", 1), ("2_3", 4))
+        ),
+    )
+    data = load_dwug(folder)
+    assert data.periods == ("1", "2")
+    assert data.graded == {"plane_nn": -1, "tree_nn": -1}
+
+
+def test_words_that_were_not_judged_have_no_gold(tmp_path: Path) -> None:
+    folder = release(tmp_path)
+    write_stats(folder, COMPARED, "plane_nn\t1_2\t2\tnan\tnan\tnan", "tree_nn\t1_2\t2\tnan\tnan\t3.5")
+    assert load_dwug(folder).graded == {"tree_nn": -3.5}
+    write_stats(folder, CLUSTERED, "plane_nn\t1_2\t2\t0\tNaN\t2", "tree_nn\t1_2\t2\t1\t0.5\t3", opt=True)
+    assert load_dwug(folder).graded == {"tree_nn": 0.5}
+
+
+def test_words_whose_binary_change_was_not_judged_have_none(tmp_path: Path) -> None:
+    folder = release(tmp_path)
+    write_stats(folder, CLUSTERED, "plane_nn\t1_2\t2\tnan\tnan\tnan", "tree_nn\t1_2\t2\t1\t0.5\t3")
+    data = load_dwug(folder)
+    assert data.graded == {"tree_nn": 0.5}
+    assert data.binary == {"tree_nn": True}
+
+
+def test_windows_line_ends_and_marks_of_byte_order_do_not_matter(tmp_path: Path) -> None:
+    usages = [spanned("1", "A [plane]"), spanned("2", "The [plane]")]
+    for name, end in (("unix", "\n"), ("windows", "\r\n")):
+        path = write_uses(tmp_path / name, "plane_nn", usages, end)
+        write_stats(tmp_path / name, COMPARED, "plane_nn\t1_2\t2\tnan\tnan\t2", end=end)
+        if name == "windows":
+            path.write_bytes("\ufeff".encode() + path.read_bytes())
+    unix, windows = load_dwug(tmp_path / "unix"), load_dwug(tmp_path / "windows")
+    assert unix.usages.equals(windows.usages)
+    assert unix.graded == windows.graded == {"plane_nn": -2}
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        'He said "the [plane]',
+        '"A [plane]", she said, "flies."',
+        '"[plane]"',
+        "It's a ''[plane]'', \\t or so",
+        "  A [plane] with spaces around ",
+        "\u00a0\u3000[Planes]\u2028and\x0btheir\x85pilots",
+        "año 😀 [plane]",
+        "[plane]",
+        "plane, plane, [plane], plane",
+        "the bio[plane]s",
+    ],
+)
+def test_a_context_is_taken_as_it_stands_but_for_white_space_at_its_ends(tmp_path: Path, context: str) -> None:
+    write_uses(tmp_path, "plane_nn", [spanned("1", context), spanned("2", "A [plane].")])
+    row = load_dwug(tmp_path).usages.to_pylist()[0]
+    assert row["sentence"] == context.replace("[", "").replace("]", "").strip()
+    assert row["sentence"][row["start"] : row["end"]].lower() in ("plane", "planes")
+    assert row["sentence"][: row["start"]] == context[: context.index("[")].lstrip()
+
+
+@pytest.mark.parametrize("span", ["0:7", "0:2", "1:7", "2:8", "7:8"])
+def test_a_span_that_takes_in_white_space_at_the_ends_points_into_the_sentence_or_is_told(
+    tmp_path: Path, span: str
+) -> None:
+    path = write_uses(tmp_path, "plane_nn", [spanned("2", "A [plane]."), ("1", "  plane ", span)])
+    data = loaded_or_told(tmp_path)
+    if isinstance(data, str):  # it may also be refused
+        assert f"{str(path)!r}, line 3: " in data
+    else:
+        row = data.usages.to_pylist()[0]
+        assert row["sentence"] == "plane"
+        assert (row["start"], row["end"]) == (0, 5)
+
+
+def test_columns_may_stand_in_any_order_and_there_may_be_more_or_fewer_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "data/plane_nn/uses.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "extra\tindexes_target_token\tcontext\tgrouping\tlemma\n"
+        "x\t2:7\tA plane\t1\tplane_nn\n"
+        "\t0:5\tplane\t2\tplane_nn\n"
+    )
+    data = load_dwug(tmp_path)
+    assert rows(data) == [("plane_nn", "old", "A plane", "plane"), ("plane_nn", "new", "plane", "plane")]
+    assert data.usages["date"].null_count == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("dwug_en", "en"),
+        ("dwug_de", "de"),
+        ("dwug_sv", "sv"),
+        ("DWUG_ES", "es"),
+        ("rushifteval1_ru", "ru"),
+        ("durel", ""),
+    ],
+)
+def test_the_language_is_told_by_the_name_of_the_folder(tmp_path: Path, name: str, language: str) -> None:
+    assert load_dwug(release(tmp_path / name)).language == language
+
+
+def test_sentences_of_several_words_are_counted_once_in_the_size_of_the_text(tmp_path: Path) -> None:
+    for lemma in ("plane_nn", "tree_nn"):
+        word = lemma[:-3]
+        shared = "A plane by a tree .".replace(word, f"[{word}]")
+        write_uses(tmp_path, lemma, [spanned("1", shared), spanned("1", shared), spanned("2", f"My [{word}]")])
+    data = load_dwug(tmp_path)
+    for period, size in zip(("old", "new"), data.texts, strict=True):
+        sentences = {row[2] for row in rows(data) if row[1] == period}
+        tokens = [token for sentence in sentences for token in sentence.split()]
+        assert size == Text(len(sentences), len(tokens), len(set(tokens)))
+    assert data.texts == (Text(1, 6, 6), Text(2, 4, 3))
+    assert data.counts().to_numpy().tolist() == [[2, 1], [2, 1]]
+
+
+# ------------------------------------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize("column", ["lemma", "grouping", "context", "indexes_target_token"])
+def test_a_missing_column_of_usages_is_told(tmp_path: Path, column: str) -> None:
+    path = release(tmp_path) / "data/tree_nn/uses.csv"
+    path.write_text(path.read_text().replace(column, "x" + column, 1))
+    assert complaint(tmp_path).startswith(f"{str(path)!r}, line 1: no column {column!r}; it has ")
+
+
+@pytest.mark.parametrize("column", ["lemma", "grouping", "COMPARE"])
+def test_a_missing_column_of_statistics_is_told(tmp_path: Path, column: str) -> None:
+    path = write_stats(release(tmp_path), COMPARED.replace(column, "x"), "plane_nn\t1_2\t2\tnan\tnan\t3")
+    assert complaint(tmp_path).startswith(f"{str(path)!r}, line 1: no column {column!r}")
+
+
+def test_a_tab_inside_a_context_is_told_with_its_line(tmp_path: Path) -> None:
+    path = write_uses(tmp_path, "plane_nn", [spanned("1", "A [plane]"), spanned("2", "A\t[plane]")])
+    assert complaint(tmp_path) == f"{str(path)!r}, line 3: 10 fields instead of 9"
+
+
+@pytest.mark.parametrize("span", ["0:99", "5:5", "6:5", "-1:3", "2", "", "a:b", "2:7,9:10"])
+def test_a_span_outside_of_its_context_is_told_with_its_line(tmp_path: Path, span: str) -> None:
+    path = write_uses(tmp_path, "plane_nn", [spanned("1", "A [plane]"), ("2", "A plane", span)])
+    assert complaint(tmp_path) == f"{str(path)!r}, line 3: the span {span!r} is not within the context"
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("change_graded", "high"), ("change_binary", ""), ("change_graded", "NA")]
+)
+def test_gold_that_is_not_a_number_is_told_with_its_line(tmp_path: Path, column: str, value: str) -> None:
+    path = write_stats(
+        release(tmp_path),
+        f"lemma\tgrouping\tchange_graded\t{'x' if column == 'change_graded' else column}",
+        "plane_nn\t1_2\t1\t1",
+        f"tree_nn\t1_2\t{value}\t1" if column == "change_graded" else f"tree_nn\t1_2\t1\t{value}",
+        opt=True,
+    )
+    assert complaint(tmp_path) == f"{str(path)!r}, line 3: {column} is {value!r}, not a number"
+
+
+def test_relatedness_that_is_not_a_number_is_told_with_its_line(tmp_path: Path) -> None:
+    path = write_stats(release(tmp_path), COMPARED, "plane_nn\t1_2\t2\tnan\tnan\t?")
+    assert complaint(tmp_path) == f"{str(path)!r}, line 2: COMPARE is '?', not a number"
+
+
+def test_a_word_of_the_statistics_without_usages_is_told_with_its_line(tmp_path: Path) -> None:
+    path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2", "boat_nn\t1_2\t2\t1\t1\t2")
+    assert complaint(tmp_path) == f"{str(path)!r}, line 3: 'boat_nn' has no usages"
+
+
+def test_two_values_of_a_word_are_told_with_their_line(tmp_path: Path) -> None:
+    path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2", "tree_nn\t1_2\t2\t1\t1\t3")
+    told = complaint(tmp_path)
+    assert told.startswith(f"{str(path)!r}, line 3: ")
+    assert "tree_nn" in told
+
+
+def test_a_wrong_number_of_fields_of_statistics_is_told_with_its_line(tmp_path: Path) -> None:
+    path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2", "plane_nn\t1_2\t2")
+    assert complaint(tmp_path) == f"{str(path)!r}, line 3: 3 fields instead of 6"
+
+
+def test_usages_of_one_period_alone_are_told(tmp_path: Path) -> None:
+    told = complaint(release(tmp_path, ("1800-1850",)))
+    assert repr(str(tmp_path)) in told
+    assert "'1800-1850'" in told
+    assert "two are needed" in told
+
+
+def test_a_lemma_without_usages_is_told(tmp_path: Path) -> None:
+    path = write_uses(release(tmp_path), "boat_nn", [])
+    assert complaint(tmp_path) == f"{str(path)!r} has no usages"
+
+
+def test_an_empty_file_of_usages_is_told(tmp_path: Path) -> None:
+    path = release(tmp_path) / "data/plane_nn/uses.csv"
+    path.write_text("")
+    assert complaint(tmp_path).startswith(f"{str(path)!r}, line 1: ")
+
+
+def test_usages_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> None:
+    path = release(tmp_path) / "data/plane_nn/uses.csv"
+    path.write_bytes(path.read_bytes().replace(b"of 2", b"f\xfcr 2"))
+    assert complaint(tmp_path) == f"{str(path)!r}, line 3: not UTF-8"
+
+
+def test_statistics_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> None:
+    path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2")
+    path.write_bytes(path.read_bytes().replace(b"tree", b"tr\xe9e"))
+    assert complaint(tmp_path) == f"{str(path)!r}, line 2: not UTF-8"
+
+
+def test_a_folder_in_the_place_of_usages_is_told(tmp_path: Path) -> None:
+    (release(tmp_path) / "data/boat_nn/uses.csv").mkdir(parents=True)
+    told = complaint(tmp_path)
+    assert repr(str(tmp_path / "data/boat_nn/uses.csv")) in told
+    assert "cannot be read" in told
+
+
+def test_other_folders_are_not_taken_for_a_release(tmp_path: Path) -> None:
+    assert not is_dwug(tmp_path)
+    assert not is_dwug(tmp_path / "none")
+    (tmp_path / "data/plane").mkdir(parents=True)
+    assert not is_dwug(tmp_path)
+    (tmp_path / "data/uses.csv").write_text("")
+    assert not is_dwug(tmp_path)
+    (tmp_path / "data/plane/uses.csv").write_text("")
+    assert is_dwug(tmp_path)
