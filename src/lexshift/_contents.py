@@ -157,7 +157,11 @@ def _complete(table: pa.Table) -> pa.Table:
     """The columns of a store in their order and types; those that are not there empty."""
     columns = []
     for name, kind in _USAGES:
-        column = table[name].cast(kind) if name in table.column_names else pa.nulls(len(table), kind)
+        try:
+            column = table[name].cast(kind) if name in table.column_names else pa.nulls(len(table), kind)
+        except pa.ArrowException:
+            what = "whole numbers" if pa.types.is_integer(kind) else "text"
+            raise UserError(f"the column {name!r} of usages must hold {what}") from None
         columns.append(column.fill_null("" if kind == pa.string() else 0) if name in ("file", "line") else column)
     return pa.table(dict(zip([name for name, _ in _USAGES], columns, strict=True)))
 

@@ -20,6 +20,7 @@ from lexshift.errors import UserError
 Kind = Literal["raw", "centred", "standardised"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
+_ROUNDING = 1e-24  # of a mean's square: what rounding leaves of the variance of a constant
 Pairs = Mapping[str, tuple[Matrix, Matrix]]
 
 
@@ -68,5 +69,6 @@ def fit_space(pairs: Pairs, kind: str) -> Space:
     scale = np.ones_like(mean)
     if kind == "standardised":
         variance = np.mean([((rows - mean) ** 2).mean(axis=0) for rows in words], axis=0)  # (d,)
-        scale = np.sqrt(np.where(variance > 0, variance, 1))
+        varies = variance > _ROUNDING * mean**2
+        scale = np.sqrt(np.where(varies, variance, 1))
     return Space(kind, mean if kind != "raw" else np.zeros_like(mean), scale)

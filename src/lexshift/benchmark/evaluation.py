@@ -85,7 +85,7 @@ def systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[Scored]:
     metric = settings.metric if isinstance(settings.metric, str) else settings.metric.name
     return [
         methods.sscd(pairs, settings),
-        methods.original(pairs, metric),
+        methods.original(pairs, metric, seed=settings.seed),
         methods.original(pairs, "cosine", "Cosine of means"),
         methods.original(pairs, "apd", "APD"),
         methods.original(pairs, "dscd-cosine", "DSCD, cosine"),

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from lexshift import swap
+from lexshift import _checks, swap
+from lexshift._streams import generator
 from lexshift._typing import Floats
 from lexshift.distance.metric import evaluate, get
 from lexshift.gaussian import fit
@@ -64,16 +65,15 @@ def sscd(pairs: Pairs, settings: SSCD) -> Scored:
     return Scored(f"SSCD {metric}, {settings.strategy}{normalised}, rate {settings.rate:g}", tuple(pairs), scores)
 
 
-def original(pairs: Pairs, metric: str, name: str | None = None) -> Scored:
-    """The distance between the two sets as they are."""
+def original(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) -> Scored:
+    """The distance between the two sets as they are; the seed is for metrics that draw samples."""
     chosen = get(metric)
-    e = [
-        evaluate(
-            [chosen], fit(old, "old", chosen.unit_rows), fit(new, "new", chosen.unit_rows), np.random.default_rng(0)
-        )
-        for old, new in pairs.values()
-    ]
-    return Scored(name or f"e_original {metric}", tuple(pairs), np.stack(e))
+    distances = []
+    for word, sides in pairs.items():
+        old, new = _checks.pair(*sides)
+        D1, D2 = fit(old, "old", chosen.unit_rows), fit(new, "new", chosen.unit_rows)
+        distances.append(evaluate([chosen], D1, D2, generator(seed, "samples", word)))
+    return Scored(name or f"e_original {metric}", tuple(pairs), np.stack(distances))
 
 
 def liu(pairs: Pairs, alpha: float = 0.05, seed: int = 0) -> Scored:

@@ -51,7 +51,7 @@ def command(
     from lexshift._checks import choice
     from lexshift.benchmark.running import evaluate
     from lexshift.cli.results import FORMATS, interruptible
-    from lexshift.cli.scores import show_evaluations, show_grid
+    from lexshift.cli.scores import show
     from lexshift.monitor import Silent
     from lexshift.progress import Bars, err
     from lexshift.sscd import SSCD
@@ -79,8 +79,8 @@ def command(
             dtype=dtype,
             revision=revision,
         )
-    show_evaluations(result, form)
-    if grid:
-        show_grid(result, form)
+    show(result, form)
     if not quiet:
-        err.print(f"\n{len(result.data.graded)} words, gold: {result.data.gold}; results in {result.folder}")
+        gold = result.data.gold or "changed or not"
+        words = len(result.data.graded or result.data.binary)
+        err.print(f"\n{words} words, gold: {gold}; results in {result.folder}")

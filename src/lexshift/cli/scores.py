@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import typer
 from rich.table import Table
 from rich.text import Text
@@ -12,17 +13,29 @@ from rich.text import Text
 from lexshift.cli.terminal import out
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from lexshift.benchmark.running import Evaluated
 
 
-def show_evaluations(result: Evaluated, form: str) -> None:
-    """A row for each method."""
-    frame = result.table
-    if form != "table":
-        _print(frame, form)
+def show(result: Evaluated, form: str) -> None:
+    """Print the methods, and the grid if there is one; as csv or json the grid follows in the same table or list."""
+    if form == "table":
+        _show_methods(result.table)
+        if result.grid is not None:
+            _show_grid(result.grid)
         return
+    frame = result.table
+    if result.grid is not None:
+        grid = result.grid.rename(columns={"e_original": "spearman_e_original"})
+        grid.insert(0, "method", "SSCD " + grid["metric"] + ", " + grid["strategy"])
+        frame = pd.concat([frame, grid], ignore_index=True)
+    if form == "csv":
+        typer.echo(frame.to_csv(index=False), nl=False)
+    else:
+        typer.echo(frame.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
+
+
+def _show_methods(frame: pd.DataFrame) -> None:
+    """A row for each method."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("method", no_wrap=True)
     names = ("Spearman", "95 % interval", "per repetition", "accuracy", "F1", "average precision", "words", "dropped")
@@ -41,13 +54,9 @@ def show_evaluations(result: Evaluated, form: str) -> None:
     out.print(table)
 
 
-def show_grid(result: Evaluated, form: str) -> None:
+def _show_grid(grid: pd.DataFrame) -> None:
     """For each strategy, Spearman per repetition by metric and rate: the paper's tables."""
-    assert result.grid is not None
-    if form != "table":
-        _print(result.grid, form)
-        return
-    for strategy, frame in result.grid.groupby("strategy", sort=False):
+    for strategy, frame in grid.groupby("strategy", sort=False):
         wide = frame.pivot(index="metric", columns="rate", values="spearman_each").reindex(frame["metric"].unique())
         table = Table(box=None, header_style="bold", pad_edge=False, title=str(strategy), title_justify="left")
         table.add_column("metric", no_wrap=True)
@@ -61,10 +70,3 @@ def show_grid(result: Evaluated, form: str) -> None:
 
 def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.3f}"
-
-
-def _print(frame: pd.DataFrame, form: str) -> None:
-    if form == "csv":
-        typer.echo(frame.to_csv(index=False), nl=False)
-    else:
-        typer.echo(frame.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))

@@ -1,0 +1,231 @@
+"""The systems that are compared, against the functions that score one word, and on changes that were planted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial import distance
+
+from lexshift import SSCD, Metric, benjamini_hochberg, permutation_test, sweep
+from lexshift._typing import Matrix
+from lexshift.benchmark import methods
+from lexshift.benchmark.methods import METRICS, Scored, grid, liu, original, sscd
+from lexshift.swap import STRATEGIES, Strategy
+
+Sets = dict[str, tuple[Matrix, Matrix]]
+SHIFTS = {"stable": 0.0, "drifted": 0.8, "changed": 2.5, "other": 0.0}
+
+
+def planted(shifts: Mapping[str, float] = SHIFTS, noise: float = 1.0, seed: int = 0) -> Sets:
+    """Words whose usages move by a known amount in every other dimension; sizes differ."""
+    d = 5
+    rng = np.random.default_rng(seed)
+    direction = np.where(np.arange(d) % 2, 1.0, 0.0)
+    return {
+        word: (
+            rng.normal(1, noise, (14 + 3 * i % 10, d)).astype(np.float32),
+            (rng.normal(1, noise, (20 - 2 * i % 9, d)) + shift * direction).astype(np.float32),
+        )
+        for i, (word, shift) in enumerate(shifts.items())
+    }
+
+
+# ----------------------------------------------------------------------------------------------------------------- SSCD
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("sizes", [None, (30, 45)])
+@pytest.mark.parametrize("metric", ["kl", "cosine", "dscd-euclidean"])
+def test_sscd_is_the_score_of_every_word(strategy: Strategy, sizes: tuple[int, int] | None, metric: str) -> None:
+    pairs = planted()
+    settings = SSCD(metric, strategy, 0.3, 6, seed=4, corpus_sizes=sizes)
+    scored = sscd(pairs, settings)
+    assert scored.words == tuple(pairs)
+    assert scored.scores.shape == (4, 6 if strategy == "random" else 1)
+    assert scored.changed is None
+    for word, row, mean in zip(scored.words, scored.scores, scored.mean, strict=True):
+        change = settings.score(*pairs[word], word=word)
+        np.testing.assert_array_equal(row, np.abs(change.e_original - change.e_swap))
+        assert mean == pytest.approx(change.score, rel=1e-12)
+
+
+def test_the_name_of_sscd_says_how_it_was_set() -> None:
+    pairs = planted()
+    assert sscd(pairs, SSCD()).method == "SSCD kl, random, rate 0.4"
+    normalised = SSCD("cosine", "distance", 0.25, corpus_sizes=(10, 20))
+    assert sscd(pairs, normalised).method == "SSCD cosine, distance, normalised, rate 0.25"
+
+
+def test_sscd_with_a_metric_of_ones_own_is_named_after_it() -> None:
+    own = Metric("mine", lambda old, new: np.abs(old.mean - new.mean).sum(axis=-1))
+    scored = sscd(planted(), SSCD(own, repeats=3))
+    assert scored.method == "SSCD mine, random, rate 0.4"
+    assert scored.scores.shape == (4, 3)
+
+
+def test_the_mean_is_that_over_repetitions() -> None:
+    scored = Scored("m", ("a", "b"), np.array([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]]))
+    assert scored.mean.tolist() == [3, 1]
+
+
+# --------------------------------------------------------------------------------------------------- the distance alone
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "apd"])
+def test_the_distance_alone_is_e_original_of_sscd(metric: str) -> None:
+    pairs = planted()
+    scored = original(pairs, metric)
+    assert scored.method == f"e_original {metric}"
+    assert (scored.words, scored.scores.shape, scored.changed) == (tuple(pairs), (4, 1), None)
+    changes = SSCD(metric, repeats=1).score_words(pairs)
+    np.testing.assert_allclose(scored.mean, [change.e_original for change in changes.values()], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "metric", ["braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean"]
+)
+def test_the_distance_of_means_is_that_of_scipy(metric: str) -> None:
+    pairs = planted()
+    of_means = getattr(distance, metric)
+    wanted = [of_means(*(rows.astype(float).mean(axis=0) for rows in sides)) for sides in pairs.values()]
+    np.testing.assert_allclose(original(pairs, metric).scores[:, 0], wanted, rtol=1e-6)
+
+
+def test_the_average_of_pairwise_distances_is_that_of_scipy() -> None:
+    pairs = planted()
+    wanted = [distance.cdist(old.astype(float), new.astype(float), "cosine").mean() for old, new in pairs.values()]
+    np.testing.assert_allclose(original(pairs, "apd").scores[:, 0], wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("metric", ["kl", "cosine", "apd", "dscd-cosine"])
+def test_the_distance_alone_of_vectors_in_half_precision_is_that_of_the_same_numbers(metric: str) -> None:
+    half = {word: (old.astype(np.float16), new.astype(np.float16)) for word, (old, new) in planted().items()}
+    same = {word: (old.astype(np.float32), new.astype(np.float32)) for word, (old, new) in half.items()}
+    np.testing.assert_array_equal(original(half, metric).scores, original(same, metric).scores)
+
+
+def test_the_distance_alone_may_have_another_name() -> None:
+    assert original(planted(), "cosine", "Cosine of means").method == "Cosine of means"
+
+
+@pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "dscd-cosine"])
+def test_the_distance_alone_finds_the_word_that_was_changed(metric: str) -> None:
+    scored = original(planted(noise=0.2), metric)
+    assert scored.words[int(scored.mean.argmax())] == "changed"
+
+
+# --------------------------------------------------------------------------------------------------------- Liu et al.
+
+
+def given_p(monkeypatch: pytest.MonkeyPatch, p: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Every word's p as it is given; what the test was asked for is kept."""
+    asked: list[dict[str, Any]] = []
+
+    def test(old: Matrix, new: Matrix, metric: str, *, seed: int, word: str) -> SimpleNamespace:
+        asked.append({"sizes": (len(old), len(new)), "metric": metric, "seed": seed, "word": word})
+        return SimpleNamespace(p=p[word])
+
+    monkeypatch.setattr(methods, "permutation_test", test)
+    return asked
+
+
+def test_liu_keeps_the_words_whose_p_is_below_0_005(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = planted()
+    asked = given_p(monkeypatch, {"stable": 0.005, "drifted": 0.0049, "changed": 0.00001, "other": 0.9})
+    scored = liu(pairs, seed=3)
+    assert (scored.method, scored.words) == ("Liu et al.", ("drifted", "changed"))
+    assert scored.changed is not None
+    assert scored.changed.tolist() == [True, True]
+    wanted = [distance.cosine(*(rows.astype(float).mean(axis=0) for rows in pairs[word])) for word in scored.words]
+    np.testing.assert_allclose(scored.scores, np.array(wanted)[:, None], rtol=1e-6)
+    assert {call["word"] for call in asked} == set(pairs)
+    assert all((call["metric"], call["seed"]) == ("cosine", 3) for call in asked)
+
+
+def test_the_q_of_liu_is_over_all_words_and_not_those_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"word {i}" for i in range(20)]
+    p = dict.fromkeys(names, 0.9) | {"word 3": 0.004}
+    given_p(monkeypatch, p)
+    q = dict(zip(names, benjamini_hochberg([p[word] for word in names]), strict=True))
+    assert q["word 3"] == pytest.approx(0.08)
+    pairs = planted(dict.fromkeys(names, 0.0))
+    for alpha, changed in ((0.05, False), (0.079, False), (0.081, True)):
+        scored = liu(pairs, alpha)
+        assert scored.words == ("word 3",)
+        assert scored.changed is not None
+        assert scored.changed.tolist() == [changed]
+
+
+def test_liu_may_keep_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    given_p(monkeypatch, dict.fromkeys(SHIFTS, 0.2))
+    scored = liu(planted())
+    assert (scored.words, scored.scores.shape, scored.mean.shape) == ((), (0, 1), (0,))
+    assert scored.changed is not None
+    assert scored.changed.tolist() == []
+
+
+def test_liu_finds_the_words_that_were_changed() -> None:
+    pairs = planted()
+    p = {word: permutation_test(old, new, "cosine", seed=1, word=word).p for word, (old, new) in pairs.items()}
+    scored = liu(pairs, seed=1)
+    assert scored.words == tuple(word for word in pairs if p[word] < 0.005)
+    assert "changed" in scored.words
+    assert not {"stable", "other"} & set(scored.words)
+    assert scored.changed is not None
+    assert scored.changed.all()
+
+
+# ------------------------------------------------------------------------------------------------------------ the grid
+
+
+def test_the_grid_is_the_sweep_of_every_word_for_every_strategy_and_both_normalisations() -> None:
+    pairs, rates, sizes = planted(), [0.1, 0.4, 0.9], (30, 60)
+    result = grid(pairs, sizes, rates=rates, repeats=3, seed=5)
+    assert (result.words, result.metrics) == (tuple(pairs), METRICS)
+    assert result.strategies == ("random", "random, normalised", "distance", "distance, normalised")
+    assert list(result.e_swap) == list(result.strategies)
+    np.testing.assert_array_equal(result.rates, rates)
+    for strategy in STRATEGIES:
+        for name, corpus_sizes in ((strategy, None), (f"{strategy}, normalised", sizes)):
+            repeats = 3 if strategy == "random" else 1
+            assert result.e_swap[name].shape == (4, len(METRICS), 3, repeats)
+            for i, (word, (old, new)) in enumerate(pairs.items()):
+                one = sweep(old, new, METRICS, rates, 3, 5, strategy, corpus_sizes, word)
+                np.testing.assert_array_equal(result.e_original[i], one.e_original)
+                np.testing.assert_array_equal(result.e_swap[name][i], one.e_swap)
+                np.testing.assert_array_equal(result.scores(name)[i], one.scores)
+
+
+def test_normalising_by_corpora_of_different_sizes_changes_the_grid() -> None:
+    result = grid(planted(), (30, 90), ["cosine"], [0.4], repeats=2)
+    for strategy in STRATEGIES:
+        assert not np.allclose(result.e_swap[strategy], result.e_swap[f"{strategy}, normalised"])
+
+
+def test_the_grid_at_a_rate_is_sscd_at_that_rate() -> None:
+    pairs = planted()
+    result = grid(pairs, (30, 45), ["kl", "cosine"], [0.2, 0.4], repeats=4, seed=2)
+    for strategy in STRATEGIES:
+        for name, sizes in ((strategy, None), (f"{strategy}, normalised", (30, 45))):
+            for m, metric in enumerate(("kl", "cosine")):
+                scored = sscd(pairs, SSCD(metric, strategy, 0.4, 4, 2, sizes))
+                np.testing.assert_allclose(result.scores(name)[:, m, 1], scored.scores, rtol=1e-4, atol=1e-6)
+    for m, metric in enumerate(("kl", "cosine")):
+        np.testing.assert_allclose(result.e_original[:, m], original(pairs, metric).scores[:, 0], rtol=1e-12)
+
+
+def test_the_grid_may_have_one_strategy_only() -> None:
+    result = grid(planted(), (30, 45), ["cosine"], [0.4], repeats=2, strategies=["distance"])
+    assert result.strategies == ("distance", "distance, normalised")
+    assert result.e_original.shape == (4, 1)
+
+
+def test_the_word_that_was_changed_scores_highest_in_the_grid() -> None:
+    result = grid(planted(), (30, 30), ["kl", "cosine", "euclidean"], [0.4], repeats=10)
+    at = result.words.index("changed")
+    for strategy in result.strategies:
+        assert (result.scores(strategy)[:, :, 0].mean(axis=2).argmax(axis=0) == at).all()

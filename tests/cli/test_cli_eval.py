@@ -1,0 +1,534 @@
+"""lexshift eval and lexshift data on a small table: what is kept and printed, and every mistake in one sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+
+from lexshift import SSCD, Siblings, UserError
+from lexshift.benchmark.dataset import PERIODS
+from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, table
+from lexshift.benchmark.loading import load
+from lexshift.benchmark.methods import METRICS, grid
+from lexshift.benchmark.running import Evaluated, default_folder, evaluate
+from lexshift.cli import main, terminal
+from lexshift.space import fit_space
+from lexshift.sscd import RATES
+
+PLACES = ["barn", "house", "field", "ship", "street", "shop", "garden", "office"]
+LATER = ["mill", "bridge", "valley", "boat", "square", "store", "park", "room"]
+OLD = ["a {} was in the {}", "they saw the {} near a {}"]
+NEW = ["click on the {} of the {} screen", "plug the {} into the {} computer"]
+SHARE = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.0, "stone": 0.0, "rare": 0.0}  # of usages that are new
+BINARY = {"mouse": 1, "tablet": 1, "web": 1, "bread": 0, "stone": 0, "rare": 0}
+FAST = ["--repeats", "3"]
+METHODS = ["SSCD kl, random, rate 0.4", "e_original kl", "Cosine of means", "APD", "DSCD, cosine", "Liu et al."]
+
+
+def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
+    """Words of which a known share is used in a new way in the second period; one has a usage too few."""
+    rows: list[dict[str, Any]] = []
+    for word, share in SHARE.items():
+        for period in ("1900s", "2000s"):
+            for i, place in enumerate(PLACES if period == "1900s" else LATER):
+                if word == "rare" and period == "2000s" and i:
+                    continue
+                moved = period == "2000s" and i < share * len(PLACES)
+                sentence = (NEW if moved else OLD)[i % 2].format(word, place)
+                start = sentence.index(word)
+                row = {"word": word, "period": period, "sentence": sentence, "start": start, "end": start + len(word)}
+                rows.append(row | {"graded": share, "binary": BINARY[word]})
+    return pd.DataFrame(rows).drop(columns=[name for name in ("graded", "binary") if name not in gold])
+
+
+@cache
+def vector_of(word: str) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(zlib.crc32(word.encode())).normal(0.5, 1, size=6).astype(np.float32)
+
+
+class Toy:
+    """An encoder of the words around a word; it counts what it was asked for."""
+
+    def __init__(self) -> None:
+        self.settings = {"model": "toy"}
+        self.calls = 0
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        self.calls += 1
+        assert len(sentences) == len(spans)
+        return np.array([np.mean([vector_of(word) for word in s.split()], axis=0) for s in sentences], np.float32)
+
+
+class Stopped(Toy):
+    """The user presses Ctrl-C."""
+
+    def encode(self, *_: Any) -> npt.NDArray[np.float32]:
+        raise KeyboardInterrupt
+
+
+class Shell:
+    """Runs commands as the command line does, with an encoder that is made at once."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
+        self.toy = Toy()
+        self.options: dict[str, Any] = {}
+        usages().to_csv(folder / "usages.csv", index=False)
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("lexshift.embedding.as_encoder", self.encoder)
+        monkeypatch.setattr(terminal.out, "_width", 300)
+
+    def encoder(self, model: Any, **options: Any) -> Toy:
+        self.options = {"model": model, **options}
+        return self.toy
+
+    def run(self, *arguments: str) -> tuple[int, str, str]:
+        """Exit status, output and errors."""
+        self._monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        done = self._capsys.readouterr()
+        code = caught.value.code
+        return (0 if code is None else int(code)), done.out, done.err
+
+    def eval(self, *arguments: str) -> tuple[str, str]:
+        """Output and errors of an evaluation that succeeds, into the folder "out" unless the arguments say where."""
+        where = [] if "--out" in arguments or "-o" in arguments else ["--out", "out"]
+        code, out, err = self.run("eval", "usages.csv", *arguments, *where, *FAST)
+        assert code == 0, err
+        assert "error" not in err
+        return out, err
+
+    def refused(self, *arguments: str) -> str:
+        """The one sentence with which an evaluation is refused."""
+        return one_sentence(self.run("eval", *arguments))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        return pd.read_csv(self.folder / "out" / "evaluation.csv")
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        return json.loads((self.folder / "out" / "evaluation.json").read_text("utf-8"))
+
+
+def one_sentence(done: tuple[int, str, str]) -> str:
+    code, out, err = done
+    assert code == 2, err
+    assert out == ""
+    assert "Traceback" not in err
+    assert err.count("error:") == 1
+    sentence = err.rstrip("\n").splitlines()[-1]
+    assert sentence.startswith("error: ")
+    return sentence.removeprefix("error: ")
+
+
+def rows(printed: str) -> dict[str, list[str]]:
+    """The cells of a printed table, which two spaces part, by their first cell."""
+    lines = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines() if line.strip()]
+    return {cells[0]: cells[1:] for cells in lines[1:]}
+
+
+def direct(folder: Path, settings: SSCD, space: str = "raw", alpha: float = 0.05) -> pd.DataFrame:
+    """The evaluations of the vectors in a store."""
+    data = load(folder / "usages.csv")
+    pairs = pairs_of(data, Siblings(folder / "out" / "store"))
+    moved = fit_space(pairs, space).of(pairs)
+    return table([judge(data, scored) for scored in systems(moved, settings, alpha)])
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+# ------------------------------------------------------------------------------------------------------ from Python
+
+
+def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluated:
+    path = folder / "usages.csv"
+    if not path.exists():
+        usages().to_csv(path, index=False)
+    return evaluate(path, SSCD(repeats=3), model=toy or Toy(), out=folder / "out", **options)
+
+
+def test_an_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path: Path) -> None:
+    found = evaluated(tmp_path)
+    assert found.table["method"].tolist() == METHODS
+    pd.testing.assert_frame_equal(found.table, direct(tmp_path, SSCD(repeats=3)))
+    assert found.grid is None
+    assert found.folder == tmp_path / "out"
+    assert found.siblings.corpora == list(PERIODS)
+    assert found.siblings.words == list(SHARE)
+    assert found.data.graded == SHARE
+    scored = found.table.set_index("method")
+    assert scored.loc["Cosine of means", ["words", "dropped"]].tolist() == [5, 1]
+    assert scored.loc["Cosine of means", "spearman"] > 0.5
+    assert scored["accuracy"].notna().tolist() == [False] * 5 + [True]
+
+
+def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, space="centred", alpha=0.1, normalised=True)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "evaluation.csv"), found.table)
+    told = json.loads((tmp_path / "out" / "evaluation.json").read_text("utf-8"))
+    assert told["data"] | {"suffix": ""} == {
+        "name": "usages.csv",
+        "kind": "table of usages",
+        "words": 6,
+        "gold": "graded",
+        "suffix": "",
+    }
+    assert told["embedding"] == found.siblings.settings
+    assert told["store"] == found.siblings.fingerprint
+    assert (told["space"], told["alpha"]) == ("centred", 0.1)
+    assert told["sscd"] == {
+        "metric": "kl",
+        "strategy": "random",
+        "normalised": True,
+        "rate": 0.4,
+        "repeats": 3,
+        "seed": 0,
+    }
+    assert sorted(os.listdir(tmp_path / "out")) == ["evaluation.csv", "evaluation.json", "store"]
+
+
+def test_a_grid_is_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, with_grid=True)
+    assert found.grid is not None
+    assert len(found.grid) == len(METRICS) * 4 * len(RATES)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "grid.csv"), found.grid)
+    pairs = pairs_of(found.data, found.siblings)
+    sizes = (found.data.texts[0].sentences, found.data.texts[1].sentences)
+    pd.testing.assert_frame_equal(found.grid, grid_table(found.data, grid(pairs, sizes, repeats=3)))
+
+
+def test_the_scores_of_words_do_not_depend_on_the_names_of_the_periods(tmp_path: Path) -> None:
+    found = evaluated(tmp_path)
+    (tmp_path / "other").mkdir()
+    usages().replace({"1900s": "a", "2000s": "b"}).to_csv(tmp_path / "other" / "usages.csv", index=False)
+    pd.testing.assert_frame_equal(evaluated(tmp_path / "other").table, found.table)
+
+
+def test_an_evaluation_may_have_binary_gold_only(tmp_path: Path) -> None:
+    usages(["binary"]).to_csv(tmp_path / "usages.csv", index=False)
+    found = evaluated(tmp_path).table.set_index("method")
+    assert found["spearman"].isna().all()
+    assert found["average_precision"].iloc[:5].notna().all()
+    assert 0 <= found.loc["Liu et al.", "accuracy"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "folder"),
+    [
+        ("usages.csv", "minilm", "lexshift-eval-usages.csv-minilm"),
+        ("my usages (2).csv", "bert-base/multi lingual", "lexshift-eval-my_usages_2_.csv-multi_lingual"),
+        ("usages.csv", Toy(), "lexshift-eval-usages.csv-Toy"),
+    ],
+)
+def test_a_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name: str, model: Any, folder: str) -> None:
+    usages().to_csv(tmp_path / name, index=False)
+    assert default_folder(load(tmp_path / name), model) == folder
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"space": "centre"}, "space must be one of"),
+        ({"alpha": 0.0}, "alpha must be a number between 0 and 1; got 0.0"),
+        ({"suffix": "no"}, "suffix must be one of"),
+        ({"precision": "double"}, "precision must be one of"),
+    ],
+)
+def test_a_setting_that_is_wrong_is_told_before_anything_is_encoded(
+    tmp_path: Path, options: dict[str, Any], told: str
+) -> None:
+    toy = Toy()
+    with pytest.raises(UserError, match=f"^{told}"):
+        evaluated(tmp_path, toy, **options)
+    assert toy.calls == 0
+    assert not (tmp_path / "out").exists()
+
+
+# ------------------------------------------------------------------------------------------------- the command: results
+
+
+def test_the_table_has_a_row_of_each_method(shell: Shell) -> None:
+    out, err = shell.eval()
+    printed = rows(out)
+    assert list(printed) == METHODS
+    assert out.splitlines()[0].split()[:2] == ["method", "Spearman"]
+    wanted = direct(shell.folder, SSCD(repeats=3))
+    for row, cells in zip(wanted.to_dict("records"), printed.values(), strict=True):
+        if not np.isnan(row["spearman"]):
+            assert cells[0] == f"{row['spearman']:.3f}"
+            assert cells[1] == f"{row['low']:.3f} to {row['high']:.3f}"
+        assert cells[-2:] == [str(row["words"]), str(row["dropped"])]
+    assert "6 words, gold: graded; results in out" in err
+    pd.testing.assert_frame_equal(shell.table, wanted)
+
+
+def test_the_files_are_the_table_and_what_shaped_it(shell: Shell) -> None:
+    shell.eval()
+    assert sorted(os.listdir("out")) == ["evaluation.csv", "evaluation.json", "store"]
+    assert shell.table["method"].tolist() == METHODS
+    assert shell.told["data"]["name"] == "usages.csv"
+    assert Siblings("out/store").fingerprint == shell.told["store"]
+
+
+def test_the_results_are_in_a_folder_that_is_named_after_the_data_set_and_the_model(shell: Shell) -> None:
+    code, _, err = shell.run("eval", "usages.csv", *FAST)
+    assert code == 0
+    assert "results in lexshift-eval-usages.csv-minilm" in err
+    assert set(os.listdir()) == {"usages.csv", "lexshift-eval-usages.csv-minilm"}
+    assert shell.options["model"] == "minilm"
+    shell.run("eval", "usages.csv", "--model", "some/bert", *FAST)
+    assert Path("lexshift-eval-usages.csv-bert", "evaluation.csv").exists()
+
+
+def test_a_second_run_encodes_nothing_again_and_says_the_same(shell: Shell) -> None:
+    first, _ = shell.eval()
+    calls = shell.toy.calls
+    assert calls > 0
+    before = {name: Path("out", name).read_bytes() for name in ("evaluation.csv", "evaluation.json")}
+    second, err = shell.eval()
+    assert (shell.toy.calls, second) == (calls, first)
+    assert "the store has all of this already" in err
+    assert {name: Path("out", name).read_bytes() for name in before} == before
+
+
+def test_other_settings_of_the_scores_use_the_same_vectors(shell: Shell) -> None:
+    shell.eval()
+    calls = shell.toy.calls
+    shell.eval("--metric", "cosine", "--strategy", "distance", "--rate", "0.2", "--seed", "4")
+    assert shell.toy.calls == calls
+    assert shell.table["method"][0] == "SSCD cosine, distance, rate 0.2"
+    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD("cosine", "distance", 0.2, 3, 4)))
+
+
+def test_csv_can_be_read(shell: Shell) -> None:
+    out, _ = shell.eval("--format", "csv")
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out)), shell.table)
+
+
+def test_json_can_be_read(shell: Shell) -> None:
+    out, _ = shell.eval("--format", "json")
+    found = json.loads(out)
+    assert [row["method"] for row in found] == METHODS
+    for row, wanted in zip(found, shell.table.to_dict("records"), strict=True):
+        assert row.keys() == wanted.keys()
+        for name, value in wanted.items():
+            if isinstance(value, float) and np.isnan(value):
+                assert row[name] is None
+            else:
+                assert row[name] == (pytest.approx(value, abs=1e-12) if isinstance(value, float) else value)
+
+
+def test_a_grid_is_kept_and_printed_by_metric_and_rate(shell: Shell) -> None:
+    out, _ = shell.eval("--grid")
+    kept = pd.read_csv("out/grid.csv")
+    assert len(kept) == len(METRICS) * 4 * len(RATES)
+    parts = out.split("\n\n")
+    assert len(parts) == 5
+    assert list(rows(parts[0])) == METHODS
+    for part, strategy in zip(parts[1:], kept["strategy"].unique(), strict=True):
+        title, _, printed = part.lstrip("\n").partition("\n")
+        assert title.strip() == strategy
+        assert printed.splitlines()[0].split() == ["metric", *(f"{rate:g}" for rate in RATES)]
+        cells = rows(printed)
+        assert list(cells) == list(METRICS)
+        for metric, values in cells.items():
+            chosen = kept[(kept["metric"] == metric) & (kept["strategy"] == strategy)].sort_values("rate")
+            assert values == [f"{value:.3f}" for value in chosen["spearman_each"]]
+
+
+def test_without_a_grid_there_is_no_file_of_it(shell: Shell) -> None:
+    shell.eval()
+    assert not Path("out", "grid.csv").exists()
+
+
+def test_a_grid_as_json_can_be_read(shell: Shell) -> None:
+    out, _ = shell.eval("--grid", "--format", "json")
+    json.loads(out)  # one document
+    for name in (*METHODS, *METRICS, "random, normalised"):
+        assert f'"{name}"' in out
+
+
+@pytest.mark.parametrize("space", ["raw", "centred", "standardised"])
+def test_vectors_are_scored_in_the_space_that_is_asked_for(shell: Shell, space: str) -> None:
+    shell.eval("--space", space)
+    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD(repeats=3), space))
+    assert shell.told["space"] == space
+
+
+def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Shell) -> None:
+    shell.eval("--normalised")
+    data = load("usages.csv")
+    sizes = (data.texts[0].sentences, data.texts[1].sentences)
+    assert shell.table["method"][0] == "SSCD kl, random, normalised, rate 0.4"
+    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD(repeats=3, corpus_sizes=sizes)))
+    assert shell.told["sscd"]["normalised"] is True
+
+
+def test_alpha_is_the_false_discovery_rate(shell: Shell) -> None:
+    shell.eval("--alpha", "0.2")
+    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD(repeats=3), alpha=0.2))
+    assert shell.told["alpha"] == 0.2
+
+
+def test_the_part_of_speech_may_be_kept(shell: Shell) -> None:
+    shell.eval("--suffix", "keep")
+    assert shell.told["data"]["suffix"] == "keep"
+
+
+def test_options_of_the_encoder_reach_it(shell: Shell) -> None:
+    shell.eval("--layers", "last", "--pooling", "first", "--window", "64", "--dtype", "bf16")
+    wanted = {"layers": "last", "pooling": "first", "window": 64, "dtype": "bf16", "device": "auto"}
+    assert wanted.items() <= shell.options.items()
+
+
+def test_vectors_may_be_kept_in_half_precision(shell: Shell) -> None:
+    shell.eval("--out", "whole")
+    whole = pd.read_csv("whole/evaluation.csv")
+    shell.eval("--precision", "float16")
+    assert Siblings("out/store").vectors.dtype == np.float16
+    assert shell.table["method"].tolist() == METHODS
+    np.testing.assert_allclose(shell.table["spearman"][:5], whole["spearman"][:5], atol=0.3)
+
+
+def test_quiet_prints_the_results_and_nothing_else(shell: Shell) -> None:
+    loud, told = shell.eval()
+    quiet, err = shell.eval("--quiet")
+    assert told != ""
+    assert (quiet, err) == (loud, "")
+
+
+def test_a_run_that_is_stopped_goes_on_where_it_was(shell: Shell) -> None:
+    shell.toy = Stopped()
+    code, out, err = shell.run("eval", "usages.csv", "--out", "out", *FAST)
+    assert (code, out) == (130, "")
+    assert "error: stopped; the same command goes on where it was" in err
+    assert not Path("out", "evaluation.csv").exists()
+    shell.toy = Toy()
+    shell.eval()
+    assert shell.table["method"].tolist() == METHODS
+
+
+# ------------------------------------------------------------------------------------------------ the command: mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--space", "center"], r"space must be one of centred, raw, standardised; got 'center'\."),
+        (["--metric", "cosin"], r"(?s).*did you mean 'cosine'\?"),
+        (["--strategy", "randm"], r"strategy must be one of distance, random; got 'randm'\."),
+        (["--alpha", "0"], r"alpha must be a number between 0 and 1; got 0\.0"),
+        (["--alpha", "1.5"], r"alpha must be a number between 0 and 1; got 1\.5"),
+        (["--rate", "2"], r"rate must be a number from 0 to 1; got 2\.0"),
+        (["--repeats", "0"], r"repeats must be a whole number of at least 1; got 0"),
+        (["--format", "xml"], r"format must be one of csv, json, table; got 'xml'\."),
+        (["--suffix", "cut"], r"suffix must be one of keep, strip; got 'cut'\."),
+        (["--precision", "double"], r"precision must be one of float16, float32; got 'double'\."),
+        (["--seed", "-1"], r"seed "),
+    ],
+)
+def test_a_bad_setting_is_told_in_one_sentence(shell: Shell, arguments: list[str], told: str) -> None:
+    sentence = shell.refused("usages.csv", "--out", "out", *arguments)
+    assert re.match(told, sentence), sentence
+    assert shell.toy.calls == 0
+    assert not Path("out").exists()
+
+
+def test_a_path_that_is_not_there_is_told(shell: Shell) -> None:
+    assert shell.refused("missing.csv").startswith("no such file or folder: 'missing.csv' (looked from ")
+
+
+def test_a_path_that_is_no_data_set_is_told(shell: Shell) -> None:
+    (shell.folder / "folder").mkdir()
+    (shell.folder / "notes.txt").write_text("a line\n")
+    for path in ("folder", "notes.txt"):
+        assert shell.refused(path).startswith(f"'{path}' is no data set that is known: ")
+
+
+def test_a_data_set_without_gold_is_refused(shell: Shell) -> None:
+    usages([]).to_csv("plain.csv", index=False)
+    assert shell.refused("plain.csv") == "'plain.csv' has no gold to compare with"
+    assert shell.toy.calls == 0
+
+
+def test_a_data_set_whose_words_are_all_too_rare_is_refused(shell: Shell) -> None:
+    frame = usages()
+    frame.groupby(["word", "period"]).head(1).to_csv("rare.csv", index=False)
+    assert shell.refused("rare.csv") == "no word of 'rare.csv' has two usages in each period"
+
+
+def test_other_usages_in_the_same_folder_are_refused(shell: Shell) -> None:
+    shell.eval()
+    usages().iloc[1:].to_csv("usages.csv", index=False)
+    store = str(Path("out", "store"))
+    told = f"the store {store!r} was made from other usages; choose another folder (--out)"
+    assert shell.refused("usages.csv", "--out", "out") == told
+
+
+def test_a_table_with_a_bad_line_is_told_with_the_line(shell: Shell) -> None:
+    frame = usages()
+    frame.loc[3, "end"] = 999
+    frame.to_csv("bad.csv", index=False)
+    sentence = shell.refused("bad.csv")
+    assert sentence.startswith("'bad.csv', line 5: ")
+    assert "999" in sentence
+
+
+# ---------------------------------------------------------------------------------------------------------------- data
+
+
+def test_data_says_what_a_data_set_is(shell: Shell) -> None:
+    code, out, err = shell.run("data", "usages.csv")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0] == "usages.csv: table of usages, 6 words"
+    header = re.split(r"\s{2,}", out.splitlines()[1].strip())
+    assert header == ["period", "sentences", "tokens", "types", "usages", "usages of a word"]
+    data, counts = load("usages.csv"), usages().groupby("period").size()
+    for label, text, least in zip(("1900s", "2000s"), data.texts, (8, 1), strict=True):
+        line = next(line for line in out.splitlines() if line.startswith(label))
+        assert re.split(r"\s{2,}", line.strip()) == [
+            label,
+            *(f"{n:,}" for n in (text.sentences, text.tokens, text.types, counts[label])),
+            f"{least} to 8",
+        ]
+    assert "gold for 6 words: graded" in out
+    assert "changed or not for 6 words: 3 changed" in out
+    assert "mouse" not in out
+
+
+def test_data_lists_the_words_if_asked(shell: Shell) -> None:
+    code, out, _ = shell.run("data", "usages.csv", "--words")
+    assert code == 0
+    listed = rows(out)
+    assert listed["mouse"] == ["8", "8", "1.000", "yes"]
+    assert listed["rare"] == ["8", "1", "0.000", "no"]
+
+
+def test_data_without_gold_says_so(shell: Shell) -> None:
+    usages([]).to_csv("plain.csv", index=False)
+    code, out, _ = shell.run("data", "plain.csv")
+    assert code == 0
+    assert out.splitlines()[-1] == "no gold"
+
+
+def test_data_that_is_not_there_is_told_in_one_sentence(shell: Shell) -> None:
+    sentence = one_sentence(shell.run("data", "missing"))
+    assert sentence.startswith("no such file or folder: 'missing' (looked from ")
