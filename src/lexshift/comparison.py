@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import filecmp
 import os
 import platform
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from lexshift import __version__, _checks, swap
+from lexshift._choosing import choose_words
+from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_files, refuse_same
 from lexshift._typing import Matrix
-from lexshift.corpus.counting import WordCounts, count_words
-from lexshift.corpus.frequent import LANGUAGES, frequent_words
-from lexshift.corpus.reading import Reading
-from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
-from lexshift.corpus.targets import Match, Targets, Words, folded_lemmas, read_targets
-from lexshift.corpus.words import token_table, word_table
+from lexshift.corpus.sources import as_text
+from lexshift.corpus.targets import Match, Targets, Words, read_targets
 from lexshift.distance.metric import Metric
 from lexshift.embedding import READING, embed
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.progress import watching
-from lexshift.result import FILES, PERIODS, RUN, Result
+from lexshift.result import PERIODS, Result
 from lexshift.scoring import score
 from lexshift.siblings import Siblings
 from lexshift.sscd import SSCD
@@ -46,11 +41,6 @@ _PACKAGES = (
     "torch",
     "transformers",
 )
-_YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
-
-_TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # bidirectional controls
-
-Place = str | os.PathLike[str]
 
 
 def compare(
@@ -161,18 +151,18 @@ def compare(
         "match": match,
     }
     choice = (_checks.positive(min_count, "min_count"), _checks.positive(top_words, "top_words"))
-    _refuse_same(old, new)
+    refuse_same(old, new)
     if out is not None:
-        _refuse_other_files(Path(out))
-    names = _labels(old, new, labels)
+        refuse_other_files(Path(out))
+    names = corpus_labels(old, new, labels)
     with watching(monitor or False) as heard:
-        if _later_first(old, new):
+        if later_first(old, new):
             heard.note(f"by its name {names[0]} is later than {names[1]}: was the old corpus meant to come first?")
         encoder = as_encoder(model, **{name: value for name, value in options.items() if name not in EMBEDDING})
         reading = {name: value for name, value in options.items() if name in EMBEDDING}
         targets: Words
         if words is None:
-            targets, chosen = _choose(old, new, match, choice, reading, heard)
+            targets, chosen = choose_words(old, new, match, choice, reading, heard)
             settings |= {"min_count": choice[0], "top_words": choice[1], **chosen}
         else:
             targets = words
@@ -203,11 +193,6 @@ def compare(
     return result
 
 
-def default_out(old: Place, new: Place) -> str:
-    """The folder for the results when nobody names one: after the corpora."""
-    return "lexshift-" + "-".join(re.sub(r"[^\w.]+", "_", label) for label in _labels(old, new, None))
-
-
 def _checked_rate(rate: Any) -> float:
     try:
         return float(_checks.fraction(rate))
@@ -219,84 +204,6 @@ def _at_least_two(min_usages: int) -> int:
     if _checks.positive(min_usages, "min_usages") < _checks.MIN_ROWS:
         raise UserError(f"min_usages must be at least {_checks.MIN_ROWS}, as a variance needs two; got {min_usages}")
     return int(min_usages)
-
-
-def _refuse_same(old: Place, new: Place) -> None:
-    """The same text twice has nothing to compare, and is most likely a slip."""
-    sources = [[os.path.realpath(source.path) for source in find_sources(corpus)] for corpus in (old, new)]
-    if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
-        return
-    if sources[0] == sources[1]:
-        raise UserError(f"both corpora are {os.fspath(old)!r}; give two different ones, the old one first")
-    if len(sources[0]) == len(sources[1]) == 1 and filecmp.cmp(sources[0][0], sources[1][0], shallow=False):
-        raise UserError(f"{os.fspath(old)!r} and {os.fspath(new)!r} hold the same text; give two different corpora")
-
-
-def _refuse_other_files(folder: Path) -> None:
-    """Results take the place of earlier results, never of anything else."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"the results {str(folder)!r} would be a folder, but there is a file of that name")
-    there = [name for name in FILES if (folder / name).exists()]
-    if there and RUN not in there:
-        raise UserError(f"{str(folder / there[0])!r} is not from a comparison; choose another folder (--out)")
-
-
-def _labels(old: Place, new: Place, labels: Sequence[str] | None) -> tuple[str, str]:
-    """What the corpora are called: as asked, or by their files, or old and new."""
-    if labels is not None:
-        listed = not isinstance(labels, str) and isinstance(labels, Iterable)
-        chosen = [_printable(str(label)) for label in labels] if listed else []
-        if len(chosen) != 2 or not all(chosen) or chosen[0] == chosen[1]:
-            raise UserError(f"labels must be two different names, of the old and the new corpus; got {labels!r}")
-        return chosen[0], chosen[1]
-    first, second = (_printable(as_text(Path(os.path.abspath(corpus)).name.split(".")[0])) for corpus in (old, new))
-    plain = first != second and all(name and not re.search(r"[*?\[]", name) for name in (first, second))
-    return (first, second) if plain and STANDARD_INPUT not in (first, second) else PERIODS
-
-
-def _printable(label: str) -> str:
-    """A label without what cannot be shown, or would turn around the text after it."""
-    return "".join(
-        c for c in label if unicodedata.category(c) not in ("Cc", "Cs") and unicodedata.bidirectional(c) not in _TURNING
-    ).strip()
-
-
-def _later_first(old: Place, new: Place) -> bool:
-    """Whether the names of the corpora say that the old one is the later one."""
-    years_old, years_new = ([int(year) for year in _YEAR.findall(Path(corpus).name)] for corpus in (old, new))
-    return bool(years_old and years_new) and min(years_old) > max(years_new)
-
-
-def _choose(
-    old: Place, new: Place, match: str, choice: tuple[int, int], options: dict[str, Any], monitor: Monitor
-) -> tuple[list[str], dict[str, Any]]:
-    """The words frequent in both corpora, and what is to be remembered of the choice."""
-    if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
-        raise UserError("a corpus from standard input is read only once: give the words to compare (--words)")
-    reading = Reading(**{name: value for name, value in options.items() if name in READING})
-    lemmas = folded_lemmas(reading.language) if match == "lemma" else {}
-    counts = [_count(corpus, match, reading, label, monitor) for corpus, label in zip((old, new), PERIODS, strict=True)]
-    found = frequent_words(counts[0], counts[1], *choice, lemmas)
-    left_out = f"{LANGUAGES[found.language]} function words" if found.language else "no function words, as the language"
-    left_out += "" if found.language else " is not known,"
-    n, often = len(found.words), f"words that occur {choice[0]} times or more in both corpora"
-    chosen = f"all {n} {often}" if n == found.candidates else f"the {n} most frequent of {found.candidates:,} {often}"
-    monitor.note(f"comparing {chosen}; {left_out} and numbers are left out")
-    return list(found.words), {"function_words": found.language, "candidates": found.candidates}
-
-
-def _count(corpus: Place, match: str, reading: Reading, label: str, monitor: Monitor) -> WordCounts:
-    begun = False
-
-    def progress(done: int, total: int) -> None:
-        nonlocal begun
-        if not begun:
-            monitor.stage(f"counting {label}", total, "bytes")
-            begun = True
-        monitor.advance(done)
-
-    table = token_table() if match == "token" else word_table()
-    return count_words(corpus, table, reading, 1, progress)
 
 
 def _enough(siblings: Siblings, words: Sequence[str], least: int) -> dict[str, tuple[Matrix, Matrix]]:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lexshift.comparison import _choose
+from lexshift._choosing import choose_words
 from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.frequent import LANGUAGES, frequent_words, function_words, language_of
 from lexshift.corpus.words import FoldTable, fold, token_table, word_table
@@ -316,7 +316,7 @@ def choice_from(folder: Path, text: str, match: str, language: str) -> list[str]
     for name in ("old.txt", "new.txt"):
         (folder / name).write_text(text, "utf-8")
     options = {"language": language}
-    return _choose(folder / "old.txt", folder / "new.txt", match, (5, 100), options, Silent())[0]
+    return choose_words(folder / "old.txt", folder / "new.txt", match, (5, 100), options, Silent())[0]
 
 
 def test_the_choice_from_plain_text_is_its_content_words(tmp_path: Path) -> None:

@@ -78,8 +78,9 @@ def command(
     Run again with another metric, rate or strategy, it takes seconds; stopped, it goes on where it was.
     """
     from lexshift._checks import choice
+    from lexshift._corpora import default_out
     from lexshift.cli.results import FORMATS, interruptible, show, tell
-    from lexshift.comparison import compare, default_out
+    from lexshift.comparison import compare
     from lexshift.errors import UserError
     from lexshift.monitor import Silent
     from lexshift.progress import Bars

@@ -1,0 +1,50 @@
+"""The words to compare when nobody names them."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from lexshift._corpora import Place
+from lexshift.corpus.counting import WordCounts, count_words
+from lexshift.corpus.frequent import LANGUAGES, frequent_words
+from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import STANDARD_INPUT
+from lexshift.corpus.targets import folded_lemmas
+from lexshift.corpus.words import token_table, word_table
+from lexshift.embedding import READING
+from lexshift.errors import UserError
+from lexshift.monitor import Monitor
+from lexshift.result import PERIODS
+
+
+def choose_words(
+    old: Place, new: Place, match: str, choice: tuple[int, int], options: dict[str, Any], monitor: Monitor
+) -> tuple[list[str], dict[str, Any]]:
+    """The words frequent in both corpora, and what is to be remembered of the choice."""
+    if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
+        raise UserError("a corpus from standard input is read only once: give the words to compare (--words)")
+    reading = Reading(**{name: value for name, value in options.items() if name in READING})
+    lemmas = folded_lemmas(reading.language) if match == "lemma" else {}
+    counts = [_count(corpus, match, reading, label, monitor) for corpus, label in zip((old, new), PERIODS, strict=True)]
+    found = frequent_words(counts[0], counts[1], *choice, lemmas)
+    left_out = f"{LANGUAGES[found.language]} function words" if found.language else "no function words, as the language"
+    left_out += "" if found.language else " is not known,"
+    n, often = len(found.words), f"words that occur {choice[0]} times or more in both corpora"
+    chosen = f"all {n} {often}" if n == found.candidates else f"the {n} most frequent of {found.candidates:,} {often}"
+    monitor.note(f"comparing {chosen}; {left_out} and numbers are left out")
+    return list(found.words), {"function_words": found.language, "candidates": found.candidates}
+
+
+def _count(corpus: Place, match: str, reading: Reading, label: str, monitor: Monitor) -> WordCounts:
+    begun = False
+
+    def progress(done: int, total: int) -> None:
+        nonlocal begun
+        if not begun:
+            monitor.stage(f"counting {label}", total, "bytes")
+            begun = True
+        monitor.advance(done)
+
+    table = token_table() if match == "token" else word_table()
+    return count_words(corpus, table, reading, 1, progress)
