@@ -14,7 +14,7 @@ from lexshift.corpus.targets import folded_lemmas
 from lexshift.corpus.words import token_table, word_table
 from lexshift.embedding import READING
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor
+from lexshift.monitor import Monitor, reading_stage
 from lexshift.result import PERIODS
 
 
@@ -37,14 +37,5 @@ def choose_words(
 
 
 def _count(corpus: Place, match: str, reading: Reading, label: str, monitor: Monitor) -> WordCounts:
-    begun = False
-
-    def progress(done: int, total: int) -> None:
-        nonlocal begun
-        if not begun:
-            monitor.stage(f"counting {label}", total, "bytes")
-            begun = True
-        monitor.advance(done)
-
     table = token_table() if match == "token" else word_table()
-    return count_words(corpus, table, reading, 1, progress)
+    return count_words(corpus, table, reading, 1, reading_stage(monitor, f"counting {label}"))

@@ -19,7 +19,7 @@ from lexshift.siblings import Siblings
 if TYPE_CHECKING:
     import pandas as pd
 
-_USAGES = (
+USAGES = (
     ("word", pa.string()),
     ("corpus", pa.string()),
     ("file", pa.string()),
@@ -29,6 +29,7 @@ _USAGES = (
     ("start", pa.int32()),
     ("end", pa.int32()),
 )
+"""The columns of usages: where they come from, the sentence, and where the word is in it."""
 
 
 @dataclass(frozen=True)
@@ -156,14 +157,14 @@ def given(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None) -> Cont
 def _complete(table: pa.Table) -> pa.Table:
     """The columns of a store in their order and types; those that are not there empty."""
     columns = []
-    for name, kind in _USAGES:
+    for name, kind in USAGES:
         try:
             column = table[name].cast(kind) if name in table.column_names else pa.nulls(len(table), kind)
         except pa.ArrowException:
             what = "whole numbers" if pa.types.is_integer(kind) else "text"
             raise UserError(f"the column {name!r} of usages must hold {what}") from None
         columns.append(column.fill_null("" if kind == pa.string() else 0) if name in ("file", "line") else column)
-    return pa.table(dict(zip([name for name, _ in _USAGES], columns, strict=True)))
+    return pa.table(dict(zip([name for name, _ in USAGES], columns, strict=True)))
 
 
 def _check_spans(table: pa.Table) -> None:

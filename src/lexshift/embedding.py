@@ -30,7 +30,7 @@ from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
 from lexshift.corpus.targets import Words
 from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor, Silent
+from lexshift.monitor import Monitor, Silent, reading_stage
 from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
 
 if TYPE_CHECKING:
@@ -259,15 +259,7 @@ class _Job:
         return _store(folder, contents, store, self.encoder, self.settings, self.monitor)
 
     def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
-        begun = False
-
-        def progress(done: int, total: int) -> None:
-            nonlocal begun
-            if not begun:
-                self.monitor.stage(f"reading {label}", total, "bytes")
-                begun = True
-            self.monitor.advance(done)
-
+        progress = reading_stage(self.monitor, f"reading {label}")
         return find_occurrences(path, targets, self.reading, self.max_per_word, self.seed, progress)
 
     def _with_words_of(self, store: Siblings) -> dict[str, tuple[str, ...]]:

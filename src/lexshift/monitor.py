@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -29,3 +30,17 @@ class Silent:
 
     def note(self, text: str) -> None:
         """Nothing."""
+
+
+def reading_stage(monitor: Monitor, name: str) -> Callable[[int, int], None]:
+    """A stage that is told in bytes done and bytes there are; it begins when it is first told."""
+    begun = False
+
+    def progress(done: int, total: int) -> None:
+        nonlocal begun
+        if not begun:
+            monitor.stage(name, total, "bytes")
+            begun = True
+        monitor.advance(done)
+
+    return progress

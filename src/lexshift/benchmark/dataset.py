@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from lexshift._contents import USAGES
 from lexshift.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,19 +20,7 @@ if TYPE_CHECKING:
 PERIODS = ("old", "new")
 _LONGEST = 1 << 24  # characters of a field
 
-SCHEMA = pa.schema(
-    [
-        ("word", pa.string()),
-        ("corpus", pa.string()),
-        ("file", pa.string()),
-        ("line", pa.int64()),
-        ("date", pa.string()),
-        ("sentence", pa.string()),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-    ]
-)
-"""Usages: where they come from, the sentence, and where the word is in it."""
+SCHEMA = pa.schema(USAGES)
 
 
 @dataclass(frozen=True)
