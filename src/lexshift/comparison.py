@@ -155,18 +155,17 @@ def compare(
     if out is not None:
         refuse_other_files(Path(out))
     names = corpus_labels(old, new, labels)
+    language = options.get("language", "en")
+    asked = None if words is None else read_targets(words, match, language)
     with watching(monitor or False) as heard:
         if later_first(old, new):
             heard.note(f"by its name {names[0]} is later than {names[1]}: was the old corpus meant to come first?")
         encoder = as_encoder(model, **{name: value for name, value in options.items() if name not in EMBEDDING})
         reading = {name: value for name, value in options.items() if name in EMBEDDING}
-        targets: Words
-        if words is None:
-            targets, chosen = choose_words(old, new, match, choice, reading, heard)
+        if asked is None:
+            frequent, chosen = choose_words(old, new, match, choice, reading, heard)
             settings |= {"min_count": choice[0], "top_words": choice[1], **chosen}
-        else:
-            targets = words
-        asked = read_targets(targets, match, options.get("language", "en"))
+            asked = read_targets(frequent, match, language)
         siblings = embed(
             old,
             new,

@@ -196,8 +196,10 @@ def test_the_grid_is_the_sweep_of_every_word_for_every_strategy_and_both_normali
             for i, (word, (old, new)) in enumerate(pairs.items()):
                 one = sweep(old, new, METRICS, rates, 3, 5, strategy, corpus_sizes, word)
                 np.testing.assert_array_equal(result.e_original[i], one.e_original)
-                np.testing.assert_array_equal(result.e_swap[name][i], one.e_swap)
-                np.testing.assert_array_equal(result.scores(name)[i], one.scores)
+                # float32 rows are summed in other pieces when other swap counts are asked for beside these
+                near = 1e-5 * np.maximum(np.abs(one.e_original)[:, None, None], np.abs(one.e_swap))
+                assert (np.abs(result.e_swap[name][i] - one.e_swap) <= near).all()
+                assert (np.abs(result.scores(name)[i] - one.scores) <= near).all()
 
 
 def test_normalising_by_corpora_of_different_sizes_changes_the_grid() -> None:

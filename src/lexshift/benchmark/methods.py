@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from lexshift.distance.metric import evaluate, get
 from lexshift.gaussian import fit
 from lexshift.significance import benjamini_hochberg, permutation_test
 from lexshift.space import Pairs
-from lexshift.sscd import RATES, SSCD, for_words, sweep
+from lexshift.sscd import RATES, SSCD, Sweep, for_words, sweep
 
 METRICS = (
     "kl", "jeffreys", "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean",
@@ -128,13 +129,28 @@ def grid(
     seed: int = 0,
     strategies: Sequence[swap.Strategy] = swap.STRATEGIES,
 ) -> Grid:
-    """Every metric with every strategy, with and without normalisation, at every rate: a pass over a word for each."""
+    """Every metric with every strategy, with and without normalisation, at every rate."""
     e_swap: dict[str, Floats] = {}
     for strategy in strategies:
-        for sizes in (None, corpus_sizes):
-            options: dict[str, Any] = {"repeats": repeats, "seed": seed, "strategy": strategy, "corpus_sizes": sizes}
-            one = partial(sweep, metrics=metrics, rates=rates, **options)
-            sweeps = list(for_words(pairs, None, one).values())
-            e_swap[f"{strategy}, normalised" if sizes else strategy] = np.stack([s.e_swap for s in sweeps])
-            e_original = np.stack([s.e_original for s in sweeps])
+        one = partial(_both, corpus_sizes, metrics, rates, repeats=repeats, seed=seed, strategy=strategy)
+        sweeps = list(for_words(pairs, None, one).values())
+        swapped = np.stack([s.e_swap for s in sweeps])  # (words, metrics, 2 * rates, repetitions)
+        e_swap[strategy], e_swap[f"{strategy}, normalised"] = swapped[:, :, : len(rates)], swapped[:, :, len(rates) :]
+        e_original = np.stack([s.e_original for s in sweeps])
     return Grid(tuple(pairs), tuple(metrics), tuple(e_swap), np.asarray(rates, float), e_original, e_swap)
+
+
+def _both(
+    sizes: tuple[int, int],
+    metrics: Sequence[str],
+    rates: Sequence[float],
+    old: Floats,
+    new: Floats,
+    word: str,
+    **options: Any,
+) -> Sweep:
+    """A sweep over the rates, and over those that swap as many as the normalised ones: equal counts are done once."""
+    n_old, n_new = len(old), len(new)
+    counts = [swap.swap_count(n_old, n_new, rate, sizes) for rate in _checks.fractions(rates)]
+    normalised = [Fraction(count, min(n_old, n_new)) for count in counts]
+    return sweep(old, new, metrics=metrics, rates=[*rates, *normalised], word=word, **options)

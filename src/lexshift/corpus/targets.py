@@ -174,7 +174,7 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
 
 def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
     path = Path(words)
-    if not _is(path.is_file):
+    if not _is(path.exists) or _is(path.is_dir):
         text = os.fspath(words)
         if isinstance(words, str) and not re.search(r"[/\\.]", text):
             return {word: [word] for word in text.split(",")}
