@@ -1,7 +1,8 @@
 """lexshift: which words changed their meaning between two bodies of text?
 
-Its method is SSCD (Swapping-based Semantic Change Detection, Aida & Bollegala 2023). Today it works on arrays of
-sibling embeddings, the contextual vectors of a word's occurrences in each of two corpora:
+Its method is SSCD (Swapping-based Semantic Change Detection, Aida & Bollegala 2023). ``lexshift.compare`` goes the
+whole way from two corpora to a ranked table and a page; ``embed`` and ``SSCD`` are its halves, from text to vectors and
+from vectors to scores:
 
 >>> import numpy as np
 >>> import lexshift
