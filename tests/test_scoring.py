@@ -14,9 +14,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, search_rate
 from lexshift._bootstrap import first_rows, swap_moments
-from lexshift._typing import Floats, Matrix
+from lexshift._typing import Floats, Matrix, Pairs
 from lexshift.monitor import Silent
-from lexshift.scoring import Pairs, Scores, WordScore, score
+from lexshift.scoring import Scores, WordScore, score
 from lexshift.sscd import Change
 from lexshift.swap import Strategy
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,3 +13,4 @@ Matrix: TypeAlias = npt.NDArray[Any]  # of float32 or float64
 Indices: TypeAlias = npt.NDArray[np.intp]
 Labels: TypeAlias = npt.NDArray[np.unsignedinteger[Any]]
 Array: TypeAlias = npt.NDArray[Any]
+Pairs: TypeAlias = Mapping[str, tuple[Matrix, Matrix]]  # a word's vectors in the old and the new corpus

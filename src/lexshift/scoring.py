@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lexshift._typing import Matrix
+from lexshift._typing import Pairs
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.rates import RateCurve, search_rate
 from lexshift.significance import Interval, PermutationTest, bootstrap, permutation_test
 from lexshift.sscd import SSCD, Change
-
-Pairs = Mapping[str, tuple[Matrix, Matrix]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,21 +7,19 @@ words in both corpora, each word weighing the same however often it occurs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from lexshift import _checks
-from lexshift._typing import Floats, Matrix
+from lexshift._typing import Floats, Matrix, Pairs
 from lexshift.errors import UserError
 
 Kind = Literal["raw", "centred", "standardised"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 _ROUNDING = 1e-24  # of a mean's square: what rounding leaves of the variance of a constant
-Pairs = Mapping[str, tuple[Matrix, Matrix]]
 
 
 @dataclass(frozen=True, eq=False)

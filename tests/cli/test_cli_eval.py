@@ -22,9 +22,10 @@ from lexshift import SSCD, Siblings, UserError
 from lexshift.benchmark.dataset import PERIODS
 from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, table
 from lexshift.benchmark.loading import load
-from lexshift.benchmark.methods import METRICS, grid
+from lexshift.benchmark.methods import grid
 from lexshift.benchmark.running import Evaluated, default_folder, evaluate
 from lexshift.cli import main, terminal
+from lexshift.distance import PAPER
 from lexshift.space import fit_space
 from lexshift.sscd import RATES
 
@@ -208,7 +209,7 @@ def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
 def test_a_grid_is_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -> None:
     found = evaluated(tmp_path, with_grid=True)
     assert found.grid is not None
-    assert len(found.grid) == len(METRICS) * 4 * len(RATES)
+    assert len(found.grid) == len(PAPER) * 4 * len(RATES)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "grid.csv"), found.grid)
     pairs = pairs_of(found.data, found.siblings)
     sizes = (found.data.texts[0].sentences, found.data.texts[1].sentences)
@@ -339,7 +340,7 @@ def test_json_can_be_read(shell: Shell) -> None:
 def test_a_grid_is_kept_and_printed_by_metric_and_rate(shell: Shell) -> None:
     out, _ = shell.eval("--grid")
     kept = pd.read_csv("out/grid.csv")
-    assert len(kept) == len(METRICS) * 4 * len(RATES)
+    assert len(kept) == len(PAPER) * 4 * len(RATES)
     parts = out.split("\n\n")
     assert len(parts) == 5
     assert list(rows(parts[0])) == METHODS
@@ -348,7 +349,7 @@ def test_a_grid_is_kept_and_printed_by_metric_and_rate(shell: Shell) -> None:
         assert title.strip() == strategy
         assert printed.splitlines()[0].split() == ["metric", *(f"{rate:g}" for rate in RATES)]
         cells = rows(printed)
-        assert list(cells) == list(METRICS)
+        assert list(cells) == list(PAPER)
         for metric, values in cells.items():
             chosen = kept[(kept["metric"] == metric) & (kept["strategy"] == strategy)].sort_values("rate")
             assert values == [f"{value:.3f}" for value in chosen["spearman_each"]]
@@ -362,7 +363,7 @@ def test_without_a_grid_there_is_no_file_of_it(shell: Shell) -> None:
 def test_a_grid_as_json_can_be_read(shell: Shell) -> None:
     out, _ = shell.eval("--grid", "--format", "json")
     json.loads(out)  # one document
-    for name in (*METHODS, *METRICS, "random, normalised"):
+    for name in (*METHODS, *PAPER, "random, normalised"):
         assert f'"{name}"' in out
 
 

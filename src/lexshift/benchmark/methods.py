@@ -15,19 +15,13 @@ import numpy as np
 
 from lexshift import _checks, swap
 from lexshift._streams import generator
-from lexshift._typing import Floats
+from lexshift._typing import Floats, Pairs
+from lexshift.distance import PAPER
 from lexshift.distance.metric import evaluate, get
 from lexshift.gaussian import fit
 from lexshift.significance import benjamini_hochberg, permutation_test
-from lexshift.space import Pairs
 from lexshift.sscd import RATES, SSCD, Sweep, for_words, sweep
 
-METRICS = (
-    "kl", "jeffreys", "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean",
-    "dscd-braycurtis", "dscd-canberra", "dscd-chebyshev", "dscd-cityblock", "dscd-correlation", "dscd-cosine",
-    "dscd-euclidean",
-)  # fmt: skip
-"""The paper's metrics between two Gaussians."""
 LIU_P = 0.005
 """Liu et al. (2021) drop the words whose p is not below it."""
 
@@ -123,7 +117,7 @@ class Grid:
 def grid(
     pairs: Pairs,
     corpus_sizes: tuple[int, int],
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] = PAPER,
     rates: Sequence[float] = RATES,
     repeats: int = 20,
     seed: int = 0,
