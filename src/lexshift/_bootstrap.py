@@ -14,7 +14,7 @@ from lexshift._products import Products, batches
 from lexshift._streams import generator
 from lexshift._sums import power_of_two
 from lexshift._typing import Array, Floats, Matrix
-from lexshift.distance.metric import evaluate, get
+from lexshift.distance.metric import between_usages, evaluate, get
 from lexshift.gaussian import Gaussian, fit
 from lexshift.sscd import SSCD
 
@@ -95,13 +95,16 @@ class Resampler:
     def __init__(self, old: Matrix, new: Matrix, sscd: SSCD, word: str) -> None:
         self.sscd, self.word, self.metric = sscd, word, get(sscd.metric)
         self.count = swap.swap_count(len(old), len(new), sscd.rate, _checks.sizes(sscd.corpus_sizes))
-        self.repeats = sscd.repeats if sscd.strategy == "random" else 1
+        # Distances between usages take long, and vary little from swap to swap.
+        self.repeats = sscd.repeats if sscd.strategy == "random" and not self.metric.usages else 1
         self.cells = max(len(old) + len(new), old.shape[1]) * (self.repeats + 1)  # numbers that one resample takes
         D1, D2 = fit(old, "old", self.metric.unit_rows), fit(new, "new", self.metric.unit_rows)
         self.scale = power_of_two(np.sqrt(np.maximum(D1.variance, D2.variance)))
         self.old = Products(old, "old", D1.mean, self.scale, D1.variance, self.metric)
         self.new = Products(new, "new", D2.mean, self.scale, D2.variance, self.metric)
         self.shift = (self.new.centre.astype(float) - self.old.centre) * self.scale  # (d,)
+        if self.metric.usages:
+            self.distances = between_usages(self.metric, old, new)
 
     def __call__(self, size: int, rng: np.random.Generator) -> Floats:
         """(size,) change scores."""
@@ -117,11 +120,26 @@ class Resampler:
         moved_old, moved_new = np.zeros_like(order_old), np.zeros_like(order_new)  # (size * repeats, n)
         first_rows(drawn_old, order_old, self.count, moved_old)
         first_rows(drawn_new, order_new, self.count, moved_new)
+        return self._of(drawn_old, drawn_new, moved_old, moved_new)
 
+    def _of(self, drawn_old: Array, drawn_new: Array, moved_old: Array, moved_new: Array) -> Floats:
+        """Scores of rows drawn so many times, (size, n), of which so many moved, (size * repeats, n)."""
+        if self.metric.usages:
+            copies_old, copies_new = drawn_old.repeat(self.repeats, 0), drawn_new.repeat(self.repeats, 0)
+            # All copies of a row are on one side.
+            sides_old = np.where(moved_old, -copies_old, copies_old)
+            sides_new = np.where(moved_new, copies_new, -copies_new)
+            e_original = self.distances(np.concatenate([drawn_old, -drawn_new], axis=1))
+            return self._scores(e_original, self.distances(np.concatenate([sides_old, sides_new], axis=1)))
         all_old, all_new = _Sums.of(self.old, drawn_old), _Sums.of(self.new, drawn_new)
         e_original = self._distances(all_old, all_new, all_old.none(), all_new.none())
         e_swap = self._distances(all_old, all_new, _Sums.of(self.old, moved_old), _Sums.of(self.new, moved_new))
-        return np.abs(e_original[:, None] - e_swap.reshape(size, self.repeats)).mean(axis=1)
+        return self._scores(e_original, e_swap)
+
+    def _scores(self, e_original: Floats, e_swap: Floats) -> Floats:
+        """(size,) and (size * repeats,) to (size,)"""
+        swapped = np.abs(e_original[:, None] - e_swap.reshape(len(e_original), self.repeats)).mean(axis=1)
+        return swapped + float(self.sscd.keep) * e_original
 
     def _distances(self, all_old: _Sums, all_new: _Sums, moved_old: _Sums, moved_new: _Sums) -> Floats:
         """Distances between the two sets after what moved has changed places. (b,)"""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from lexshift._products import Products, batches
 from lexshift._streams import check_seed, generator
 from lexshift._sums import power_of_two
 from lexshift._typing import Array, Floats, Matrix
-from lexshift.distance.metric import Metric, evaluate, get
+from lexshift.distance.metric import Metric, as_given, between_usages, evaluate, get
 from lexshift.gaussian import Gaussian, fit
 
 STAGES = ((1_000, 0.05), (10_000, 0.005), (100_000, 0.0))
@@ -100,13 +101,14 @@ def permutation_test(
     exact = n < 46 and math.comb(n, n_small) < EXACT_BELOW
     if exact:  # few rows, among which ties are likely: to the last digit
         rows_old, rows_new = rows_old.astype(float), rows_new.astype(float)
-    D1, D2 = fit(rows_old, "old", chosen.unit_rows), fit(rows_new, "new", chosen.unit_rows)
-    e_original = float(evaluate([chosen], D1, D2, generator(seed, "samples", word))[0])
-    split = _Splitter(rows_old, rows_new, D1, D2, chosen)
+    if chosen.usages:
+        split, e_original, distances = _of_usages(rows_old, rows_new, chosen)
+    else:
+        split, e_original, distances = _of_gaussians(rows_old, rows_new, chosen, seed, word)
 
     def exceeding(members: Array) -> int:
         """How many of the splits are at least as far apart; those that differ by rounding only are."""
-        e = evaluate([chosen], *split(members), generator(seed, "samples", word))[0]
+        e = distances(members)
         rounding = np.ptp(np.append(e, e_original)) * (1e-9 if rows_old.dtype == np.float64 else 1e-6)
         return int((e >= e_original - rounding - 1e-12 * abs(e_original)).sum())
 
@@ -126,6 +128,25 @@ def permutation_test(
         if p > p_above or done == permutations:
             break
     return PermutationTest(p, e_original, found, done, exact=False)
+
+
+def _of_usages(old: Matrix, new: Matrix, metric: Metric) -> tuple[Splits, float, Callable[[Array], Floats]]:
+    """Splits, e_original, and the distance of the members of splits, for a metric of usages."""
+    split, between = Splits(len(old), len(new), old.shape[1]), between_usages(metric, old, new)
+    return split, float(between(as_given(len(old), len(new)))[0]), lambda members: between(split.sides(members))
+
+
+def _of_gaussians(
+    old: Matrix, new: Matrix, metric: Metric, seed: int, word: str
+) -> tuple[Splits, float, Callable[[Array], Floats]]:
+    """The same for a metric of Gaussians."""
+    D1, D2 = fit(old, "old", metric.unit_rows), fit(new, "new", metric.unit_rows)
+    split = _Splitter(old, new, D1, D2, metric)
+
+    def between(D1: Gaussian, D2: Gaussian) -> Floats:
+        return evaluate([metric], D1, D2, generator(seed, "samples", word))[0]
+
+    return split, float(between(D1, D2)), lambda members: between(*split(members))
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
@@ -174,13 +195,40 @@ def decide(q: npt.ArrayLike, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
     return values <= _checks.between_0_and_1(alpha, "alpha")
 
 
-class _Splitter:
-    """Gaussians of random splits of all rows into two sets as large as the original ones."""
+class Splits:
+    """Splits of all rows into two sets as large as the original ones."""
+
+    def __init__(self, n_old: int, n_new: int, d: int) -> None:
+        self.n_old, self.n, self.n_small = n_old, n_old + n_new, min(n_old, n_new)
+        self.cells = max(self.n, d)  # numbers that one split takes
+
+    def sides(self, members: Array) -> Array:
+        """The side of each row: 1 where it is in the set as large as the old one, else -1. (b, n)"""
+        of_small = 1 if self.n_small == self.n_old else -1
+        return np.where(members, of_small, -of_small)
+
+    def random(self, size: int, rng: np.random.Generator) -> Array:
+        """Members of the smaller set in random splits: (size, n) of 0 and 1."""
+        members = np.zeros((size, self.n), np.uint8)
+        choose_members(rng.random((size, self.n_small)), members)
+        return members
+
+    def all_others(self) -> Array:
+        """Every split but the original one."""
+        first = 0 if self.n_small == self.n_old else self.n_old
+        original = tuple(range(first, first + self.n_small))
+        splits = [s for s in itertools.combinations(range(self.n), self.n_small) if s != original]
+        members = np.zeros((len(splits), self.n), np.uint8)
+        for row, chosen in zip(members, splits, strict=True):
+            row[list(chosen)] = 1
+        return members
+
+
+class _Splitter(Splits):
+    """The Gaussians of such splits."""
 
     def __init__(self, old: Matrix, new: Matrix, D1: Gaussian, D2: Gaussian, metric: Metric) -> None:
-        self.n_old, self.n = len(old), len(old) + len(new)
-        self.cells = max(self.n, old.shape[1])  # numbers that one split takes
-        self.n_small = min(len(old), len(new))
+        super().__init__(len(old), len(new), old.shape[1])
         mean = (D1.count * D1.mean + D2.count * D2.mean) / self.n
         parts = [g.variance * (g.count - 1) + g.count * (g.mean - mean) ** 2 for g in (D1, D2)]
         squares = parts[0] + parts[1]  # (d,)
@@ -209,22 +257,6 @@ class _Splitter:
         if squares.shape[1]:
             variance = np.maximum(squares - sums**2 / count, 0) / ((count - 1) * self.scale**2)
         return Gaussian(self.centre + sums / (count * self.scale), variance, count)
-
-    def random(self, size: int, rng: np.random.Generator) -> Array:
-        """Members of the smaller set in random splits: (size, n) of 0 and 1."""
-        members = np.zeros((size, self.n), np.uint8)
-        choose_members(rng.random((size, self.n_small)), members)
-        return members
-
-    def all_others(self) -> Array:
-        """Every split but the original one."""
-        first = 0 if self.n_small == self.n_old else self.n_old
-        original = tuple(range(first, first + self.n_small))
-        splits = [s for s in itertools.combinations(range(self.n), self.n_small) if s != original]
-        members = np.zeros((len(splits), self.n), np.uint8)
-        for row, chosen in zip(members, splits, strict=True):
-            row[list(chosen)] = 1
-        return members
 
 
 @kernel

@@ -9,6 +9,9 @@ The algorithm line by line::
     10   return |e_original - e_swap|
 
 repeated with new random swaps, and averaged. :func:`sweep` does it for many metrics and swap rates at once.
+
+Swapping takes off what two sets of usages would differ in anyway, and with it the word's variety of meaning. On human
+judgements a word with more variety tends to have changed more, so a share of e_original can be kept in the score.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ import numpy.typing as npt
 from lexshift import _checks, swap
 from lexshift._streams import check_seed, generator
 from lexshift._typing import Floats, Matrix
-from lexshift.distance.metric import Metric, evaluate, get
+from lexshift.distance.metric import Metric, as_given, between_usages, evaluate, get
 from lexshift.gaussian import fit
 
 RATES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -42,7 +45,7 @@ class Change:
     Attributes
     ----------
     score : float
-        The change score: mean over the repetitions of |e_original - e_swap|.
+        The change score: mean over the repetitions of |e_original - e_swap|, and the share of e_original that is kept.
     spread : float
         Standard deviation of |e_original - e_swap| over the repetitions (ddof = 0).
     e_original : float
@@ -112,6 +115,8 @@ class SSCD:
         Results depend on it, on the word's name if one is given, and on nothing else.
     corpus_sizes : (int, int), optional
         Sentences in the old and in the new corpus: the swap count is then normalised by them.
+    keep : float
+        The share of e_original, from 0 to 1, that is added to the score; 0 in the paper.
 
     Examples
     --------
@@ -133,6 +138,7 @@ class SSCD:
     repeats: int = 20
     seed: int = 0
     corpus_sizes: tuple[int, int] | None = None
+    keep: float = 0.0
 
     def __post_init__(self) -> None:
         get(self.metric)
@@ -141,6 +147,7 @@ class SSCD:
         _checks.positive(self.repeats, "repeats")
         check_seed(self.seed)
         _checks.sizes(self.corpus_sizes)
+        _checks.fraction(self.keep, "keep")
 
     def score(self, old: npt.ArrayLike, new: npt.ArrayLike, word: str = "") -> Change:
         """The change score of one word.
@@ -155,7 +162,7 @@ class SSCD:
         result = self._sweep(old, new, word)
         scores = result.scores[0, 0]
         return Change(
-            score=float(scores.mean()),
+            score=float(scores.mean() + self.keep * result.e_original[0]),
             spread=float(scores.std()),
             e_original=float(result.e_original[0]),
             e_swap=result.e_swap[0, 0],
@@ -247,9 +254,10 @@ def sweep(
     distinct, at = np.unique(counts, return_inverse=True)
     e_original = np.empty(len(chosen))
     e_swap = np.empty((len(chosen), len(fractions), repeats))
-    for unit in {metric.unit_rows for metric in chosen}:
-        group = [i for i, metric in enumerate(chosen) if metric.unit_rows == unit]
-        original, swapped = _distances(
+    for kind in {(metric.usages, metric.unit_rows) for metric in chosen}:
+        group = [i for i, metric in enumerate(chosen) if (metric.usages, metric.unit_rows) == kind]
+        measure = _usage_distances if kind[0] else _distances
+        original, swapped = measure(
             rows_old, rows_new, [chosen[i] for i in group], strategy, repeats, distinct.tolist(), seed, word
         )
         e_original[group] = original
@@ -285,6 +293,28 @@ def _distances(
     variance = any(metric.needs_variance for metric in metrics)
     D1_swap, D2_swap = swap.swapped_gaussians(old, new, D1, D2, orders, repeats, counts, variance, unit)
     e_swap = evaluate(metrics, D1_swap, D2_swap, generator(seed, "samples", word))
+    return e_original, e_swap
+
+
+def _usage_distances(
+    old: Matrix,
+    new: Matrix,
+    metrics: list[Metric],
+    strategy: swap.Strategy,
+    repeats: int,
+    counts: list[int],
+    seed: int,
+    word: str,
+) -> tuple[Floats, Floats]:
+    """The same of metrics that look at the rows themselves."""
+    D1, D2 = fit(old, "old"), fit(new, "new")
+    orders = swap.orders(old, new, D1, D2, strategy, repeats, generator(seed, "swap", word))
+    sides = swap.swapped_sides(len(old), len(new), orders, counts)  # (repeats, counts, rows)
+    e_original, e_swap = np.empty(len(metrics)), np.empty((len(metrics), *sides.shape[:2]))
+    for i, metric in enumerate(metrics):
+        distances = between_usages(metric, old, new)
+        e_original[i] = distances(as_given(len(old), len(new)))[0]
+        e_swap[i] = distances(sides.reshape(-1, sides.shape[2])).reshape(sides.shape[:2])
     return e_original, e_swap
 
 

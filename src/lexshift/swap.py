@@ -116,6 +116,23 @@ def swap(
     return S1_swap, S2_swap
 
 
+def swapped_sides(
+    n_old: int,
+    n_new: int,
+    row_orders: Sequence[tuple[Indices, Indices]] | Iterator[tuple[Indices, Indices]],
+    counts: Sequence[int],
+) -> npt.NDArray[np.int8]:
+    """The set that each row is in after swapping, 1 for the old and -1 for the new one: (repeats, counts, rows)."""
+    swapped = []
+    for order_old, order_new in row_orders:
+        sides = np.repeat(np.array([[1, -1]], np.int8), [n_old, n_new], axis=1).repeat(len(counts), axis=0)
+        for of_count, count in zip(sides, counts, strict=True):
+            of_count[order_old[:count]] = -1
+            of_count[n_old + order_new[:count]] = 1
+        swapped.append(sides)
+    return np.stack(swapped)
+
+
 def swapped_gaussians(
     old: Matrix,
     new: Matrix,

@@ -1,4 +1,4 @@
-"""The metrics, by name: three divergences, seven distances between means, DSCD with the seven, and APD.
+"""The metrics, by name: three divergences, seven distances between means, DSCD with the seven, and two of usages.
 
 ====================  ==============================================================================================
 ``kl``                KL(C1 || C2) of the two Gaussians; ``kl-reverse`` is KL(C2 || C1), ``jeffreys`` their mean
@@ -9,6 +9,7 @@
 ``dscd-<distance>:sampled``
                       the same estimated from 1,000 vectors of each, over all pairs of them
 ``apd``               mean cosine distance over all pairs of an old and a new row
+``nearest``           mean cosine distance of a row to the nearest of 20 rows drawn from the other set
 ====================  ==============================================================================================
 """
 
@@ -20,6 +21,7 @@ from lexshift import _checks
 from lexshift._typing import Floats
 from lexshift.distance import divergences, expected, means, pairwise
 from lexshift.distance.metric import Metric, get, metrics, register
+from lexshift.distance.nearest import Neighbours
 from lexshift.gaussian import Gaussian
 
 __all__ = ["CLOSED_FORM", "DISTANCES", "PAPER", "Metric", "dscd", "get", "metrics", "register"]
@@ -70,6 +72,7 @@ def _register_all() -> None:
         register(dscd(distance, "expected"))
         register(dscd(distance, "sampled"))
     register(Metric("apd", pairwise.apd, unit_rows=True))
+    register(Metric("nearest", Neighbours, usages=True, tested_by="apd"))
 
 
 _register_all()

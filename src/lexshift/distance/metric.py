@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from lexshift import _checks
-from lexshift._typing import Floats, Matrix
+from lexshift._typing import Array, Floats, Matrix
 from lexshift.gaussian import Gaussian
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A distance between two sets of sibling embeddings, computed from their Gaussians.
+    """A distance between two sets of sibling embeddings, computed from their Gaussians or from the usages themselves.
 
     Parameters
     ----------
@@ -31,6 +31,12 @@ class Metric:
         Whether the Gaussians are to be those of the rows scaled to unit length.
     samples : int
         How many vectors to draw from each Gaussian; 0 for a metric that needs none.
+    usages : bool
+        Whether the metric looks at the rows themselves. ``between`` then takes the old and the new rows, (n_old, d) and
+        (n_new, d), and returns a function of sides: an array (b, n_old + n_new) of how many times each row counts,
+        positive in the old set and negative in the new one. That function returns the b distances.
+    tested_by : str
+        The name of the metric whose permutation test stands for this one's, if another is faster and sees more.
 
     Examples
     --------
@@ -57,6 +63,8 @@ class Metric:
     needs_variance: bool = False
     unit_rows: bool = False
     samples: int = 0
+    usages: bool = False
+    tested_by: str = ""
 
     def __call__(self, old: Gaussian, new: Gaussian, rng: np.random.Generator | None = None) -> Floats:
         """The distance between two Gaussians, or between two batches of them: (..., d) to (...)."""
@@ -79,6 +87,8 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
     pairs = len(flat_old.mean)
     out = np.empty((len(metrics), pairs))
     for i, metric in enumerate(metrics):
+        if metric.usages:
+            raise ValueError(f"metric {metric.name!r} is a distance between usages; it cannot be had from Gaussians")
         if not metric.samples:
             values = np.asarray(metric.between(flat_old, flat_new), dtype=float)
             if values.shape != (pairs,):
@@ -102,13 +112,37 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
                         )
                     out[i, b] = value
     for metric, values in zip(metrics, out, strict=True):
-        if not np.isfinite(values).all():
-            raise ValueError(
-                f"metric {metric.name!r} is undefined for these sets: it came out as "
-                f"{values[~np.isfinite(values)][0]} (a mean vector of zeros, or one whose dimensions are all equal, "
-                f"has no direction to compare)"
-            )
+        refuse_undefined(metric, values)
     return out.reshape(len(metrics), *shape)
+
+
+def between_usages(metric: Metric, old: Matrix, new: Matrix) -> Callable[[Array], Floats]:
+    """The function of sides that a metric of usages gives for two sets of rows, its answers checked."""
+    distances = metric.between(old, new)
+
+    def of(sides: Array) -> Floats:
+        values = np.asarray(distances(sides), dtype=float)
+        if values.shape != (len(sides),):
+            raise ValueError(f"metric {metric.name!r} returned shape {values.shape} for {len(sides)} pairs of sets")
+        refuse_undefined(metric, values)
+        return values
+
+    return of
+
+
+def as_given(n_old: int, n_new: int) -> Array:
+    """The rows on the sides where they are: (1, n_old + n_new)."""
+    return np.repeat([1, -1], [n_old, n_new])[None]
+
+
+def refuse_undefined(metric: Metric, values: Floats) -> None:
+    """Raise if a distance is not a number."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"metric {metric.name!r} is undefined for these sets: it came out as "
+            f"{values[~np.isfinite(values)][0]} (a mean vector of zeros, or one whose dimensions are all equal, "
+            f"has no direction to compare)"
+        )
 
 
 def _draw(z: Matrix, g: Gaussian, b: int) -> Matrix:

@@ -1,0 +1,95 @@
+"""The distance to the nearest usages of the other corpus: a meaning that is new, or was lost, has none close by.
+
+For each usage, ``FEW`` usages of the other corpus are drawn, and the cosine distance to the nearest of them counts. The
+mean over all draws is exact and needs none: the k-th nearest of n usages is the nearest of s drawn with the probability
+C(n - k, s - 1) / C(n, s). With s = 1 this is APD. Unlike the nearest of all usages, it does not shrink as a word gets
+more frequent, so words of different frequencies can be compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexshift._compile import kernel
+from lexshift._typing import Array, Floats, Matrix
+from lexshift.errors import UserError
+from lexshift.gaussian import row_weights
+
+FEW = 20
+"""How many usages of the other corpus are drawn; all of them, if there are fewer."""
+MOST = 10_000
+"""The most usages of a word: their distances are kept, 8 bytes for each pair."""
+_LEAST = 1e-10  # the chance at which what is left to draw no longer counts
+
+
+class Neighbours:
+    """All usages of a word, each with the others from the nearest to the farthest.
+
+    Parameters
+    ----------
+    old, new : (n_old, d) and (n_new, d)
+    """
+
+    def __init__(self, old: Matrix, new: Matrix) -> None:
+        n = len(old) + len(new)
+        if n > MOST:
+            raise UserError(
+                f"the metric 'nearest' compares all usages with each other, which is too much for {n:,} of them; "
+                f"take a sample of at most {MOST // 2:,} from each corpus (max_per_word)"
+            )
+        sides = ((old, "old"), (new, "new"))
+        unit = np.concatenate([rows * row_weights(rows, name, True)[:, None] for rows, name in sides])  # (n, d)
+        unit = unit.astype(old.dtype, copy=False)
+        pairs = 1 - unit @ unit.T  # (n, n)
+        np.fill_diagonal(pairs, -np.inf)  # a usage is its own nearest, and is left out
+        self.order = np.argsort(pairs, axis=1)[:, 1:].astype(np.int32)
+        self.distances = np.take_along_axis(pairs, self.order, axis=1)
+
+    def __call__(self, sides: Array) -> Floats:
+        """The distance between the two sides, for a batch of ways to put the usages on them: (b,).
+
+        sides : (b, n) of int, how many times a usage counts: positive on the old side, negative on the new one
+        """
+        out = np.empty(len(sides))
+        _nearest(self.order, self.distances, np.ascontiguousarray(sides, np.int32), FEW, _LEAST, out)
+        return out
+
+
+@kernel
+def _nearest(order: Array, distances: Matrix, sides: Array, few: int, least: float, out: Floats) -> None:
+    """Mean over the usages of a side of the expected distance to the nearest of ``few`` of the other; both averaged.
+
+    order, distances : (n, n - 1); sides : (b, n); out : (b,)
+    """
+    n = sides.shape[1]
+    for b in range(len(sides)):
+        count = np.zeros(2, np.int64)
+        for i in range(n):
+            count[int(sides[b, i] < 0)] += abs(sides[b, i])
+        none = np.empty((2, max(count) + 1))  # the chance that none of the k nearest of a side is drawn
+        last = np.empty(2, np.int64)
+        for side in range(2):
+            drawn, last[side] = min(few, count[side]), count[side]
+            none[side, 0] = 1.0
+            for k in range(count[side]):
+                none[side, k + 1] = none[side, k] * max(count[side] - k - drawn, 0) / (count[side] - k)
+                if none[side, k + 1] < least:
+                    last[side] = k + 1
+                    break
+        total = np.zeros(2)
+        for i in range(n):
+            own = sides[b, i]
+            if own == 0:
+                continue
+            side = int(own > 0)  # of the others
+            seen, expected = 0, 0.0
+            for k in range(n - 1):
+                other = sides[b, order[i, k]]
+                if other * own < 0:
+                    till = min(seen + abs(other), last[side])
+                    expected += (none[side, seen] - none[side, till]) * distances[i, k]
+                    if till == last[side]:
+                        break
+                    seen = till
+            total[1 - side] += abs(own) * expected
+        out[b] = 0.5 * (total[0] / count[0] + total[1] / count[1])
