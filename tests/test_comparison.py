@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -38,8 +39,9 @@ from lexshift import (
     permutation_test,
     search_rate,
 )
-from lexshift._typing import Floats, Matrix
+from lexshift._typing import Floats, Pairs
 from lexshift.corpus.frequent import function_words
+from lexshift.space import fit_space
 
 Paths: TypeAlias = tuple[Path, Path]
 
@@ -61,7 +63,8 @@ COLUMNS = [
 ]
 NUMBERS = ["score", "low", "high", "p", "q", "e_original", "e_swap"]
 FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
-FILES = {"scores.csv", "scores.parquet", "run.json", "report.html", "store"}
+FILES = {"scores.csv", "scores.parquet", "run.json", "report.html", "space.npz", "store"}
+DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, keep=0.25)
 
 
 class Toy:
@@ -185,8 +188,10 @@ def same(a: pd.DataFrame, b: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(a, b, check_exact=True)
 
 
-def pairs_of(result: Result) -> dict[str, tuple[Matrix, Matrix]]:
-    return {word: (result.siblings[word].old, result.siblings[word].new) for word in result.scores.words}
+def pairs_of(result: Result) -> Pairs:
+    """The vectors as they are scored, by hand from those of the store."""
+    stored = {word: (result.siblings[word].old, result.siblings[word].new) for word in result.scores.words}
+    return fit_space(stored, result.settings["space"]).of(stored)
 
 
 def by_hand(result: Result, sscd: SSCD, permutations: int = 200, resamples: int = 50) -> pd.DataFrame:
@@ -195,7 +200,8 @@ def by_hand(result: Result, sscd: SSCD, permutations: int = 200, resamples: int 
     for word, (old, new) in pairs_of(result).items():
         change = sscd.score(old, new, word)
         interval = bootstrap(old, new, sscd, resamples, 0.95, word)
-        p = permutation_test(old, new, sscd.metric, permutations, sscd.seed, word).p
+        metric = "apd" if sscd.metric == "nearest" else sscd.metric
+        p = permutation_test(old, new, metric, permutations, sscd.seed, word).p
         rows.append([word, len(old), len(new), change.score, interval.low, interval.high, p])
         rows[-1] += [change.e_original, float(change.e_swap.mean())]
     columns = ["word", "n_old", "n_new", "score", "low", "high", "p", "e_original", "e_swap"]
@@ -250,7 +256,7 @@ def test_planted_change_is_found_and_stable_words_are_stable(saved: tuple[Result
 
 
 def test_every_number_is_what_the_parts_give_by_hand(saved: tuple[Result, Path]) -> None:
-    assert_by_hand(saved[0], SSCD("kl", "random", 0.4, 20, 0))
+    assert_by_hand(saved[0], DEFAULT)
 
 
 @pytest.mark.parametrize("alpha", [0.012, 0.05, 0.6, 0.9])
@@ -274,13 +280,15 @@ def test_frequencies_are_per_million_running_words_of_each_corpus(saved: tuple[R
 @pytest.mark.parametrize(
     ("options", "sscd"),
     [
-        ({"metric": "cosine"}, SSCD("cosine")),
+        ({"metric": "cosine"}, SSCD("cosine", rate=0.3)),
+        ({"metric": "kl", "rate": 0.4, "space": "raw"}, SSCD()),
+        ({"keep": 0.5, "space": "centred"}, replace(DEFAULT, keep=0.5)),
         ({"metric": "apd", "rate": 0.7}, SSCD("apd", rate=0.7)),
-        ({"strategy": "distance"}, SSCD(strategy="distance")),
-        ({"rate": 0.1, "repeats": 3}, SSCD(rate=0.1, repeats=3)),
-        ({"seed": 5, "max_per_word": None}, SSCD(seed=5)),
+        ({"strategy": "distance"}, replace(DEFAULT, strategy="distance")),
+        ({"rate": 0.1, "repeats": 3}, replace(DEFAULT, rate=0.1, repeats=3)),
+        ({"seed": 5, "max_per_word": None}, replace(DEFAULT, seed=5)),
     ],
-    ids=["metric", "unit rows", "strategy", "rate", "seed"],
+    ids=["metric", "paper", "keep", "unit rows", "strategy", "rate", "seed"],
 )
 def test_what_is_asked_for_reaches_the_scores(paths: Paths, options: dict[str, Any], sscd: SSCD) -> None:
     result = made(paths, TESTED, **options)
@@ -292,7 +300,7 @@ def test_what_is_asked_for_reaches_the_scores(paths: Paths, options: dict[str, A
 def test_normalised_swaps_know_the_sizes_of_the_corpora(paths: Paths) -> None:
     plain, normalised = made(paths, TESTED), made(paths, TESTED, normalised=True)
     sizes = len(lines_of(0)), len(lines_of(1))
-    assert_by_hand(normalised, SSCD(corpus_sizes=sizes))
+    assert_by_hand(normalised, replace(DEFAULT, corpus_sizes=sizes))
     assert normalised.settings["normalised"] is True
     swapped = [[result.scores.words[word].change.swap_count for word in TESTED] for result in (plain, normalised)]
     assert swapped[0] != swapped[1]
@@ -300,18 +308,18 @@ def test_normalised_swaps_know_the_sizes_of_the_corpora(paths: Paths) -> None:
 
 def test_the_rate_auto_is_the_one_that_the_search_finds(paths: Paths) -> None:
     result = made(paths, TESTED, rate="auto")
-    curve = search_rate(pairs_of(result), metric="kl", repeats=20, seed=0)
-    assert result.run["rate"] == result.scores.sscd.rate == curve.rate != 0.4
+    curve = search_rate(pairs_of(result), metric="nearest", repeats=20, seed=0)
+    assert result.run["rate"] == result.scores.sscd.rate == curve.rate != 0.3
     assert result.settings["rate"] == "auto"
     assert result.scores.curve is not None
     np.testing.assert_array_equal(result.scores.curve.mean, curve.mean)
-    assert_by_hand(result, SSCD(rate=curve.rate))
+    assert_by_hand(result, replace(DEFAULT, rate=curve.rate))
 
 
 def test_a_metric_of_ones_own_is_used_and_remembered_by_its_name(paths: Paths, tmp_path: Path) -> None:
     largest = Metric("largest step", lambda old, new: abs(old.mean - new.mean).max(axis=-1))
     result = made(paths, TESTED, metric=largest, out=tmp_path / "out")
-    assert_by_hand(result, SSCD(largest))
+    assert_by_hand(result, SSCD(largest, rate=0.3))
     assert json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))["settings"]["metric"] == "largest step"
     assert "largest step" in (tmp_path / "out" / "report.html").read_text("utf-8")
 
@@ -326,7 +334,7 @@ def test_numbers_of_every_kind_can_be_given_and_are_kept_as_numbers(paths: Paths
     options: dict[str, Any] = {"seed": np.int64(0), "repeats": np.int32(20), "min_usages": np.int64(10)}
     options |= {"alpha": np.float64(0.05), "max_per_word": np.int64(500), "normalised": np.bool_(False)}
     result = made(paths, ["mouse"], rate=rate, out=tmp_path / "out", **options)
-    expected = made(paths, ["mouse"], max_per_word=500)
+    expected = made(paths, ["mouse"], rate=0.4, max_per_word=500)
     pd.testing.assert_frame_equal(result.table, expected.table)
     run = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     assert [run["rate"], run["settings"]["rate"]] == pytest.approx([0.4, 0.4])
@@ -433,7 +441,7 @@ def test_without_a_word_of_enough_usages_there_is_a_table_and_a_page(paths: Path
     assert result.table["verdict"].tolist() == ["too few"] * 3
     assert result.table[NUMBERS].isna().all(axis=None)
     assert result.scores.curve is None
-    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES - {"space.npz"}
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "3 in 1850; 10 are needed in each corpus" in page
     assert "No word can be tested: all 3 occur too rarely" in page
@@ -448,7 +456,7 @@ def test_no_more_usages_of_a_word_are_taken_than_asked_for_and_all_are_counted(p
         assert [result.found(word, period) for period in ("old", "new")] == list(counts)
     assert table["per_million_old"].to_dict() == made(paths).table.set_index("word")["per_million_old"].to_dict()
     assert result.settings["max_per_word"] == 20
-    assert_by_hand(result, SSCD())
+    assert_by_hand(result, DEFAULT)
 
 
 def test_all_usages_are_taken_if_there_is_no_most(paths: Paths, saved: tuple[Result, Path]) -> None:
@@ -739,6 +747,7 @@ def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path]
         "strategy",
         "normalised",
         "rate",
+        "space",
         "repeats",
         "alpha",
         "seed",
@@ -746,9 +755,9 @@ def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path]
         "min_usages",
         "match",
     ]
-    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95}
+    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95, "keep": 0.25}
     assert run["settings"] == {name: defaults[name] for name in names} | asked
-    assert (run["words"], run["rate"]) == (WORDS, 0.4)
+    assert (run["words"], run["rate"]) == (WORDS, 0.3)
     assert [corpus["path"] for corpus in run["corpora"]] == [str(path) for path in paths]
     assert [corpus["name"] for corpus in run["corpora"]] == ["1850", "1999"]
     assert [corpus["bytes"] for corpus in run["corpora"]] == [path.stat().st_size for path in paths]
@@ -924,19 +933,19 @@ def test_the_same_seed_gives_the_same_answer_and_another_one_other_swaps(
     assert (table["score"] != other["score"]).all()
 
 
-def test_a_word_is_scored_the_same_whatever_the_other_words_and_their_order(
+def test_a_word_is_scored_the_same_whatever_the_order_and_with_raw_vectors_whatever_the_other_words(
     paths: Paths, saved: tuple[Result, Path]
 ) -> None:
     shared = ["q", "verdict"]
-    expected = saved[0].table.drop(columns=shared).set_index("word")
     same(made(paths, WORDS[::-1]).table, saved[0].table)
+    expected = made(paths, WORDS, space="raw").table.drop(columns=shared).set_index("word")
     for words in (["river"], ["bread", "ghost", "mouse"], ["nowhere", "table", "cell"]):
-        table = made(paths, words).table.drop(columns=shared).set_index("word")
+        table = made(paths, words, space="raw").table.drop(columns=shared).set_index("word")
         same(table.loc[words], expected.loc[words])
 
 
 def test_a_sample_of_usages_does_not_depend_on_the_other_words(paths: Paths) -> None:
-    alone, among = made(paths, ["river"], max_per_word=12), made(paths, WORDS, max_per_word=12)
+    alone, among = (made(paths, words, max_per_word=12, space="raw") for words in (["river"], WORDS))
     for period in ("old", "new"):
         pd.testing.assert_frame_equal(alone.word("river").usages(period), among.word("river").usages(period))
 

@@ -177,7 +177,13 @@ def test_a_result_without_a_folder_can_be_used_as_long_as_it_is_there(tmp_path: 
 def test_a_result_can_be_saved_wherever_one_likes(result: Result, tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "there"
     assert result.save(folder) == folder
-    assert {path.name for path in folder.iterdir()} == {"scores.csv", "scores.parquet", "run.json", "report.html"}
+    assert {path.name for path in folder.iterdir()} == {
+        "scores.csv",
+        "scores.parquet",
+        "run.json",
+        "report.html",
+        "space.npz",
+    }
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "scores.parquet"), result.table, check_exact=True)
     assert json.loads((folder / "run.json").read_text("utf-8")) == result.run
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -215,8 +221,8 @@ def test_usages_come_with_their_places_those_that_belong_most_to_their_corpus_fi
 
 @pytest.mark.parametrize("word", ["mouse", "bread", "comet"])
 def test_a_usage_leans_to_the_corpus_whose_usages_it_is_more_like(result: Result, word: str) -> None:
-    siblings = result.siblings[word]
-    for period, own, other in (("old", siblings.old, siblings.new), ("new", siblings.new, siblings.old)):
+    siblings, (old, new) = result.siblings[word], result.word(word).vectors
+    for period, own, other in (("old", old, new), ("new", new, old)):
         sign = 1 if period == "new" else -1
         sentences = siblings.occurrences(period)["sentence"].tolist()
         expected = {sentence: sign * leaning(i, own, other) for i, sentence in enumerate(sentences)}
@@ -283,14 +289,14 @@ def test_a_word_says_what_came_out_for_it(result: Result) -> None:
 
 
 def test_the_plane_shows_both_corpora_around_their_middle_with_the_new_one_ahead(result: Result) -> None:
-    plane, siblings = result.word("mouse").plane, result.siblings["mouse"]
+    plane, (rows_old, rows_new) = result.word("mouse").plane, result.word("mouse").vectors
     assert plane is not None
     assert (plane.old.shape, plane.new.shape) == ((24, 2), (20, 2))
     old, new = plane.old.mean(axis=0), plane.new.mean(axis=0)
     np.testing.assert_allclose(old + new, 0, atol=1e-5)
     assert (new >= old - 1e-9).all()
-    middle = (siblings.old.mean(axis=0, dtype=float) + siblings.new.mean(axis=0, dtype=float)) / 2
-    rows = [siblings.old - middle, siblings.new - middle]
+    middle = (rows_old.mean(axis=0, dtype=float) + rows_new.mean(axis=0, dtype=float)) / 2
+    rows = [rows_old - middle, rows_new - middle]
     total = sum((part**2).sum() / (2 * len(part)) for part in rows)
     shown = sum((part**2).sum(axis=0) / (2 * len(part)) for part in (plane.old, plane.new))
     np.testing.assert_allclose(plane.explained, shown / total, rtol=1e-5)

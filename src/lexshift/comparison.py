@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -16,7 +17,7 @@ from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_fi
 from lexshift._typing import Matrix
 from lexshift.corpus.sources import as_text
 from lexshift.corpus.targets import Match, Targets, Words, read_targets
-from lexshift.distance.metric import Metric
+from lexshift.distance.metric import Metric, get
 from lexshift.embedding import READING, embed
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
@@ -25,8 +26,11 @@ from lexshift.progress import watching
 from lexshift.result import PERIODS, Result
 from lexshift.scoring import score
 from lexshift.siblings import Siblings
+from lexshift.space import KINDS, fit_space
 from lexshift.sscd import SSCD
 
+METRIC, RATE, SPACE = "nearest", 0.3, "standardised"
+"""The defaults, chosen on human judgements: see docs/results."""
 STORE = "store"
 EMBEDDING = (*READING, "precision")
 _PACKAGES = (
@@ -49,10 +53,12 @@ def compare(
     words: Words | None = None,
     *,
     model: Any = "minilm",
-    metric: str | Metric = "kl",
+    metric: str | Metric = METRIC,
     strategy: swap.Strategy = "random",
     normalised: bool = False,
-    rate: float | Literal["auto"] = 0.4,
+    rate: float | Literal["auto"] = RATE,
+    keep: float | None = None,
+    space: str = SPACE,
     repeats: int = 20,
     alpha: float = 0.05,
     seed: int = 0,
@@ -86,6 +92,10 @@ def compare(
         Whether the number of swaps is normalised by the sizes of the corpora.
     rate : float or "auto"
         The share of usages that trade places, from 0 to 1; "auto" takes the rate at which e_swap is least.
+    keep : float, optional
+        The share of e_original that is added to what swapping takes off; 0.25 for the metric "nearest", else 0.
+    space : "raw", "centred" or "standardised"
+        What is done to the vectors before scoring; it is fitted to the usages of all words that are compared.
     repeats : int
         How many times the random swap is repeated.
     alpha : float
@@ -134,12 +144,15 @@ def compare(
     _checks.choice(match, "match", get_args(Match))
     if rate != "auto":
         rate = _checked_rate(rate)
-    sscd = SSCD(metric, strategy, 0.4 if rate == "auto" else rate, repeats, seed)
+    keep = default_keep(metric) if keep is None else keep
+    sscd = SSCD(metric, strategy, RATE if rate == "auto" else rate, repeats, seed, keep=keep)
     settings: dict[str, Any] = {
         "metric": sscd.metric if isinstance(sscd.metric, str) else sscd.metric.name,
         "strategy": strategy,
         "normalised": bool(normalised),
         "rate": rate,
+        "keep": float(keep),
+        "space": _checks.choice(space, "space", KINDS),
         "repeats": int(repeats),
         "alpha": _checks.between_0_and_1(alpha, "alpha"),
         "seed": int(seed),
@@ -180,16 +193,24 @@ def compare(
             **reading,
         )
         pairs = _enough(siblings, asked.words, settings["min_usages"])
+        fitted = fit_space(pairs, space) if pairs else None
+        if fitted is not None:
+            pairs = fitted.of(pairs)
         sizes = (siblings.index["corpora"][0]["passages"], siblings.index["corpora"][1]["passages"])
-        sscd = SSCD(metric, strategy, sscd.rate, repeats, seed, sizes if normalised else None)
+        sscd = replace(sscd, corpus_sizes=sizes if normalised else None)
         scores = score(pairs, sscd, rate, permutations, resamples, settings["confidence"], heard)
         run = _run(settings, asked, scores.sscd.rate, siblings, (old, new), names)
-        result = Result(siblings, asked.words, scores, names, run)
+        result = Result(siblings, asked.words, scores, names, run, fitted)
         if out is not None:
             heard.stage("report", 1, "pages")
             result.save(out)
             heard.advance(1, 1)
     return result
+
+
+def default_keep(metric: str | Metric) -> float:
+    """The share of e_original that is kept if none is asked for: none for the paper's metrics."""
+    return 0.25 if get(metric).name == "nearest" else 0.0
 
 
 def _checked_rate(rate: Any) -> float:

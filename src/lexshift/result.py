@@ -14,11 +14,13 @@ import numpy as np
 
 from lexshift import _checks
 from lexshift._files import disk_faults, write_whole
+from lexshift._typing import Matrix
 from lexshift.errors import UserError
 from lexshift.evidence import Plane, leanings, plane
 from lexshift.scoring import Scores, WordScore
 from lexshift.siblings import Siblings
 from lexshift.significance import benjamini_hochberg, decide
+from lexshift.space import Space
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 CHANGED, STABLE, TOO_FEW = "changed", "stable", "too few"
 VERDICTS = (CHANGED, STABLE, TOO_FEW)
 SCORES_CSV, SCORES_PARQUET, RUN, REPORT = "scores.csv", "scores.parquet", "run.json", "report.html"
-FILES = (SCORES_CSV, SCORES_PARQUET, RUN, REPORT)
+SPACE = "space.npz"
+FILES = (SCORES_CSV, SCORES_PARQUET, RUN, REPORT, SPACE)
 PERIODS = ("old", "new")
 _MANY, _MOST = 10, 0.8  # of so many words tested, the share called changed that calls for caution
 
@@ -47,6 +50,8 @@ class Result:
         What the old and the new corpus are called.
     run : dict
         Every setting, version and checksum: what ``run.json`` holds.
+    space : Space, optional
+        What was done to the vectors before scoring; nothing, if it is not given.
 
     Examples
     --------
@@ -68,6 +73,7 @@ class Result:
     scores: Scores
     labels: tuple[str, str]
     run: dict[str, Any]
+    space: Space | None = None
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -115,7 +121,7 @@ class Result:
         return write_report(self, Path(path))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write scores.csv, scores.parquet, run.json and report.html.
+        """Write scores.csv, scores.parquet, run.json, space.npz and report.html.
 
         Parameters
         ----------
@@ -131,6 +137,10 @@ class Result:
             write_whole(place / RUN, lambda file: file.write(text.encode()))
             write_whole(place / SCORES_CSV, lambda file: file.write(self.table.to_csv(index=False).encode()))
             write_whole(place / SCORES_PARQUET, lambda file: self.table.to_parquet(file, index=False))
+            if self.space is not None:
+                write_whole(place / SPACE, self.space.write)
+            else:
+                (place / SPACE).unlink(missing_ok=True)  # of a run before
         self.report(place / REPORT)
         return place
 
@@ -253,18 +263,23 @@ class WordResult:
     @cached_property
     def leanings(self) -> tuple[Any, Any]:
         """How much more each usage is like the new use than like the old one, in the order of the store."""
-        word = self.result.siblings[self.name]
-        if not len(word.old) or not len(word.new):
-            return np.zeros(len(word.old)), np.zeros(len(word.new))
-        return leanings(word.old, word.new)
+        old, new = self.vectors
+        if not len(old) or not len(new):
+            return np.zeros(len(old)), np.zeros(len(new))
+        return leanings(old, new)
+
+    @property
+    def vectors(self) -> tuple[Matrix, Matrix]:
+        """The vectors of its usages in the two corpora, as they were scored: (n_old, d) and (n_new, d)."""
+        word, space = self.result.siblings[self.name], self.result.space
+        return (word.old, word.new) if space is None else (space.apply(word.old), space.apply(word.new))
 
     @cached_property
     def plane(self) -> Plane | None:
         """Its usages in two dimensions, in the order of the store; None if a corpus has none."""
         if not all(self.result.usages(self.name, period) for period in PERIODS):
             return None
-        word = self.result.siblings[self.name]
-        return plane(word.old, word.new)
+        return plane(*self.vectors)
 
     def __repr__(self) -> str:
         row = self.row

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from lexshift._typing import Pairs
+from lexshift.distance.metric import get
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.rates import RateCurve, search_rate
@@ -51,7 +52,7 @@ def score(
     confidence: float,
     monitor: Monitor,
 ) -> Scores:
-    """Score and test every word, several at a time; at a given rate, no word's result depends on the other words.
+    """Score and test every word, several at a time; at a given rate, no word's result depends on the others.
 
     The rate "auto" is the one at which the mean e_swap over all words is least.
     """
@@ -69,6 +70,7 @@ def score(
     except ValueError as error:  # it names the word
         raise UserError(str(error)) from error
     sscd = replace(sscd, rate=curve.rate if rate == "auto" else rate)
+    tested = get(sscd.metric).tested_by or sscd.metric
 
     def one(word: str) -> WordScore:
         old, new = words[word]
@@ -76,7 +78,7 @@ def score(
             return WordScore(
                 change=sscd.score(old, new, word),
                 interval=bootstrap(old, new, sscd, resamples, confidence, word),
-                test=permutation_test(old, new, sscd.metric, permutations, sscd.seed, word),
+                test=permutation_test(old, new, tested, permutations, sscd.seed, word),
             )
         except ValueError as error:
             raise UserError(f"{word!r}: {error}") from error

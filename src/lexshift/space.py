@@ -7,8 +7,10 @@ words in both corpora, each word weighing the same however often it occurs.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import IO, Literal, get_args
 
 import numpy as np
 
@@ -37,15 +39,42 @@ class Space:
     mean: Floats
     scale: Floats
 
+    def write(self, file: IO[bytes]) -> None:
+        """Write it as npz: kind, mean and scale."""
+        np.savez(file, kind=self.kind, mean=self.mean, scale=self.scale)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Space:
+        """What :meth:`write` wrote."""
+        with np.load(path) as arrays:
+            return cls(str(arrays["kind"]), arrays["mean"], arrays["scale"])
+
     def apply(self, rows: Matrix) -> Matrix:
         """Vectors in this space, (n, d) float32; raw ones are the same array."""
         if self.kind == "raw":
             return rows
         return ((rows - self.mean) / self.scale).astype(np.float32)
 
-    def of(self, pairs: Pairs) -> dict[str, tuple[Matrix, Matrix]]:
-        """All words' vectors in this space."""
-        return {word: (self.apply(old), self.apply(new)) for word, (old, new) in pairs.items()}
+    def of(self, pairs: Pairs) -> Pairs:
+        """All words' vectors in this space, each word's made when it is asked for: a store may be larger than memory."""
+        return pairs if self.kind == "raw" else _Within(self, pairs)
+
+
+class _Within(Mapping[str, tuple[Matrix, Matrix]]):
+    """The vectors of words in a space."""
+
+    def __init__(self, space: Space, pairs: Pairs) -> None:
+        self._space, self._pairs = space, pairs
+
+    def __getitem__(self, word: str) -> tuple[Matrix, Matrix]:
+        old, new = self._pairs[word]
+        return self._space.apply(old), self._space.apply(new)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pairs)
+
+    def __len__(self) -> int:
+        return len(self._pairs)
 
 
 def fit_space(pairs: Pairs, kind: str) -> Space:
@@ -62,11 +91,16 @@ def fit_space(pairs: Pairs, kind: str) -> Space:
     _checks.choice(kind, "space", KINDS)
     if not pairs:
         raise UserError("a space is fitted to the usages of at least one word; got none")
-    words = [np.concatenate([np.asarray(old, float), np.asarray(new, float)]) for old, new in pairs.values()]
-    mean = np.mean([rows.mean(axis=0) for rows in words], axis=0)  # (d,)
+    mean = np.mean([rows.mean(axis=0) for rows in _usages(pairs)], axis=0)  # (d,)
     scale = np.ones_like(mean)
     if kind == "standardised":
-        variance = np.mean([((rows - mean) ** 2).mean(axis=0) for rows in words], axis=0)  # (d,)
+        variance = np.mean([((rows - mean) ** 2).mean(axis=0) for rows in _usages(pairs)], axis=0)  # (d,)
         varies = variance > _ROUNDING * mean**2
         scale = np.sqrt(np.where(varies, variance, 1))
     return Space(kind, mean if kind != "raw" else np.zeros_like(mean), scale)
+
+
+def _usages(pairs: Pairs) -> Iterator[Floats]:
+    """All usages of one word after another, (n_old + n_new, d); sums do not depend on the order they are given in."""
+    for word in sorted(pairs):
+        yield np.concatenate([np.asarray(rows, float) for rows in pairs[word]])

@@ -249,7 +249,7 @@ def test_the_results_are_in_a_folder_that_is_named_after_the_corpora(shell: Shel
     shell.compare("corpora/1950s.txt", "corpora/2010s.txt", "--words", "mouse")
     assert set(os.listdir()) - before == {"lexshift-1950s-2010s"}
     files = {path.name for path in Path("lexshift-1950s-2010s").iterdir()}
-    assert files == {"scores.csv", "scores.parquet", "run.json", "report.html", "store"}
+    assert files == {"scores.csv", "scores.parquet", "run.json", "report.html", "space.npz", "store"}
 
 
 def test_out_names_another_folder_and_is_made_with_its_parents(shell: Shell) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from lexshift.cli import options
 
-_CHOICE, _SCORES = "Which words", "How change is scored"
+_CHOICE, _SCORES = "Which words", options.SCORES
 
 
 def command(
@@ -42,7 +42,9 @@ def command(
     labels: Annotated[str | None, typer.Option(help="Names of the corpora, with a comma; by their files.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
     model: options.Model = "minilm",
-    metric: Annotated[str, typer.Option(help="The distance between the two sets.", rich_help_panel=_SCORES)] = "kl",
+    metric: Annotated[
+        str, typer.Option(help="The distance between the two sets.", rich_help_panel=_SCORES)
+    ] = "nearest",
     strategy: Annotated[
         str, typer.Option(help="What is swapped: random, or distance (the farthest).", rich_help_panel=_SCORES)
     ] = "random",
@@ -51,7 +53,9 @@ def command(
     ] = False,
     rate: Annotated[
         str, typer.Option(help="The share that is swapped, 0 to 1; or auto.", rich_help_panel=_SCORES)
-    ] = "0.4",
+    ] = "0.3",
+    keep: options.Keep = None,
+    space: options.Space = "standardised",
     repeats: Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=_SCORES)] = 20,
     alpha: Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=_SCORES)] = 0.05,
     permutations: Annotated[int, typer.Option(help="The most of a test.", rich_help_panel=_SCORES)] = 10_000,
@@ -99,6 +103,8 @@ def command(
             strategy=strategy,  # type: ignore[arg-type]  # checked by compare
             normalised=normalised,
             rate=_rate(rate),
+            keep=keep,
+            space=space,
             repeats=repeats,
             alpha=alpha,
             seed=seed,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-_READING, _ENCODING = "How text is read", "How it is encoded"
+_READING, _ENCODING, SCORES = "How text is read", "How it is encoded", "How change is scored"
 
 Model = Annotated[str, typer.Option("--model", "-m", help="minilm, a folder, or a name on the hub.")]
 Match = Annotated[
@@ -25,6 +25,13 @@ Errors = Annotated[
 ]
 TextColumn = Annotated[str, typer.Option(help="Of tables.", rich_help_panel=_READING)]
 DateColumn = Annotated[str | None, typer.Option(help="Of tables.", rich_help_panel=_READING)]
+Keep = Annotated[
+    float | None,
+    typer.Option(
+        help="The share of the distance that is kept in the score; 0.25 for nearest, else 0.", rich_help_panel=SCORES
+    ),
+]
+Space = Annotated[str, typer.Option(help="Of the vectors: raw, centred or standardised.", rich_help_panel=SCORES)]
 Layers = Annotated[
     str, typer.Option(help="last, a number, or mean:N, sum:N, concat:N of the last N.", rich_help_panel=_ENCODING)
 ]

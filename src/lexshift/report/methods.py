@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lexshift.distance import get, metrics
+from lexshift.distance.nearest import FEW
+
 if TYPE_CHECKING:
     from lexshift.result import Result
 
@@ -13,6 +16,12 @@ _METRICS = {
     "kl-reverse": f"the reverse Kullback-Leibler divergence {_GAUSSIANS}",
     "jeffreys": f"the Jeffreys divergence {_GAUSSIANS}",
     "apd": "the average pairwise cosine distance (APD)",
+    "nearest": f"the cosine distance of a vector to the nearest of {FEW} vectors drawn from the other set, on average",
+}
+_SPACES = {
+    "centred": " The mean of all vectors, each word weighing the same, was taken off.",
+    "standardised": " The mean of all vectors was taken off, and each dimension divided by its standard deviation, "
+    "both over the usages of all words, each word weighing the same.",
 }
 _LAYERS = {"mean": "the mean of the last {n} layers", "sum": "the sum of the last {n} layers"}
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -59,7 +68,7 @@ def _embedding(result: Result) -> str:
             str(encoder.get("pooling")), "pooled"
         )
         told += f", taking {'the last layer' if kind == 'last' else layers}; the pieces of a word were {pieces}"
-    return f"{told}. This gave vectors of {dimensions} dimensions."
+    return f"{told}. This gave vectors of {dimensions} dimensions.{_SPACES.get(result.settings['space'], '')}"
 
 
 def _number(text: str) -> str:
@@ -77,6 +86,7 @@ def _scores(result: Result) -> str:
     )
     which += ", the number normalised by the sizes of the corpora," if settings["normalised"] else ""
     repeated = "" if settings["strategy"] == "distance" else f" over {settings['repeats']} repetitions"
+    kept = f", plus {100 * settings['keep']:g}% of e_original" if settings["keep"] else ""
     searched = (
         " The swap rate is the one at which the distance after swapping, averaged over the words, is least."
         if settings["rate"] == "auto"
@@ -86,7 +96,7 @@ def _scores(result: Result) -> str:
         f"Change was scored by context swapping (SSCD; Aida and Bollegala, 2023) with lexshift "
         f"{result.run['lexshift']}: the distance between the two sets of vectors was measured by {metric} "
         f"(e_original); {which} between the corpora, and the distance measured again (e_swap). The change score is the "
-        f"mean of |e_original - e_swap|{repeated}.{searched}"
+        f"mean of |e_original - e_swap|{repeated}{kept}.{searched}"
     )
 
 
@@ -100,9 +110,11 @@ def _metric(name: str) -> str:
 def _significance(result: Result) -> str:
     settings = result.settings
     tested = len(result.scores.words)
+    by = get(settings["metric"]).tested_by if settings["metric"] in metrics() else ""
+    measure = f", measured by {_metric(by)}" if by else ""
     return (
-        f"Significance was tested by random reassignment of a word's occurrences to the corpora (all reassignments "
-        f"where there are fewer than 1,000, else up to {settings['permutations']:,}), and the false discovery rate "
+        f"Significance was tested by random reassignment of a word's occurrences to the corpora{measure} (all "
+        f"reassignments where there are fewer than 1,000, else up to {settings['permutations']:,}), and the false discovery rate "
         f"over the {tested} tested words was controlled after Benjamini and Hochberg; words with q ≤ "
         f"{settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap intervals "
         f"from {settings['resamples']:,} resamples of the occurrences. Words with fewer than {settings['min_usages']} "
