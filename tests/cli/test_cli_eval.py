@@ -9,6 +9,7 @@ import re
 import sys
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,9 @@ NEW = ["click on the {} of the {} screen", "plug the {} into the {} computer"]
 SHARE = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.0, "stone": 0.0, "rare": 0.0}  # of usages that are new
 BINARY = {"mouse": 1, "tablet": 1, "web": 1, "bread": 0, "stone": 0, "rare": 0}
 FAST = ["--repeats", "3"]
-METHODS = ["SSCD kl, random, rate 0.4", "e_original kl", "Cosine of means", "APD", "DSCD, cosine", "Liu et al."]
+DEFAULT = SSCD("nearest", rate=0.3, repeats=3, keep=0.25)
+SYSTEMS = ["Cosine of means", "APD", "DSCD, cosine", "Liu et al."]
+METHODS = ["SSCD nearest, random, rate 0.3, keep 0.25", "e_original nearest", *SYSTEMS]
 
 
 def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
@@ -143,7 +146,7 @@ def rows(printed: str) -> dict[str, list[str]]:
     return {cells[0]: cells[1:] for cells in lines[1:]}
 
 
-def direct(folder: Path, settings: SSCD, space: str = "raw", alpha: float = 0.05) -> pd.DataFrame:
+def direct(folder: Path, settings: SSCD, space: str = "standardised", alpha: float = 0.05) -> pd.DataFrame:
     """The evaluations of the vectors in a store."""
     data = load(folder / "usages.csv")
     pairs = pairs_of(data, Siblings(folder / "out" / "store"))
@@ -163,13 +166,13 @@ def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluated
     path = folder / "usages.csv"
     if not path.exists():
         usages().to_csv(path, index=False)
-    return evaluate(path, SSCD(repeats=3), model=toy or Toy(), out=folder / "out", **options)
+    return evaluate(path, DEFAULT, model=toy or Toy(), out=folder / "out", **options)
 
 
 def test_an_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path: Path) -> None:
     found = evaluated(tmp_path)
     assert found.table["method"].tolist() == METHODS
-    pd.testing.assert_frame_equal(found.table, direct(tmp_path, SSCD(repeats=3)))
+    pd.testing.assert_frame_equal(found.table, direct(tmp_path, DEFAULT))
     assert found.grid is None
     assert found.folder == tmp_path / "out"
     assert found.siblings.corpora == list(PERIODS)
@@ -196,10 +199,11 @@ def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
     assert told["store"] == found.siblings.fingerprint
     assert (told["space"], told["alpha"]) == ("centred", 0.1)
     assert told["sscd"] == {
-        "metric": "kl",
+        "metric": "nearest",
         "strategy": "random",
         "normalised": True,
-        "rate": 0.4,
+        "rate": 0.3,
+        "keep": 0.25,
         "repeats": 3,
         "seed": 0,
     }
@@ -211,7 +215,8 @@ def test_a_grid_is_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -
     assert found.grid is not None
     assert len(found.grid) == len(PAPER) * 4 * len(RATES)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "grid.csv"), found.grid)
-    pairs = pairs_of(found.data, found.siblings)
+    raw = pairs_of(found.data, found.siblings)
+    pairs = fit_space(raw, "standardised").of(raw)
     sizes = (found.data.texts[0].sentences, found.data.texts[1].sentences)
     pd.testing.assert_frame_equal(found.grid, grid_table(found.data, grid(pairs, sizes, repeats=3)))
 
@@ -271,7 +276,7 @@ def test_the_table_has_a_row_of_each_method(shell: Shell) -> None:
     printed = rows(out)
     assert list(printed) == METHODS
     assert out.splitlines()[0].split()[:2] == ["method", "Spearman"]
-    wanted = direct(shell.folder, SSCD(repeats=3))
+    wanted = direct(shell.folder, DEFAULT)
     for row, cells in zip(wanted.to_dict("records"), printed.values(), strict=True):
         if not np.isnan(row["spearman"]):
             assert cells[0] == f"{row['spearman']:.3f}"
@@ -370,7 +375,7 @@ def test_a_grid_as_json_can_be_read(shell: Shell) -> None:
 @pytest.mark.parametrize("space", ["raw", "centred", "standardised"])
 def test_vectors_are_scored_in_the_space_that_is_asked_for(shell: Shell, space: str) -> None:
     shell.eval("--space", space)
-    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD(repeats=3), space))
+    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, DEFAULT, space))
     assert shell.told["space"] == space
 
 
@@ -378,14 +383,14 @@ def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Sh
     shell.eval("--normalised")
     data = load("usages.csv")
     sizes = (data.texts[0].sentences, data.texts[1].sentences)
-    assert shell.table["method"][0] == "SSCD kl, random, normalised, rate 0.4"
-    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD(repeats=3, corpus_sizes=sizes)))
+    assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, keep 0.25"
+    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, replace(DEFAULT, corpus_sizes=sizes)))
     assert shell.told["sscd"]["normalised"] is True
 
 
 def test_alpha_is_the_false_discovery_rate(shell: Shell) -> None:
     shell.eval("--alpha", "0.2")
-    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD(repeats=3), alpha=0.2))
+    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, DEFAULT, alpha=0.2))
     assert shell.told["alpha"] == 0.2
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from lexshift import _checks
-from lexshift.benchmark.dataset import Dataset
+from lexshift.benchmark.dataset import Dataset, keep_one, number_in, read_lines
 from lexshift.benchmark.dwug import is_dwug, load_dwug
 from lexshift.benchmark.liverpool import is_liverpool, load_liverpool
 from lexshift.benchmark.semeval import is_semeval, load_semeval
@@ -42,3 +43,29 @@ def load(path: str | os.PathLike[str], suffix: str = "strip") -> Dataset:
         f"{str(place)!r} is no data set that is known: neither SemEval (targets.txt, corpus1, corpus2), nor DWUG or "
         f"DURel (data/*/uses.csv), nor Liverpool FC (annotated_words.csv, contexts.txt), nor a csv or tsv table"
     )
+
+
+def with_gold(data: Dataset, path: str | os.PathLike[str]) -> Dataset:
+    """The same usages with the gold of another release of the same words, or of a file of word<TAB>value lines."""
+    place = Path(path)
+    if place.is_dir():
+        other = load(place)
+        graded, binary, told = other.graded, other.binary, f"{other.gold} of {other.name}"
+    else:
+        graded, binary, told = _graded_lines(place), {}, place.name
+    graded = {word: value for word, value in graded.items() if word in data.words}
+    binary = {word: value for word, value in binary.items() if word in data.words}
+    if not graded and not binary:
+        raise UserError(f"{str(place)!r} has gold for none of the words of {data.name}")
+    return replace(data, graded=graded, binary=binary, gold=told)
+
+
+def _graded_lines(path: Path) -> dict[str, float]:
+    graded: dict[str, float] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        if line.strip():
+            word, tab, value = line.rstrip("\r").partition("\t")
+            if not tab:
+                raise UserError(f"{str(path)!r}, line {number}: no tab between the word and its value")
+            keep_one(graded, word.strip(), number_in({"value": value}, "value", path, number), path, number)
+    return graded

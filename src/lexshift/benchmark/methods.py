@@ -17,7 +17,7 @@ from lexshift import _checks, swap
 from lexshift._streams import generator
 from lexshift._typing import Floats, Pairs
 from lexshift.distance import PAPER
-from lexshift.distance.metric import evaluate, get
+from lexshift.distance.metric import as_given, between_usages, evaluate, get
 from lexshift.gaussian import fit
 from lexshift.significance import benjamini_hochberg, permutation_test
 from lexshift.sscd import RATES, SSCD, Sweep, for_words, sweep
@@ -52,12 +52,16 @@ class Scored:
 
 
 def sscd(pairs: Pairs, settings: SSCD) -> Scored:
-    """SSCD: |e_original - e_swap|."""
+    """SSCD: |e_original - e_swap|, and what is kept of e_original."""
     metric = settings.metric if isinstance(settings.metric, str) else settings.metric.name
     changes = settings.score_words(pairs)
-    scores = np.stack([np.abs(change.e_original - change.e_swap) for change in changes.values()])
+    scores = np.stack(
+        [np.abs(change.e_original - change.e_swap) + settings.keep * change.e_original for change in changes.values()]
+    )
     normalised = ", normalised" if settings.corpus_sizes else ""
-    return Scored(f"SSCD {metric}, {settings.strategy}{normalised}, rate {settings.rate:g}", tuple(pairs), scores)
+    kept = f", keep {settings.keep:g}" if settings.keep else ""
+    name = f"SSCD {metric}, {settings.strategy}{normalised}, rate {settings.rate:g}{kept}"
+    return Scored(name, tuple(pairs), scores)
 
 
 def original(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) -> Scored:
@@ -66,6 +70,9 @@ def original(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) 
     distances = []
     for word, sides in pairs.items():
         old, new = _checks.pair(*sides)
+        if chosen.usages:
+            distances.append(between_usages(chosen, old, new)(as_given(len(old), len(new))))
+            continue
         D1, D2 = fit(old, "old", chosen.unit_rows), fit(new, "new", chosen.unit_rows)
         distances.append(evaluate([chosen], D1, D2, generator(seed, "samples", word)))
     return Scored(name or f"e_original {metric}", tuple(pairs), np.stack(distances))

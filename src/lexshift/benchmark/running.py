@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__, _checks
 from lexshift._files import disk_faults, write_whole
+from lexshift._typing import Pairs
 from lexshift.benchmark.dataset import PERIODS, Dataset
 from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, table
-from lexshift.benchmark.loading import load
+from lexshift.benchmark.loading import load, with_gold
 from lexshift.benchmark.methods import grid
 from lexshift.embedding import embed_usages
 from lexshift.errors import UserError
@@ -51,34 +52,80 @@ class Evaluated:
     folder: Path
 
 
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A data set that is ready to be scored.
+
+    Attributes
+    ----------
+    data : Dataset
+    siblings : Siblings
+    pairs : dict of a word to its (old, new) arrays
+        Of the words with enough usages, in the space that was asked for.
+    sizes : (int, int)
+        Sentences of each period.
+    folder : Path
+        Where what is found is kept.
+    """
+
+    data: Dataset
+    siblings: Siblings
+    pairs: Pairs
+    sizes: tuple[int, int]
+    folder: Path
+
+
+def prepare(
+    path: str | os.PathLike[str],
+    model: Any,
+    out: str | os.PathLike[str] | None,
+    space: str,
+    suffix: str,
+    monitor: Monitor,
+    graded: bool = False,
+    gold: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> Prepared:
+    """Load a data set, embed its usages unless they are kept already, and put the vectors into a space.
+
+    The gold is that of the data set, or ``gold``. With ``graded`` it must be graded; otherwise changed or not is enough.
+    """
+    _checks.choice(space, "space", KINDS)
+    data = load(path, suffix)
+    if gold is not None:
+        data = with_gold(data, gold)
+    if not data.graded and (graded or not data.binary):
+        raise UserError(f"{os.fspath(path)!r} has no {'graded ' if graded else ''}gold to compare with")
+    folder = Path(out) if out is not None else Path(default_folder(data, model))
+    siblings = embed_usages(data.usages, model, folder / STORE, PERIODS, monitor=monitor, **options)
+    pairs = pairs_of(data, siblings)
+    if not pairs:
+        raise UserError(f"no word of {os.fspath(path)!r} has two usages in each period")
+    sizes = (data.texts[0].sentences, data.texts[1].sentences)
+    return Prepared(data, siblings, fit_space(pairs, space).of(pairs), sizes, folder)
+
+
 def evaluate(
     path: str | os.PathLike[str],
     settings: SSCD,
     *,
     model: Any = "minilm",
     out: str | os.PathLike[str] | None = None,
-    space: str = "raw",
+    space: str = "standardised",
     normalised: bool = False,
     alpha: float = 0.05,
     with_grid: bool = False,
     suffix: str = "strip",
+    gold: str | os.PathLike[str] | None = None,
     monitor: Monitor | None = None,
     **options: Any,
 ) -> Evaluated:
     """Evaluate SSCD and the other systems on a data set; its vectors are computed once and kept."""
     heard = monitor or Silent()
-    _checks.choice(space, "space", KINDS)
     _checks.between_0_and_1(alpha, "alpha")
-    data = load(path, suffix)
-    if not data.graded and not data.binary:
-        raise UserError(f"{os.fspath(path)!r} has no gold to compare with")
-    folder = Path(out) if out is not None else Path(default_folder(data, model))
-    siblings = embed_usages(data.usages, model, folder / STORE, PERIODS, monitor=heard, **options)
-    pairs = pairs_of(data, siblings)
-    if not pairs:
-        raise UserError(f"no word of {os.fspath(path)!r} has two usages in each period")
-    pairs = fit_space(pairs, space).of(pairs)
-    sizes = (data.texts[0].sentences, data.texts[1].sentences)
+    prepared = prepare(path, model, out, space, suffix, heard, gold=gold, **options)
+    data, siblings, pairs = prepared.data, prepared.siblings, prepared.pairs
+    sizes, folder = prepared.sizes, prepared.folder
     chosen = replace(settings, corpus_sizes=sizes if normalised else None)
     heard.stage("scoring", 1, "grids" if with_grid else "methods")
     evaluations = table([judge(data, scored) for scored in systems(pairs, chosen, alpha)])
@@ -97,6 +144,7 @@ def evaluate(
             "strategy": settings.strategy,
             "normalised": normalised,
             "rate": settings.rate,
+            "keep": settings.keep,
             "repeats": settings.repeats,
             "seed": settings.seed,
         },

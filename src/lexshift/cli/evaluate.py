@@ -8,7 +8,7 @@ import typer
 
 from lexshift.cli import options
 
-_SCORES = "How change is scored"
+_SCORES = options.SCORES
 
 
 def command(
@@ -18,18 +18,20 @@ def command(
     ] = None,
     model: options.Model = "minilm",
     grid: Annotated[bool, typer.Option("--grid", help="Every metric, strategy and rate of the paper too.")] = False,
+    gold: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Gold of another release, or of word<TAB>value lines.")
+    ] = None,
     suffix: Annotated[
         str, typer.Option(help="SemEval: strip the part of speech from what the model sees, or keep it.")
     ] = "strip",
-    space: Annotated[
-        str, typer.Option(help="Of the vectors: raw, centred or standardised.", rich_help_panel=_SCORES)
-    ] = "raw",
-    metric: Annotated[str, typer.Option(help="Of SSCD.", rich_help_panel=_SCORES)] = "kl",
+    space: options.Space = "standardised",
+    metric: Annotated[str, typer.Option(help="Of SSCD.", rich_help_panel=_SCORES)] = "nearest",
     strategy: Annotated[str, typer.Option(help="Of SSCD: random or distance.", rich_help_panel=_SCORES)] = "random",
     normalised: Annotated[
         bool, typer.Option("--normalised", help="Swap counts normalised by corpus size.", rich_help_panel=_SCORES)
     ] = False,
-    rate: Annotated[float, typer.Option(help="The share that is swapped, 0 to 1.", rich_help_panel=_SCORES)] = 0.4,
+    rate: Annotated[float, typer.Option(help="The share that is swapped, 0 to 1.", rich_help_panel=_SCORES)] = 0.3,
+    keep: options.Keep = None,
     repeats: Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=_SCORES)] = 20,
     alpha: Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=_SCORES)] = 0.05,
     seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
@@ -52,12 +54,14 @@ def command(
     from lexshift.benchmark.running import evaluate
     from lexshift.cli.results import FORMATS, interruptible
     from lexshift.cli.scores import show
+    from lexshift.comparison import default_keep
     from lexshift.monitor import Silent
     from lexshift.progress import Bars, err
     from lexshift.sscd import SSCD
 
     choice(form, "format", FORMATS)
-    settings = SSCD(metric, strategy, rate, repeats, seed)  # type: ignore[arg-type]  # checked there
+    kept = default_keep(metric) if keep is None else keep
+    settings = SSCD(metric, strategy, rate, repeats, seed, keep=kept)  # type: ignore[arg-type]  # checked there
     with interruptible(), Bars() as bars:
         result = evaluate(
             path,
@@ -69,6 +73,7 @@ def command(
             alpha=alpha,
             with_grid=grid,
             suffix=suffix,
+            gold=gold,
             monitor=Silent() if quiet else bars,
             precision=precision,
             layers=layers,
@@ -81,6 +86,6 @@ def command(
         )
     show(result, form)
     if not quiet:
-        gold = result.data.gold or "changed or not"
+        judged = result.data.gold or "changed or not"
         words = len(result.data.graded or result.data.binary)
-        err.print(f"\n{words} words, gold: {gold}; results in {result.folder}")
+        err.print(f"\n{words} words, gold: {judged}; results in {result.folder}")
