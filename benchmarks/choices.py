@@ -1,8 +1,8 @@
 """The comparison behind the defaults: layers, space, metric, what is kept of the distance, and the swap rate.
 
-Every usage of a data set is embedded once with all layers, and all choices are scored from the same vectors, with at
-most 200 usages of a word in a period. One choice is varied at a time about the default. Prints Spearman's correlation
-with the graded gold and its bootstrap interval over words, and writes the same as CSV.
+Every usage of a data set is embedded once with all layers, and all choices are scored from the same vectors, by default
+with at most 200 usages of a word in a period. One choice is varied at a time about the default. Prints Spearman's
+correlation with the graded gold and its bootstrap interval over words, and writes the same as CSV.
 
     python benchmarks/choices.py FOLDER... --model minilm --layers 6 --store STORES --csv choices.csv
 
@@ -26,7 +26,6 @@ from lexshift.benchmark.loading import load, with_gold
 from lexshift.benchmark.methods import Scored, original, sscd
 from lexshift.space import KINDS, fit_space
 
-MOST = 200
 LAYERS = ("last", "mean:2", "mean:4", "mean:all", "concat:2", "concat:4")
 PLAIN = ("cosine", "braycurtis", "apd", "nearest")
 SWAPPED = ("kl", "jeffreys", "braycurtis", "cosine", "apd", "nearest")
@@ -37,8 +36,8 @@ def siblings_of(data: Dataset, model: str, layers: int, store: Path) -> Siblings
     return embed_usages(data.usages, model, folder, PERIODS, precision="float16", layers=f"concat:{layers}")
 
 
-def sampled(rows: Matrix, rng: np.random.Generator) -> Matrix:
-    chosen = np.sort(rng.permutation(len(rows))[:MOST])
+def sampled(rows: Matrix, most: int, rng: np.random.Generator) -> Matrix:
+    chosen = np.sort(rng.permutation(len(rows))[:most])
     return np.asarray(rows[chosen], np.float32)
 
 
@@ -50,7 +49,7 @@ def layered(rows: Matrix, spec: str, depth: int) -> Matrix:
     return parts.reshape(len(rows), -1) if kind == "concat" else parts.mean(axis=1)
 
 
-def choices(pairs: Pairs, depth: int) -> list[tuple[str, str, str, Scored]]:
+def choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str, str, str, Scored]]:
     """What is varied, its value, the rest of the setting, and the scores."""
 
     def space(spec: str = "mean:4", kind: str = "standardised") -> Pairs:
@@ -58,8 +57,10 @@ def choices(pairs: Pairs, depth: int) -> list[tuple[str, str, str, Scored]]:
         return fit_space(chosen, kind).of(chosen)
 
     default = partial(SSCD, "nearest", rate=0.3, keep=0.25)
-    standard = space()
     rows = [("layers", spec, "default", sscd(space(spec), default())) for spec in LAYERS]
+    if layers_only:
+        return rows
+    standard = space()
     rows += [("space", kind, "default", sscd(space(kind=kind), default())) for kind in KINDS]
     rows += [("space", kind, "APD alone", original(space(kind=kind), "apd")) for kind in KINDS]
     rows += [("distance alone", metric, "standardised", original(standard, metric)) for metric in PLAIN]
@@ -77,6 +78,8 @@ def main() -> None:
     parser.add_argument("--layers", type=int, required=True, help="how many the model has")
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--csv", type=Path, required=True)
+    parser.add_argument("--most", type=int, default=200, help="usages of a word in a period")
+    parser.add_argument("--layers-only", action="store_true", help="vary the layers and nothing else")
     options = parser.parse_args()
     found = []
     for folder in options.folders:
@@ -86,9 +89,12 @@ def main() -> None:
         if gold:
             data = with_gold(data, gold)
         rng = np.random.default_rng(0)
-        pairs = {word: (sampled(a, rng), sampled(b, rng)) for word, (a, b) in pairs_of(data, siblings).items()}
+        pairs = {
+            word: (sampled(old, options.most, rng), sampled(new, options.most, rng))
+            for word, (old, new) in pairs_of(data, siblings).items()
+        }
         named = data.name + (f", gold of {Path(gold).name}" if gold else "")
-        for varied, value, rest, scored in choices(pairs, options.layers):
+        for varied, value, rest, scored in choices(pairs, options.layers, options.layers_only):
             rho = judge(data, scored).averaged
             found.append(
                 {

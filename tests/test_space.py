@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lexshift import SSCD, UserError
-from lexshift._typing import Floats, Matrix
+from lexshift._typing import Floats, Pairs
 from lexshift.space import KINDS, fit_space
 
-Sets = dict[str, tuple[Matrix, Matrix]]
+Sets: TypeAlias = Pairs
 
 
 def words_of(

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 from lexshift import __version__, _checks, swap
 from lexshift._choosing import choose_words
 from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_files, refuse_same
-from lexshift._typing import Matrix
+from lexshift._typing import Pairs
 from lexshift.corpus.sources import as_text
 from lexshift.corpus.targets import Match, Targets, Words, read_targets
 from lexshift.distance.metric import Metric, get
@@ -226,7 +226,7 @@ def _at_least_two(min_usages: int) -> int:
     return int(min_usages)
 
 
-def _enough(siblings: Siblings, words: Sequence[str], least: int) -> dict[str, tuple[Matrix, Matrix]]:
+def _enough(siblings: Siblings, words: Sequence[str], least: int) -> Pairs:
     """The vectors of the words that have enough of them."""
     pairs = {word: (siblings[word].old, siblings[word].new) for word in words if word in siblings}
     return {word: (old, new) for word, (old, new) in pairs.items() if min(len(old), len(new)) >= least}

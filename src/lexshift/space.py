@@ -56,7 +56,7 @@ class Space:
         return ((rows - self.mean) / self.scale).astype(np.float32)
 
     def of(self, pairs: Pairs) -> Pairs:
-        """All words' vectors in this space, each word's made when it is asked for: a store may be larger than memory."""
+        """All words' vectors in this space, each word's made when asked for: a store may be larger than memory."""
         return pairs if self.kind == "raw" else _Within(self, pairs)
 
 

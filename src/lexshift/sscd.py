@@ -162,7 +162,7 @@ class SSCD:
         result = self._sweep(old, new, word)
         scores = result.scores[0, 0]
         return Change(
-            score=float(scores.mean() + self.keep * result.e_original[0]),
+            score=float(scores.mean() + float(self.keep) * result.e_original[0]),
             spread=float(scores.std()),
             e_original=float(result.e_original[0]),
             e_swap=result.e_swap[0, 0],

@@ -55,11 +55,10 @@ def sscd(pairs: Pairs, settings: SSCD) -> Scored:
     """SSCD: |e_original - e_swap|, and what is kept of e_original."""
     metric = settings.metric if isinstance(settings.metric, str) else settings.metric.name
     changes = settings.score_words(pairs)
-    scores = np.stack(
-        [np.abs(change.e_original - change.e_swap) + settings.keep * change.e_original for change in changes.values()]
-    )
+    keep = float(settings.keep)
+    scores = np.stack([np.abs(c.e_original - c.e_swap) + keep * c.e_original for c in changes.values()])
     normalised = ", normalised" if settings.corpus_sizes else ""
-    kept = f", keep {settings.keep:g}" if settings.keep else ""
+    kept = f", keep {keep:g}" if keep else ""
     name = f"SSCD {metric}, {settings.strategy}{normalised}, rate {settings.rate:g}{kept}"
     return Scored(name, tuple(pairs), scores)
 

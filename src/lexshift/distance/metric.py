@@ -119,6 +119,8 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
 def between_usages(metric: Metric, old: Matrix, new: Matrix) -> Callable[[Array], Floats]:
     """The function of sides that a metric of usages gives for two sets of rows, its answers checked."""
     distances = metric.between(old, new)
+    if not callable(distances):
+        raise ValueError(f"metric {metric.name!r} must return a function of sides for two sets of rows")
 
     def of(sides: Array) -> Floats:
         values = np.asarray(distances(sides), dtype=float)
@@ -140,8 +142,8 @@ def refuse_undefined(metric: Metric, values: Floats) -> None:
     if not np.isfinite(values).all():
         raise ValueError(
             f"metric {metric.name!r} is undefined for these sets: it came out as "
-            f"{values[~np.isfinite(values)][0]} (a mean vector of zeros, or one whose dimensions are all equal, "
-            f"has no direction to compare)"
+            f"{values[~np.isfinite(values)][0]} (a vector of zeros, or one whose dimensions are all equal, has no "
+            f"direction to compare)"
         )
 
 

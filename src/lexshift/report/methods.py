@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lexshift.distance import get, metrics
+from lexshift.distance import get
 from lexshift.distance.nearest import FEW
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def _embedding(result: Result) -> str:
             str(encoder.get("pooling")), "pooled"
         )
         told += f", taking {'the last layer' if kind == 'last' else layers}; the pieces of a word were {pieces}"
-    return f"{told}. This gave vectors of {dimensions} dimensions.{_SPACES.get(result.settings['space'], '')}"
+    space = _SPACES.get(result.space.kind, "") if result.space is not None else ""
+    return f"{told}. This gave vectors of {dimensions} dimensions.{space}"
 
 
 def _number(text: str) -> str:
@@ -77,7 +78,7 @@ def _number(text: str) -> str:
 
 def _scores(result: Result) -> str:
     settings, rate = result.settings, result.scores.sscd.rate
-    metric = _metric(settings["metric"])
+    metric = _metric(settings["metric"], get(result.scores.sscd.metric).usages)
     number = f"occurrences in the number of {100 * rate:g}% of the smaller set"
     which = (
         f"{number}, those farthest from the other corpus's centroid, were swapped"
@@ -100,22 +101,22 @@ def _scores(result: Result) -> str:
     )
 
 
-def _metric(name: str) -> str:
+def _metric(name: str, usages: bool = False) -> str:
     kind, _, distance = name.partition("-")
     if kind == "dscd" and distance:
         return f"the expected {distance.partition(':')[0]} distance of vectors of their Gaussians (DSCD)"
-    return _METRICS.get(name, f"the {name} distance of their means")
+    return _METRICS.get(name, f"the {name} distance of {'the usages' if usages else 'their means'}")
 
 
 def _significance(result: Result) -> str:
     settings = result.settings
     tested = len(result.scores.words)
-    by = get(settings["metric"]).tested_by if settings["metric"] in metrics() else ""
+    by = get(result.scores.sscd.metric).tested_by
     measure = f", measured by {_metric(by)}" if by else ""
     return (
         f"Significance was tested by random reassignment of a word's occurrences to the corpora{measure} (all "
-        f"reassignments where there are fewer than 1,000, else up to {settings['permutations']:,}), and the false discovery rate "
-        f"over the {tested} tested words was controlled after Benjamini and Hochberg; words with q ≤ "
+        f"reassignments where there are fewer than 1,000, else up to {settings['permutations']:,}), and the false "
+        f"discovery rate over the {tested} tested words was controlled after Benjamini and Hochberg; words with q ≤ "
         f"{settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap intervals "
         f"from {settings['resamples']:,} resamples of the occurrences. Words with fewer than {settings['min_usages']} "
         f"occurrences in a corpus were not scored. The random seed was {settings['seed']}."

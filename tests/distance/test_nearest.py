@@ -1,0 +1,296 @@
+"""The distance to the nearest of a few drawn usages, against every draw there is."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+
+from lexshift import Gaussian, UserError, sweep
+from lexshift._typing import Array, Floats, Matrix
+from lexshift.distance import get, metrics, nearest
+from lexshift.distance.metric import as_given
+from lexshift.distance.nearest import Neighbours
+
+SEEDS = st.integers(0, 2**32 - 1)
+SIZES = st.integers(1, 7)
+FEWS = st.integers(1, 5)
+DIMENSIONS = st.integers(2, 9)
+
+
+def sets(n: int, m: int, d: int, seed: int, mean: float = 1.0) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(mean, 1, (n, d)), rng.normal(mean, 1, (m, d)) + 0.5 * rng.normal(size=d)
+
+
+def slow(old: Matrix, new: Matrix, few: int) -> float:
+    """Every draw of a few usages of the other set, and the nearest of them, on average; both ways averaged."""
+    distances = cdist(old.astype(float), new.astype(float), "cosine")
+    ways = []
+    for from_one in (distances, distances.T):
+        n = from_one.shape[1]
+        draws = list(itertools.combinations(range(n), min(few, n)))
+        ways.append(np.mean([[row[list(draw)].min() for draw in draws] for row in from_one]))
+    return float(0.5 * (ways[0] + ways[1]))
+
+
+def by_rank(old: Matrix, new: Matrix, few: int) -> float:
+    """The same where there are too many draws: the k-th nearest of n is the nearest of s in C(n - k, s - 1) of them."""
+    distances = cdist(old.astype(float), new.astype(float), "cosine")
+    ways = []
+    for from_one in (distances, distances.T):
+        n = from_one.shape[1]
+        s = min(few, n)
+        chances = [float(Fraction(math.comb(n - k, s - 1), math.comb(n, s))) for k in range(1, n + 1)]
+        ways.append((np.sort(from_one, axis=1) @ chances).mean())
+    return float(0.5 * (ways[0] + ways[1]))
+
+
+def fast(old: Matrix, new: Matrix, few: int | None = None, sides: Array | None = None) -> Floats:
+    """What the kernel says, with another number of usages drawn if asked for."""
+    with pytest.MonkeyPatch.context() as patch:
+        if few is not None:
+            patch.setattr(nearest, "FEW", few)
+        return Neighbours(old, new)(as_given(len(old), len(new)) if sides is None else sides)
+
+
+def taken(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
+    """The rows of the two sides, each as often as it counts."""
+    rows = np.concatenate([old, new])
+    return np.repeat(rows, np.maximum(sides, 0), axis=0), np.repeat(rows, np.maximum(-sides, 0), axis=0)
+
+
+# Against every draw
+
+
+@given(SIZES, SIZES, DIMENSIONS, FEWS, st.sampled_from([0.0, 1.0, 20.0]), SEEDS)
+def test_the_value_is_the_mean_over_all_draws(n: int, m: int, d: int, few: int, mean: float, seed: int) -> None:
+    old, new = sets(n, m, d, seed, mean)
+    assert fast(old, new, few)[0] == pytest.approx(slow(old, new, few), rel=1e-9, abs=1e-12)
+
+
+@given(SIZES, SIZES, DIMENSIONS, FEWS, SEEDS)
+def test_the_value_of_float32_rows_is_the_mean_over_all_draws(n: int, m: int, d: int, few: int, seed: int) -> None:
+    old, new = (rows.astype(np.float32) for rows in sets(n, m, d, seed))
+    assert fast(old, new, few)[0] == pytest.approx(slow(old, new, few), abs=2e-6)
+
+
+@given(st.integers(1, 5), st.integers(1, 5), FEWS, st.data(), SEEDS)
+def test_usages_that_count_several_times_or_not_at_all_are_rows_repeated_or_left_out(
+    n: int, m: int, few: int, data: st.DataObject, seed: int
+) -> None:
+    old, new = sets(n, m, 4, seed)
+    times = st.lists(st.integers(-3, 3), min_size=n + m, max_size=n + m)
+    both = times.filter(lambda row: 0 < sum(k for k in row if k > 0) < 9 and 0 < -sum(k for k in row if k < 0) < 9)
+    sides = np.array(data.draw(st.lists(both, min_size=1, max_size=3)))
+    wanted = [slow(*taken(old, new, row), few) for row in sides]
+    assert_allclose(fast(old, new, few, sides), wanted, rtol=1e-9, atol=1e-12)
+
+
+@given(st.integers(2, 90), st.integers(2, 90), st.integers(2, 30), SEEDS)
+def test_twenty_are_drawn_or_all_if_there_are_fewer(n: int, m: int, d: int, seed: int) -> None:
+    old, new = sets(n, m, d, seed)
+    assert fast(old, new)[0] == pytest.approx(by_rank(old, new, 20), rel=1e-9)
+
+
+def test_by_rank_is_the_mean_over_all_draws() -> None:
+    for n, m, few in itertools.product((2, 5, 8), (3, 6), (1, 2, 4, 20)):
+        old, new = sets(n, m, 3, n * m)
+        assert by_rank(old, new, few) == pytest.approx(slow(old, new, few), rel=1e-12)
+
+
+def test_the_draws_that_are_left_out_of_many_do_not_count() -> None:
+    old, new = sets(700, 900, 6, 0)
+    assert fast(old, new)[0] == pytest.approx(by_rank(old, new, 20), rel=1e-8)
+
+
+def test_draws_of_usages_with_many_copies_are_those_of_their_rows() -> None:
+    old, new = sets(30, 40, 5, 1)
+    rng = np.random.default_rng(1)
+    sides = np.concatenate(
+        [rng.multinomial(30, np.full(30, 1 / 30), 6), -rng.multinomial(40, np.full(40, 1 / 40), 6)], 1
+    )
+    assert (sides == 0).any()
+    wanted = [by_rank(*taken(old, new, row), 20) for row in sides]
+    assert_allclose(fast(old, new, sides=sides), wanted, rtol=1e-9)
+
+
+# What follows from the definition
+
+
+@given(st.integers(2, 30), st.integers(2, 30), DIMENSIONS, SEEDS)
+def test_of_one_drawn_usage_it_is_the_average_pairwise_distance(n: int, m: int, d: int, seed: int) -> None:
+    old, new = sets(n, m, d, seed)
+    units = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (old, new)]
+    apd = float(get("apd")(Gaussian.fit(units[0]), Gaussian.fit(units[1])))
+    assert fast(old, new, 1)[0] == pytest.approx(apd, rel=1e-9)
+
+
+@given(st.integers(2, 15), st.integers(2, 15), st.integers(15, 40), SEEDS)
+def test_of_fewer_usages_than_are_drawn_the_nearest_of_all_counts(n: int, m: int, few: int, seed: int) -> None:
+    old, new = sets(n, m, 4, seed)
+    distances = cdist(old, new, "cosine")
+    wanted = 0.5 * (distances.min(axis=0).mean() + distances.min(axis=1).mean())
+    assert fast(old, new, few)[0] == pytest.approx(wanted, rel=1e-9)
+
+
+@given(st.integers(2, 12), st.integers(2, 12), SEEDS)
+def test_the_more_are_drawn_the_nearer_is_the_nearest(n: int, m: int, seed: int) -> None:
+    old, new = sets(n, m, 5, seed)
+    values = [fast(old, new, few)[0] for few in range(1, max(n, m) + 1)]
+    assert (np.diff(values) < 0).all()
+
+
+@given(st.integers(2, 25), st.integers(2, 25), FEWS, st.booleans(), SEEDS)
+def test_the_order_of_the_usages_does_not_matter(n: int, m: int, few: int, double: bool, seed: int) -> None:
+    old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, 6, seed))
+    rng = np.random.default_rng(seed)
+    wanted = pytest.approx(fast(old, new, few)[0], abs=1e-12 if double else 1e-6)
+    assert fast(rng.permutation(old), rng.permutation(new), few)[0] == wanted
+
+
+@given(st.integers(2, 25), st.integers(2, 25), FEWS, st.booleans(), SEEDS)
+def test_the_old_and_the_new_set_may_change_places(n: int, m: int, few: int, double: bool, seed: int) -> None:
+    old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, 6, seed))
+    value = fast(old, new, few)[0]
+    assert fast(old, new, few, -as_given(n, m))[0] == pytest.approx(value, rel=1e-12)
+    assert fast(new, old, few)[0] == pytest.approx(value, abs=1e-12 if double else 1e-6)
+
+
+@given(st.integers(2, 20), st.integers(2, 20), st.floats(1e-6, 1e6), SEEDS)
+def test_the_lengths_of_the_vectors_do_not_matter(n: int, m: int, factor: float, seed: int) -> None:
+    old, new = sets(n, m, 5, seed)
+    lengths = np.random.default_rng(seed).uniform(0.1, 10, (n, 1))
+    assert fast(old * lengths, new * factor)[0] == pytest.approx(fast(old, new)[0], rel=1e-9)
+
+
+@given(st.integers(2, 12), st.integers(2, 12), st.integers(1, 9), SEEDS)
+def test_each_of_a_batch_is_what_it_is_alone(n: int, m: int, size: int, seed: int) -> None:
+    old, new = sets(n, m, 4, seed)
+    rng = np.random.default_rng(seed)
+    sides = rng.permuted(as_given(n, m).repeat(size, axis=0), axis=1)
+    together = fast(old, new, 3, sides)
+    assert together.shape == (size,)
+    assert_array_equal(together, [fast(old, new, 3, row[None])[0] for row in sides])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
+def test_sides_may_be_whole_numbers_of_any_size(dtype: type[np.signedinteger]) -> None:
+    old, new = sets(4, 5, 3, 2)
+    sides = np.array([[3, 0, 1, 2, -1, -2, 0, -1, 1], [1, 1, 1, 1, -1, -1, -1, -1, -1]])
+    wanted = [slow(*taken(old, new, row), 2) for row in sides]
+    assert_allclose(fast(old, new, 2, sides.astype(dtype)), wanted, rtol=1e-9)
+    assert_allclose(fast(old, new, 2, np.asfortranarray(sides.astype(dtype))), wanted, rtol=1e-9)
+
+
+def test_equal_usages_are_at_no_distance() -> None:
+    rows = sets(6, 2, 4, 3)[0]
+    assert fast(rows, rows)[0] == pytest.approx(0, abs=1e-12)  # its own copy is the nearest of all six
+    same = np.repeat(rows[:1], 30, axis=0)
+    assert fast(same, 2 * same)[0] == pytest.approx(0, abs=1e-12)
+
+
+# How frequent a word is
+
+
+def over_all_samples(old: Matrix, new: Matrix, size: int, few: int) -> float:
+    """The mean value over every sample of so many usages of each set."""
+    sides = []
+    for of_old in itertools.combinations(range(len(old)), size):
+        for of_new in itertools.combinations(range(len(new)), size):
+            row = np.zeros(len(old) + len(new), int)
+            row[list(of_old)] = 1
+            row[len(old) + np.array(of_new)] = -1
+            sides.append(row)
+    return float(fast(old, new, few, np.array(sides)).mean())
+
+
+@pytest.mark.parametrize("few", [1, 2, 3])
+@pytest.mark.parametrize("size", [3, 4, 5])
+def test_a_rarer_word_has_the_same_value_on_average(few: int, size: int) -> None:
+    old, new = sets(6, 5, 4, 4)
+    assert over_all_samples(old, new, size, few) == pytest.approx(fast(old, new, few)[0], rel=1e-9)
+
+
+def test_the_nearest_of_all_usages_would_be_farther_for_a_rarer_word() -> None:
+    old, new = sets(6, 5, 4, 4)
+    assert over_all_samples(old, new, 3, 20) > 1.05 * fast(old, new, 20)[0]
+
+
+def test_samples_of_a_frequent_word_agree_with_all_of_its_usages() -> None:
+    old, new = sets(400, 300, 8, 5)
+    rng, between = np.random.default_rng(5), Neighbours(old, new)
+    whole = between(as_given(400, 300))[0]
+    for size in (25, 80):
+        sides = np.zeros((300, 700), int)
+        for row in sides:
+            row[rng.choice(400, size, replace=False)] = 1
+            row[400 + rng.choice(300, size, replace=False)] = -1
+        values = between(sides)
+        error = values.std() / math.sqrt(len(values))
+        assert error < 0.02 * whole
+        assert abs(values.mean() - whole) < 4 * error
+
+
+# What is refused
+
+
+def test_more_usages_than_can_be_compared_are_refused_with_the_remedy() -> None:
+    many = np.ones((nearest.MOST, 1), np.float32)
+    wanted = r"^the metric 'nearest' compares all usages .* 10,001 of them; .* at most 5,000 .*\(max_per_word\)$"
+    with pytest.raises(UserError, match=wanted):
+        Neighbours(many, many[:1])
+
+
+def test_as_many_usages_as_can_be_compared_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "MOST", 9)
+    old, new = sets(4, 5, 3, 6)
+    assert fast(old, new, 2)[0] == pytest.approx(slow(old, new, 2), rel=1e-9)
+    with pytest.raises(UserError, match="too much for 10 of them"):
+        Neighbours(old, np.concatenate([new, new[:1]]))
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_a_row_of_zeros_is_refused(side: str) -> None:
+    rows = dict(zip(("old", "new"), sets(4, 5, 3, 7), strict=True))
+    rows[side][2] = 0
+    with pytest.raises(ValueError, match=rf"^{side} has a row of zeros \(row 2\)"):
+        Neighbours(rows["old"], rows["new"])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_value_that_is_not_finite_is_refused(value: float) -> None:
+    old, new = sets(4, 5, 3, 8)
+    new[1, 2] = value
+    with pytest.raises(UserError, match=rf"^new holds {value} at row 1, dimension 2"):
+        Neighbours(old, new)
+
+
+def test_the_rows_are_left_as_they_are() -> None:
+    old, new = sets(9, 8, 4, 9)
+    before = old.copy(), new.copy()
+    fast(old, new)
+    assert_array_equal(old, before[0])
+    assert_array_equal(new, before[1])
+
+
+# The metric of that name
+
+
+def test_the_metric_nearest_is_this_one() -> None:
+    assert "nearest" in metrics()
+    old, new = sets(30, 45, 6, 10)
+    assert sweep(old, new, ["nearest"], [0.5], repeats=1).e_original[0] == fast(old, new)[0]
+
+
+def test_the_metric_nearest_cannot_be_had_from_gaussians() -> None:
+    old, new = (Gaussian.fit(rows) for rows in sets(5, 6, 3, 11))
+    with pytest.raises(ValueError, match=r"^metric 'nearest' is a distance between usages; .* Gaussians$"):
+        get("nearest")(old, new)

@@ -1,0 +1,431 @@
+"""The space that a comparison scores in, what it keeps, what it tests and what it says; and gold from elsewhere."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from lexshift import SSCD, Metric, Result, UserError, bootstrap, compare, permutation_test
+from lexshift._typing import Pairs
+from lexshift.benchmark import methods as systems
+from lexshift.benchmark.dataset import Dataset
+from lexshift.benchmark.loading import load, with_gold
+from lexshift.comparison import default_keep
+from lexshift.evidence import leanings
+from lexshift.report.methods import methods
+from lexshift.space import KINDS, Space, fit_space
+
+Paths: TypeAlias = tuple[Path, Path]
+
+COUNTS = {"mouse": (24, 20), "bread": (20, 22), "river": (18, 16), "comet": (3, 20)}
+SCORED = ["mouse", "bread", "river"]  # comet has too few usages
+FAST: dict[str, Any] = {"permutations": 200, "resamples": 30, "monitor": False}
+
+
+class Toy:
+    """An encoder whose vector is a sum of hashes of the words around, in dimensions of unequal size off the origin."""
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
+        keys = [[hashlib.blake2b(word.encode(), digest_size=6).digest() for word in words] for words in around]
+        sums = [np.sum([np.frombuffer(key, np.int8) / 64 for key in of_one], axis=0) for of_one in keys]
+        return np.array((np.array(sums) + 3) * [1, 1, 1, 2, 5, 20], np.float32)
+
+
+def lines_of(period: int) -> list[str]:
+    """A corpus in which mouse is used among other words than in the other one."""
+    rng, lines = random.Random(period), []
+    for word, counts in COUNTS.items():
+        use = "new" if period and word == "mouse" else "old"
+        around = [f"{word}{use}{letter}" for letter in "abcdefgh"]
+        for _ in range(counts[period]):
+            a, b, c = rng.sample(around, 3)
+            lines.append(f"The {a} and the {word} of the {b} was {c}.")
+    rng.shuffle(lines)
+    return lines
+
+
+@pytest.fixture(autouse=True)
+def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests do not wait until the disk has everything."""
+    monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
+    folder = tmp_path_factory.mktemp("corpora")
+    for period, name in enumerate(("1850.txt", "1999.txt")):
+        (folder / name).write_text("\n".join(lines_of(period)) + "\n", "utf-8")
+    return folder / "1850.txt", folder / "1999.txt"
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def saved(
+    request: pytest.FixtureRequest, paths: Paths, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Result, Path]:
+    """A comparison in each of the spaces and its folder."""
+    out = tmp_path_factory.mktemp(request.param) / "out"
+    return made(paths, space=request.param, out=out), out
+
+
+@pytest.fixture(scope="module")
+def usual(paths: Paths) -> Result:
+    """A comparison as it is made unless asked otherwise."""
+    return made(paths)
+
+
+def made(paths: Paths, words: Any = tuple(COUNTS), **options: Any) -> Result:
+    return compare(*paths, words, **{"model": Toy(), **FAST, **options})
+
+
+def pairs_of(result: Result) -> Pairs:
+    """The vectors of the words that have enough of them, as they are stored."""
+    return {word: (result.siblings[word].old, result.siblings[word].new) for word in SCORED}
+
+
+def assert_scored(result: Result, pairs: Pairs, sscd: SSCD, tested: str) -> None:
+    """Whether the table holds what the parts say of these vectors."""
+    table = result.table.set_index("word")
+    assert sorted(result.scores.words) == sorted(pairs)
+    for word, (old, new) in pairs.items():
+        row, change = table.loc[word], sscd.score(old, new, word)
+        interval = bootstrap(old, new, sscd, FAST["resamples"], 0.95, word)
+        p = permutation_test(old, new, tested, FAST["permutations"], sscd.seed, word).p
+        assert (row["score"], row["e_original"]) == (change.score, change.e_original)
+        assert (row["low"], row["high"], row["p"]) == (interval.low, interval.high, p)
+
+
+# The space of a comparison
+
+
+def test_scores_are_those_of_the_vectors_in_the_space_that_was_asked_for(saved: tuple[Result, Path]) -> None:
+    result = saved[0]
+    pairs = pairs_of(result)
+    moved = fit_space(pairs, result.settings["space"]).of(pairs)
+    assert_scored(result, moved, SSCD("nearest", rate=0.3, keep=0.25), "apd")
+
+
+@pytest.mark.parametrize("metric", ["kl", "cosine", "apd"])
+@pytest.mark.parametrize("space", KINDS)
+def test_every_metric_is_of_the_vectors_in_the_space(paths: Paths, metric: str, space: str) -> None:
+    result = made(paths, metric=metric, space=space, rate=0.5, repeats=3)
+    pairs = pairs_of(result)
+    assert_scored(result, fit_space(pairs, space).of(pairs), SSCD(metric, rate=0.5, repeats=3), metric)
+
+
+def test_a_space_makes_a_difference(paths: Paths) -> None:
+    scores = [made(paths, space=space).table.set_index("word")["score"]["mouse"] for space in KINDS]
+    assert len(set(scores)) == 3
+
+
+def test_words_with_too_few_usages_do_not_change_the_space(saved: tuple[Result, Path]) -> None:
+    result = saved[0]
+    assert result.space is not None
+    wanted = fit_space(pairs_of(result), result.settings["space"])
+    np.testing.assert_array_equal(result.space.mean, wanted.mean)
+    np.testing.assert_array_equal(result.space.scale, wanted.scale)
+    comet = (result.siblings["comet"].old, result.siblings["comet"].new)
+    with_it = fit_space({**pairs_of(result), "comet": comet}, "centred")
+    assert not np.allclose(with_it.mean, wanted.mean)
+
+
+def test_the_space_is_written_and_read_back(saved: tuple[Result, Path]) -> None:
+    result, out = saved
+    read = Space.read(out / "space.npz")
+    assert result.space is not None
+    assert read.kind == result.space.kind == result.settings["space"]
+    np.testing.assert_array_equal(read.mean, result.space.mean)
+    np.testing.assert_array_equal(read.scale, result.space.scale)
+    old = result.siblings["mouse"].old
+    np.testing.assert_array_equal(read.apply(old), result.word("mouse").vectors[0])
+
+
+def test_vectors_of_a_word_are_those_that_were_scored(saved: tuple[Result, Path]) -> None:
+    result = saved[0]
+    pairs = pairs_of(result)
+    for word, sides in fit_space(pairs, result.settings["space"]).of(pairs).items():
+        for ours, wanted in zip(result.word(word).vectors, sides, strict=True):
+            np.testing.assert_array_equal(ours, wanted)
+    if result.settings["space"] == "raw":
+        np.testing.assert_array_equal(result.word("mouse").vectors[1], result.siblings["mouse"].new)
+    else:
+        assert np.abs(np.mean(np.concatenate(result.word("mouse").vectors))) < 2 < result.siblings["mouse"].new.mean()
+
+
+def test_vectors_of_a_word_with_too_few_usages_are_in_the_same_space(saved: tuple[Result, Path]) -> None:
+    result = saved[0]
+    assert result.space is not None
+    old, new = result.word("comet").vectors
+    assert (len(old), len(new)) == COUNTS["comet"]
+    np.testing.assert_array_equal(old, result.space.apply(result.siblings["comet"].old))
+
+
+def test_usages_lean_as_their_vectors_in_the_space_do(saved: tuple[Result, Path]) -> None:
+    word = saved[0].word("mouse")
+    for ours, wanted in zip(word.leanings, leanings(*word.vectors), strict=True):
+        np.testing.assert_array_equal(ours, wanted)
+
+
+def test_without_words_to_score_there_is_no_space_and_vectors_are_as_they_are_stored(
+    paths: Paths, tmp_path: Path
+) -> None:
+    result = made(paths, min_usages=1000, out=tmp_path / "out")
+    assert result.space is None
+    assert not (tmp_path / "out" / "space.npz").exists()
+    np.testing.assert_array_equal(result.word("mouse").vectors[0], result.siblings["mouse"].old)
+
+
+def test_a_space_of_an_earlier_run_is_not_left_beside_a_run_without_one(paths: Paths, tmp_path: Path) -> None:
+    made(paths, out=tmp_path / "out")
+    assert (tmp_path / "out" / "space.npz").exists()
+    made(paths, min_usages=1000, out=tmp_path / "out")
+    assert not (tmp_path / "out" / "space.npz").exists()
+
+
+@pytest.mark.parametrize(("space", "hint"), [("centered", "did you mean 'centred'"), ("", ""), (None, ""), (3, "")])
+def test_a_space_that_is_not_known_is_refused_before_anything_is_read(space: Any, hint: str, tmp_path: Path) -> None:
+    wanted = rf"^space must be one of centred, raw, standardised; got .*{hint}"
+    with pytest.raises(UserError, match=wanted):
+        made((tmp_path / "none.txt", tmp_path / "neither.txt"), space=space)
+
+
+# What the run remembers
+
+
+def test_the_run_remembers_the_space_and_what_was_kept(saved: tuple[Result, Path]) -> None:
+    result, out = saved
+    told = json.loads((out / "run.json").read_text("utf-8"))["settings"]
+    assert told == result.settings
+    assert result.space is not None
+    assert (told["space"], told["keep"], told["metric"], told["rate"]) == (result.space.kind, 0.25, "nearest", 0.3)
+
+
+def test_unless_asked_otherwise_vectors_are_standardised_and_a_quarter_is_kept(usual: Result) -> None:
+    settings = {name: usual.settings[name] for name in ("metric", "rate", "keep", "space", "strategy")}
+    assert settings == {
+        "metric": "nearest",
+        "rate": 0.3,
+        "keep": 0.25,
+        "space": "standardised",
+        "strategy": "random",
+    }
+
+
+@pytest.mark.parametrize(("metric", "share"), [("nearest", 0.25), ("kl", 0.0), ("apd", 0.0), ("dscd-cosine", 0.0)])
+def test_a_share_is_kept_by_default_with_nearest_only(metric: str, share: float) -> None:
+    assert default_keep(metric) == share
+
+
+def test_nothing_is_kept_by_default_with_a_metric_of_ones_own() -> None:
+    assert default_keep(Metric("mine", lambda old, new: abs(old.mean - new.mean)[:, 0])) == 0
+
+
+@pytest.mark.parametrize(("metric", "keep"), [("nearest", 0), ("nearest", 0.6), ("cosine", 0.6), ("cosine", None)])
+def test_the_share_that_is_asked_for_is_kept_and_remembered(paths: Paths, metric: str, keep: float | None) -> None:
+    result = made(paths, metric=metric, keep=keep)
+    share = keep or 0.0
+    assert result.settings["keep"] == result.scores.sscd.keep == share
+    for word in result.scores.words.values():
+        swapped = np.abs(word.change.e_original - word.change.e_swap).mean()
+        assert word.change.score == pytest.approx(swapped + share * word.change.e_original, rel=1e-12)
+
+
+@pytest.mark.parametrize("keep", [-0.1, 1.5, "x", True])
+def test_a_share_that_is_none_is_refused_before_anything_is_read(tmp_path: Path, keep: Any) -> None:
+    with pytest.raises(UserError, match=r"^keep must be a number from 0 to 1; got "):
+        made((tmp_path / "none.txt", tmp_path / "neither.txt"), keep=keep)
+
+
+# The test
+
+
+def test_a_word_scored_by_nearest_is_tested_by_apd(usual: Result) -> None:
+    ours, by_nearest = [], []
+    for name in SCORED:
+        old, new = usual.word(name).vectors
+        scored = usual.scores.words[name]
+        assert scored.test == permutation_test(old, new, "apd", 200, 0, name)
+        ours.append(scored.test.e_original)
+        by_nearest.append(permutation_test(old, new, "nearest", 200, 0, name).e_original)
+        assert scored.change.e_original == by_nearest[-1]
+    assert ours != by_nearest
+
+
+@pytest.mark.parametrize("metric", ["kl", "apd", "euclidean"])
+def test_a_word_scored_by_another_metric_is_tested_by_it(paths: Paths, metric: str) -> None:
+    result = made(paths, metric=metric)
+    for name, scored in result.scores.words.items():
+        assert scored.test == permutation_test(*result.word(name).vectors, metric, 200, 0, name)
+
+
+def test_a_metric_of_ones_own_is_tested_by_the_one_that_it_names(paths: Paths) -> None:
+    def between(old: Any, new: Any) -> Any:
+        return abs(old.mean - new.mean).max(axis=-1)
+
+    result = made(paths, metric=Metric("largest", between, tested_by="cosine"))
+    for name, scored in result.scores.words.items():
+        assert scored.test == permutation_test(*result.word(name).vectors, "cosine", 200, 0, name)
+
+
+# What is said of it
+
+
+def test_the_methods_name_the_space(saved: tuple[Result, Path]) -> None:
+    embedding = methods(saved[0])[1]
+    said = {
+        "raw": (False, False),
+        "centred": (True, False),
+        "standardised": (True, True),
+    }[saved[0].settings["space"]]
+    assert ("mean of all vectors" in embedding, "divided by its standard deviation" in embedding) == said
+    assert ("each word weighing the same" in embedding) == said[0]
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"), [(None, ", plus 25% of e_original."), (0.125, ", plus 12.5% of e_original.")]
+)
+def test_the_methods_name_the_share_that_is_kept(paths: Paths, keep: float | None, said: str) -> None:
+    assert said in methods(made(paths, keep=keep))[2]
+
+
+def test_the_methods_say_nothing_of_a_share_if_nothing_is_kept(paths: Paths) -> None:
+    assert "plus" not in methods(made(paths, keep=0))[2]
+    assert "plus" not in methods(made(paths, metric="kl"))[2]
+
+
+def test_the_methods_name_the_measure_and_that_of_the_test(usual: Result, paths: Paths) -> None:
+    _, _, scores, significance = methods(usual)
+    assert "measured by the cosine distance of a vector to the nearest of 20 vectors drawn from the other set" in scores
+    assert "to the corpora, measured by the average pairwise cosine distance (APD) (all" in significance
+    for metric in ("apd", "kl"):
+        assert "measured by" not in methods(made(paths, metric=metric))[3]
+
+
+# The share in an evaluation
+
+
+def words_of(seed: int) -> Pairs:
+    rng = np.random.default_rng(seed)
+    return {f"word {i}": (rng.normal(1, 1, (20, 4)), rng.normal(1 + i, 1, (25, 4))) for i in range(3)}
+
+
+@pytest.mark.parametrize("metric", ["nearest", "cosine"])
+def test_a_system_names_what_it_keeps_and_scores_with_it(metric: str) -> None:
+    pairs = words_of(0)
+    kept, plain = (systems.sscd(pairs, SSCD(metric, rate=0.3, repeats=4, keep=keep)) for keep in (0.25, 0.0))
+    assert kept.method == f"SSCD {metric}, random, rate 0.3, keep 0.25"
+    assert plain.method == f"SSCD {metric}, random, rate 0.3"
+    e_original = systems.original(pairs, metric).scores
+    assert kept.scores.shape == (3, 4)
+    np.testing.assert_allclose(kept.scores, plain.scores + 0.25 * e_original, rtol=1e-12)
+    changes = SSCD(metric, rate=0.3, repeats=4, keep=0.25).score_words(pairs)
+    np.testing.assert_allclose(kept.mean, [change.score for change in changes.values()], rtol=1e-12)
+
+
+def test_the_plain_distance_of_an_evaluation_may_be_nearest() -> None:
+    pairs = words_of(1)
+    found = systems.original(pairs, "nearest")
+    wanted = [[SSCD("nearest").score(*sides).e_original] for sides in pairs.values()]
+    np.testing.assert_array_equal(found.scores, wanted)
+    assert found.method == "e_original nearest"
+
+
+# Gold from elsewhere
+
+
+def semeval(folder: Path, graded: str = "", binary: str = "") -> Path:
+    """A release of SemEval with two words."""
+    for name, text in (("corpus1", "a plane_nn\nthe plane_nn by a tree_nn\n"), ("corpus2", "my tree_nn\n")):
+        (folder / name / "lemma").mkdir(parents=True)
+        (folder / name / "lemma" / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode()))
+    (folder / "targets.txt").write_text("plane_nn\ntree_nn\n")
+    (folder / "truth").mkdir()
+    for name, lines in (("graded.txt", graded), ("binary.txt", binary)):
+        if lines:
+            (folder / "truth" / name).write_text(lines)
+    return folder
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Dataset:
+    """Usages of two words with some gold."""
+    rows = ["word,period,sentence,start,end,graded,binary", "plane_nn,1900,A plane,2,7,0.1,1"]
+    rows += ["plane_nn,2000,plane,0,5,0.1,1", "stone,1900,stone,0,5,0.9,0", "stone,2000,stone,0,5,0.9,0"]
+    (tmp_path / "mine.csv").write_text("\n".join(rows))
+    return load(tmp_path / "mine.csv")
+
+
+def test_gold_of_another_release_takes_the_place_of_the_own(mine: Dataset, tmp_path: Path) -> None:
+    other = semeval(tmp_path / "other", "plane_nn\t0.882\ntree_nn\t0\n", "plane_nn\t0\ntree_nn\t1\n")
+    found = with_gold(mine, other)
+    assert found.graded == {"plane_nn": 0.882}
+    assert found.binary == {"plane_nn": False}
+    assert found.gold == "graded change (SemEval-2020 Task 1, subtask 2) of other"
+    assert (found.name, found.words, found.texts, found.kind) == (mine.name, mine.words, mine.texts, mine.kind)
+    assert found.usages is mine.usages
+    assert mine.graded == {"plane_nn": 0.1, "stone": 0.9}
+    assert mine.binary == {"plane_nn": True, "stone": False}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_gold_of_a_file_is_a_number_after_a_tab(mine: Dataset, tmp_path: Path, end: str, as_text: bool) -> None:
+    path = tmp_path / "gold.tsv"
+    lines = ["stone\t-1.5", "", "plane_nn\t 2e-1 ", "other\t7", "stone\t-1.5"]
+    path.write_bytes(end.join(lines).encode())
+    found = with_gold(mine, str(path) if as_text else path)
+    assert found.graded == {"stone": -1.5, "plane_nn": 0.2}
+    assert found.binary == {}
+    assert found.gold == "gold.tsv"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stone\t1\nplane_nn 2\n", r"gold\.tsv', line 2: no tab between the word and its value$"),
+        ("stone\t1\n\nplane_nn\tmuch\n", r"gold\.tsv', line 3: value is 'much', not a number$"),
+        ("stone\tnan\n", r"gold\.tsv', line 1: value is 'nan', not a number$"),
+        ("stone\tinf\n", r"gold\.tsv', line 1: value is 'inf', not a number$"),
+        ("stone\t\n", r"gold\.tsv', line 1: value is '', not a number$"),
+        ("stone\t1\t2\n", r"gold\.tsv', line 1: value is '1\\t2', not a number$"),
+        ("stone\t1\nstone\t2\n", r"gold\.tsv', line 2: 'stone' has two values, 1\.0 and 2\.0$"),
+        ("rock\t1\n", r"gold\.tsv' has gold for none of the words of mine\.csv$"),
+        ("", r"gold\.tsv' has gold for none of the words of mine\.csv$"),
+    ],
+)
+def test_gold_that_cannot_be_read_is_told_by_file_and_line(mine: Dataset, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "gold.tsv").write_text(text)
+    with pytest.raises(UserError, match=said):
+        with_gold(mine, tmp_path / "gold.tsv")
+
+
+def test_gold_of_a_release_of_other_words_is_refused(mine: Dataset, tmp_path: Path) -> None:
+    other = semeval(tmp_path / "other", "tree_nn\t0.5\n")
+    with pytest.raises(UserError, match=r"other' has gold for none of the words of mine\.csv$"):
+        with_gold(mine, other)
+
+
+def test_gold_of_a_folder_that_is_no_data_set_is_refused(mine: Dataset, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="is no data set that is known"):
+        with_gold(mine, tmp_path / "empty")
+
+
+def test_gold_of_a_file_that_is_not_there_is_told(mine: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"none\.tsv' is missing$"):
+        with_gold(mine, tmp_path / "none.tsv")
+
+
+def test_gold_may_say_only_whether_words_changed(mine: Dataset, tmp_path: Path) -> None:
+    found = with_gold(mine, semeval(tmp_path / "other", binary="plane_nn\t1\ntree_nn\t0\n"))
+    assert found.graded == {}
+    assert found.binary == {"plane_nn": True}

@@ -1,0 +1,496 @@
+"""Metrics that look at the usages, and the share of e_original that is kept, against rows that are moved one by one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from scipy.spatial.distance import cdist
+
+from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, register, search_rate, sweep
+from lexshift._bootstrap import Resampler
+from lexshift._streams import generator
+from lexshift._typing import Array, Floats, Matrix
+from lexshift.distance import get, nearest
+from lexshift.distance.metric import as_given, between_usages
+from lexshift.gaussian import fit
+from lexshift.significance import Splits
+from lexshift.swap import STRATEGIES, Strategy, orders, swap, swap_count, swapped_sides
+
+SHAPES = st.tuples(st.integers(2, 25), st.integers(2, 25), st.integers(3, 9), st.integers(0, 10**6))
+RATES = [0.0, 0.1, 1 / 3, 0.5, 0.8, 1.0]
+
+
+def sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.0) -> tuple[Floats, Floats]:
+    rng = np.random.default_rng(seed)
+    centre = rng.normal(2, 1, d)
+    return rng.normal(centre, 1, (n_old, d)), rng.normal(centre + shift * rng.normal(size=d), 1, (n_new, d))
+
+
+def slow_nearest(old: Matrix, new: Matrix, few: int = 20) -> float:
+    """Sorted distances, each weighted by the chance that it is the least of a few drawn: none of those before it is."""
+    distances = cdist(old.astype(float), new.astype(float), "cosine")
+    ways = []
+    for from_one in (distances, distances.T):
+        n = from_one.shape[1]
+        drawn, left, value = min(few, n), 1.0, np.zeros(len(from_one))
+        for k, column in enumerate(np.sort(from_one, axis=1).T):
+            value += left * min(drawn / (n - k), 1.0) * column
+            left *= max(1 - drawn / (n - k), 0.0)
+        ways.append(value.mean())
+    return float(np.mean(ways))
+
+
+def centroids(old: Matrix, new: Matrix) -> Callable[[Array], Floats]:
+    """A usage metric of one's own: the Euclidean distance between the two means."""
+    rows = np.concatenate([old, new]).astype(float)
+
+    def of(sides: Array) -> Floats:
+        weights = [np.maximum(sides, 0).astype(float), np.maximum(-sides.astype(float), 0)]
+        one, other = (w @ rows / w.sum(axis=1, keepdims=True) for w in weights)
+        return np.linalg.norm(one - other, axis=1)
+
+    return of
+
+
+OWN = Metric("centroids", centroids, usages=True)
+
+
+@pytest.fixture(params=["by name", "as it is"])
+def own(request: pytest.FixtureRequest) -> str | Metric:
+    """A metric of one's own, registered or not."""
+    if request.param == "as it is":
+        return OWN
+    register(OWN)
+    return OWN.name
+
+
+# Swaps
+
+
+def swapped_by_hand(
+    old: Matrix,
+    new: Matrix,
+    strategy: Strategy,
+    repeats: int,
+    seed: int,
+    word: str,
+    sizes: tuple[int, int] | None,
+    between: Callable[[Matrix, Matrix], float] = slow_nearest,
+) -> Floats:
+    """e_swap of rows that really traded places: (rates, repeats)."""
+    rng = generator(seed, "swap", word)
+    in_turn = orders(old, new, fit(old, "old"), fit(new, "new"), strategy, repeats, rng)
+    counts = [swap_count(len(old), len(new), rate, sizes) for rate in RATES]
+    return np.array([[between(*swap(old, new, *order, count)) for count in counts] for order in in_turn]).T
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(SHAPES, st.booleans(), st.none() | st.tuples(st.integers(1, 99), st.integers(1, 99)))
+def test_nearest_after_swaps_is_that_of_the_swapped_rows(
+    strategy: Strategy, shape: tuple[int, int, int, int], double: bool, sizes: tuple[int, int] | None
+) -> None:
+    old, new = (rows.astype(float if double else np.float32) for rows in sets(*shape))
+    found = sweep(old, new, ["nearest"], RATES, 3, shape[3], strategy, sizes, "plane")
+    wanted = swapped_by_hand(old, new, strategy, 3, shape[3], "plane", sizes)
+    assert found.e_swap[0].shape == (len(RATES), 1 if strategy == "distance" else 3)
+    assert_allclose(found.e_swap[0], wanted, rtol=1e-9 if double else 0, atol=1e-12 if double else 1e-6)
+    assert found.e_original[0] == pytest.approx(slow_nearest(old, new), abs=1e-12 if double else 1e-6)
+
+
+@given(st.integers(2, 9), st.integers(2, 9), st.lists(st.integers(0, 9), min_size=1, max_size=4), st.integers(0, 99))
+def test_swapped_sides_say_where_each_row_is_after_swapping(n: int, m: int, counts: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = [min(count, n, m) for count in counts]
+    row_orders = [(rng.permutation(n), rng.permutation(m)) for _ in range(3)]
+    sides = swapped_sides(n, m, row_orders, counts)
+    assert sides.shape == (3, len(counts), n + m)
+    names = np.arange(n + m, dtype=float)[:, None]
+    for of_repeat, order in zip(sides, row_orders, strict=True):
+        for row, count in zip(of_repeat, counts, strict=True):
+            S1_swap, S2_swap = swap(names[:n], names[n:], *order, count)
+            assert set(np.flatnonzero(row == 1)) == set(S1_swap[:, 0])
+            assert set(np.flatnonzero(row == -1)) == set(S2_swap[:, 0])
+
+
+@given(SHAPES, st.sampled_from(STRATEGIES), st.booleans())
+def test_at_a_rate_of_0_e_swap_is_e_original_to_the_last_bit(
+    shape: tuple[int, int, int, int], strategy: Strategy, double: bool
+) -> None:
+    old, new = (rows.astype(float if double else np.float32) for rows in sets(*shape))
+    found = sweep(old, new, ["nearest"], [0.7, 0.0, 0.2], 4, strategy=strategy)
+    assert_array_equal(found.e_swap[0, 1], np.full(found.e_swap.shape[2], found.e_original[0]))
+    assert SSCD("nearest", strategy, rate=0).score(old, new).score == 0.0
+
+
+@given(SHAPES, st.sampled_from(STRATEGIES), st.permutations(["kl", "nearest", "apd", OWN, "cosine"]))
+def test_metrics_of_usages_and_of_gaussians_together_give_what_each_gives_alone(
+    shape: tuple[int, int, int, int], strategy: Strategy, metrics: list[str | Metric]
+) -> None:
+    old, new = sets(*shape)
+    together = sweep(old, new, metrics, [0.5, 0.2, 0.5], 3, 7, strategy, word="plane")
+    assert together.metrics == tuple(get(metric).name for metric in metrics)
+    for i, metric in enumerate(metrics):
+        alone = sweep(old, new, [metric], [0.5, 0.2, 0.5], 3, 7, strategy, word="plane")
+        assert together.e_original[i] == alone.e_original[0]
+        assert_allclose(together.e_swap[i], alone.e_swap[0], rtol=1e-12, atol=1e-14)
+        change = SSCD(metric, strategy, 0.2, 3, 7).score(old, new, "plane")
+        assert change.e_original == together.e_original[i]
+        assert_allclose(change.e_swap, together.e_swap[i, 1], rtol=1e-12, atol=1e-14)
+
+
+def test_words_scored_together_have_the_scores_they_have_alone() -> None:
+    words = {f"word {i}": sets(20 + i, 30, 5, i) for i in range(6)}
+    sscd = SSCD("nearest", rate=0.3, repeats=5, keep=0.25)
+    together = sscd.score_words(words, workers=3)
+    assert {word: change.score for word, change in together.items()} == {
+        word: sscd.score(*rows, word).score for word, rows in words.items()
+    }
+
+
+def test_the_rate_is_searched_with_nearest_as_with_any_metric() -> None:
+    words = {f"word {i}": sets(20, 30, 5, i, shift=3.0) for i in range(3)}
+    curve = search_rate(words, "nearest", repeats=4)
+    assert_array_equal(curve.e_swap[1], sweep(*words["word 1"], ["nearest"], repeats=4, word="word 1").e_swap[0])
+    assert 0.3 <= curve.rate <= 0.9  # the closed form says 0.6
+    assert curve.mean.min() < 0.8 * curve.e_original.mean()
+
+
+# A metric of one's own
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_usage_metric_of_ones_own_scores_as_the_same_distance_of_gaussians(
+    own: str | Metric, strategy: Strategy
+) -> None:
+    old, new = sets(30, 24, 5)
+    ours = SSCD(own, strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
+    theirs = SSCD("euclidean", strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
+    assert_allclose(ours.e_swap, theirs.e_swap, rtol=1e-10)
+    assert (ours.score, ours.e_original, ours.spread) == pytest.approx(
+        (theirs.score, theirs.e_original, theirs.spread), rel=1e-9
+    )
+    found = sweep(old, new, ["euclidean", own], RATES, 3, strategy=strategy)
+    assert_allclose(found.e_swap[1], found.e_swap[0], rtol=1e-9, atol=1e-12)
+    assert found.metrics == ("euclidean", "centroids")
+
+
+@pytest.mark.parametrize("sizes", [(3, 5), (6, 3), (20, 15), (12, 30)])
+def test_a_usage_metric_of_ones_own_is_tested_as_the_same_distance_of_gaussians(
+    own: str | Metric, sizes: tuple[int, int]
+) -> None:
+    old, new = sets(*sizes, 4, seed=3, shift=0.4)
+    ours, theirs = (permutation_test(old, new, metric, 1000, 5, "plane") for metric in (own, "euclidean"))
+    assert ours.e_original == pytest.approx(theirs.e_original, rel=1e-12)
+    assert (ours.p, ours.exceeding, ours.permutations, ours.exact) == (
+        theirs.p,
+        theirs.exceeding,
+        theirs.permutations,
+        theirs.exact,
+    )
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_usage_metric_of_ones_own_has_the_interval_of_the_same_distance_of_gaussians(
+    own: str | Metric, strategy: Strategy
+) -> None:
+    old, new = sets(20, 26, 4)
+    ours, theirs = (
+        bootstrap(old, new, SSCD(metric, strategy, repeats=1, keep=0.2), 60, word="plane")
+        for metric in (own, "euclidean")
+    )
+    assert (ours.low, ours.high, ours.bias) == pytest.approx((theirs.low, theirs.high, theirs.bias), rel=1e-8)
+
+
+USES: dict[str, Callable[[Matrix, Matrix, Metric], Any]] = {
+    "score": lambda old, new, metric: SSCD(metric).score(old, new),
+    "sweep": lambda old, new, metric: sweep(old, new, ["kl", metric]),
+    "test": lambda old, new, metric: permutation_test(old, new, metric, 100),
+    "exact test": lambda old, new, metric: permutation_test(old[:3], new[:3], metric),
+    "bootstrap": lambda old, new, metric: bootstrap(old, new, SSCD(metric), 20),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize(
+    ("answer", "shape"),
+    [
+        (lambda _: 1.0, r"\(\)"),
+        (lambda sides: np.ones(sides.shape), r"\(\d+, \d+\)"),
+        (lambda _: np.ones(7), r"\(7,\)"),
+    ],
+)
+def test_a_usage_metric_that_returns_another_shape_is_told_so(
+    use: str, answer: Callable[[Array], Any], shape: str
+) -> None:
+    metric = Metric("mine", lambda _old, _new: answer, usages=True)
+    with pytest.raises(ValueError, match=rf"^metric 'mine' returned shape {shape} for \d+ pairs of sets$"):
+        USES[use](*sets(20, 30, 4), metric)
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_usage_metric_that_is_undefined_is_told_so(use: str, value: float) -> None:
+    metric = Metric("mine", lambda _old, _new: lambda sides: np.full(len(sides), value), usages=True)
+    with pytest.raises(ValueError, match=rf"^metric 'mine' is undefined for these sets: it came out as {value} "):
+        USES[use](*sets(20, 30, 4), metric)
+
+
+def test_one_undefined_value_among_many_is_enough() -> None:
+    old, new = sets(5, 6, 3)
+    metric = Metric("mine", lambda _old, _new: lambda sides: np.where(sides[:, 0] > 0, 1.0, np.nan), usages=True)
+    both = np.concatenate([as_given(5, 6), -as_given(5, 6)])
+    assert_array_equal(between_usages(metric, old, new)(both[:1]), [1.0])
+    with pytest.raises(ValueError, match="it came out as nan"):
+        between_usages(metric, old, new)(both)
+
+
+def test_a_usage_metric_gets_the_rows_and_the_sides_as_it_is_promised() -> None:
+    seen: list[Array] = []
+
+    def between(old: Matrix, new: Matrix) -> Callable[[Array], Floats]:
+        assert (old.shape, new.shape) == ((12, 3), (9, 3))
+
+        def of(sides: Array) -> Floats:
+            seen.append(sides)
+            return np.ones(len(sides))
+
+        return of
+
+    old, new = sets(12, 9, 3)
+    metric = Metric("mine", between, usages=True)
+    sweep(old, new, [metric], RATES, 4)
+    permutation_test(old, new, metric, 200)
+    assert {row.shape[1] for row in seen} == {21}
+    for sides in seen:
+        assert set(np.unique(sides)) == {-1, 1}
+        assert ((sides == 1).sum(axis=1) == 12).all()
+    seen.clear()
+    bootstrap(old, new, SSCD(metric), 30)
+    resampled = np.concatenate(seen)
+    assert np.abs(resampled).max() > 1
+    assert (np.abs(resampled).sum(axis=1) >= 21).sum() >= 60  # e_original and e_swap of each, copies counted
+    assert ((resampled > 0).any(axis=1) & (resampled < 0).any(axis=1)).all()
+
+
+# The permutation test
+
+
+def all_splits(old: Matrix, new: Matrix, few: int = 20) -> Floats:
+    """The distance of every split, by the definition."""
+    rows, n = np.concatenate([old, new]), len(old) + len(new)
+    chosen = [np.isin(np.arange(n), split) for split in itertools.combinations(range(n), len(old))]
+    return np.array([slow_nearest(rows[members], rows[~members], few) for members in chosen])
+
+
+@settings(max_examples=15)
+@given(
+    st.sampled_from([(2, 2), (2, 5), (5, 2), (3, 4), (4, 4), (5, 3)]),
+    st.sampled_from([1, 2, 20]),
+    st.sampled_from(["float32", "float64"]),
+    st.integers(0, 99),
+)
+def test_p_of_nearest_is_the_share_of_all_splits_if_there_are_few(
+    sizes: tuple[int, int], few: int, dtype: str, seed: int
+) -> None:
+    old, new = (rows.astype(dtype) for rows in sets(*sizes, 4, seed, shift=0.7))
+    splits, e_original = all_splits(old, new, few), slow_nearest(old, new, few)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearest, "FEW", few)
+        found = permutation_test(old, new, "nearest")
+    assert found.exact
+    assert found.permutations == len(splits) - 1
+    assert found.e_original == pytest.approx(e_original, rel=1e-9)
+    assert found.p == pytest.approx((splits >= e_original - 1e-10 * splits.max()).mean())
+
+
+def test_p_of_random_splits_is_near_that_of_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    old, new = sets(5, 6, 4, 6, shift=0.0)
+    exact = permutation_test(old, new, "nearest")
+    assert exact.exact
+    assert 0.1 < exact.p < 0.9
+    monkeypatch.setattr("lexshift.significance.EXACT_BELOW", 0)
+    drawn = permutation_test(old, new, "nearest", 1000)
+    assert (drawn.exact, drawn.permutations) == (False, 1000)
+    assert drawn.p == pytest.approx(exact.p, abs=4 * (0.25 / 1000) ** 0.5)
+
+
+def test_p_of_nearest_is_uniform_where_nothing_changed() -> None:
+    rng = np.random.default_rng(0)
+    found = [permutation_test(rng.normal(1, 1, (4, 5)), rng.normal(1, 1, (5, 5)), "nearest").p for _ in range(300)]
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+    assert 0.02 < np.mean(np.array(found) <= 0.05) < 0.09
+
+
+def test_p_of_nearest_is_small_where_a_meaning_is_new() -> None:
+    old, new = sets(30, 30, 8, 2, shift=0.0)
+    new[:12] += 3 * np.random.default_rng(3).normal(size=8)
+    assert permutation_test(old, new, "nearest", 1000).p < 0.01
+    assert permutation_test(old, old[::-1] * 1.5, "nearest", 1000).p > 0.5
+
+
+@given(st.integers(2, 9), st.integers(2, 9), st.integers(0, 99))
+def test_the_sides_of_a_split_are_sets_as_large_as_the_original_ones(n_old: int, n_new: int, seed: int) -> None:
+    split = Splits(n_old, n_new, 3)
+    members = split.random(20, np.random.default_rng(seed))
+    sides = split.sides(members)
+    assert sides.shape == (20, n_old + n_new)
+    assert ((sides == 1).sum(axis=1) == n_old).all()
+    assert ((sides == -1).sum(axis=1) == n_new).all()
+    of_small = 1 if n_old <= n_new else -1
+    assert_array_equal(sides == of_small, members == 1)
+
+
+def test_the_test_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
+    old, new = sets(14, 16, 4, 4, shift=0.2)
+    first = permutation_test(old, new, "nearest", 500, 3, "plane")
+    assert permutation_test(old, new, "nearest", 500, 3, "plane") == first
+    others = [permutation_test(old, new, "nearest", 500, seed, word) for seed, word in ((4, "plane"), (3, "train"))]
+    assert all(other.exceeding != first.exceeding for other in others)
+
+
+# The bootstrap
+
+
+def movers(order: Array, drawn: Array, count: int) -> list[int]:
+    """The rows that move, once for each copy: whole occurrences in turn, until there are count of them."""
+    moved: list[int] = []
+    for i in order[drawn[order] > 0]:
+        if len(moved) >= count:
+            break
+        moved += [int(i)] * int(drawn[i])
+    return moved
+
+
+def slow_scores(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator) -> Floats:
+    """Scores of resamples built row by row, from the same draws; one swap of each."""
+    n_old, n_new = len(old), len(new)
+    count = swap_count(n_old, n_new, sscd.rate)
+    drawn_old, drawn_new = (rng.multinomial(n, np.full(n, 1 / n), size) for n in (n_old, n_new))
+    if sscd.strategy == "random":
+        in_turn = [rng.permuted(np.broadcast_to(np.arange(n), (size, n)), axis=1) for n in (n_old, n_new)]
+    scores = np.zeros(size)
+    for b in range(size):
+        in_old, in_new = np.repeat(np.arange(n_old), drawn_old[b]), np.repeat(np.arange(n_new), drawn_new[b])
+        if sscd.strategy == "random":
+            order_old, order_new = in_turn[0][b], in_turn[1][b]
+        else:
+            order_old = np.argsort(-cdist(old, [new[in_new].mean(axis=0)])[:, 0], kind="stable")
+            order_new = np.argsort(-cdist(new, [old[in_old].mean(axis=0)])[:, 0], kind="stable")
+        out_old, out_new = movers(order_old, drawn_old[b], count), movers(order_new, drawn_new[b], count)
+        S1_swap = np.concatenate([old[in_old[~np.isin(in_old, out_old)]], new[out_new]])
+        S2_swap = np.concatenate([new[in_new[~np.isin(in_new, out_new)]], old[out_old]])
+        e_original, e_swap = slow_nearest(old[in_old], new[in_new]), slow_nearest(S1_swap, S2_swap)
+        scores[b] = abs(e_original - e_swap) + sscd.keep * e_original
+    return scores
+
+
+@given(
+    st.tuples(st.integers(3, 40), st.integers(3, 40), st.integers(2, 6)),
+    st.sampled_from(STRATEGIES),
+    st.sampled_from([0.0, 0.1, 0.4, 0.75, 1.0]),
+    st.sampled_from([0.0, 0.25, 1.0]),
+    st.integers(0, 99),
+)
+def test_resampled_scores_of_nearest_are_those_of_the_resampled_rows(
+    shape: tuple[int, int, int], strategy: Strategy, rate: float, keep: float, seed: int
+) -> None:
+    old, new = sets(*shape, seed)
+    sscd = SSCD("nearest", strategy, rate, keep=keep)
+    found = Resampler(old, new, sscd, "")(4, np.random.default_rng(seed))
+    assert_allclose(found, slow_scores(old, new, sscd, 4, np.random.default_rng(seed)), rtol=1e-8, atol=1e-11)
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.25])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_interval_of_nearest_contains_the_score(strategy: Strategy, keep: float) -> None:
+    for seed in range(4):
+        old, new = sets(25, 30, 5, seed)
+        sscd = SSCD("nearest", strategy, 0.3, keep=keep)
+        interval = bootstrap(old, new, sscd, 100)
+        assert 0 <= interval.low < sscd.score(old, new).score < interval.high
+
+
+def test_the_interval_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
+    old, new = sets(25, 30, 5)
+    first = bootstrap(old, new, SSCD("nearest", seed=3), 100, word="plane")
+    assert bootstrap(old, new, SSCD("nearest", seed=3), 100, word="plane") == first
+    assert bootstrap(old, new, SSCD("nearest", seed=4), 100, word="plane").low != first.low
+    assert bootstrap(old, new, SSCD("nearest", seed=3), 100, word="train").low != first.low
+
+
+def test_the_interval_of_nearest_narrows_as_there_are_more_usages() -> None:
+    widths = []
+    for n in (20, 300):
+        interval = bootstrap(*sets(n, n, 5, 1), SSCD("nearest", rate=0.3, keep=0.25), 100)
+        widths.append(interval.high - interval.low)
+    assert widths[1] < 0.6 * widths[0]
+
+
+# What is kept of e_original
+
+
+@given(
+    SHAPES,
+    st.sampled_from(["kl", "cosine", "apd", "nearest"]),
+    st.sampled_from(STRATEGIES),
+    st.sampled_from([0, 0.1, 0.25, 1, Fraction(1, 3), np.float32(0.5)]),
+)
+def test_the_score_is_what_swapping_takes_off_and_the_kept_share_of_e_original(
+    shape: tuple[int, int, int, int], metric: str, strategy: Strategy, keep: Any
+) -> None:
+    old, new = sets(*shape)
+    change = SSCD(metric, strategy, 0.3, 4, keep=keep).score(old, new)
+    plain = SSCD(metric, strategy, 0.3, 4).score(old, new)
+    wanted = np.abs(change.e_original - change.e_swap).mean() + float(keep) * change.e_original
+    assert change.score == pytest.approx(wanted, rel=1e-12)
+    assert_array_equal(change.e_swap, plain.e_swap)
+    assert (change.e_original, change.spread) == (plain.e_original, plain.spread)
+    if keep == 0:
+        assert change.score == plain.score
+
+
+def test_nothing_is_kept_unless_it_is_asked_for() -> None:
+    assert SSCD().keep == 0
+    assert SSCD("nearest").keep == 0
+
+
+@pytest.mark.parametrize("keep", [-0.1, 1.5, "x", "0.5", None, True, float("nan"), float("inf"), [0.5]])
+def test_a_share_that_is_none_is_refused_by_name(keep: Any) -> None:
+    with pytest.raises(UserError, match=r"^keep must be a number from 0 to 1; got ") as caught:
+        SSCD(keep=keep)
+    assert repr(keep) in str(caught.value)
+
+
+@pytest.mark.parametrize("metric", ["kl", "cosine", "apd"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_resampled_scores_keep_their_share_of_the_resampled_e_original(metric: str, strategy: Strategy) -> None:
+    old, new = sets(30, 24, 4)
+    plain, kept = (
+        Resampler(old, new, SSCD(metric, strategy, 0.4, 3, keep=keep), "")(8, np.random.default_rng(1))
+        for keep in (0.0, 0.3)
+    )
+    rng = np.random.default_rng(1)
+    drawn_old, drawn_new = (rng.multinomial(n, np.full(n, 1 / n), 8) for n in (30, 24))
+    e_original = [
+        sweep(np.repeat(old, a, axis=0), np.repeat(new, b, axis=0), [metric]).e_original[0]
+        for a, b in zip(drawn_old, drawn_new, strict=True)
+    ]
+    assert_allclose(kept - plain, 0.3 * np.array(e_original), rtol=1e-7)
+
+
+@pytest.mark.parametrize("metric", ["kl", "cosine", "nearest"])
+def test_the_interval_is_that_of_the_score_with_what_is_kept(metric: str) -> None:
+    old, new = sets(40, 36, 5, 2)
+    kept = SSCD(metric, rate=0.4, repeats=5, keep=0.5)
+    interval, plain = bootstrap(old, new, kept, 100), bootstrap(old, new, SSCD(metric, rate=0.4, repeats=5), 100)
+    assert interval.low < kept.score(old, new).score < interval.high
+    assert interval.high > plain.high
