@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from lexshift._typing import Pairs
-from lexshift.distance.metric import get
+from lexshift._typing import Matrix, Pairs
+from lexshift.distance.metric import Metric, get
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.rates import RateCurve, search_rate
@@ -70,7 +70,6 @@ def score(
     except ValueError as error:  # it names the word
         raise UserError(str(error)) from error
     sscd = replace(sscd, rate=curve.rate if rate == "auto" else rate)
-    tested = get(sscd.metric).tested_by or sscd.metric
 
     def one(word: str) -> WordScore:
         old, new = words[word]
@@ -78,7 +77,7 @@ def score(
             return WordScore(
                 change=sscd.score(old, new, word),
                 interval=bootstrap(old, new, sscd, resamples, confidence, word),
-                test=permutation_test(old, new, tested, permutations, sscd.seed, word),
+                test=permutation_test(old, new, _tested(sscd.metric, old, new), permutations, sscd.seed, word),
             )
         except ValueError as error:
             raise UserError(f"{word!r}: {error}") from error
@@ -95,3 +94,9 @@ def score(
             pool.shutdown(cancel_futures=True)
             raise
     return Scores({word: found[word] for word in words}, curve, sscd)
+
+
+def _tested(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
+    """The metric of the permutation test. A vector of zeros, a usage that is the mean of all, has no APD."""
+    stands_in = get(metric).tested_by
+    return stands_in if stands_in and all(rows.any(axis=1).all() for rows in (old, new)) else metric

@@ -257,12 +257,15 @@ def test_as_many_usages_as_can_be_compared_are_compared(monkeypatch: pytest.Monk
         Neighbours(old, np.concatenate([new, new[:1]]))
 
 
-@pytest.mark.parametrize("side", ["old", "new"])
-def test_a_row_of_zeros_is_refused(side: str) -> None:
-    rows = dict(zip(("old", "new"), sets(4, 5, 3, 7), strict=True))
-    rows[side][2] = 0
-    with pytest.raises(ValueError, match=rf"^{side} has a row of zeros \(row 2\)"):
-        Neighbours(rows["old"], rows["new"])
+def test_a_row_of_zeros_is_as_far_as_a_right_angle_and_at_other_rows_of_zeros() -> None:
+    old, new = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [2.0, 0.0]])
+    pairs = np.array([[1.0, 0.0], [0.0, 1.0]])  # old by new: the cosine distance, 1 and 0 where there is none
+    assert fast(old, new, 1)[0] == pytest.approx(pairs.mean())
+    assert fast(old, new, 2)[0] == pytest.approx(0.0)
+
+
+def test_usages_that_are_all_the_same_are_at_no_distance() -> None:
+    assert fast(np.zeros((3, 4)), np.zeros((5, 4)), 2)[0] == 0
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

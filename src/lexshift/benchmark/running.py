@@ -88,7 +88,7 @@ def prepare(
 ) -> Prepared:
     """Load a data set, embed its usages unless they are kept already, and put the vectors into a space.
 
-    The gold is that of the data set, or ``gold``. With ``graded`` it must be graded; otherwise changed or not is enough.
+    The gold is that of the data set, or ``gold``. With ``graded`` it must be graded, else changed or not is enough.
     """
     _checks.choice(space, "space", KINDS)
     data = load(path, suffix)

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from lexshift import __version__
-from lexshift.cli import check, compare, data, demo, embed, evaluate, info
+from lexshift.cli import check, compare, data, demo, embed, evaluate, info, reproduce
 from lexshift.cli.terminal import complain
 from lexshift.errors import UserError
 
@@ -22,6 +22,7 @@ app.command("compare")(compare.command)
 app.command("demo")(demo.command)
 app.command("data")(data.command)
 app.command("eval")(evaluate.command)
+app.command("reproduce")(reproduce.command)
 app.command("embed")(embed.command)
 app.command("info")(info.command)
 app.command("check")(check.command)

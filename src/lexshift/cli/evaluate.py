@@ -18,9 +18,7 @@ def command(
     ] = None,
     model: options.Model = "minilm",
     grid: Annotated[bool, typer.Option("--grid", help="Every metric, strategy and rate of the paper too.")] = False,
-    gold: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Gold of another release, or of word<TAB>value lines.")
-    ] = None,
+    gold: options.Gold = None,
     suffix: Annotated[
         str, typer.Option(help="SemEval: strip the part of speech from what the model sees, or keep it.")
     ] = "strip",

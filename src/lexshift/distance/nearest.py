@@ -37,10 +37,10 @@ class Neighbours:
                 f"the metric 'nearest' compares all usages with each other, which is too much for {n:,} of them; "
                 f"take a sample of at most {MOST // 2:,} from each corpus (max_per_word)"
             )
-        sides = ((old, "old"), (new, "new"))
-        unit = np.concatenate([rows * row_weights(rows, name, True)[:, None] for rows, name in sides])  # (n, d)
-        unit = unit.astype(old.dtype, copy=False)
+        unit = np.concatenate([_directions(old, "old"), _directions(new, "new")])  # (n, d)
         pairs = 1 - unit @ unit.T  # (n, n)
+        nowhere = ~unit.any(axis=1)
+        pairs[np.ix_(nowhere, nowhere)] = 0
         np.fill_diagonal(pairs, -np.inf)  # a usage is its own nearest, and is left out
         self.order = np.argsort(pairs, axis=1)[:, 1:].astype(np.int32)
         self.distances = np.take_along_axis(pairs, self.order, axis=1)
@@ -53,6 +53,13 @@ class Neighbours:
         out = np.empty(len(sides))
         _nearest(self.order, self.distances, np.ascontiguousarray(sides, np.int32), FEW, _LEAST, out)
         return out
+
+
+def _directions(rows: Matrix, name: str) -> Matrix:
+    """Rows of unit length; one of zeros, as far from every direction as one at a right angle, stays as it is. (n, d)"""
+    weights, somewhere = np.zeros(len(rows)), rows.any(axis=1)
+    weights[somewhere] = row_weights(rows[somewhere], name, True)
+    return (rows * weights[:, None]).astype(rows.dtype, copy=False)
 
 
 @kernel

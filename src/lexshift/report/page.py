@@ -46,11 +46,11 @@ def write_report(result: Result, path: Path) -> Path:
 
 def render(result: Result) -> str:
     """The page of a result."""
-    script, style = _script(), _resource("page.css")
+    script, style = _script(), asset("page.css")
     policy = [
         "default-src 'none'",
-        f"script-src '{_hash(script)}'",
-        f"style-src '{_hash(style)}'",
+        f"script-src '{source_hash(script)}'",
+        f"style-src '{source_hash(style)}'",
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
@@ -118,12 +118,14 @@ def chance(value: float) -> str:
 
 
 def _script() -> str:
-    return '"use strict";\n{\n' + "".join(_resource(name) for name in _SCRIPTS) + "}\n"
+    return '"use strict";\n{\n' + "".join(asset(name) for name in _SCRIPTS) + "}\n"
 
 
-def _resource(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a style sheet or a script of the pages."""
     return files("lexshift.report").joinpath("assets", name).read_text("utf-8")
 
 
-def _hash(text: str) -> str:
+def source_hash(text: str) -> str:
+    """What a Content-Security-Policy names a style sheet or a script by."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

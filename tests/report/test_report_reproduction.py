@@ -1,0 +1,177 @@
+"""The page of the paper's tables: complete, safe whatever the words are, and drawn where the numbers are."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import shutil
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from lexshift.benchmark.exhibit import Cell, Exhibit
+from lexshift.report.reproduction import HEIGHT, WIDTH, chart, render, tick_step
+
+HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
+METRICS = ("kl", "kl-reverse", "jeffreys")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def curves() -> pd.DataFrame:
+    """Three curves over four rates, least at 0.6."""
+    means = [4.0, 3.0, 2.0, 2.5]
+    return pd.DataFrame(
+        {"metric": metric, "rate": rate, "e_swap_mean": mean + i, "e_swap_sd": 0.5, "minimum": rate == 0.6}
+        for i, metric in enumerate(METRICS)
+        for rate, mean in zip((0.0, 0.3, 0.6, 0.9), means, strict=True)
+    )
+
+
+def made(name: str = "words", text: str = "plane", **options: Any) -> Exhibit:
+    rows = ((Cell(text, ("mBERT",)), Cell("0.123", ("0.456",), best=True)), (Cell("tree"), Cell("–")))
+    return Exhibit(
+        name, f"Title of {name}", f"Note on {name}.", pd.DataFrame({"a": [1]}), (text, "0.1"), rows, **options
+    )
+
+
+def figure() -> Exhibit:
+    table = curves()
+    rows = tuple((Cell(f"{rate:g}"), Cell("1")) for rate in (0.0, 0.3))
+    return Exhibit("curve", "The figure", "A note.", table, ("rate", "kl"), rows)
+
+
+def run(**changes: Any) -> dict[str, Any]:
+    encoder = {"model": "some/bert", "layers": "mean:4", "pooling": "mean"}
+    told = {
+        "lexshift": "1.2.3",
+        "data": {"name": "my data", "kind": "table of usages", "gold": "graded", "words": 37},
+        "embedding": {"encoder": encoder},
+        "space": "centred",
+        "repeats": 20,
+        "seed": 7,
+    }
+    return told | changes
+
+
+def policy_of(page: str) -> str:
+    found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert found is not None
+    return unescape(found[1])
+
+
+def test_the_page_has_every_exhibit_with_its_note_and_a_link_to_it() -> None:
+    page = render([made("first"), figure(), made("second")], run())
+    for name, title in (("first", "Title of first"), ("curve", "The figure"), ("second", "Title of second")):
+        assert page.count(f'id="{name}"') == 1
+        assert f'<a href="#{name}">{title}</a>' in page
+        assert f'<h2 id="{name}-title">{title}</h2>' in page
+    assert "Note on first." in page
+    assert page.count("<svg viewBox") == 1
+    assert page.startswith("<!doctype html>")
+
+
+def test_the_head_says_what_was_run() -> None:
+    head = render([made()], run()).split("<header>")[1].split("</header>")[0]
+    text = " ".join(unescape(re.sub(r"</?(?:dt|dd|div)>", " ", head)).split())
+    text = re.sub(r"<[^>]*>", "", text)
+    assert "my data" in text
+    assert "table of usages, 37 words with gold: graded" in text
+    assert "some/bert, layers mean:4, pooling mean" in text
+    assert "vectors centred" in text
+    assert "20 repetitions, seed 7" in text
+    for said in ("data set, metric, strategy and rate are the same", "mBERT", "MLM_temp", "only the sentences with"):
+        assert said in text
+
+
+def test_an_encoder_of_ones_own_may_say_little() -> None:
+    page = render([made()], run(embedding={"encoder": {}}, repeats=1))
+    assert "<bdi>of your own</bdi></dd>" in page
+    assert "layers" not in page.split("</header>")[0].split("<header>")[1]
+    assert re.search(r"1 repetition,\s+seed", page)
+
+
+def test_cells_show_ours_with_the_published_figures_below_and_mark_the_best() -> None:
+    page = render([made(texts=1)], run())
+    assert '<th scope="row" class="text"><bdi>plane</bdi><small>mBERT</small></th>' in page
+    assert '<td class="number best"><bdi>0.123</bdi><small>0.456</small></td>' in page
+    assert '<td class="number"><bdi>–</bdi></td>' in page
+
+
+def test_words_and_names_are_text_and_never_markup() -> None:
+    data = {"name": HOSTILE, "kind": HOSTILE, "gold": HOSTILE, "words": 3}
+    told = run(data=data, embedding={"encoder": {"model": HOSTILE, "layers": HOSTILE, "pooling": HOSTILE}})
+    page = render([made(text=HOSTILE)], told)
+    assert "<script" not in page
+    assert "<img" not in page
+    assert page.count("&lt;script&gt;") == 9  # title, heading, two of the data, three of the encoder, column, cell
+
+
+def test_the_policy_allows_the_one_style_sheet_and_nothing_else() -> None:
+    page = render([made(), figure()], run())
+    style = re.search(r"<style>(.*?)</style>", page, re.S)
+    assert style is not None
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    policy = policy_of(page)
+    assert policy.split("; ")[:3] == ["default-src 'none'", f"style-src 'sha256-{digest}'", "img-src data:"]
+    assert "script-src" not in policy
+    assert "unsafe" not in policy
+    body = page.replace(style[0], "")
+    assert not re.search(r"\sstyle\s*=", body)
+    assert not re.search(r"\son\w+\s*=", body)
+    assert not re.search(r'(src|href)="(?!#|data:,)', body)
+
+
+def test_curves_are_drawn_where_the_numbers_are() -> None:
+    found = chart(curves())
+    assert [curve["metric"] for curve in found["curves"]] == list(METRICS)
+    assert [curve["rate"] for curve in found["curves"]] == ["0.6"] * 3
+    ticks = {float(tick["text"]): tick["at"] for tick in found["up"]}
+    first = found["curves"][0]
+    assert first["dots"][0]["y"] == pytest.approx(ticks[4.0], abs=0.1)
+    assert first["dots"][1]["y"] == pytest.approx(ticks[3.0], abs=0.1)
+    for curve in found["curves"]:
+        assert [dot["least"] for dot in curve["dots"]] == [False, False, True, False]
+        assert curve["points"].split() == [f"{dot['x']},{dot['y']}" for dot in curve["dots"]]
+        for dot in curve["dots"]:
+            assert 0 < dot["x"] < WIDTH
+            assert 0 < dot["high"] < dot["y"] < dot["low"] < HEIGHT
+    across = [tick["at"] for tick in found["across"]]
+    assert across == [dot["x"] for dot in found["curves"][1]["dots"]]
+    assert across[2] - across[1] == pytest.approx(across[1] - across[0], abs=0.2)
+
+
+def test_curves_without_any_distance_are_drawn_on_the_floor() -> None:
+    found = chart(curves().assign(e_swap_mean=0.0, e_swap_sd=0.0))
+    assert {dot["y"] for curve in found["curves"] for dot in curve["dots"]} == {found["floor"]}
+
+
+@pytest.mark.parametrize("highest", [1e-5, 0.0099, 0.1, 0.31, 1.0, 1.7, 3.0, 9.99, 173.0, 4500.0, 1e7])
+def test_ticks_are_round_and_neither_few_nor_many(highest: float) -> None:
+    step = tick_step(highest)
+    assert 3 < highest / step <= 8
+    leading = step / 10.0 ** int(f"{step:e}".split("e")[1])
+    assert leading == pytest.approx(round(leading, 1))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="the page is looked at in a browser, and there is no chromium")
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_wide_tables_scroll_in_their_own_box(tmp_path: Path, width: int, scheme: Any) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="the page is looked at in a browser: playwright")
+    wide = tuple(f"a column {i}" for i in range(30))
+    exhibit = Exhibit("wide", "Wide", "A note.", pd.DataFrame(), wide, (tuple(Cell("0.123") for _ in wide),))
+    (tmp_path / "page.html").write_text(render([exhibit, figure()], run()), "utf-8")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        told: list[str] = []
+        page.on("console", lambda message: told.append(message.text))
+        page.goto((tmp_path / "page.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("(box => box.scrollWidth > box.clientWidth)(document.querySelector('#wide .scroll'))")
+        assert page.evaluate("getComputedStyle(document.querySelector('.curve1 polyline')).fill") == "none"
+        browser.close()
+    assert told == []  # the policy blocked nothing
