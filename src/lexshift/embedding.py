@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,19 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift import _checks
-from lexshift._contents import Contents, gather, given
-from lexshift._files import disk_faults, one_writer
-from lexshift._settings import digest, first_difference, identity
-from lexshift._shards import Shards, Work
+from lexshift._contents import gather, given
+from lexshift._storing import complete, in_folder, refuse_other
 from lexshift._streams import check_seed
-from lexshift._writing import settle, write_store
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
 from lexshift.corpus.targets import Words
 from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor, Silent, reading_stage
-from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
+from lexshift.siblings import Siblings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +33,6 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("float32", "float16")
 READING = tuple(field.name for field in fields(Reading))
-_SAMPLE = 64  # sentences on which an approximate encoder is compared with the exact one
 
 
 def embed(
@@ -134,7 +127,7 @@ def embed(
         "precision": precision,
     }
     job = _Job(named, targets, reading, max_per_word, seed, missing, encoder, settings, monitor or Silent())
-    return _in_folder(out, job.run)
+    return in_folder(out, job.run)
 
 
 def embed_usages(
@@ -180,35 +173,12 @@ def embed_usages(
 
     def run(folder: Path, store: Siblings | None) -> Siblings:
         if store is not None:
-            _refuse_other(store, settings)
+            refuse_other(store, settings)
             if [entry["content"] for entry in store.index["corpora"]] != [e["content"] for e in contents.corpora]:
                 raise UserError(f"the store {str(folder)!r} was made from other usages; choose another folder (--out)")
-        return _store(folder, contents, store, encoder, settings, monitor or Silent())
+        return complete(folder, contents, store, encoder, settings, monitor or Silent())
 
-    return _in_folder(out, run)
-
-
-def _in_folder(out: str | os.PathLike[str] | None, run: Callable[[Path, Siblings | None], Siblings]) -> Siblings:
-    """Run in a folder, as its only writer, with the store that is there; or in one that is gone with the result."""
-    if out is not None:
-        return _as_writer(Path(out), run)
-    folder = tempfile.mkdtemp(prefix="lexshift-")
-    try:
-        siblings = _as_writer(Path(folder), run)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    weakref.finalize(siblings, shutil.rmtree, folder, ignore_errors=True)
-    return siblings
-
-
-def _as_writer(folder: Path, run: Callable[[Path, Siblings | None], Siblings]) -> Siblings:
-    with disk_faults(folder):
-        _make_folder(folder)
-    with one_writer(folder):
-        with disk_faults(folder):
-            settle(folder)
-        return run(folder, Siblings(folder) if (folder / INDEX).exists() else None)
+    return in_folder(out, run)
 
 
 def _labels(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
@@ -248,7 +218,7 @@ class _Job:
     def run(self, folder: Path, store: Siblings | None) -> Siblings:
         forms = dict(self.targets.forms)
         if store is not None:
-            _refuse_other(store, self.settings)
+            refuse_other(store, self.settings)
             forms = self._with_words_of(store)
         targets = Targets(forms, self.targets.match)
         scanned = {label: self._scan(label, path, targets) for label, path in self.corpora.items()}
@@ -256,7 +226,7 @@ class _Job:
             self._refuse_changed(store, scanned)
         targets = self._present(targets, scanned, store)
         contents = gather(targets.forms, list(forms), scanned, store)
-        return _store(folder, contents, store, self.encoder, self.settings, self.monitor)
+        return complete(folder, contents, store, self.encoder, self.settings, self.monitor)
 
     def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
         progress = reading_stage(self.monitor, f"reading {label}")
@@ -307,67 +277,3 @@ class _Job:
         self.monitor.note(f"left out, as they never occur: {names}")
         # Numbers of targets stay as they were scanned; words that are left out have no rows.
         return Targets({word: forms for word, forms in targets.forms.items() if word not in absent}, targets.match)
-
-
-def _store(
-    folder: Path,
-    contents: Contents,
-    store: Siblings | None,
-    encoder: Encoder,
-    settings: dict[str, Any],
-    monitor: Monitor,
-) -> Siblings:
-    """Encode what the store lacks, and write it."""
-    fingerprint = digest(identity(settings, contents.forms, contents.corpora))
-    if store is not None and store.fingerprint == fingerprint:
-        monitor.note("the store has all of this already")
-        return store
-    work = Work.plan(contents.table, store)
-    plan = {
-        "fingerprint": fingerprint,
-        "added to": store.fingerprint if store is not None else None,
-        "settings": settings,
-        "words": digest(list(contents.forms.items())),
-        "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
-    }
-    shards = Shards(folder / UNFINISHED, work, settings["precision"], plan)
-    shards.begin()
-    _tell_deviation(encoder, work, monitor)
-    shards.encode(encoder, monitor)
-    with disk_faults(folder):
-        write_store(folder, contents, shards, fingerprint, settings, monitor)
-    return Siblings(folder)
-
-
-def _tell_deviation(encoder: Encoder, work: Work, monitor: Monitor) -> None:
-    """Say on a sample how far an approximate encoder is from the exact one."""
-    deviation = getattr(encoder, "deviation", None)
-    if deviation is None or getattr(encoder, "dtype", "fp32") != "int8" or not len(work):
-        return
-    sentences, spans = work.rows(np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int))
-    off = deviation(sentences, spans)
-    off = off[np.isfinite(off)]  # not of words that the tokenizer drops
-    if not len(off):
-        return
-    monitor.note(
-        f"int8 is approximate: on {len(off)} occurrences the cosine with full precision is {1 - off.mean():.4f} on "
-        f"average and {1 - off.max():.4f} at worst"
-    )
-
-
-def _make_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
-    if folder.is_dir():
-        names = {name for name in os.listdir(folder) if not name.startswith(".")}
-        ours = {name for name in names if name.startswith((INDEX, UNFINISHED, f"{VECTORS}.", f"{OCCURRENCES}."))}
-        if names and not ours:
-            raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one for the store")
-    folder.mkdir(parents=True, exist_ok=True)
-
-
-def _refuse_other(store: Siblings, settings: dict[str, Any]) -> None:
-    """A store is made with one model and one set of rules."""
-    difference = first_difference(store.settings, settings)
-    if difference:
-        raise UserError(f"the store {str(store.path)!r} was made with {difference}; choose another folder (--out)")

@@ -1,0 +1,112 @@
+"""How a store comes to stand in a folder: one writer at a time, what is there already, the encoding, the writing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexshift._contents import Contents
+from lexshift._files import disk_faults, one_writer
+from lexshift._settings import digest, first_difference, identity
+from lexshift._shards import Shards, Work
+from lexshift._writing import settle, write_store
+from lexshift.encode import Encoder
+from lexshift.errors import UserError
+from lexshift.monitor import Monitor
+from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
+
+_SAMPLE = 64  # sentences on which an approximate encoder is compared with the exact one
+
+
+def in_folder(out: str | os.PathLike[str] | None, run: Callable[[Path, Siblings | None], Siblings]) -> Siblings:
+    """Run in a folder, as its only writer, with the store that is there; or in one that is gone with the result."""
+    if out is not None:
+        return _as_writer(Path(out), run)
+    folder = tempfile.mkdtemp(prefix="lexshift-")
+    try:
+        siblings = _as_writer(Path(folder), run)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(siblings, shutil.rmtree, folder, ignore_errors=True)
+    return siblings
+
+
+def _as_writer(folder: Path, run: Callable[[Path, Siblings | None], Siblings]) -> Siblings:
+    with disk_faults(folder):
+        _make_folder(folder)
+    with one_writer(folder):
+        with disk_faults(folder):
+            settle(folder)
+        return run(folder, Siblings(folder) if (folder / INDEX).exists() else None)
+
+
+def complete(
+    folder: Path,
+    contents: Contents,
+    store: Siblings | None,
+    encoder: Encoder,
+    settings: dict[str, Any],
+    monitor: Monitor,
+) -> Siblings:
+    """Encode what the store lacks, and write it."""
+    fingerprint = digest(identity(settings, contents.forms, contents.corpora))
+    if store is not None and store.fingerprint == fingerprint:
+        monitor.note("the store has all of this already")
+        return store
+    work = Work.plan(contents.table, store)
+    plan = {
+        "fingerprint": fingerprint,
+        "added to": store.fingerprint if store is not None else None,
+        "settings": settings,
+        "words": digest(list(contents.forms.items())),
+        "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
+    }
+    shards = Shards(folder / UNFINISHED, work, settings["precision"], plan)
+    shards.begin()
+    _tell_deviation(encoder, work, monitor)
+    shards.encode(encoder, monitor)
+    with disk_faults(folder):
+        write_store(folder, contents, shards, fingerprint, settings, monitor)
+    return Siblings(folder)
+
+
+def _tell_deviation(encoder: Encoder, work: Work, monitor: Monitor) -> None:
+    """Say on a sample how far an approximate encoder is from the exact one."""
+    deviation = getattr(encoder, "deviation", None)
+    if deviation is None or getattr(encoder, "dtype", "fp32") != "int8" or not len(work):
+        return
+    sentences, spans = work.rows(np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int))
+    off = deviation(sentences, spans)
+    off = off[np.isfinite(off)]  # not of words that the tokenizer drops
+    if not len(off):
+        return
+    monitor.note(
+        f"int8 is approximate: on {len(off)} occurrences the cosine with full precision is {1 - off.mean():.4f} on "
+        f"average and {1 - off.max():.4f} at worst"
+    )
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
+    if folder.is_dir():
+        names = {name for name in os.listdir(folder) if not name.startswith(".")}
+        ours = {name for name in names if name.startswith((INDEX, UNFINISHED, f"{VECTORS}.", f"{OCCURRENCES}."))}
+        if names and not ours:
+            raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one for the store")
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def refuse_other(store: Siblings, settings: dict[str, Any]) -> None:
+    """A store is made with one model and one set of rules."""
+    difference = first_difference(store.settings, settings)
+    if difference:
+        raise UserError(f"the store {str(store.path)!r} was made with {difference}; choose another folder (--out)")
