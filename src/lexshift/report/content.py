@@ -32,6 +32,7 @@ def content(result: Result) -> dict[str, Any]:
         "labels": list(result.labels),
         "alpha": result.settings["alpha"],
         "metric": result.settings["metric"],
+        "keep": result.settings["keep"],
         "floor": 1 / (result.settings["permutations"] + 1),
         "curve": _curve(result),
         "words": words,

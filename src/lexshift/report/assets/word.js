@@ -107,6 +107,7 @@ function swaps(word) {
     const step = Math.min(8.5, (box.bottom - box.top - 50) / Math.max(...stacks.values()));
     const dots = places.map(([cx, n]) => svg("circle", { class: "swap", cx, cy: box.bottom - 6 - n * step, r: 4 }));
     const mean = values.reduce((a, b) => a + b, 0) / values.length;
+    const gap = values.reduce((sum, v) => sum + Math.abs(word.eOriginal - v), 0) / values.length;
     const end = (v) => (x(v) > width / 2 ? "end" : "start");
     return picture(width, height,
       axisX(x, ticks(least, most, 4), box.bottom, `${data.metric} between the two sets`, box),
@@ -114,7 +115,7 @@ function swaps(word) {
       svg("line", { class: "original", x1: x(word.eOriginal), x2: x(word.eOriginal), y1: box.top, y2: box.bottom }),
       text(x(word.eOriginal), box.top - 8, "e_original", { class: "label", "text-anchor": end(word.eOriginal) }),
       text(x(mean), box.top + 12, "e_swap", { class: "label", "text-anchor": "middle" }),
-      text((x(mean) + x(word.eOriginal)) / 2, box.top + 34, `change ${digits(word.score)}`, { class: "label", "text-anchor": "middle" }),
+      text((x(mean) + x(word.eOriginal)) / 2, box.top + 34, digits(gap), { class: "label", "text-anchor": "middle" }),
       svg("line", { class: "gap", x1: x(mean), x2: x(word.eOriginal), y1: box.top + 20, y2: box.top + 20 }));
   };
 }
@@ -154,7 +155,7 @@ function showWord(word) {
   if (word.eSwap) {
     const frame = el("div", { class: "chart" });
     figures.push(el("div", {}, el("h3", {}, "Before and after swapping"), el("p", { class: "hint" },
-      `${word.eSwap.length > 1 ? "Each dot is the distance after a random swap of contexts." : "The dot is the distance after the swap of contexts."} The farther e_original lies from them, the more the meaning depends on the corpus.`), frame));
+      `${word.eSwap.length > 1 ? "Each dot is the distance after a random swap of contexts." : "The dot is the distance after the swap of contexts."} The farther e_original lies from them, the more the meaning depends on the corpus. The change score is the mean gap${data.keep ? ` and ${Number((100 * data.keep).toPrecision(3))} % of e_original` : ""}.`), frame));
     later.push(() => chart(frame, `Swaps of ${word.word}`, swaps(word)));
   }
   if (figures.length) parts.push(el("div", { class: figures.length > 1 ? "pair" : "" }, ...figures));
