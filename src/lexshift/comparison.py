@@ -30,7 +30,7 @@ from lexshift.space import KINDS, fit_space
 from lexshift.sscd import SSCD
 
 METRIC, RATE, SPACE = "nearest", 0.3, "standardised"
-"""The defaults, chosen on human judgements: see docs/results."""
+"""The defaults, chosen by human judgements: docs/results says how, and how far to trust it."""
 STORE = "store"
 EMBEDDING = (*READING, "precision")
 _PACKAGES = (

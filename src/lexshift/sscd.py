@@ -10,8 +10,8 @@ The algorithm line by line::
 
 repeated with new random swaps, and averaged. :func:`sweep` does it for many metrics and swap rates at once.
 
-Swapping takes off what two sets of usages would differ in anyway, and with it the word's variety of meaning. On human
-judgements a word with more variety tends to have changed more, so a share of e_original can be kept in the score.
+Swapping takes off what two sets of usages would differ in anyway, and with it the word's variety of meaning. In some
+gold standards a word with more variety tends to have changed more, so a share of e_original can be kept in the score.
 """
 
 from __future__ import annotations
