@@ -95,7 +95,7 @@ def measure(name: str, model: Any, tokenizer: Any, n: int) -> None:
 
 def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 2048
-    model, tokenizer = load_model("minilm")
+    model, tokenizer, _ = load_model("minilm")
     print(f"{torch.get_num_threads()} threads, sgemm {sgemm() / 1e9:.0f} Gflop/s")
     measure("MiniLM (6 layers, 384)", model, tokenizer, n)
     torch.manual_seed(0)

@@ -77,7 +77,7 @@ def main() -> None:
     words = (folder / "targets.txt").read_text().split()
     targets = words[:: max(1, len(words) // count)][:count]
     files = [folder / "corpus1/lemma/ccoha1.txt.gz", folder / "corpus2/lemma/ccoha2.txt.gz"]
-    model, tokenizer = load_model("minilm")
+    model, tokenizer, _ = load_model("minilm")
     encoder = as_encoder("minilm", pooling="sum", device="cpu")
     streams = torch.get_num_threads()
     in_model = timed(encoder)

@@ -106,7 +106,8 @@ class Heard:
         assert unit
         self.stages.append(name)
 
-    def advance(self, done: int, items: int = 0) -> None:
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
+        assert not status
         assert done >= 0
         assert items >= 0
 

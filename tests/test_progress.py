@@ -32,7 +32,8 @@ class Heard:
     def stage(self, name: str, total: int, unit: str) -> None:
         self.stages.append(f"{name}: {total} {unit}")
 
-    def advance(self, done: int, items: int = 0) -> None:
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
+        assert not status
         self.stages[-1] += f" {done}/{items}"
 
     def note(self, text: str) -> None:

@@ -34,7 +34,8 @@ class Ear:
     def stage(self, name: str, total: int, unit: str) -> None:
         self._hear("stage", name, total, unit)
 
-    def advance(self, done: int, items: int = 0) -> None:
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
+        assert not status
         self._hear("advance", done, items)
 
     def note(self, text: str) -> None:

@@ -64,7 +64,7 @@ def one_writer(folder: Path) -> Iterator[None]:
             _lock(file)
         except OSError:
             raise UserError(
-                f"another process is writing the store {str(folder)!r}; wait for it to end, or choose another folder"
+                f"another process is writing {str(folder)!r}; wait for it to end, or choose another folder"
             ) from None
         yield
 

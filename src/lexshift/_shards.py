@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -39,6 +39,8 @@ class Work:
         Their characters.
     sentence, start, end : (n,)
         The distinct words in sentences: those to encode, in their order.
+    period : (n,), optional
+        The number of the period of each, for an encoder that tells periods apart.
     row_of : (rows,)
         For each row of the store its place: in the old store if it is below ``reused``, else there plus its place here.
     reused : int
@@ -54,6 +56,7 @@ class Work:
     sentence: Array
     start: Array
     end: Array
+    period: Array | None
     row_of: Indices
     reused: int
     cuts: list[int]
@@ -63,16 +66,21 @@ class Work:
         return len(self.sentence)
 
     @classmethod
-    def plan(cls, table: pa.Table, store: Siblings | None) -> Work:
-        """Find what is to be encoded for the rows of a table, and in which order."""
+    def plan(cls, table: pa.Table, store: Siblings | None, periods: Mapping[str, int] | None = None) -> Work:
+        """Find what is to be encoded for the rows of a table, and in which order.
+
+        ``periods`` has the number of each corpus's period, if vectors depend on it.
+        """
         encoded = table["sentence"].combine_chunks().dictionary_encode()
         sentences = encoded.dictionary
         numbers = encoded.indices.to_numpy().astype(np.int64)
         starts, ends = (table[name].to_numpy().astype(np.int64) for name in ("start", "end"))
-        keys = np.stack([numbers, starts * _OFFSET + ends], axis=1)
+        period = _periods(table, periods)
+        keys = np.stack([numbers, starts * _OFFSET + ends, period], axis=1)
         distinct, inverse = np.unique(keys, axis=0, return_inverse=True)
         inverse = inverse.reshape(-1)
         sentence, start, end = distinct[:, 0], distinct[:, 1] // _OFFSET, distinct[:, 1] % _OFFSET
+        period = distinct[:, 2]
 
         texts = sentences.to_pylist()
         lengths = np.array([len(text) for text in texts], np.int64)
@@ -80,14 +88,15 @@ class Work:
         reused = 0
         if store is not None:
             reused = int(store.index["rows"])
-            known = _known(store)
-            for i, key in enumerate(zip(sentence.tolist(), start.tolist(), end.tolist(), strict=True)):
-                place[i] = known.get((texts[key[0]], key[1], key[2]), -1)
+            known = _known(store, periods)
+            for i, key in enumerate(zip(*(part.tolist() for part in (sentence, start, end, period)), strict=True)):
+                place[i] = known.get((texts[key[0]], *key[1:]), -1)
         todo = np.flatnonzero(place < 0)
-        todo = todo[np.lexsort((start[todo], sentence[todo], lengths[sentence[todo]]))]
+        todo = todo[np.lexsort((period[todo], start[todo], sentence[todo], lengths[sentence[todo]]))]
         place[todo] = reused + np.arange(len(todo))
         cuts = _cuts(sentence[todo], lengths)
-        return cls(sentences, lengths, sentence[todo], start[todo], end[todo], place[inverse], reused, cuts, store)
+        which = (sentence[todo], start[todo], end[todo], None if periods is None else period[todo])
+        return cls(sentences, lengths, *which, place[inverse], reused, cuts, store)
 
     def rows(self, which: Sequence[int] | Array) -> tuple[list[str], list[tuple[int, int]]]:
         """Sentences and spans of some of the work."""
@@ -95,11 +104,23 @@ class Work:
         sentences = self.sentences.take(pa.array(self.sentence[chosen])).to_pylist()
         return sentences, list(zip(self.start[chosen].tolist(), self.end[chosen].tolist(), strict=True))
 
+    def told(self, which: Sequence[int] | Array) -> dict[str, list[int]]:
+        """What else an encoder is told of some of the work: periods, if it tells them apart."""
+        return {} if self.period is None else {"periods": self.period[np.asarray(which)].tolist()}
 
-def _known(store: Siblings) -> dict[tuple[str, int, int], int]:
+
+def _periods(table: pa.Table, periods: Mapping[str, int] | None) -> Array:
+    """The number of the period of each row, 0 if that does not matter."""
+    if periods is None:
+        return np.zeros(len(table), np.int64)
+    return np.array([periods[label] for label in table["corpus"].to_pylist()], np.int64)
+
+
+def _known(store: Siblings, periods: Mapping[str, int] | None) -> dict[tuple[str, int, int, int], int]:
     table = store.occurrences
-    columns = (table[name].to_pylist() for name in ("sentence", "start", "end"))
-    return {key: row for row, key in enumerate(zip(*columns, strict=True))}
+    columns = [table[name].to_pylist() for name in ("sentence", "start", "end")]
+    keys = zip(*columns, _periods(table, periods).tolist(), strict=True)
+    return {key: row for row, key in enumerate(keys)}
 
 
 def _cuts(sentence: Array, lengths: Array) -> list[int]:
@@ -163,12 +184,13 @@ class Shards:
                 vectors = self.read(number)
                 _refuse_other_size(vectors, dimensions)
             else:
-                texts, spans = self.work.rows(range(self.work.cuts[number], self.work.cuts[number + 1]))
+                rows = range(self.work.cuts[number], self.work.cuts[number + 1])
+                texts, spans = self.work.rows(rows)
 
                 def advance(share: float, done: int = done, items: int = items, number: int = number) -> None:
                     monitor.advance(done + int(share * characters[number]), items + int(share * sentences[number]))
 
-                vectors = self._stored(_encoded(encoder, texts, spans, advance))
+                vectors = self._stored(_encoded(encoder, texts, spans, advance, self.work.told(rows)))
                 _refuse_other_size(vectors, dimensions)
                 self._write(number, vectors)
             dimensions = vectors.shape[1]
@@ -249,10 +271,14 @@ def _refuse_other_size(vectors: Matrix, dimensions: int | None) -> None:
 
 
 def _encoded(
-    encoder: Encoder, sentences: list[str], spans: list[tuple[int, int]], advance: Callable[[float], None]
+    encoder: Encoder,
+    sentences: list[str],
+    spans: list[tuple[int, int]],
+    advance: Callable[[float], None],
+    told: dict[str, list[int]],
 ) -> Matrix:
     tells = {"advance": advance} if getattr(encoder, "tells", False) else {}  # an encoder need not know how far it is
-    vectors = np.asarray(encoder.encode(sentences, spans, **tells))
+    vectors = np.asarray(encoder.encode(sentences, spans, **tells, **told))
     if vectors.ndim != 2 or len(vectors) != len(sentences) or vectors.dtype.kind != "f":
         raise UserError(
             f"the encoder gave an array of {vectors.dtype} of shape {vectors.shape} for {len(sentences)} words; it "

@@ -18,6 +18,7 @@ from lexshift._settings import digest, first_difference, identity
 from lexshift._shards import Shards, Work
 from lexshift._writing import settle, write_store
 from lexshift.encode import Encoder
+from lexshift.encode.adaptation import period_numbers
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
@@ -61,7 +62,8 @@ def complete(
     if store is not None and store.fingerprint == fingerprint:
         monitor.note("the store has all of this already")
         return store
-    work = Work.plan(contents.table, store)
+    labels = [entry["label"] for entry in contents.corpora]
+    work = Work.plan(contents.table, store, _periods(encoder, labels, monitor))
     plan = {
         "fingerprint": fingerprint,
         "added to": store.fingerprint if store is not None else None,
@@ -78,13 +80,30 @@ def complete(
     return Siblings(folder)
 
 
+def check_periods(encoder: Encoder, labels: list[str]) -> None:
+    """Refuse corpora that are not of the periods that an encoder tells apart."""
+    if getattr(encoder, "periods", ()):
+        period_numbers(encoder.periods, labels)  # type: ignore[attr-defined]
+
+
+def _periods(encoder: Encoder, labels: list[str], monitor: Monitor) -> dict[str, int] | None:
+    """The number of each corpus's period, for an encoder that tells periods apart."""
+    periods = getattr(encoder, "periods", ())
+    if not periods:
+        return None
+    numbers = period_numbers(periods, labels)
+    if [periods[number] for number in numbers] != labels:
+        monitor.note(f"{', '.join(labels)} are taken for the model's periods {', '.join(periods)}, in this order")
+    return dict(zip(labels, numbers, strict=True))
+
+
 def _tell_deviation(encoder: Encoder, work: Work, monitor: Monitor) -> None:
     """Say on a sample how far an approximate encoder is from the exact one."""
     deviation = getattr(encoder, "deviation", None)
     if deviation is None or getattr(encoder, "dtype", "fp32") != "int8" or not len(work):
         return
-    sentences, spans = work.rows(np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int))
-    off = deviation(sentences, spans)
+    sample = np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int)
+    off = deviation(*work.rows(sample), **work.told(sample))
     off = off[np.isfinite(off)]  # not of words that the tokenizer drops
     if not len(off):
         return

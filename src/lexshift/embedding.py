@@ -17,7 +17,7 @@ import numpy as np
 
 from lexshift import _checks
 from lexshift._contents import gather, given
-from lexshift._storing import complete, in_folder, refuse_other
+from lexshift._storing import check_periods, complete, in_folder, refuse_other
 from lexshift._streams import check_seed
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
@@ -110,7 +110,7 @@ def embed(
     _checks.choice(precision, "precision", PRECISIONS)
     _checks.choice(missing, "missing", ("error", "skip"))
     reading = Reading(**{name: options.pop(name) for name in READING if name in options})
-    named = dict(zip(_labels(corpora, labels), corpora, strict=True))
+    named = dict(zip(corpus_names(corpora, labels), corpora, strict=True))
     for corpus in corpora:
         find_sources(corpus)
     targets = read_targets(words, match, reading.language)
@@ -181,7 +181,8 @@ def embed_usages(
     return in_folder(out, run)
 
 
-def _labels(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
+def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
+    """What corpora are called: as asked, or old and new, or by their files."""
     if labels is None:
         names = [as_text(Path(corpus).name.split(".")[0] or str(corpus)) for corpus in corpora]
         labels = ["old", "new"] if len(corpora) == 2 else names
@@ -221,6 +222,7 @@ class _Job:
             refuse_other(store, self.settings)
             forms = self._with_words_of(store)
         targets = Targets(forms, self.targets.match)
+        check_periods(self.encoder, list(dict.fromkeys([*(store.corpora if store is not None else ()), *self.corpora])))
         scanned = {label: self._scan(label, path, targets) for label, path in self.corpora.items()}
         if store is not None:
             self._refuse_changed(store, scanned)

@@ -12,8 +12,8 @@ class Monitor(Protocol):
     def stage(self, name: str, total: int, unit: str) -> None:
         """A stage begins, of a known size (0 if it is not known), in bytes or in sentences."""
 
-    def advance(self, done: int, items: int = 0) -> None:
-        """So much of the stage is done, out of its size; ``items`` of a finer count, for the eye."""
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
+        """So much of the stage is done, out of its size; ``items`` of a finer count, and how it goes, for the eye."""
 
     def note(self, text: str) -> None:
         """Something worth knowing."""
@@ -25,7 +25,7 @@ class Silent:
     def stage(self, name: str, total: int, unit: str) -> None:
         """Nothing."""
 
-    def advance(self, done: int, items: int = 0) -> None:
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
         """Nothing."""
 
     def note(self, text: str) -> None:

@@ -56,6 +56,7 @@ class Bars:
             TextColumn("{task.fields[count]:>18}", markup=False),
             TextColumn("{task.fields[rate]:>16}", markup=False),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            TextColumn("{task.fields[status]}", markup=False),
             console=err,
         )
         self._task: TaskID | None = None
@@ -78,9 +79,9 @@ class Bars:
             self._started = True
             self._progress.start()
         self._unit, self._begun = unit, time.monotonic()
-        self._task = self._progress.add_task(name, total=total or None, count="", rate="")
+        self._task = self._progress.add_task(name, total=total or None, count="", rate="", status="")
 
-    def advance(self, done: int, items: int = 0) -> None:
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
         """So much of it is done."""
         if self._task is None:
             return
@@ -91,7 +92,7 @@ class Bars:
             if self._unit == "bytes"
             else (counted(count, self._unit), f"{rate:,.0f}/s")
         )
-        self._progress.update(self._task, completed=done, count=shown[0], rate=shown[1])
+        self._progress.update(self._task, completed=done, count=shown[0], rate=shown[1], status=status)
 
     def note(self, text: str) -> None:
         """Something worth knowing."""
@@ -117,10 +118,11 @@ class NotebookBars:
         self._begun, self._share, self._done = time.monotonic(), None, ""
         self._show()
 
-    def advance(self, done: int, items: int = 0) -> None:
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
         """So much of it is done."""
         count = done if self._unit in ("bytes", "rows") else items
         self._done = size(count) if self._unit == "bytes" else counted(count, self._unit)
+        self._done += f", {status}" if status else ""
         self._share = min(done / self._total, 1.0) if self._total else None
         if self._share == 1 or time.monotonic() - self._shown > _PAUSE:
             self._show()

@@ -18,6 +18,7 @@ import pytest
 import lexshift
 from lexshift import Siblings
 from lexshift.cli import main, terminal
+from lexshift.encode.adaptation import Adaptation
 
 OLD = "The mouse ran.\nA mouse and a plane.\nThe mouse hid.\n"
 NEW = "A plane flew.\nShe moved the mouse.\n"
@@ -420,7 +421,7 @@ def test_options_of_the_encoder_that_mean_nothing_are_refused(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tiny: tuple[Any, Any], arguments: list[str], sentence: str
 ) -> None:
     monkeypatch.setattr("lexshift.embedding.as_encoder", lexshift.encode.as_encoder)
-    monkeypatch.setattr("lexshift.encode.models.load_model", lambda *_: tiny)
+    monkeypatch.setattr("lexshift.encode.models.load_model", lambda *_: (*tiny, Adaptation()))
     device = [] if "--device" in arguments else ["--device", "cpu"]
     assert sentence in shell.refused(*arguments, *device)
 

@@ -15,6 +15,7 @@ from tiny_models import TEXT, assert_same, encoder, folder, loaded, span_of, twi
 
 import lexshift.encode
 from lexshift.encode import Encoder, as_encoder
+from lexshift.encode.adaptation import Adaptation
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.protocol import Span
 from lexshift.errors import UserError
@@ -49,9 +50,9 @@ def test_a_loaded_model_and_its_tokenizer_are_an_encoder(family: str) -> None:
 def test_the_built_in_model_is_what_is_meant_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def load(name: str, revision: str | None) -> tuple[Any, Any]:
+    def load(name: str, revision: str | None) -> tuple[Any, Any, Adaptation]:
         asked.append((name, revision))
-        return loaded("bert")
+        return (*loaded("bert"), Adaptation())
 
     monkeypatch.setattr("lexshift.encode.models.load_model", load)
     ours = as_encoder()

@@ -327,7 +327,7 @@ def test_int8_on_another_device_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("dtype", "float32"), ("dtype", None), ("pooling", "max"), ("pooling", None)]
+    ("option", "value"), [("dtype", "float32"), ("dtype", None), ("pooling", "max"), ("pooling", "words")]
 )
 def test_an_unknown_choice_is_refused_by_name(option: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"{option} must be one of"):

@@ -70,7 +70,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_folder_is_loaded_with_its_weights_and_its_tokenizer(family: str) -> None:
-    model, tokenizer = load_model(folder(family))
+    model, tokenizer, _ = load_model(folder(family))
     saved = load_file(folder(family) / "model.safetensors")
     assert model.config.num_hidden_layers == DEPTH
     assert not model.training
@@ -226,7 +226,7 @@ def test_weights_without_a_pooler_are_whole(copied: Path) -> None:
 
 
 def test_a_model_saved_with_a_head_is_its_body(tmp_path: Path) -> None:
-    body, tokenizer = load_model(folder("bert"))
+    body, tokenizer, _ = load_model(folder("bert"))
     model = transformers.BertForMaskedLM(body.config)
     model.bert.load_state_dict(body.state_dict(), strict=False)
     model.save_pretrained(tmp_path)
@@ -236,7 +236,7 @@ def test_a_model_saved_with_a_head_is_its_body(tmp_path: Path) -> None:
 
 
 def test_weights_in_several_files_are_one_model_and_a_missing_file_is_named(tmp_path: Path) -> None:
-    body, tokenizer = load_model(folder("bert"))
+    body, tokenizer, _ = load_model(folder("bert"))
     body.save_pretrained(tmp_path, max_shard_size="50KB")
     tokenizer.save_pretrained(tmp_path)
     files = sorted(tmp_path.glob("*.safetensors"))

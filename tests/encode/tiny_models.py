@@ -69,7 +69,8 @@ def folder(family: str) -> Path:
 @cache
 def loaded(family: str) -> tuple[Any, Any]:
     """The model and the tokenizer, as loaded from their folder; shared, so not to be changed."""
-    return load_model(folder(family))
+    model, tokenizer, _ = load_model(folder(family))
+    return model, tokenizer
 
 
 def encoder(family: str, **options: Any) -> HuggingFaceEncoder:

@@ -215,7 +215,7 @@ class SameToy(Toy):
 def test_a_second_writer_is_refused_at_once_and_the_first_is_unharmed(tmp_path: Path) -> None:
     with running(tmp_path) as process:
         before, toy, start = contents(tmp_path / "store"), SameToy(), time.monotonic()
-        with pytest.raises(UserError, match=r"another process is writing the store .*; wait for it to end"):
+        with pytest.raises(UserError, match=r"another process is writing .*; wait for it to end"):
             embed(tmp_path / "a.txt", tmp_path / "b.txt", words=["mouse"], model=toy, out=tmp_path / "store")
         assert time.monotonic() - start < 5
         assert (toy.calls, contents(tmp_path / "store")) == ([], before)

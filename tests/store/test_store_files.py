@@ -95,7 +95,7 @@ def test_other_faults_are_not_those_of_the_disk(error: BaseException) -> None:
 
 def test_a_folder_has_one_writer_and_then_the_next(tmp_path: Path) -> None:
     with one_writer(tmp_path):
-        with pytest.raises(UserError, match="another process is writing the store"), one_writer(tmp_path):
+        with pytest.raises(UserError, match="another process is writing"), one_writer(tmp_path):
             pytest.fail("two writers")
         with pytest.raises(UserError, match="another process"), one_writer(tmp_path):
             pytest.fail("two writers")

@@ -68,7 +68,7 @@ class Heard:
     def stage(self, name: str, total: int, unit: str) -> None:
         self.stages.append(f"{name} {total} {unit}")
 
-    def advance(self, done: int, items: int = 0) -> None:
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
         pass
 
     def note(self, text: str) -> None:

@@ -34,9 +34,19 @@ Keep = Annotated[
 ]
 Space = Annotated[str, typer.Option(help="Of the vectors: raw, centred or standardised.", rich_help_panel=SCORES)]
 Layers = Annotated[
-    str, typer.Option(help="last, a number, or mean:N, sum:N, concat:N of the last N.", rich_help_panel=_ENCODING)
+    str | None,
+    typer.Option(
+        help="last, a number, or mean:N, sum:N, concat:N of the last N; mean:4, unless a tuned model differs.",
+        rich_help_panel=_ENCODING,
+    ),
 ]
-Pooling = Annotated[str, typer.Option(help="Of a word's pieces: mean, sum or first.", rich_help_panel=_ENCODING)]
+Pooling = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a word's pieces: mean, sum, first, or sentence for all of it; mean, unless a tuned model differs.",
+        rich_help_panel=_ENCODING,
+    ),
+]
 Window = Annotated[int | None, typer.Option(help="The most pieces of a sentence.", rich_help_panel=_ENCODING)]
 Markers = Annotated[
     tuple[str, str] | None, typer.Option(help="Text before and after the word.", rich_help_panel=_ENCODING)

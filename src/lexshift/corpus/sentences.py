@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
 
 LONGEST = 4_000  # characters; a longer sentence is cut to that much around the word
 _PASSAGE = 1 << 20  # characters that are split at a time
@@ -16,6 +18,13 @@ class Passage:
     def __init__(self, text: str, split: str, language: str) -> None:
         self.text = text
         self._bounds = [0, len(text)] if split == "lines" else _boundaries(text, language)
+
+    def sentences(self) -> Iterator[str]:
+        """All sentences of the passage, each at most LONGEST characters of it."""
+        for start, end in pairwise(self._bounds):
+            text = self.text[start:end].strip()
+            if text:
+                yield text[:LONGEST]
 
     def sentence(self, start: int, end: int) -> tuple[str, int, int, bool]:
         """The sentence around text[start:end], the span within it, and whether it had to be cut.

@@ -30,8 +30,8 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     if isinstance(model, (str, os.PathLike)):
         from lexshift.encode.models import load_model
 
-        loaded, tokenizer = load_model(model, revision)
-        return _huggingface(loaded, tokenizer, name=os.fspath(model), **options)
+        loaded, tokenizer, adaptation = load_model(model, revision)
+        return _huggingface(loaded, tokenizer, name=os.fspath(model), adaptation=adaptation, **options)
     if revision is not None:
         raise UserError("revision is for models on the hub, given by name")
     if isinstance(model, tuple) and len(model) == 2:

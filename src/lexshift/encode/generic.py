@@ -22,20 +22,24 @@ class Generic:
         stacks = [m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == depth]
         self._layers = stacks[0] if len(stacks) == 1 else None
 
-    def states(self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers) -> list[Tensor]:
+    def states(
+        self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers, times: Tensor | None = None
+    ) -> list[Tensor]:
         """The hidden states of the layers at the positions ``where``, each (batch, words, h).
 
-        ids : (batch, length), padded; lengths : (batch,); where : (batch, words)
+        ids : (batch, length), padded; lengths : (batch,); where : (batch, words); times : (batch, length), of
+        temporal attention
         """
         mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
-        hidden = self._run(ids, mask, layers)
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        hidden = self._run(layers, inputs if times is None else {**inputs, "times": times})
         batch = torch.arange(len(ids), device=ids.device)[:, None]
         return [hidden[number][batch, where] for number in layers.numbers]
 
-    def _run(self, ids: Tensor, mask: Tensor, layers: Layers) -> dict[int, Tensor]:
+    def _run(self, layers: Layers, inputs: dict[str, Tensor]) -> dict[int, Tensor]:
         if self._layers is None or layers.deepest == len(self._layers):
             # The last hidden state may have passed one more normalisation: the model's own list has it as it is.
-            output = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+            output = self._model(**inputs, output_hidden_states=True)
             return dict(enumerate(output.hidden_states))
         found: dict[int, Tensor] = {}
         hooks = []
@@ -45,7 +49,7 @@ class Generic:
                 keep = _keep(found, number, number == layers.deepest)
                 hooks.append(layer.register_forward_pre_hook(keep, with_kwargs=True))
         try:
-            output = self._model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+            output = self._model(**inputs, output_hidden_states=True)
         except _EnoughError:
             pass
         finally:

@@ -18,12 +18,15 @@ from torch import Tensor
 
 from lexshift import _checks
 from lexshift._typing import Matrix
+from lexshift.encode.adaptation import Adaptation
 from lexshift.encode.batches import batches
 from lexshift.encode.generic import Generic
 from lexshift.encode.layers import parse_layers
+from lexshift.encode.models import hash_weights
 from lexshift.encode.pieces import Pieces, Tokens
 from lexshift.encode.postnorm import PostNorm
 from lexshift.encode.protocol import Span
+from lexshift.encode.temporal import FIRST, PADDING, SPECIAL, token_times
 from lexshift.errors import UserError
 
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -32,6 +35,7 @@ _WIDE_BUDGET = 16_384
 _STREAMS = 8  # batches that a processor works on beside one another, at most
 _LONGEST = 512  # pieces; what most models were trained with, so longer windows must be asked for
 _VOLATILE = ("_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "architectures")
+_LAYERS, _POOLING = "mean:4", "mean"  # unless a model says otherwise
 _PROBE = (7, 4)  # lengths of the sequences on which the fast path is compared with the model's own
 
 
@@ -44,20 +48,28 @@ class HuggingFaceEncoder:
         A loaded model and its fast tokenizer.
     name : str
         What to call it.
-    layers : str or int
+    layers : str or int, optional
         "last", the number of a layer (0 is the embedding layer, -2 the last but one), or mean:N, sum:N or concat:N of
-        the last N. The paper uses mean:4.
-    pooling : "mean", "sum" or "first"
-        How the pieces of a word become one vector.
+        the last N. By default what a tuned model says of itself, else mean:4, as in the paper.
+    pooling : "mean", "sum", "first" or "sentence", optional
+        How the pieces of a word become one vector; "sentence" is the mean over all tokens of its sentence, for models
+        that see the word by its markers. By default what a tuned model says of itself, else the mean.
     window : int, optional
         The most pieces of a sentence, special tokens included; a longer one is cut around the word.
     markers : (str, str), optional
-        Text put before and after the word.
+        Text put before and after the word; by default what a tuned model says of itself.
     device : "auto", "cpu", "cuda", "mps" ...
     dtype : "fp32", "bf16", "fp16" or "int8"
         int8 is for processors, and approximate: :meth:`deviation` says by how much.
     batch_tokens : int, optional
         Tokens of a batch.
+    adaptation : Adaptation
+        What a tuned model says of itself.
+
+    Attributes
+    ----------
+    periods : tuple of str
+        Those that the model tells apart; :meth:`encode` then has to be told the period of each sentence.
     """
 
     tells = True  # how far it is: encode takes ``advance``
@@ -68,40 +80,55 @@ class HuggingFaceEncoder:
         tokenizer: Any,
         *,
         name: str = "",
-        layers: str | int = "mean:4",
-        pooling: str = "mean",
+        layers: str | int | None = None,
+        pooling: str | None = None,
         window: int | None = None,
         markers: tuple[str, str] | None = None,
         device: str = "auto",
         dtype: str = "fp32",
         batch_tokens: int | None = None,
+        adaptation: Adaptation | None = None,
     ) -> None:
         if not getattr(tokenizer, "is_fast", False):
             raise UserError(f"the model {name!r} has no fast tokenizer (tokenizer.json), which gives character offsets")
         self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
         self.device = pick_device(device)
         self.dtype = _checks.choice(dtype, "dtype", [*_DTYPES, "int8"])
-        self.pooling = _checks.choice(pooling, "pooling", ("mean", "sum", "first"))
-        self.markers = _check_markers(markers)
+        self.adaptation = adaptation or Adaptation()
+        self.periods = self.adaptation.periods
+        chosen = pooling or self.adaptation.pooling or _POOLING
+        self.pooling = _checks.choice(chosen, "pooling", ("mean", "sum", "first", "sentence"))
+        self.markers = _check_markers(markers) or self.adaptation.markers
         self._check_precision()
         model = getattr(model, "base_model", model).eval()  # without a head for some task
         self._original = model
         self._tokenizer = tokenizer
         self._depth = int(model.config.num_hidden_layers)
-        self.layers = str(layers)
-        self._layers = parse_layers(layers, self._depth)
+        self.layers = str((self.adaptation.layers or _LAYERS) if layers is None else layers)
+        self._layers = parse_layers(self.layers, self._depth)
         longest = longest_sequence(model, tokenizer)
         self.window = min(_LONGEST, longest) if window is None else _checks.positive(window, "window")
         if self.window > longest:
             raise UserError(f"window is {self.window}, but the model {self.name!r} takes at most {longest} pieces")
-        self._tokens = Tokens(tokenizer, self.window)
+        self._tokens = Tokens(tokenizer, self.window, self.adaptation.time_tokens)
         self._budget = _BUDGET.get(self.device.type, _WIDE_BUDGET)
         if batch_tokens is not None:
             self._budget = _checks.positive(batch_tokens, "batch_tokens")
+        self._projection = self.adaptation.projection  # (dimensions, width of the layers)
         self.dimensions = self._layers.width(int(model.config.hidden_size))
+        if self._projection is not None:
+            self._check_projection(self._projection)
+            self.dimensions = len(self._projection)
         pad = tokenizer.pad_token_id
         self._pad = 0 if pad is None else int(pad)
         self._run = self._prepare()
+
+    def _check_projection(self, projection: Matrix) -> None:
+        if projection.shape[1] != self.dimensions:
+            raise UserError(
+                f"the model {self.name!r} was tuned for vectors of {projection.shape[1]} dimensions, and layers "
+                f"{self.layers} have {self.dimensions}; leave --layers to the model"
+            )
 
     def _check_precision(self) -> None:
         if self.dtype == "int8" and self.device.type != "cpu":
@@ -131,7 +158,12 @@ class HuggingFaceEncoder:
         lengths = torch.tensor(_PROBE, device=self.device)
         where = torch.tensor([[0, 3], [1, 2]], device=self.device)
         layers = parse_layers(f"mean:{self._depth}", self._depth)
-        pairs = zip(fast.states(ids, lengths, where, layers), generic.states(ids, lengths, where, layers), strict=True)
+        times = None
+        if self.adaptation.attention:
+            times = torch.where(torch.arange(max(_PROBE), device=self.device) < lengths[:, None], FIRST, PADDING)
+            times[:, 0] = SPECIAL
+        ours, theirs = (path.states(ids, lengths, where, layers, times) for path in (fast, generic))
+        pairs = zip(ours, theirs, strict=True)
         tolerance = 1e-4 if self.dtype == "fp32" else 5e-2
         return all(torch.allclose(a, b, rtol=tolerance, atol=tolerance) for a, b in pairs)
 
@@ -140,9 +172,7 @@ class HuggingFaceEncoder:
         """SHA-256 of the model's weights and its tokenizer."""
         digest = hashlib.sha256()
         used = {key: value for key, value in self._original.state_dict().items() if not key.startswith("pooler.")}
-        for key, tensor in sorted(used.items()):
-            digest.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-            digest.update(memoryview(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()))
+        hash_weights(digest, used)
         digest.update(self._tokenizer.backend_tokenizer.to_str().encode())
         return digest.hexdigest()
 
@@ -160,20 +190,36 @@ class HuggingFaceEncoder:
             "markers": self.markers,
             "dtype": self.dtype,
             "dimensions": self.dimensions,
-        }
+        } | self._adapted()
+
+    def _adapted(self) -> dict[str, Any]:
+        """What a tuned model adds to the settings."""
+        found: dict[str, Any] = {}
+        if self.periods:
+            found["periods"] = list(self.periods)
+            found["time"] = [*self.adaptation.time_tokens, *(["attention"] if self.adaptation.attention else [])]
+        if self._projection is not None:
+            found["projection"] = hashlib.sha256(self._projection.tobytes()).hexdigest()
+        return found
 
     def encode(
-        self, sentences: Sequence[str], spans: Sequence[Span], advance: Callable[[float], None] | None = None
+        self,
+        sentences: Sequence[str],
+        spans: Sequence[Span],
+        advance: Callable[[float], None] | None = None,
+        periods: Sequence[int] | None = None,
     ) -> npt.NDArray[np.float32]:
         """One vector for each sentence and span in it, (n, d); NaN where the tokenizer has no piece of the word.
 
-        ``advance`` is called with the share of the work that is done.
+        ``advance`` is called with the share of the work that is done. ``periods`` are the numbers, from 0, of the
+        periods of the sentences, for a model that tells periods apart.
         """
+        self._check_periods(periods, len(sentences))
         for sentence, (start, end) in zip(sentences, spans, strict=True):
             if not 0 <= start < end <= len(sentence):
                 raise ValueError(f"the span ({start}, {end}) is not within the sentence {sentence[:60]!r}")
         vectors = np.full((len(sentences), self.dimensions), np.nan, np.float32)
-        pieces = self._tokens.cut(sentences, spans, self.markers)
+        pieces = self._tokens.cut(sentences, spans, self.markers, periods)
         rows_of: list[list[int]] = [[] for _ in pieces.sequences]
         for row, number in enumerate(pieces.sequence):
             if number >= 0:
@@ -192,6 +238,18 @@ class HuggingFaceEncoder:
             if advance is not None:
                 advance(done / total)
         return vectors
+
+    def _check_periods(self, periods: Sequence[int] | None, n: int) -> None:
+        if not self.periods:
+            if periods is not None:
+                raise ValueError(f"the model {self.name!r} does not tell periods apart")
+            return
+        known = range(len(self.periods))
+        if periods is None or len(periods) != n or not all(period in known for period in periods):
+            raise ValueError(
+                f"the model {self.name!r} tells {len(known)} periods apart: encode needs the number of each sentence's "
+                f"period, 0 to {len(known) - 1}"
+            )
 
     def _streams(self, run: Callable[[list[int]], int], work: list[list[int]]) -> Iterator[int]:
         """Run all batches: on a processor several at a time, each on few threads, which then seldom wait."""
@@ -219,7 +277,7 @@ class HuggingFaceEncoder:
             ids[i, : lengths[i]] = pieces.sequences[number]
             positions: list[int] = []
             for row in rows_of[number]:
-                first, last = pieces.positions[row]
+                first, last = (0, int(lengths[i])) if self.pooling == "sentence" else pieces.positions[row]
                 last = first + 1 if self.pooling == "first" else last
                 place.append((row, i, len(positions), len(positions) + last - first))
                 positions += range(first, last)
@@ -227,11 +285,20 @@ class HuggingFaceEncoder:
         most = max(map(len, wanted))
         where = np.array([positions + [positions[0]] * (most - len(positions)) for positions in wanted])
         tensors = [torch.from_numpy(array).to(self.device) for array in (ids, lengths, where)]
-        states = self._run.states(tensors[0], tensors[1], tensors[2], self._layers)
+        times = self._times([pieces.periods[number] for number in batch], lengths)
+        timed = {} if times is None else {"times": times}
+        states = self._run.states(tensors[0], tensors[1], tensors[2], self._layers, **timed)
         hidden = self._combine(states).float().cpu().numpy()  # (batch, most, d)
         for row, i, first, last in place:
             taken = hidden[i, first:last]
-            vectors[row] = taken.sum(0) if self.pooling == "sum" else taken.mean(0)
+            vector = taken.sum(0) if self.pooling == "sum" else taken.mean(0)
+            vectors[row] = vector if self._projection is None else self._projection @ vector
+
+    def _times(self, periods: list[int], lengths: npt.NDArray[np.int64]) -> Tensor | None:
+        """The time of each token, (batch, length), for temporal attention."""
+        if not self.adaptation.attention:
+            return None
+        return torch.from_numpy(token_times(periods, lengths, self._tokens.ends)).to(self.device)
 
     def _combine(self, states: list[Tensor]) -> Tensor:
         if self._layers.how == "concat":
@@ -239,9 +306,11 @@ class HuggingFaceEncoder:
         total = torch.stack(states).sum(0) if len(states) > 1 else states[0]
         return total / len(states) if self._layers.how == "mean" else total
 
-    def deviation(self, sentences: Sequence[str], spans: Sequence[Span]) -> Matrix:
+    def deviation(
+        self, sentences: Sequence[str], spans: Sequence[Span], periods: Sequence[int] | None = None
+    ) -> Matrix:
         """How far vectors are from those in full precision: 1 - cosine for each sentence, (n,)."""
-        ours = self.encode(sentences, spans)
+        ours = self.encode(sentences, spans, periods=periods)
         full = HuggingFaceEncoder(
             self._original,
             self._tokenizer,
@@ -250,7 +319,8 @@ class HuggingFaceEncoder:
             window=self.window,
             markers=self.markers,
             device="cpu",
-        ).encode(sentences, spans)
+            adaptation=self.adaptation,
+        ).encode(sentences, spans, periods=periods)
         return 1 - (ours * full).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(full, axis=1)
 
 

@@ -6,13 +6,14 @@ import hashlib
 import os
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
+from lexshift.encode.adaptation import Adaptation, read_adaptation
 from lexshift.errors import UserError
 
 BUILT_IN = "minilm"
@@ -24,20 +25,26 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _POOLER = ("pooler.", "embeddings.position_ids")  # weights that hidden states do not need
 
 
-def load_model(name: str | os.PathLike[str], revision: str | None = None) -> tuple[Any, Any]:
-    """The model and its tokenizer."""
+def load_model(name: str | os.PathLike[str], revision: str | None = None) -> tuple[Any, Any, Adaptation]:
+    """The model, its tokenizer, and what it says of its use."""
+    folder = find_model(name, revision)
+    return _load(folder, os.fspath(name))
+
+
+def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Path:
+    """The folder of a model."""
     _need_transformers()
     text = os.fspath(name)
     if text == BUILT_IN and not os.path.isdir(text):
-        return _load(_built_in(), text)
+        return _built_in()
     folder = Path(text).expanduser()
     if folder.is_dir():
-        return _load(folder, text)
+        return folder
     if folder.exists():
         raise UserError(f"the model {text!r} is a file; give the folder that it is in")
     if not _HUB_NAME.fullmatch(text) or text.startswith("."):
         raise UserError(f"no such model folder: {text!r} (looked from {os.getcwd()})")
-    return _load(_from_hub(text, revision), text)
+    return _from_hub(text, revision)
 
 
 def _need_transformers() -> None:
@@ -67,9 +74,8 @@ def _built_in() -> Path:
     return folder
 
 
-def _load(folder: Path, name: str) -> tuple[Any, Any]:
-    from transformers import AutoModel, AutoTokenizer
-
+def check_folder(folder: Path, name: str) -> None:
+    """Refuse a folder that lacks what a model needs."""
     if not (folder / "config.json").is_file():
         raise UserError(f"the model folder {name!r} has no config.json")
     if not any(folder.glob("*.safetensors")):
@@ -77,17 +83,31 @@ def _load(folder: Path, name: str) -> tuple[Any, Any]:
         raise UserError(f"the model folder {name!r} has no weights in safetensors format{old}")
     if not any(any(folder.glob(pattern)) for pattern in _TOKENIZERS):
         raise UserError(f"the model folder {name!r} has no tokenizer (tokenizer.json)")
-    with _quiet():
+
+
+def load_tokenizer(folder: Path, name: str) -> Any:
+    """The tokenizer of a model's folder."""
+    from transformers import AutoTokenizer
+
+    with quiet():
         try:
-            tokenizer = AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
+            return AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
         except Exception as error:  # the library raises whatever its parsers raise
-            raise UserError(f"the tokenizer of the model {name!r} cannot be loaded: {_first_line(error)}") from None
+            raise UserError(f"the tokenizer of the model {name!r} cannot be loaded: {first_line(error)}") from None
+
+
+def _load(folder: Path, name: str) -> tuple[Any, Any, Adaptation]:
+    from transformers import AutoModel
+
+    check_folder(folder, name)
+    tokenizer = load_tokenizer(folder, name)
+    with quiet():
         try:
             model, info = AutoModel.from_pretrained(
                 str(folder), use_safetensors=True, trust_remote_code=False, output_loading_info=True
             )
         except Exception as error:  # and safetensors has errors of its own for damaged files
-            raise UserError(f"the model {name!r} cannot be loaded, or is damaged: {_first_line(error)}") from None
+            raise UserError(f"the model {name!r} cannot be loaded, or is damaged: {first_line(error)}") from None
     if getattr(model.config, "is_encoder_decoder", False):
         raise UserError(f"the model {name!r} is an encoder with a decoder; lexshift takes encoders such as BERT")
     missing = sorted(key for key in info["missing_keys"] if not key.startswith(_POOLER))
@@ -96,7 +116,12 @@ def _load(folder: Path, name: str) -> tuple[Any, Any]:
             f"the model {name!r} lacks {len(missing)} of its weights ({missing[0]} is the first), so it would "
             f"give random vectors"
         )
-    return model, tokenizer
+    adaptation = read_adaptation(folder, tokenizer)
+    if adaptation.attention:
+        from lexshift.encode.temporal import load_temporal_attention
+
+        load_temporal_attention(model, folder, len(adaptation.periods))
+    return model, tokenizer, adaptation
 
 
 def _from_hub(name: str, revision: str | None) -> Path:
@@ -136,7 +161,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
     except LocalEntryNotFoundError:
         raise offline from None
     except Exception as error:  # of the connection, by whatever library makes it
-        raise UserError(f"the model {name!r} cannot be fetched from the hub: {_first_line(error)}") from None
+        raise UserError(f"the model {name!r} cannot be fetched from the hub: {first_line(error)}") from None
 
 
 def _hub_answers(timeout: float = 5.0) -> bool:
@@ -157,7 +182,7 @@ def _hub_answers(timeout: float = 5.0) -> bool:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No progress bars or reports of the library's own while loading."""
     from transformers.utils import logging
 
@@ -172,5 +197,15 @@ def _quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What an error says, without its details."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def hash_weights(digest: Any, state: Mapping[str, Any]) -> None:
+    """Hash the weights of a model, by their names."""
+    import torch
+
+    for key, tensor in sorted(state.items()):
+        digest.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        digest.update(memoryview(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -26,54 +27,66 @@ class Pieces:
         The sequence of each row; -1 for a word the tokenizer has no piece of.
     positions : list of (first, last + 1)
         The word's pieces in that sequence.
+    periods : list of int
+        The period of each sequence; 0 where periods do not matter.
     """
 
     sequences: list[Ids]
     sequence: list[int]
     positions: list[Span]
+    periods: list[int]
 
 
 class Tokens:
-    """A fast tokenizer, the special tokens it puts around a sequence, and how many pieces fit."""
+    """A fast tokenizer, the special tokens it puts around a sequence, and how many pieces fit.
 
-    def __init__(self, tokenizer: Any, window: int) -> None:
+    Time tokens, if there are such, are one for each period, put before the pieces of a sentence.
+    """
+
+    def __init__(self, tokenizer: Any, window: int, time_tokens: Sequence[str] = ()) -> None:
         self._tokenizer = tokenizer
+        self._times = np.array(tokenizer.convert_tokens_to_ids(list(time_tokens)), np.int64)
         whole, bare = (tokenizer("a", add_special_tokens=special)["input_ids"] for special in (True, False))
         starts = [i for i in range(len(whole) - len(bare) + 1) if whole[i : i + len(bare)] == bare]
         if not bare or not starts:
             raise UserError("the model's tokenizer does not tokenize plain text")
         self._before = np.array(whole[: starts[0]], np.int64)
         self._after = np.array(whole[starts[0] + len(bare) :], np.int64)
-        self._room = window - len(whole) + len(bare)
+        special = len(whole) - len(bare) + bool(len(self._times))
+        self._room = window - special
         if self._room < 1:
-            raise UserError(f"window must leave room for a word beside {len(whole) - len(bare)} special tokens")
+            raise UserError(f"window must leave room for a word beside {special} special tokens")
 
-    def cut(self, sentences: Sequence[str], spans: Sequence[Span], markers: tuple[str, str] | None) -> Pieces:
+    @property
+    def ends(self) -> tuple[int, int]:
+        """How many special tokens there are before and after a sequence; a time token is none of them."""
+        return len(self._before), len(self._after)
+
+    def cut(
+        self,
+        sentences: Sequence[str],
+        spans: Sequence[Span],
+        markers: tuple[str, str] | None,
+        periods: Sequence[int] | None = None,
+    ) -> Pieces:
         """Tokenize every distinct sentence once, and cut windows around the words where it is too long.
 
-        Words of one sentence share its sequence if it fits; windows that are alike are one sequence.
+        Words of one sentence share its sequence if it fits; windows that are alike, and of one period, are one
+        sequence.
         """
         if markers is not None:
             sentences, spans = _marked(sentences, spans, markers)
         if not sentences:
-            return Pieces([], [], [])
+            return Pieces([], [], [], [])
         distinct = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
-        tokenized = self._tokenizer(
-            list(distinct),
-            add_special_tokens=False,
-            return_offsets_mapping=True,
-            return_attention_mask=False,
-            return_token_type_ids=False,
-            verbose=False,
-        )
-        all_ids = [np.array(ids, np.int64) for ids in tokenized["input_ids"]]
-        offsets = tokenized["offset_mapping"]
-
-        numbers: dict[bytes, int] = {}
+        all_ids, offsets = self._tokenized(list(distinct))
+        numbers: dict[tuple[bytes, int], int] = {}
         sequences: list[Ids] = []
         sequence: list[int] = []
         positions: list[Span] = []
-        for sentence, span in zip(sentences, spans, strict=True):
+        period_of: list[int] = []
+        each = repeat(0, len(sentences)) if periods is None else map(int, periods)
+        for sentence, span, period in zip(sentences, spans, each, strict=True):
             number = distinct[sentence]
             ids = all_ids[number]
             first, last = _pieces_of(offsets[number], span)
@@ -85,14 +98,38 @@ class Tokens:
             if len(ids) > self._room:
                 left = self._left(len(ids), first, last)
                 ids, last = ids[left : left + self._room], min(last, left + self._room)
-            key = ids.tobytes()
+            key = (ids.tobytes(), period)
             if key not in numbers:
                 numbers[key] = len(sequences)
-                sequences.append(np.concatenate([self._before, ids, self._after]))
+                sequences.append(self._framed(ids, period))
+                period_of.append(period)
             sequence.append(numbers[key])
-            shift = len(self._before) - left
+            shift = len(self._before) + bool(len(self._times)) - left
             positions.append((first + shift, last + shift))
-        return Pieces(sequences, sequence, positions)
+        return Pieces(sequences, sequence, positions, period_of)
+
+    def whole(self, sentences: Sequence[str], periods: Sequence[int]) -> tuple[list[Ids], int]:
+        """The sequence of each sentence, cut at its end if it is too long, and how many were cut."""
+        if not sentences:
+            return [], 0
+        all_ids, _ = self._tokenized(sentences)
+        cut = sum(len(ids) > self._room for ids in all_ids)
+        return [self._framed(ids[: self._room], p) for ids, p in zip(all_ids, periods, strict=True)], cut
+
+    def _tokenized(self, sentences: Sequence[str]) -> tuple[list[Ids], list[list[Span]]]:
+        made = self._tokenizer(
+            list(sentences),
+            add_special_tokens=False,
+            return_offsets_mapping=True,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )
+        return [np.array(ids, np.int64) for ids in made["input_ids"]], made["offset_mapping"]
+
+    def _framed(self, ids: Ids, period: int) -> Ids:
+        time = self._times[period : period + 1]
+        return np.concatenate([self._before, time, ids, self._after])
 
     def _left(self, length: int, first: int, last: int) -> int:
         """Where a window of the room there is begins, with the word in its middle."""

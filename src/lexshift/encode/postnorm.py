@@ -16,9 +16,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lexshift.encode.layers import Layers
+from lexshift.encode.temporal import PADDING, temporal_queries, time_matrix
 
 _BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert", "electra")
 Parts = tuple[nn.Linear, nn.Linear, nn.Linear, nn.Linear, nn.LayerNorm, nn.Linear, Any, nn.Linear, nn.LayerNorm]
+Times = tuple[Tensor, Tensor]  # embeddings of the times of tokens, (batch, n, h), and which tokens are none of padding
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,17 @@ class _Layer:
     down: nn.Linear  # f to h
     norm: nn.LayerNorm
     heads: int
+    time: nn.Linear | None  # of temporal attention
 
-    def __call__(self, x: Tensor, batch: int, mask: Tensor | None) -> Tensor:
+    def __call__(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None) -> Tensor:
         """All rows: (batch * length, h) to the same."""
         h = x.shape[1]
         qkv = F.linear(x, self.attention_in, self.attention_in_bias)
         q, k, v = qkv.view(batch, -1, 3, self.heads, h // self.heads).permute(2, 0, 3, 1, 4)  # (b, heads, n, h/heads)
-        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        mixed = F.scaled_dot_product_attention(self._timed(q, times), k, v, attn_mask=mask)
         return self._after_attention(mixed.transpose(1, 2).reshape(-1, h), x)
 
-    def at(self, x: Tensor, batch: int, mask: Tensor | None, where: Tensor) -> Tensor:
+    def at(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None, where: Tensor) -> Tensor:
         """The rows at positions ``where``, (batch, words), of each sequence: (batch * words, h)."""
         h = x.shape[1]
         kv = F.linear(x, self.attention_in[h:], self.attention_in_bias[h:])
@@ -57,8 +60,13 @@ class _Layer:
             mask = mask.expand(batch, -1, -1, -1).gather(
                 2, where[:, None, :, None].expand(-1, mask.shape[1], -1, mask.shape[3])
             )
-        mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        mixed = F.scaled_dot_product_attention(self._timed(q, times), k, v, attn_mask=mask)
         return self._after_attention(mixed.transpose(1, 2).reshape(-1, h), x)
+
+    def _timed(self, q: Tensor, times: Times | None) -> Tensor:
+        if self.time is None or times is None:
+            return q
+        return temporal_queries(q, time_matrix(self.time, *times, self.heads))
 
     def _after_attention(self, mixed: Tensor, x: Tensor) -> Tensor:
         x = self.attention_norm(self.attention_out(mixed).add_(x))
@@ -72,7 +80,8 @@ class PostNorm:
         self._embeddings = model.embeddings
         self._project = getattr(model, "embeddings_project", None)
         self._position_bias = getattr(getattr(model, "encoder", None), "compute_position_bias", None)
-        self._layers = [_layer(part, heads) for part in parts]
+        self._times = getattr(model, "time_embeddings", None)
+        self._layers = [_layer(part, time, heads) for part, time in zip(parts, _times(model, len(parts)), strict=True)]
 
     @classmethod
     def of(cls, model: Any) -> PostNorm | None:
@@ -91,25 +100,29 @@ class PostNorm:
             return None
         return cls(model, parts, heads)
 
-    def states(self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers) -> list[Tensor]:
+    def states(
+        self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers, times: Tensor | None = None
+    ) -> list[Tensor]:
         """The hidden states of the layers at the positions ``where``, each (batch, words, h).
 
-        ids : (batch, length), padded; lengths : (batch,); where : (batch, words)
+        ids : (batch, length), padded; lengths : (batch,); where : (batch, words); times : (batch, length), of
+        temporal attention
         """
         batch, length = ids.shape
         x = self._embeddings(input_ids=ids)
         if self._project is not None:
             x = self._project(x)
         mask = self._mask(x, lengths)
+        timed = None if times is None or self._times is None else (self._times(times), times != PADDING)
         h = x.shape[-1]
         x = x.reshape(batch * length, h)
         rows = (where + length * torch.arange(batch, device=ids.device)[:, None]).view(-1)
         found = [x[rows]] if layers.numbers[0] == 0 else []
         for number, layer in enumerate(self._layers[: layers.deepest], 1):
             if number == layers.deepest:
-                found.append(layer.at(x, batch, mask, where))
+                found.append(layer.at(x, batch, mask, timed, where))
                 break
-            x = layer(x, batch, mask)
+            x = layer(x, batch, mask, timed)
             if number in layers.numbers:
                 found.append(x[rows])
         return [state.view(batch, -1, h) for state in found]
@@ -126,13 +139,19 @@ class PostNorm:
         return bias if seen is None else bias.masked_fill(~seen, float("-inf"))
 
 
-def _layer(parts: Parts, heads: int) -> _Layer:
+def _times(model: Any, depth: int) -> list[nn.Linear] | list[None]:
+    """The projections of temporal attention, one for each layer."""
+    found = [module.time for module in model.modules() if isinstance(getattr(module, "time", None), nn.Linear)]
+    return found or [None] * depth
+
+
+def _layer(parts: Parts, time: nn.Linear | None, heads: int) -> _Layer:
     q, k, v, attention_out, attention_norm, up, activation, down, norm = parts
     weight = torch.cat([q.weight, k.weight, v.weight]).detach()
     bias = torch.cat([q.bias, k.bias, v.bias]).detach()
     if _is_exact_gelu(activation):
         activation = torch.ops.aten.gelu_
-    return _Layer(weight, bias, attention_out, attention_norm, up, activation, down, norm, heads)
+    return _Layer(weight, bias, attention_out, attention_norm, up, activation, down, norm, heads, time)
 
 
 def _is_exact_gelu(activation: Callable[[Tensor], Tensor]) -> bool:

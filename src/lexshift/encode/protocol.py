@@ -16,7 +16,8 @@ class Encoder(Protocol):
     """Anything that turns words in their sentences into vectors: it has one method, ``encode``.
 
     A mapping ``settings`` of plain values, if it has one, is kept in stores made with it, and a store made with other
-    settings is refused.
+    settings is refused. One that has ``periods``, the names of the periods that it tells apart, is told the number of
+    each sentence's period: ``encode(sentences, spans, periods=...)``.
 
     Examples
     --------
