@@ -8,7 +8,7 @@ import sys
 import typer
 
 from lexshift import __version__
-from lexshift.cli import check, compare, data, demo, embed, evaluate, info, reproduce
+from lexshift.cli import check, compare, data, demo, embed, evaluate, info, reproduce, tune
 from lexshift.cli.terminal import complain
 from lexshift.errors import UserError
 
@@ -24,6 +24,7 @@ app.command("data")(data.command)
 app.command("eval")(evaluate.command)
 app.command("reproduce")(reproduce.command)
 app.command("embed")(embed.command)
+app.add_typer(tune.app, name="tune", help="Adapt an encoder: mlm, time, wic.")
 app.command("info")(info.command)
 app.command("check")(check.command)
 

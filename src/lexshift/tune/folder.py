@@ -1,0 +1,134 @@
+"""The folder of a tuned model: checkpoints while it is tuned, the model and what was done when it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexshift._files import disk_faults, one_writer, write_whole
+from lexshift._settings import first_difference
+from lexshift.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RUN, UNFINISHED, _PLAN, _MODEL = "run.json", "unfinished", "plan.json", "model"
+_STATE = "trainer_state.json"  # the last file that the trainer writes of a checkpoint
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A tuned model.
+
+    Attributes
+    ----------
+    folder : Path
+        To be given as a model to ``embed``, ``compare`` and ``eval``.
+    run : dict
+        What was done and what was measured, as in ``run.json``.
+    """
+
+    folder: Path
+    run: dict[str, Any]
+
+    @property
+    def history(self) -> pd.DataFrame:
+        """What was measured on the way, a row for each look at the held-out examples."""
+        import pandas as pd
+
+        return pd.DataFrame(self.run["history"])
+
+
+@contextmanager
+def tuning_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
+    """The folder, to be written by this process alone."""
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"the tuned model {str(folder)!r} would be a folder, but there is a file of that name")
+    if folder.is_dir():
+        names = {name for name in os.listdir(folder) if not name.startswith(".")}
+        if names and not names & {RUN, UNFINISHED}:
+            raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one (--out)")
+    with disk_faults(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with one_writer(folder):
+        yield folder
+
+
+def finished(folder: Path, plan: dict[str, Any]) -> Tuned | None:
+    """The model that the same plan made before; one that another plan made is not touched."""
+    path = folder / RUN
+    if path.exists():
+        try:
+            run = json.loads(path.read_bytes())
+            difference = first_difference(run["plan"], _plain(plan))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise UserError(f"{str(path)!r} is damaged; choose another folder (--out)") from None
+        if difference is not None:
+            raise UserError(f"{str(folder)!r} holds a model tuned with {difference}; choose another folder (--out)")
+        return Tuned(folder, run)
+    begun = folder / UNFINISHED / _PLAN
+    if begun.exists():
+        try:
+            difference = first_difference(json.loads(begun.read_bytes()), _plain(plan))
+        except (ValueError, TypeError, AttributeError):
+            raise UserError(f"{str(begun)!r} is damaged: delete {str(begun.parent)!r} and run again") from None
+        if difference is not None:
+            raise UserError(
+                f"{str(begun.parent)!r} holds the unfinished work of a run with {difference}: finish that run with its "
+                f"own command, or delete that folder"
+            )
+        return None
+    with disk_faults(folder):
+        begun.parent.mkdir(exist_ok=True)
+        write_whole(begun, lambda file: file.write(json.dumps(_plain(plan), indent=1).encode()))
+    return None
+
+
+def _plain(plan: dict[str, Any]) -> dict[str, Any]:
+    """A plan as it comes back from a file."""
+    return json.loads(json.dumps(plan))
+
+
+def last_checkpoint(folder: Path) -> str | None:
+    """The latest checkpoint that is whole; those that are not are removed."""
+    found = []
+    for path in (folder / UNFINISHED).glob("checkpoint-*"):
+        if (path / _STATE).is_file() and _is_json(path / _STATE):
+            found.append(path)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+    return str(max(found, key=lambda path: int(path.name.split("-")[1]))) if found else None
+
+
+def _is_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_bytes())
+    except ValueError:
+        return False
+    return True
+
+
+def finish(folder: Path, save: Callable[[Path], None], run: dict[str, Any]) -> Tuned:
+    """Put the model in its place, then say what was done, which makes it finished, and remove the checkpoints."""
+    work = folder / UNFINISHED
+    made = work / _MODEL
+    with disk_faults(folder):
+        shutil.rmtree(made, ignore_errors=True)
+        made.mkdir()
+        save(made)
+        for path in sorted(made.iterdir(), key=lambda path: path.name == "config.json"):  # without it there is no model
+            target = folder / path.name
+            if target.is_dir():
+                shutil.rmtree(target)
+            os.replace(path, target)
+        text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
+        write_whole(folder / RUN, lambda file: file.write(text.encode()))
+        shutil.rmtree(work)
+    return Tuned(folder, json.loads(text))

@@ -1,0 +1,89 @@
+"""A model with the head that predicts masked words."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexshift.encode.models import check_folder, find_model, first_line, hash_weights, load_tokenizer, quiet
+from lexshift.errors import UserError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_HEADS = {"bert": "cls", "roberta": "lm_head", "xlm-roberta": "lm_head", "camembert": "lm_head", "mpnet": "lm_head"}
+_UNUSED = ("pooler.", "embeddings.position_ids")  # weights that a masked language model does not need
+_SPREAD = 0.02  # of what is added to the mean embedding for a new token
+
+
+def load_with_head(name: str | os.PathLike[str], revision: str | None) -> tuple[Any, Any, Path, bool]:
+    """The model with its masked-language-model head, its tokenizer, its folder, and whether the head is new.
+
+    A head that is not among the weights is made anew, on the word embeddings of the model.
+    """
+    from transformers import AutoConfig, AutoModelForMaskedLM
+
+    text = os.fspath(name)
+    folder = find_model(name, revision)
+    check_folder(folder, text)
+    tokenizer = load_tokenizer(folder, text)
+    if tokenizer.mask_token_id is None:
+        raise UserError(f"the tokenizer of the model {text!r} has no mask token, so it cannot be trained to fill gaps")
+    with quiet():
+        try:
+            config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
+            config.tie_word_embeddings = True
+            model, info = AutoModelForMaskedLM.from_pretrained(
+                str(folder), config=config, use_safetensors=True, trust_remote_code=False, output_loading_info=True
+            )
+        except Exception as error:  # the library raises whatever its parsers raise
+            raise UserError(
+                f"the model {text!r} cannot be loaded to predict masked words: {first_line(error)}"
+            ) from None
+    missing = sorted(key for key in info["missing_keys"] if not any(part in key for part in _UNUSED))
+    body = f"{model.base_model_prefix}."
+    lacking = [key for key in missing if key.startswith(body)]
+    if lacking:
+        raise UserError(f"the model {text!r} lacks {len(lacking)} of its weights ({lacking[0]} is the first)")
+    return model, tokenizer, folder, bool(missing)
+
+
+def add_tokens(model: Any, tokenizer: Any, tokens: list[str]) -> None:
+    """Give a model tokens that are never taken apart; their embeddings begin near the mean of all."""
+    import torch
+
+    tokenizer.add_tokens(tokens, special_tokens=True)
+    known = model.get_input_embeddings().weight.shape[0]
+    if len(tokenizer) > known:
+        model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    rows = model.get_input_embeddings().weight.data
+    mean = rows[:known].mean(0)
+    for number in tokenizer.convert_tokens_to_ids(tokens):
+        rows[number] = mean + _SPREAD * torch.randn_like(mean)
+
+
+def head_of(model: Any) -> Callable[[Tensor], Tensor] | None:
+    """From hidden states, (n, h), to the scores of all words, (n, vocabulary), if the model has that in one place."""
+    name = _HEADS.get(model.config.model_type)
+    return getattr(model, name, None) if name else None
+
+
+def predict(model: Any, inputs: dict[str, Tensor], where: Tensor) -> Tensor:
+    """Scores of all words at the masked places, (places, vocabulary); ``where`` is True at them, (batch, n).
+
+    Only these places pass through the head, which costs as much as several layers.
+    """
+    head = head_of(model)
+    if head is None:
+        return type(model).forward(model, **inputs).logits[where]
+    return head(model.base_model(**inputs).last_hidden_state[where])
+
+
+def digest_weights(model: Any) -> str:
+    """SHA-256 of a model's weights."""
+    digest = hashlib.sha256()
+    hash_weights(digest, model.state_dict())
+    return digest.hexdigest()

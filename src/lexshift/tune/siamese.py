@@ -1,0 +1,170 @@
+"""Two usages through one model, by sentence-transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sentence_transformers import (
+    SentenceTransformer,
+    SentenceTransformerTrainer,
+    SentenceTransformerTrainingArguments,
+)
+from sentence_transformers.base.evaluation import BaseEvaluator
+from sentence_transformers.base.modules import Module, Transformer
+from sentence_transformers.sentence_transformer.losses import ContrastiveLoss
+from sentence_transformers.sentence_transformer.modules import Pooling
+from torch import Tensor
+from torch.utils.data import BatchSampler, SequentialSampler
+
+from lexshift.encode.adaptation import MARKERS
+from lexshift.encode.models import quiet
+from lexshift.tune.judging import gold, look
+from lexshift.tune.masking import in_batches
+from lexshift.tune.pairs import Pair, Usage
+from lexshift.tune.wic import add_markers, marked
+
+_START = "start"  # the folder of the model that training begins with
+
+
+class WordPooling(Module):
+    """The mean over the tokens between the markers."""
+
+    config_keys = ["dimension", "before", "after"]  # noqa: RUF012  # as the library wants it
+
+    def __init__(self, dimension: int, before: int, after: int) -> None:
+        super().__init__()
+        self.dimension = dimension
+        self.before = before
+        self.after = after
+
+    def forward(self, features: dict[str, Tensor], **_: Any) -> dict[str, Tensor]:
+        """Put sentence_embedding beside token_embeddings."""
+        ids = features["input_ids"]
+        inside = ((ids == self.before).cumsum(1) > (ids == self.after).cumsum(1)) & (ids != self.before)
+        weight = inside[:, :, None].to(features["token_embeddings"].dtype)
+        summed = (features["token_embeddings"] * weight).sum(1)
+        features["sentence_embedding"] = summed / weight.sum(1).clamp_min(1)
+        return features
+
+    def get_embedding_dimension(self) -> int:
+        """Of the vectors."""
+        return self.dimension
+
+    def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002
+        """Write the settings."""
+        self.save_config(output_path)
+
+
+@dataclass(frozen=True)
+class Siamese:
+    """A model of sentence-transformers, and what goes with it."""
+
+    network: Any
+    tokenizer: Any
+    window: int
+    arguments: Any = SentenceTransformerTrainingArguments
+
+    @property
+    def body(self) -> Any:
+        """The transformer in it."""
+        return self.network[0].auto_model
+
+    def save(self, folder: Path) -> None:
+        """Write the model and its tokenizer."""
+        with quiet():
+            self.body.save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(str(folder))
+
+    def texts(self, usages: Sequence[Usage]) -> list[str]:
+        """Marked sentences, cut around the word where they are too long."""
+        return [marked(_cut(usage, self.tokenizer, self.window)) for usage in usages]
+
+
+def siamese(body: Any, tokenizer: Any, pooling: str, window: int, work: Path) -> Siamese:
+    """A model with markers in its vocabulary and the pooling asked for."""
+    add_markers(body, tokenizer)
+    start = work / _START
+    with quiet():
+        body.save_pretrained(str(start))
+        tokenizer.save_pretrained(str(start))
+        first = Transformer(str(start), max_seq_length=window)
+    dimension = int(body.config.hidden_size)
+    second = (
+        Pooling(dimension, "mean")
+        if pooling == "sentence"
+        else WordPooling(dimension, *tokenizer.convert_tokens_to_ids(list(MARKERS)))
+    )
+    return Siamese(SentenceTransformer(modules=[first, second], device="cpu"), tokenizer, window)
+
+
+def siamese_trainer(
+    network: Siamese,
+    arguments: Any,
+    training: list[Pair],
+    watched: list[Pair],
+    margin: float,
+    examples: int,
+    callbacks: list[Any],
+) -> Any:
+    """The trainer of sentence-transformers, taking pairs in an order of our own, pairs of like length together."""
+    from datasets import Dataset
+
+    first, second = (network.texts([getattr(pair, side) for pair in training]) for side in ("first", "second"))
+    lengths = np.array([max(len(a), len(b)) for a, b in zip(first, second, strict=True)])
+    batch = arguments.per_device_train_batch_size * arguments.gradient_accumulation_steps
+    order = in_batches(lengths, batch, examples, arguments.seed).tolist()
+    dataset = Dataset.from_dict(
+        {
+            "first": [first[i] for i in order],
+            "second": [second[i] for i in order],
+            "label": [int(training[i].same) for i in order],
+        }
+    )
+    arguments.batch_sampler = _one_after_the_other
+    return SentenceTransformerTrainer(
+        model=network.network,
+        args=arguments,
+        train_dataset=dataset,
+        loss=ContrastiveLoss(network.network, margin=margin),
+        evaluator=_Watcher(network, watched),
+        callbacks=callbacks,
+    )
+
+
+def _one_after_the_other(dataset: Any, batch_size: int, drop_last: bool, **_: Any) -> BatchSampler:
+    return BatchSampler(SequentialSampler(dataset), batch_size, drop_last)
+
+
+class _Watcher(BaseEvaluator):
+    """Looks at the held-out pairs."""
+
+    def __init__(self, network: Siamese, pairs: list[Pair]) -> None:
+        super().__init__()
+        self._network = network
+        self._texts = network.texts([usage for pair in pairs for usage in (pair.first, pair.second)])
+        self._same = gold(pairs)
+
+    def __call__(self, model: Any, *_: Any, **__: Any) -> dict[str, float]:
+        with torch.no_grad():
+            vectors = model.encode(self._texts, batch_size=64, show_progress_bar=False, normalize_embeddings=True)
+        values = (vectors[::2].astype(np.float64) * vectors[1::2]).sum(1)
+        return look(values, self._same)
+
+
+def _cut(usage: Usage, tokenizer: Any, window: int) -> Usage:
+    """A usage that fits into a window of pieces, markers and special tokens counted, with the word in its middle."""
+    room = window - tokenizer.num_special_tokens_to_add() - len(MARKERS)
+    made = tokenizer(usage.sentence, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    offsets = made["offset_mapping"]
+    if len(offsets) <= room:
+        return usage
+    inside = [i for i, (a, b) in enumerate(offsets) if a < usage.end and b > usage.start] or [0]
+    left = min(max(inside[0] - (room - len(inside)) // 2, 0), len(offsets) - room)
+    start = min(offsets[left][0], usage.start)
+    end = max(offsets[left + room - 1][1], usage.end)
+    return Usage(usage.sentence[start:end], usage.start - start, usage.end - start)
