@@ -30,6 +30,11 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
     sync_folder(path.parent)
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file that appears whole or not at all."""
+    write_whole(path, lambda file: file.write(data))
+
+
 def sync_folder(folder: Path) -> None:
     """Make sure that the names in a folder are on the disk."""
     if os.name == "posix":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from lexshift._contents import USAGES
+from lexshift._files import disk_faults, write_bytes
 from lexshift.errors import UserError
 
 if TYPE_CHECKING:
@@ -120,6 +122,21 @@ class Rows:
             tokens = [token for sentence in sentences for token in sentence.split()]
             sizes.append(Text(len(sentences), len(tokens), len(set(tokens))))
         return sizes[0], sizes[1]
+
+
+def write_texts(data: Dataset, folder: str | os.PathLike[str]) -> list[Path]:
+    """Write the distinct sentences of each period, one a line, as a model sees them; return the files."""
+    place = Path(folder)
+    sentences, periods = (data.usages[name].to_pylist() for name in ("sentence", "corpus"))
+    files = []
+    with disk_faults(place):
+        place.mkdir(parents=True, exist_ok=True)
+        for period in PERIODS:
+            lines = dict.fromkeys(s for s, p in zip(sentences, periods, strict=True) if p == period)
+            content = "".join(" ".join(line.split()) + "\n" for line in lines).encode()
+            files.append(place / f"{period}.txt")
+            write_bytes(files[-1], content)
+    return files
 
 
 def read_lines(path: Path) -> list[str]:

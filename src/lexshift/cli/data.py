@@ -10,16 +10,21 @@ import typer
 def command(
     path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")],
     words: Annotated[bool, typer.Option("--words", help="List the words with their usages and gold.")] = False,
+    texts: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Write the sentences of each period to old.txt and new.txt, for tune."),
+    ] = None,
+    suffix: Annotated[str, typer.Option(help="SemEval: strip the part of speech from words, or keep it.")] = "strip",
 ) -> None:
     """Say what a data set is: its words, periods, sizes and gold."""
     from rich.table import Table
     from rich.text import Text
 
-    from lexshift.benchmark.dataset import PERIODS
+    from lexshift.benchmark.dataset import PERIODS, write_texts
     from lexshift.benchmark.loading import load
     from lexshift.cli.terminal import out
 
-    data = load(path)
+    data = load(path, suffix)
     out.print(Text(data.name, "bold").append(f": {data.kind}, {len(data.words)} words", "not bold"), soft_wrap=True)
     counts = data.counts()
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -47,3 +52,6 @@ def command(
             binary = ("yes" if data.binary[word] else "no") if word in data.binary else ""
             listed.add_row(Text(word), *(f"{counts.loc[word, period]:,}" for period in PERIODS), graded, binary)
         out.print(listed)
+    if texts is not None:
+        for file in write_texts(data, texts):
+            out.print(f"written: {file}", soft_wrap=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lexshift._files import write_whole
+from lexshift._files import write_bytes
 from lexshift._typing import Matrix
 from lexshift.errors import UserError
 
@@ -67,7 +67,7 @@ class Adaptation:
 
             save_file({"projection": np.ascontiguousarray(self.projection, np.float32)}, folder / PROJECTION)
         text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-        write_whole(folder / FILE, lambda file: file.write(text.encode()))
+        write_bytes(folder / FILE, text.encode())
 
 
 def period_numbers(periods: Sequence[str], labels: Sequence[str]) -> list[int]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift._files import disk_faults, one_writer, write_whole
+from lexshift._files import disk_faults, one_writer, write_bytes
 from lexshift._settings import first_difference
 from lexshift.errors import UserError
 
@@ -87,7 +87,7 @@ def finished(folder: Path, plan: dict[str, Any]) -> Tuned | None:
         return None
     with disk_faults(folder):
         begun.parent.mkdir(exist_ok=True)
-        write_whole(begun, lambda file: file.write(json.dumps(_plain(plan), indent=1).encode()))
+        write_bytes(begun, json.dumps(_plain(plan), indent=1).encode())
     return None
 
 
@@ -129,6 +129,6 @@ def finish(folder: Path, save: Callable[[Path], None], run: dict[str, Any]) -> T
                 shutil.rmtree(target)
             os.replace(path, target)
         text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
-        write_whole(folder / RUN, lambda file: file.write(text.encode()))
+        write_bytes(folder / RUN, text.encode())
         shutil.rmtree(work)
     return Tuned(folder, json.loads(text))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _HEADS = {"bert": "cls", "roberta": "lm_head", "xlm-roberta": "lm_head", "camembert": "lm_head", "mpnet": "lm_head"}
 _UNUSED = ("pooler.", "embeddings.position_ids")  # weights that a masked language model does not need
-_SPREAD = 0.02  # of what is added to the mean embedding for a new token
 
 
 def load_with_head(name: str | os.PathLike[str], revision: str | None) -> tuple[Any, Any, Path, bool]:
@@ -52,7 +51,7 @@ def load_with_head(name: str | os.PathLike[str], revision: str | None) -> tuple[
 
 
 def add_tokens(model: Any, tokenizer: Any, tokens: list[str]) -> None:
-    """Give a model tokens that are never taken apart; their embeddings begin near the mean of all."""
+    """Give a model tokens that are never taken apart; their embeddings are drawn as if they were words."""
     import torch
 
     tokenizer.add_tokens(tokens, special_tokens=True)
@@ -60,9 +59,9 @@ def add_tokens(model: Any, tokenizer: Any, tokens: list[str]) -> None:
     if len(tokenizer) > known:
         model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
     rows = model.get_input_embeddings().weight.data
-    mean = rows[:known].mean(0)
+    mean, spread = rows[:known].mean(0), rows[:known].std(0)
     for number in tokenizer.convert_tokens_to_ids(tokens):
-        rows[number] = mean + _SPREAD * torch.randn_like(mean)
+        rows[number] = mean + spread * torch.randn_like(mean)
 
 
 def head_of(model: Any) -> Callable[[Tensor], Tensor] | None:

@@ -83,10 +83,19 @@ def tune_mlm(
     -------
     Tuned
     """
-    job = _Job(
-        "mlm", corpora, None, out, model, schedule, mask, 0.0, max_sentences, held_out, window, revision, monitor
+    request = _Request(
+        corpora,
+        corpus_names(corpora, None),
+        model,
+        revision,
+        schedule or Schedule(),
+        _reading(reading),
+        mask,
+        max_sentences=max_sentences,
+        held_out=held_out,
+        window=window,
     )
-    return job.run((), False, reading)
+    return request.run(out, monitor or Silent())
 
 
 def tune_time(
@@ -135,22 +144,29 @@ def tune_time(
     if not with_tokens and not attention:
         raise UserError("a model knows the time by tokens or by attention; this asks for neither")
     time_tokens = tuple(f"<{number}>" for number in range(1, len(periods) + 1)) if with_tokens else ()
-    job = _Job(
-        "time",
+    request = _Request(
         corpora,
         periods,
-        out,
         model,
-        schedule,
+        revision,
+        schedule or Schedule(),
+        _reading(reading),
         mask,
         time_mask,
+        time_tokens,
+        attention,
         max_sentences,
         held_out,
         window,
-        revision,
-        monitor,
     )
-    return job.run(time_tokens, attention, reading)
+    return request.run(out, monitor or Silent())
+
+
+def _reading(options: dict[str, Any]) -> Reading:
+    unknown = sorted(set(options) - set(READING))
+    if unknown:
+        raise UserError(f"{', '.join(unknown)} is no way to read text; there are {', '.join(READING)}")
+    return Reading(**options)
 
 
 @dataclass(frozen=True)
@@ -164,29 +180,25 @@ class _Data:
     cut: int
 
 
-@dataclass
-class _Job:
-    """One call of :func:`tune_mlm` or :func:`tune_time`."""
+@dataclass(frozen=True)
+class _Request:
+    """What is asked of :func:`tune_mlm` or :func:`tune_time`."""
 
-    kind: str
     corpora: Sequence[Place]
-    periods: list[str] | None
-    out: Place
+    names: list[str]
     model: Place
-    schedule: Schedule | None
-    mask: float
-    time_mask: float
-    max_sentences: int
-    held_out: float
-    window: int
     revision: str | None
-    monitor: Monitor | None
+    schedule: Schedule
+    reading: Reading
+    mask: float
+    time_mask: float = 0.0
+    time_tokens: tuple[str, ...] = ()
+    attention: bool = False
+    max_sentences: int = MOST
+    held_out: float = 0.05
+    window: int = _WINDOW
 
-    def run(self, time_tokens: tuple[str, ...], attention: bool, reading: dict[str, Any]) -> Tuned:
-        need_libraries()
-        unknown = sorted(set(reading) - set(READING))
-        if unknown:
-            raise UserError(f"{', '.join(unknown)} is no way to read text; there are {', '.join(READING)}")
+    def __post_init__(self) -> None:
         if not self.corpora:
             raise UserError("there is no corpus to train on; give at least one")
         for value, name in ((self.mask, "mask"), (self.held_out, "held_out")):
@@ -196,143 +208,92 @@ class _Job:
             raise UserError(f"time_mask must be between 0 and 1; got {self.time_mask!r}")
         _checks.positive(self.max_sentences, "max_sentences")
         _checks.positive(self.window, "window")
-        how = Reading(**reading)
-        schedule = self.schedule or Schedule()
-        monitor = self.monitor or Silent()
-        with tuning_folder(self.out) as folder:
-            names = self.periods or corpus_names(self.corpora, None)
-            samples = [
-                self._sample(corpus, name, how, monitor) for corpus, name in zip(self.corpora, names, strict=True)
-            ]
-            return self._tune(folder, samples, names, schedule, time_tokens, attention, how, monitor)
 
-    def _sample(self, corpus: Place, name: str, how: Reading, monitor: Monitor) -> Sample:
-        seed = (self.schedule or Schedule()).seed
-        return sample_sentences(corpus, how, self.max_sentences, seed, reading_stage(monitor, f"reading {name}"))
+    @property
+    def knows_time(self) -> bool:
+        return bool(self.time_tokens) or self.attention
 
-    def _tune(
-        self,
-        folder: Path,
-        samples: list[Sample],
-        names: list[str],
-        schedule: Schedule,
-        time_tokens: tuple[str, ...],
-        attention: bool,
-        how: Reading,
-        monitor: Monitor,
-    ) -> Tuned:
+    @property
+    def asks_period(self) -> bool:
+        """Whether the model can be asked for the period of a sentence; attention has been told it."""
+        return bool(self.time_tokens) and not self.attention
+
+    def run(self, out: Place, monitor: Monitor) -> Tuned:
+        need_libraries()
+        with tuning_folder(out) as folder:
+            samples = [self._sample(*named, monitor) for named in zip(self.corpora, self.names, strict=True)]
+            seed_everything(self.schedule.seed)
+            start = self._start(monitor)
+            data = self._data(samples, start.tokens)
+            plan = self._plan(start, samples)
+            done = finished(folder, plan)
+            if done is not None:
+                monitor.note("this model is tuned already")
+                return done
+            result = self._train(folder, start, data, monitor)
+            run = {
+                "lexshift": __version__,
+                "plan": plan,
+                "new head": start.new_head,
+                "corpora": [_counted(name, sample) for name, sample in zip(self.names, samples, strict=True)],
+                "trained on": len(data.training),
+                "held out": len(data.held_out),
+                "sentences cut": data.cut,
+                "chance": _chance(data.held_out_periods) if self.asks_period else None,
+                **result,
+            }
+            return finish(folder, partial(self._save, start), run)
+
+    def _sample(self, corpus: Place, name: str, monitor: Monitor) -> Sample:
+        progress = reading_stage(monitor, f"reading {name}")
+        return sample_sentences(corpus, self.reading, self.max_sentences, self.schedule.seed, progress)
+
+    def _start(self, monitor: Monitor) -> _Start:
+        """The model that training begins with."""
         from lexshift.encode.huggingface import longest_sequence
         from lexshift.encode.pieces import Tokens
         from lexshift.encode.temporal import add_temporal_attention
-        from lexshift.tune.heads import add_tokens, digest_weights, load_with_head
-        from lexshift.tune.masked import MaskedTrainer, with_loss
-        from lexshift.tune.masking import HeldOut, Masking, Training, Vocabulary, collate
+        from lexshift.tune.heads import add_tokens, load_with_head
 
-        seed_everything(schedule.seed)
         model, tokenizer, source, new_head = load_with_head(self.model, self.revision)
-        self._refuse(source, tokenizer, time_tokens)
+        if read_adaptation(source, tokenizer).periods or len(missing_tokens(tokenizer, self.time_tokens)) < len(
+            self.time_tokens
+        ):
+            raise UserError(
+                f"the model {os.fspath(self.model)!r} has been tuned to periods already; begin with one that has not"
+            )
         if new_head:
             monitor.note(
                 f"the model {os.fspath(self.model)!r} has no head that predicts masked words: a new one is trained, on "
                 f"its word embeddings"
             )
-        if time_tokens:
-            add_tokens(model, tokenizer, list(time_tokens))
-        if attention:
-            add_temporal_attention(model, len(names))
+        if self.time_tokens:
+            add_tokens(model, tokenizer, list(self.time_tokens))
+        if self.attention:
+            add_temporal_attention(model, len(self.names))
         window = min(self.window, longest_sequence(model.base_model, tokenizer))
-        tokens = Tokens(tokenizer, window, time_tokens)
-        data = self._data(samples, tokens)
-        total = schedule.total(len(data.training))
-        plan = {
-            "kind": self.kind,
+        return _Start(model, tokenizer, Tokens(tokenizer, window, self.time_tokens), window, new_head)
+
+    def _plan(self, start: _Start, samples: list[Sample]) -> dict[str, Any]:
+        """All that shapes the tuned model."""
+        from lexshift.tune.heads import digest_weights
+
+        return {
+            "kind": "time" if self.knows_time else "mlm",
             "model": os.fspath(self.model),
-            "weights": digest_weights(model),
-            "periods": list(names) if self.kind == "time" else None,
-            "time tokens": list(time_tokens),
-            "attention": attention,
+            "weights": digest_weights(start.model),
+            "periods": self.names if self.knows_time else None,
+            "time tokens": list(self.time_tokens),
+            "attention": self.attention,
             "corpora": [sample.content for sample in samples],
-            "reading": asdict(how),
+            "reading": asdict(self.reading),
             "mask": self.mask,
-            "time_mask": self.time_mask if time_tokens else None,
+            "time_mask": self.time_mask if self.time_tokens else None,
             "max_sentences": self.max_sentences,
             "held_out": self.held_out,
-            "window": window,
-            **schedule.settings(),
+            "window": start.window,
+            **self.schedule.settings(),
         }
-        done = finished(folder, plan)
-        if done is not None:
-            monitor.note("this model is tuned already")
-            return done
-        vocabulary = Vocabulary.of(tokenizer, time_tokens, tokens.ends)
-        masking = Masking(self.mask, self.time_mask)
-        ask = bool(time_tokens) and not attention  # attention knows the answer
-        training = Training(
-            data.training,
-            data.training_periods,
-            vocabulary,
-            masking,
-            schedule.batch,
-            total * schedule.batch,
-            schedule.seed,
-        )
-        watched = HeldOut(data.held_out, data.held_out_periods, vocabulary, masking, schedule.seed, ask)
-        arguments = training_arguments(schedule, total, folder, "eval_nll", False)
-        trainers: list[Any] = []
-
-        def make(callbacks: list[Any]) -> Any:
-            trainers.append(
-                MaskedTrainer(
-                    model=with_loss(model, vocabulary.times),
-                    args=arguments,
-                    train_dataset=training,
-                    eval_dataset=watched,
-                    data_collator=partial(collate, vocabulary=vocabulary, attention=attention),
-                    callbacks=callbacks,
-                )
-            )
-            return trainers[0]
-
-        result = run_trainer(make, total, schedule.patience, last_checkpoint(folder), _figures, _told, monitor)
-        run = {
-            "lexshift": __version__,
-            "plan": plan,
-            "new head": new_head,
-            "corpora": [
-                {
-                    "label": name,
-                    "sentences": sample.found,
-                    "kept": len(sample.sentences),
-                    "skipped": dict(sample.tally.skipped),
-                }
-                for name, sample in zip(names, samples, strict=True)
-            ],
-            "trained on": len(data.training),
-            "held out": len(data.held_out),
-            "sentences cut": data.cut,
-            "chance": _chance(data.held_out_periods) if ask else None,
-            **result,
-        }
-        adaptation = Adaptation(
-            periods=tuple(names) if self.kind == "time" else (), time_tokens=time_tokens, attention=attention
-        )
-
-        def save(made: Path) -> None:
-            with quiet():
-                model.save_pretrained(str(made))
-            tokenizer.save_pretrained(str(made))
-            adaptation.save(made)
-
-        return finish(folder, save, run)
-
-    def _refuse(self, source: Path, tokenizer: Any, time_tokens: tuple[str, ...]) -> None:
-        """A model that knows the time of its texts cannot be told another one."""
-        known = read_adaptation(source, tokenizer)
-        clash = [token for token in time_tokens if token not in missing_tokens(tokenizer, time_tokens)]
-        if known.periods or clash:
-            raise UserError(
-                f"the model {os.fspath(self.model)!r} has been tuned to periods already; begin with one that has not"
-            )
 
     def _data(self, samples: list[Sample], tokens: Any) -> _Data:
         parts: dict[bool, list[Ids]] = {True: [], False: []}
@@ -351,6 +312,64 @@ class _Job:
                 parts[held_out] += some
                 periods[held_out] += [period] * len(some)
         return _Data(parts[False], np.array(periods[False]), parts[True], np.array(periods[True]), cut)
+
+    def _train(self, folder: Path, start: _Start, data: _Data, monitor: Monitor) -> dict[str, Any]:
+        from lexshift.tune.masked import MaskedTrainer, with_loss
+        from lexshift.tune.masking import HeldOut, Masking, Training, Vocabulary, collate
+
+        schedule = self.schedule
+        total = schedule.total(len(data.training))
+        vocabulary = Vocabulary.of(start.tokenizer, self.time_tokens, start.tokens.ends)
+        masking = Masking(self.mask, self.time_mask)
+        options = {
+            "model": with_loss(start.model, vocabulary.times),
+            "args": training_arguments(schedule, total, folder, "eval_nll", False),
+            "train_dataset": Training(
+                data.training,
+                data.training_periods,
+                vocabulary,
+                masking,
+                schedule.batch,
+                total * schedule.batch,
+                schedule.seed,
+            ),
+            "eval_dataset": HeldOut(
+                data.held_out, data.held_out_periods, vocabulary, masking, schedule.seed, self.asks_period
+            ),
+            "data_collator": partial(collate, vocabulary=vocabulary, attention=self.attention),
+        }
+        return run_trainer(
+            lambda callbacks: MaskedTrainer(**options, callbacks=callbacks),
+            total,
+            schedule.patience,
+            last_checkpoint(folder),
+            _figures,
+            _told,
+            monitor,
+        )
+
+    def _save(self, start: _Start, folder: Path) -> None:
+        with quiet():
+            start.model.save_pretrained(str(folder))
+        start.tokenizer.save_pretrained(str(folder))
+        periods = tuple(self.names) if self.knows_time else ()
+        Adaptation(periods=periods, time_tokens=self.time_tokens, attention=self.attention).save(folder)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """A model as training begins with it."""
+
+    model: Any
+    tokenizer: Any
+    tokens: Any
+    window: int
+    new_head: bool
+
+
+def _counted(name: str, sample: Sample) -> dict[str, Any]:
+    kept = len(sample.sentences)
+    return {"label": name, "sentences": sample.found, "kept": kept, "skipped": dict(sample.tally.skipped)}
 
 
 def _chance(periods: Array) -> float:

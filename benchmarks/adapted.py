@@ -1,0 +1,89 @@
+"""An encoder tuned on the sentences of a data set: what it learns, and what it then scores.
+
+Tunes a model on the data set's own sentences, with time tokens, with temporal attention or without either, and makes
+the paper's main comparison with the model before and after: Cosine, APD, DSCD, SSCD with random and with distance-based
+swapping. Prints the tables and writes them as CSV.
+
+    python benchmarks/adapted.py FOLDER --out DIR --kind time --steps 600 --rate 4e-4
+
+A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from lexshift import SSCD
+from lexshift.benchmark.dataset import write_texts
+from lexshift.benchmark.loading import load
+from lexshift.benchmark.reproducing import reproduce
+from lexshift.benchmark.running import evaluate
+from lexshift.progress import Bars
+from lexshift.tune import Schedule, Tuned, tune_mlm, tune_time
+
+
+def tune(kind: str, texts: list[Path], out: Path, model: str, schedule: Schedule) -> Tuned:
+    with Bars() as bars:
+        if kind == "mlm":
+            return tune_mlm(*texts, out=out, model=model, schedule=schedule, monitor=bars, split="lines")
+        return tune_time(
+            *texts,
+            out=out,
+            model=model,
+            schedule=schedule,
+            monitor=bars,
+            split="lines",
+            attention=kind != "time",
+            tokens=kind in ("time", "both"),
+        )
+
+
+def scores(folder: str, model: str, out: Path) -> pd.DataFrame:
+    """The paper's main comparison with raw vectors, then the methods of eval with standardised ones."""
+    with Bars() as bars:
+        exhibits = reproduce(folder, model=model, out=out, monitor=bars).exhibits
+        ours = evaluate(folder, SSCD("nearest", rate=0.3, keep=0.25), model=model, out=out, monitor=bars).table
+    paper = next(exhibit for exhibit in exhibits if exhibit.name == "comparison").table
+    paper = paper[paper["spearman"].notna()]
+    rows = [
+        {"vectors": "raw", "system": f"{row.system}, {row.setting}" if row.setting else row.system}
+        | {name: getattr(row, name) for name in ("spearman", "low", "high", "spearman_each")}
+        for row in paper.fillna({"setting": ""}).itertuples()
+    ]
+    rows += [
+        {"vectors": "standardised", "system": row.method}
+        | {name: getattr(row, name) for name in ("spearman", "low", "high", "spearman_each")}
+        for row in ours.itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("--model", default="minilm")
+    parser.add_argument("--kind", choices=("mlm", "time", "attention", "both"), default="time")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--rate", type=float, default=4e-4)
+    parser.add_argument("--every", type=int, default=100)
+    given = parser.parse_args()
+    texts = write_texts(load(given.folder), given.out / "texts")
+    schedule = Schedule(steps=given.steps, rate=given.rate, every=given.every)
+    tuned = tune(given.kind, texts, given.out / given.kind, given.model, schedule)
+    print(tuned.history.to_string(index=False))
+    tables = {
+        "before": scores(given.folder, given.model, given.out / "before"),
+        given.kind: scores(given.folder, str(tuned.folder), given.out / f"{given.kind}-scores"),
+    }
+    for name, table in tables.items():
+        table.to_csv(given.out / f"{name}.csv", index=False)
+        print(f"\n{name}\n{table.to_string(index=False)}")
+    tuned.history.to_csv(given.out / f"{given.kind}-history.csv", index=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""An encoder tuned on Word-in-Context pairs: its accuracy, and what it then scores on data with graded judgements.
+
+Tunes a model on pairs, and evaluates the model before and after on a data set. Prints the tables, writes them as CSV.
+
+    python benchmarks/adapted_pairs.py TRAIN DEV FOLDER... --out DIR [--model MODEL] [--light] [--pooling word]
+
+FOLDER is a data set, or FOLDER=GOLD to judge it by another's gold. A run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from lexshift import SSCD
+from lexshift.benchmark.running import evaluate
+from lexshift.progress import Bars
+from lexshift.tune import tune_wic
+from lexshift.tune.schedule import LIGHT, WHOLE, Schedule
+
+SYSTEMS = (SSCD("nearest", rate=0.3, keep=0.25), SSCD("apd", rate=0.3), SSCD("cosine", rate=0.3))
+
+
+def scores(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
+    """Every system of eval, and SSCD with more metrics."""
+    path, _, gold = folder.partition("=")
+    tables = []
+    with Bars() as bars:
+        for number, settings in enumerate(SYSTEMS):
+            table = evaluate(
+                path, settings, model=model, out=out / Path(path).name, space=space, gold=gold or None, monitor=bars
+            ).table
+            tables.append(table if number == 0 else table[:2])
+    found = pd.concat(tables)[["method", "spearman", "low", "high", "spearman_each", "words"]]
+    found.insert(0, "vectors", space)
+    found.insert(0, "data", Path(path).name + (f", gold of {Path(gold).name}" if gold else ""))
+    return found.drop_duplicates(["data", "vectors", "method"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("train")
+    parser.add_argument("dev")
+    parser.add_argument("folders", nargs="+")
+    parser.add_argument("--model", default="minilm")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--light", action="store_true")
+    parser.add_argument("--pooling", default="sentence")
+    parser.add_argument("--epochs", type=float)
+    parser.add_argument("--rate", type=float)
+    given = parser.parse_args()
+    usual = LIGHT if given.light else WHOLE
+    schedule = Schedule(epochs=given.epochs or usual.epochs, batch=usual.batch, rate=given.rate or usual.rate)
+    name = "light" if given.light else given.pooling
+    with Bars() as bars:
+        tuned = tune_wic(
+            given.train,
+            out=given.out / name,
+            model=given.model,
+            dev=[given.dev],
+            light=given.light,
+            pooling=given.pooling,
+            schedule=schedule,
+            monitor=bars,
+        )
+    print(json.dumps({key: tuned.run[key] for key in ("untuned", "tuned", "seconds", "best step")}, indent=1))
+    tables = []
+    for which, model in (("untuned", given.model), ("tuned", str(tuned.folder))):
+        for folder in given.folders:
+            for space in ("raw", "standardised"):
+                table = scores(
+                    folder, model, given.out / ("untuned" if which == "untuned" else f"{name}-scores"), space
+                )
+                table.insert(0, "model", which)
+                tables.append(table)
+    table = pd.concat(tables)
+    table.to_csv(given.out / f"{name}.csv", index=False)
+    print(table.to_string(index=False))
+
+
+if __name__ == "__main__":
+    main()
