@@ -46,6 +46,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         latin1 = "latin1-old.txt" if name == "1850s.txt" else "latin1-new.txt"
         (tmp_path / latin1).write_text(text + "Café, tip top.\n", "latin-1")
     write_usages(tmp_path / "usages.csv")
+    write_pairs(tmp_path / "pairs.csv")
     (tmp_path / "words.txt").write_text("plane\ntip\ntree\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
@@ -63,6 +64,24 @@ def write_usages(path: Path) -> None:
                 for word in re.finditer(rf"\b({'|'.join(words)})\b", sentence):
                     gold = words[word[1]]
                     table.writerow([word[1], period, sentence, *word.span(), gold + len(word[1]) / 100, gold])
+
+
+def write_pairs(path: Path) -> None:
+    """A table of pairs of usages of some words of the demo, of one meaning if they are of one period."""
+    found = []
+    for period, corpus in enumerate(demo_corpora()):
+        for sentence in corpus.read_text("utf-8").splitlines():
+            match = re.search(r"\b(mouse|cloud|tablet|stream|tweet|drone)\b", sentence)
+            if match:
+                found.append((match[1], period, sentence, *match.span()))
+    found.sort()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["word", "sentence1", "start1", "end1", "sentence2", "start2", "end2", "same"])
+        for step in (1, 2, 25):
+            for a, b in zip(found, found[step:], strict=False):
+                if a[0] == b[0]:
+                    table.writerow([a[0], *a[2:], *b[2:], int(a[1] == b[1])])
 
 
 def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

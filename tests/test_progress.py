@@ -137,7 +137,7 @@ def ran(folder: Path, **options: Any) -> None:
 def test_nobody_is_told_if_nobody_is_to_be(terminal: Screen, cell: Cell) -> None:
     with watching(False) as monitor:
         monitor.stage("reading", 10, "bytes")
-        monitor.advance(5)
+        monitor.advance(5, 2, "well")
         monitor.note("something")
     assert isinstance(monitor, Silent)
     assert (terminal.getvalue(), cell.pictures) == ("", [])
@@ -178,6 +178,23 @@ def test_a_terminal_shows_bars_which_end_with_the_run(terminal: Screen) -> None:
     assert "note: [odd] notes" in shown
     assert "reading old" in shown
     assert "2 kB" in shown
+
+
+def test_a_terminal_shows_how_it_goes_after_the_bar(terminal: Screen) -> None:
+    def last() -> str:
+        bars._progress.refresh()
+        shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
+        return [line for line in re.split(r"[\r\n]+", shown) if line.strip()][-1]
+
+    with watching(True) as monitor:
+        assert isinstance(monitor, Bars)
+        bars = monitor
+        monitor.stage("tuning", 20, "steps")
+        monitor.advance(7, 7, "loss 2.345 [odd]")
+        assert re.search(r"tuning .* 7 steps .* loss 2\.345 \[odd\]$", last().rstrip())
+        monitor.advance(8, 8)
+        assert "8 steps" in last()
+        assert "loss" not in last()
 
 
 def test_the_bars_of_a_terminal_end_when_a_run_fails(terminal: Screen) -> None:
@@ -296,6 +313,22 @@ def test_notes_in_a_notebook_are_text_and_stay(cell: Cell, clock: Clock) -> None
     assert "&lt;b&gt;stage&lt;/b&gt; 5 &lt;i&gt;rows&lt;/i&gt;" in last
     for tag in ("<script", "<b>", "<i>"):
         assert not any(tag in picture for picture in cell.pictures)
+
+
+def test_a_notebook_shows_how_it_goes_as_text(cell: Cell, clock: Clock) -> None:
+    bars = NotebookBars()
+    bars.stage("tuning", 10, "steps")
+    clock.now += 1
+    bars.advance(1, 1, "loss 2.345 <b>")
+    assert "tuning 1 step, loss 2.345 &lt;b&gt;, 9 s left" in cell.pictures[-1]
+    clock.now += 1
+    bars.advance(2, 2)
+    assert "tuning 2 steps, 8 s left" in cell.pictures[-1]
+    assert "loss" not in cell.pictures[-1]
+    clock.now += 8
+    bars.advance(10, 10, "loss 1.5")
+    bars.stage("writing", 10, "rows")
+    assert "loss" not in cell.pictures[-1]
 
 
 # --------------------------------------------------------------------------------------------------- a whole comparison

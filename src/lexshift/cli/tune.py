@@ -157,7 +157,7 @@ def wic(
     model: options.Model = "minilm",
     dev: Annotated[list[str] | None, typer.Option(help="Pairs to report the accuracy on.")] = None,
     light: Annotated[
-        bool, typer.Option("--light", help="Train a projection of the model's vectors alone: minutes.")
+        bool, typer.Option("--light", help="Train a projection of the model's own vectors alone: minutes.")
     ] = False,
     pooling: Annotated[
         str, typer.Option(help="A usage's vector is the mean over its sentence, or its word.", rich_help_panel=_HOW)

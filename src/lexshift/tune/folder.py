@@ -128,7 +128,14 @@ def finish(folder: Path, save: Callable[[Path], None], run: dict[str, Any]) -> T
             if target.is_dir():
                 shutil.rmtree(target)
             os.replace(path, target)
-        text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
-        write_bytes(folder / RUN, text.encode())
+        tuned = save_run(folder, run)
         shutil.rmtree(work)
+    return tuned
+
+
+def save_run(folder: Path, run: dict[str, Any]) -> Tuned:
+    """Write what was done and measured."""
+    text = json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    with disk_faults(folder):
+        write_bytes(folder / RUN, text.encode())
     return Tuned(folder, json.loads(text))

@@ -61,7 +61,9 @@ def best_threshold(values: Floats, same: Array) -> tuple[float, float]:
     right = np.r_[0, np.cumsum(~wanted)] + wanted.sum() - np.r_[0, np.cumsum(wanted)]  # the first k called different
     possible = np.r_[True, ordered[1:] > ordered[:-1], True]  # equal values cannot be told apart
     best = int(np.argmax(np.where(possible, right, -1)))
-    edges = np.r_[ordered[0] - 1, (ordered[1:] + ordered[:-1]) / 2, ordered[-1] + 1]
+    middle = (ordered[1:] + ordered[:-1]) / 2
+    middle = np.where(middle < ordered[1:], middle, ordered[:-1])  # neighbouring numbers have none between them
+    edges = np.r_[ordered[0] - 1, middle, ordered[-1] + 1]
     return float(edges[best]), float(right[best] / len(values))
 
 

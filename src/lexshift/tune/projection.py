@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from torch.utils.data import Dataset
 from transformers import Trainer
 
 from lexshift._typing import Array, Floats
-from lexshift.encode.adaptation import Adaptation
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.models import quiet
 from lexshift.monitor import Monitor
@@ -65,13 +65,13 @@ class _Vectors(Dataset[dict[str, Any]]):
 def tune_projection(folder: Path, task: Task, schedule: Schedule, monitor: Monitor) -> Tuned:
     """Train a projection on the vectors of a model."""
     seed_everything(schedule.seed)
-    body, tokenizer = task.load()
+    body, tokenizer, known = task.load()
     plan = task.plan(body, schedule, form="light")
     done = finished(folder, plan)
     if done is not None:
         monitor.note("this model is tuned already")
         return done
-    encoder = HuggingFaceEncoder(body, tokenizer, device=schedule.device)
+    encoder = HuggingFaceEncoder(body, tokenizer, device=schedule.device, adaptation=known)
     before = judge(encoder, task.held_out, task.dev)
     monitor.note(f"untuned: {told(before)}")
     first, second = usage_vectors(encoder, task.training)
@@ -94,7 +94,7 @@ def tune_projection(folder: Path, task: Task, schedule: Schedule, monitor: Monit
 
     result = run_trainer(make, total, schedule.patience, last_checkpoint(folder), figures_of, tell, monitor)
     weight = projection.weight.detach().cpu().numpy()
-    adaptation = Adaptation(layers=encoder.layers, pooling=encoder.pooling, projection=weight)
+    adaptation = replace(known, layers=encoder.layers, pooling=encoder.pooling, projection=weight)
     tuned = HuggingFaceEncoder(body, tokenizer, device=schedule.device, adaptation=adaptation)
     after = judge(tuned, task.held_out, task.dev)
     monitor.note(f"tuned: {told(after)}")

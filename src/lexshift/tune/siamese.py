@@ -126,7 +126,7 @@ def siamese_trainer(
         }
     )
     arguments.batch_sampler = _one_after_the_other
-    return SentenceTransformerTrainer(
+    return _Trainer(
         model=network.network,
         args=arguments,
         train_dataset=dataset,
@@ -134,6 +134,13 @@ def siamese_trainer(
         evaluator=_Watcher(network, watched),
         callbacks=callbacks,
     )
+
+
+class _Trainer(SentenceTransformerTrainer):
+    """The library's trainer without what it does to describe a model to readers of a hub."""
+
+    def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+        """Nothing."""
 
 
 def _one_after_the_other(dataset: Any, batch_size: int, drop_last: bool, **_: Any) -> BatchSampler:
@@ -161,10 +168,35 @@ def _cut(usage: Usage, tokenizer: Any, window: int) -> Usage:
     room = window - tokenizer.num_special_tokens_to_add() - len(MARKERS)
     made = tokenizer(usage.sentence, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     offsets = made["offset_mapping"]
-    if len(offsets) <= room:
+    if not offsets or _pieces(usage, tokenizer) <= window:
         return usage
     inside = [i for i, (a, b) in enumerate(offsets) if a < usage.end and b > usage.start] or [0]
-    left = min(max(inside[0] - (room - len(inside)) // 2, 0), len(offsets) - room)
-    start = min(offsets[left][0], usage.start)
-    end = max(offsets[left + room - 1][1], usage.end)
-    return Usage(usage.sentence[start:end], usage.start - start, usage.end - start)
+    cut = usage
+    while room > 0:  # what is cut apart, or stands beside a marker, may have more pieces than it had
+        cut = _within(usage, offsets, inside, room)
+        excess = _pieces(cut, tokenizer) - window
+        if excess <= 0:
+            return cut
+        room -= excess
+    return Usage(cut.sentence[cut.start : cut.start + 1], 0, 1)
+
+
+def _within(usage: Usage, offsets: list[tuple[int, int]], inside: list[int], room: int) -> Usage:
+    """As many pieces as there is room for around the word, or of it if it has more."""
+    sentence, start, end = usage
+    if len(inside) >= room:
+        kept = max(offsets[inside[0] + room - 1][1], start + 1)
+        return Usage(sentence[start:kept], 0, kept - start)
+    left = min(max(inside[0] - (room - len(inside)) // 2, 0), max(len(offsets) - room, 0))
+    first = min(offsets[left][0], start)
+    last = max(offsets[min(left + room, len(offsets)) - 1][1], end)
+    if first > 0 and sentence[first - 1] != " ":  # not in the middle of a word
+        first = min(max(sentence.find(" ", first, start) + 1, first), start)
+    if last < len(sentence) and sentence[last] != " ":
+        space = sentence.rfind(" ", end, last)
+        last = space if space >= 0 else last
+    return Usage(sentence[first:last], start - first, end - first)
+
+
+def _pieces(usage: Usage, tokenizer: Any) -> int:
+    return len(tokenizer(marked(usage), verbose=False)["input_ids"])

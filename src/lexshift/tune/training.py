@@ -97,8 +97,10 @@ def _teller(
         told = ""
         loss = ""
 
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:  # noqa: ARG002
+            control.should_log = control.should_log or state.global_step == total
             monitor.advance(state.global_step, state.global_step, " ".join(filter(None, (self.loss, self.told))))
+            return control
 
         def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:  # noqa: ARG002
             if logs and "loss" in logs:

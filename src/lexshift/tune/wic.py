@@ -18,7 +18,7 @@ from lexshift import __version__, _checks
 from lexshift.encode.adaptation import MARKERS, Adaptation, missing_tokens
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor, Silent
-from lexshift.tune.folder import UNFINISHED, Tuned, finish, finished, last_checkpoint, tuning_folder
+from lexshift.tune.folder import UNFINISHED, Tuned, finish, finished, last_checkpoint, save_run, tuning_folder
 from lexshift.tune.heads import add_tokens, digest_weights
 from lexshift.tune.judging import figures_of, judge, tell, told
 from lexshift.tune.pairs import Pair, Usage, hold_out, read_pairs
@@ -58,7 +58,8 @@ def tune_wic(
     dev : list of paths
         Pairs to report the accuracy on. They choose nothing.
     light : bool
-        Train only a projection of the vectors of the model as it is, which takes minutes.
+        Train only a projection of the vectors of the model as it is, which takes minutes; ``pooling``, ``margin`` and
+        ``window`` are then those of the model.
     pooling : "sentence" or "word"
         What the vector of a usage is the mean of: all tokens of its sentence, or the pieces of the word.
     schedule : Schedule, optional
@@ -83,17 +84,22 @@ def tune_wic(
     _checks.choice(pooling, "pooling", POOLINGS)
     _checks.between_0_and_1(held_out, "held_out")
     _checks.positive(window, "window")
-    if not 0 < margin <= 2:
+    if isinstance(margin, bool) or not isinstance(margin, (int, float)) or not 0 < margin <= 2:
         raise UserError(f"margin must be above 0 and at most 2, the largest cosine distance; got {margin!r}")
     training, watched = hold_out(read_pairs(*pairs), held_out, (schedule or Schedule()).seed)
+    for side, name in ((training, "trained on"), (watched, "held out")):
+        if len({pair.same for pair in side}) < 2:
+            raise UserError(f"the pairs that are {name} must be some of one meaning and some of two; give more pairs")
     task = Task(model, revision, training, watched, read_pairs(*dev) if dev else [])
     heard = monitor or Silent()
     with tuning_folder(out) as folder:
         if light:
             from lexshift.tune.projection import tune_projection
 
-            return tune_projection(folder, task, schedule or LIGHT, heard)
-        return _tune(folder, task, schedule or WHOLE, pooling, margin, window, heard)
+            tuned = tune_projection(folder, task, schedule or LIGHT, heard)
+        else:
+            tuned = _tune(folder, task, schedule or WHOLE, pooling, margin, window, heard)
+        return task.with_dev(tuned, (schedule or WHOLE).device)
 
 
 @dataclass(frozen=True)
@@ -113,8 +119,8 @@ class Task:
     held_out: list[Pair]
     dev: list[Pair]
 
-    def load(self) -> tuple[Any, Any]:
-        """The model and its tokenizer, if it was not tuned for something that pairs of usages do not have."""
+    def load(self) -> tuple[Any, Any, Adaptation]:
+        """The model, its tokenizer and its use, if it was not tuned for something that pairs of usages do not have."""
         from lexshift.encode.models import load_model
 
         body, tokenizer, adaptation = load_model(self.model, self.revision)
@@ -123,7 +129,7 @@ class Task:
                 f"the model {os.fspath(self.model)!r} has been tuned to periods or has a projection; begin with one "
                 f"that has not"
             )
-        return body, tokenizer
+        return body, tokenizer, adaptation
 
     def plan(self, body: Any, schedule: Schedule, **more: Any) -> dict[str, Any]:
         """All that shapes the tuned model."""
@@ -139,7 +145,23 @@ class Task:
     def run(self, plan: dict[str, Any], result: dict[str, Any], before: dict[str, Any], after: dict[str, Any]) -> Any:
         """What was done and measured."""
         counts = {"trained on": len(self.training), "held out": len(self.held_out), "dev": len(self.dev)}
-        return {"lexshift": __version__, "plan": plan, "pairs": counts, **result, "untuned": before, "tuned": after}
+        run = {"lexshift": __version__, "plan": plan, "pairs": counts, "dev": digest_of(self.dev), **result}
+        return {**run, "untuned": before, "tuned": after}
+
+    def with_dev(self, tuned: Tuned, device: str) -> Tuned:
+        """A model with its accuracy on the dev pairs, also if it was tuned before these were asked for."""
+        from lexshift.encode import as_encoder
+
+        if not self.dev or tuned.run["dev"] == digest_of(self.dev):
+            return tuned
+        encoders = (
+            as_encoder(self.model, revision=self.revision, device=device),
+            as_encoder(tuned.folder, device=device),
+        )
+        before, after = (judge(encoder, self.held_out, self.dev) for encoder in encoders)
+        counts = {**tuned.run["pairs"], "dev": len(self.dev)}
+        run = {**tuned.run, "pairs": counts, "dev": digest_of(self.dev), "untuned": before, "tuned": after}
+        return save_run(tuned.folder, run)
 
 
 def _tune(
@@ -150,14 +172,17 @@ def _tune(
     from lexshift.tune.siamese import siamese, siamese_trainer
 
     seed_everything(schedule.seed)
-    body, tokenizer = task.load()
+    body, tokenizer, _ = task.load()
     window = min(window, longest_sequence(body, tokenizer))
+    beside = tokenizer.num_special_tokens_to_add() + len(MARKERS)
+    if window <= beside:
+        raise UserError(f"window must leave room for a word beside {beside} special tokens and markers; got {window}")
     plan = task.plan(body, schedule, form="whole", pooling=pooling, margin=margin, window=window)
     done = finished(folder, plan)
     if done is not None:
         monitor.note("this model is tuned already")
         return done
-    before = judge(as_encoder(task.model, revision=task.revision), task.held_out, task.dev)
+    before = judge(as_encoder(task.model, revision=task.revision, device=schedule.device), task.held_out, task.dev)
     monitor.note(f"untuned: {told(before)}")
     network = siamese(body, tokenizer, pooling, window, folder / UNFINISHED)
     total = schedule.total(len(task.training))

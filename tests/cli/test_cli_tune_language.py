@@ -1,0 +1,308 @@
+"""lexshift tune mlm and lexshift tune time: what they print, what reaches the functions, and every mistake."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_cli_embed import Shell, one_sentence
+
+from lexshift import progress
+from lexshift.progress import Bars
+from lexshift.tune import Schedule, Tuned
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "encode"))
+from tiny_models import WORDS, make_model, make_tokenizer
+
+FAST = ["--model", "model", "--steps", "6", "--epochs", "50", "--batch", "8", "--rate", "5e-3", "--every", "3"]
+FAST += ["--held-out", "0.2", "--split", "lines", "--device", "cpu"]
+READING = {"split": "auto", "language": "en", "encoding": "utf-8", "errors": "strict", "text_column": "text"}
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    found = Shell(tmp_path, monkeypatch, capsys)
+    monkeypatch.setattr(progress.err, "_width", 200)
+    rng = random.Random(0)
+    for name, words in (("old", WORDS[:30]), ("new", WORDS[30:60])):
+        lines = [" ".join(rng.choices(words, k=6)) for _ in range(60)]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines))
+    return found
+
+
+@pytest.fixture
+def model(shell: Shell) -> Path:
+    place = shell.folder / "model"
+    make_tokenizer("bert").save_pretrained(place)
+    make_model("bert", depth=1).save_pretrained(place)
+    return place
+
+
+def tune(shell: Shell, kind: str, *arguments: str) -> tuple[int, str, str]:
+    return shell.run("tune", kind, "old.txt", "new.txt", "--out", "tuned", *arguments)
+
+
+def run_of(shell: Shell) -> dict[str, Any]:
+    run: dict[str, Any] = json.loads((shell.folder / "tuned" / "run.json").read_bytes())
+    return run
+
+
+# ---------------------------------------------------------------------------------------------------------- happy paths
+
+
+@pytest.mark.usefixtures("model")
+def test_a_model_is_tuned_to_corpora_and_its_perplexity_told(shell: Shell) -> None:
+    code, out, err = tune(shell, "mlm", *FAST)
+    assert code == 0, err
+    run = run_of(shell)
+    before, after = run["before"]["perplexity"], run["after"]["perplexity"]
+    assert after < before
+    first, second = out.splitlines()
+    assert re.fullmatch(r"tuned: tuned in 6 steps, \d+ s", first)
+    assert second == f"perplexity on held-out sentences: {before:,.1f} before, {after:,.1f} after"
+    for told in ("reading old", "reading new", "tuning", "6 steps", "note: step 3 of 6: loss "):
+        assert told in err
+    assert "note: the model 'model' has no head that predicts masked words" in err
+    assert "error" not in err
+
+
+@pytest.mark.usefixtures("model")
+def test_a_model_is_tuned_to_time_and_how_often_it_knows_the_period_is_told(shell: Shell) -> None:
+    code, out, err = tune(shell, "time", *FAST, "--labels", "then,now")
+    assert code == 0, err
+    run = run_of(shell)
+    assert run["plan"]["periods"] == ["then", "now"]
+    assert out.splitlines()[2] == (
+        f"period of held-out sentences predicted: {run['after']['period']:.1%} (by chance 50.0%)"
+    )
+    assert "held-out perplexity" in err
+    assert "% right" in err
+    code, again, err = tune(shell, "time", *FAST, "--labels", "then,now")
+    assert (code, again) == (0, out)
+    assert "note: this model is tuned already" in err
+
+
+@pytest.mark.usefixtures("model")
+def test_of_temporal_attention_no_period_is_told(shell: Shell) -> None:
+    code, out, err = tune(shell, "time", *FAST, "--attention")
+    assert code == 0, err
+    assert "perplexity on held-out sentences" in out
+    assert "period" not in out
+    assert run_of(shell)["plan"]["attention"]
+
+
+@pytest.mark.usefixtures("model")
+def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    advance = Bars.advance
+
+    def stopped(self: Bars, done: int, items: int = 0, status: str = "") -> None:
+        if self._unit == "steps" and done == 5:
+            raise KeyboardInterrupt
+        advance(self, done, items, status)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Bars, "advance", stopped)
+        code, out, err = tune(shell, "mlm", *FAST)
+    assert (code, out) == (130, "")
+    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert "Traceback" not in err
+    assert (shell.folder / "tuned" / "unfinished" / "checkpoint-3").is_dir()
+    code, out, err = tune(shell, "mlm", *FAST)
+    assert code == 0, err
+    assert "note: goes on after step 3" in err
+    assert "tuned: tuned in 6 steps" in out
+    assert not (shell.folder / "tuned" / "unfinished").exists()
+
+
+# -------------------------------------------------------------------------------------------------------------- options
+
+
+class Called:
+    """Stands in for a function, and remembers what it was called with."""
+
+    def __init__(self) -> None:
+        self.corpora: tuple[str, ...] = ()
+        self.options: dict[str, Any] = {}
+
+    def __call__(self, *corpora: str, **options: Any) -> Tuned:
+        self.corpora, self.options = corpora, options
+        assert isinstance(options.pop("monitor"), Bars)
+        row = {"perplexity": 1234.56}
+        return Tuned(Path(options["out"]), {"steps": 1234, "seconds": 56.7, "before": row, "after": row})
+
+
+USUAL: dict[str, Any] = {
+    "out": "tuned",
+    "model": "minilm",
+    "schedule": Schedule(),
+    "mask": 0.15,
+    "max_sentences": 100_000,
+    "held_out": 0.05,
+    "window": 128,
+    "revision": None,
+    **READING,
+}
+OF_TIME: dict[str, Any] = {"labels": None, "tokens": None, "attention": False, "time_mask": 0.5}
+
+
+@pytest.mark.parametrize("kind", ["mlm", "time"])
+def test_without_options_all_is_as_the_function_has_it(
+    kind: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = Called()
+    monkeypatch.setattr(f"lexshift.tune.tune_{kind}", called)
+    code, out, err = tune(shell, kind)
+    assert code == 0, err
+    assert called.corpora == ("old.txt", "new.txt")
+    assert called.options == USUAL | (OF_TIME if kind == "time" else {})
+    assert out.splitlines() == [
+        "tuned: tuned in 1,234 steps, 57 s",
+        "perplexity on held-out sentences: 1,234.6 before, 1,234.6 after",
+    ]
+
+
+OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
+    (["--model", "some/model"], {"model": "some/model"}),
+    (["-m", "some/model"], {"model": "some/model"}),
+    (["--epochs", "2.5"], {"schedule": Schedule(epochs=2.5)}),
+    (["--steps", "7"], {"schedule": Schedule(steps=7)}),
+    (["--batch", "8"], {"schedule": Schedule(batch=8)}),
+    (["--accumulate", "4"], {"schedule": Schedule(accumulate=4)}),
+    (["--rate", "1e-3"], {"schedule": Schedule(rate=1e-3)}),
+    (["--every", "9"], {"schedule": Schedule(every=9)}),
+    (["--patience", "0"], {"schedule": Schedule(patience=0)}),
+    (["--seed", "5"], {"schedule": Schedule(seed=5)}),
+    (["--device", "cpu"], {"schedule": Schedule(device="cpu")}),
+    (["--held-out", "0.3"], {"held_out": 0.3}),
+    (["--mask", "0.4"], {"mask": 0.4}),
+    (["--max-sentences", "50"], {"max_sentences": 50}),
+    (["--window", "64"], {"window": 64}),
+    (["--split", "prose"], {"split": "prose"}),
+    (["--language", "de"], {"language": "de"}),
+    (["--encoding", "cp1252"], {"encoding": "cp1252"}),
+    (["--errors", "replace"], {"errors": "replace"}),
+    (["--text-column", "body"], {"text_column": "body"}),
+    (["--revision", "v1"], {"revision": "v1"}),
+]
+ONLY_TIME: list[tuple[list[str], dict[str, Any]]] = [
+    (["--labels", "a,b"], {"labels": ["a", "b"]}),
+    (["--attention"], {"attention": True}),
+    (["--tokens"], {"tokens": True}),
+    (["--no-tokens"], {"tokens": False}),
+    (["--time-mask", "0.7"], {"time_mask": 0.7}),
+]
+CASES = [(kind, *case) for kind in ("mlm", "time") for case in OPTIONS] + [("time", *case) for case in ONLY_TIME]
+
+
+@pytest.mark.parametrize(("kind", "arguments", "changed"), CASES, ids=str)
+def test_every_option_reaches_the_function(
+    kind: str, arguments: list[str], changed: dict[str, Any], shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = Called()
+    monkeypatch.setattr(f"lexshift.tune.tune_{kind}", called)
+    code, _, err = tune(shell, kind, *arguments)
+    assert code == 0, err
+    assert called.options == USUAL | (OF_TIME if kind == "time" else {}) | changed
+
+
+@pytest.mark.parametrize("kind", ["mlm", "time"])
+def test_help_names_every_option(kind: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, err = shell.run("tune", kind, "--help")
+    assert (code, err) == (0, "")
+    for arguments, _ in OPTIONS + (ONLY_TIME if kind == "time" else []):
+        assert arguments[0] in out
+    assert "--out" in out
+    if kind == "mlm":
+        assert "--time-mask" not in out
+
+
+def test_help_of_tune_names_the_commands(shell: Shell) -> None:
+    code, out, _ = shell.run("tune", "--help")
+    assert code == 0
+    for kind in ("mlm", "time", "wic"):
+        assert re.search(rf"\b{kind}\b", out)
+    assert "tune" in shell.run("--help")[1]
+
+
+# --------------------------------------------------------------------------------------------------------------- faults
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize(
+    ("kind", "arguments", "sentence"),
+    [
+        ("mlm", ["--mask", "0"], "mask must be "),
+        ("time", ["--mask", "1"], "mask must be "),
+        ("time", ["--time-mask", "2"], "time_mask must be between 0 and 1; got 2.0"),
+        ("mlm", ["--batch", "0"], "batch must be a whole number of at least 1; got 0"),
+        ("mlm", ["--accumulate", "3"], "accumulate must divide the batch of 8; got 3"),
+        ("mlm", ["--rate", "-1"], "rate must be a number above 0; got -1.0"),
+        ("mlm", ["--patience", "-1"], "patience must be a whole number, 0 or more; got -1"),
+        ("mlm", ["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
+        ("mlm", ["--split", "pages"], "split must be one of"),
+        ("mlm", ["--encoding", "klingon"], "encoding 'klingon' is not known"),
+        ("mlm", ["--device", "abacus"], "abacus"),
+        ("mlm", ["--max-sentences", "2"], "2 sentences in 'old.txt' are too few"),
+        ("time", ["--no-tokens"], "a model knows the time by tokens or by attention; this asks for neither"),
+        ("time", ["--labels", "one"], "labels must name each of the 2 corpora"),
+        ("time", ["--labels", "a,"], "labels must name each of the 2 corpora"),
+        ("mlm", ["--model", "old.txt"], "the model 'old.txt' is a file; give the folder that it is in"),
+        ("mlm", ["--out", "old.txt"], "would be a folder, but there is a file of that name"),
+        ("mlm", ["--out", "model"], "the folder 'model' holds other files; choose an empty or a new one (--out)"),
+    ],
+    ids=str,
+)
+def test_a_mistake_is_told_in_one_sentence(kind: str, arguments: list[str], sentence: str, shell: Shell) -> None:
+    assert sentence in one_sentence(tune(shell, kind, *FAST, *arguments))
+    assert not (shell.folder / "tuned" / "run.json").exists()
+
+
+@pytest.mark.usefixtures("model")
+def test_corpora_that_are_none_are_told_in_one_sentence(shell: Shell) -> None:
+    (shell.folder / "empty.txt").write_text("")
+    (shell.folder / "latin.txt").write_bytes(b"the mouse ran\nun \xe9t\xe9 chaud\n")
+    for corpus, sentence in {
+        "nothing.txt": "no such file or folder: 'nothing.txt'",
+        "empty.txt": "empty.txt'",
+        "latin.txt": "the file 'latin.txt' is not UTF-8 at line 2 (byte 0xe9)",
+    }.items():
+        assert sentence in one_sentence(shell.run("tune", "mlm", corpus, "--out", "tuned", *FAST))
+    told = one_sentence(shell.run("tune", "time", "old.txt", "--out", "tuned", *FAST))
+    assert told == "to know the time of a text, a model needs two corpora or more, the oldest first"
+
+
+@pytest.mark.usefixtures("model")
+def test_another_run_in_the_folder_is_told_in_one_sentence(shell: Shell) -> None:
+    assert tune(shell, "mlm", *FAST)[0] == 0
+    said = one_sentence(tune(shell, "mlm", *FAST, "--mask", "0.3"))
+    assert said == "'tuned' holds a model tuned with mask 0.15, not 0.3; choose another folder (--out)"
+
+
+def test_missing_libraries_are_told_in_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift.tune.training.find_spec", lambda name: None if name == "accelerate" else object())
+    assert one_sentence(tune(shell, "mlm")) == "tuning needs accelerate: pip install 'lexshift[tune]'"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["tune", "mlm"],
+        ["tune", "mlm", "old.txt", "new.txt"],
+        ["tune", "time", "old.txt", "new.txt", "--out", "tuned", "--steps", "many"],
+        ["tune", "mlm", "old.txt", "--out", "tuned", "--attention"],
+        ["tune", "lmm", "old.txt", "--out", "tuned"],
+    ],
+    ids=" ".join,
+)
+def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, arguments: list[str]) -> None:
+    code, out, err = shell.run(*arguments)
+    assert code == 2
+    assert "Traceback" not in err + out
+    assert "Error" in err
+    assert not (shell.folder / "tuned").exists()

@@ -1,0 +1,235 @@
+"""The folder of a tuned model: whose it is, what is found again, and that a model appears whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexshift.errors import UserError
+from lexshift.tune.folder import RUN, UNFINISHED, Tuned, finish, finished, last_checkpoint, tuning_folder
+
+PLAN: dict[str, Any] = {"kind": "mlm", "model": "m", "weights": "ab", "rate": 1e-3, "time tokens": [], "periods": None}
+HISTORY = [{"step": 0, "loss": None, "held_out_loss": 3.0}, {"step": 2, "loss": 2.5, "held_out_loss": 2.0}]
+
+
+def begun(folder: Path, plan: dict[str, Any] = PLAN) -> Path:
+    assert finished(folder, plan) is None
+    return folder / UNFINISHED
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def save(made: Path) -> None:
+    for name in ("config.json", "a.safetensors", "z.json"):
+        (made / name).write_text(f"new {name}")
+    (made / "1_Pooling").mkdir()
+    (made / "1_Pooling" / "config.json").write_text("new pooling")
+
+
+def end(folder: Path) -> Tuned:
+    return finish(folder, save, {"plan": PLAN, "history": HISTORY, "corpus": "Käse"})
+
+
+# ---------------------------------------------------------------------------------------------------------- whose it is
+
+
+def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
+    with tuning_folder(tmp_path / "a" / "b") as folder:
+        assert folder == tmp_path / "a" / "b"
+        assert folder.is_dir()
+    with tuning_folder(str(tmp_path / "a" / "b")) as folder:  # what is left of it is no hindrance
+        begun(folder)
+    with tuning_folder(folder):
+        pass
+
+
+def test_a_file_in_its_place_is_refused_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    with (
+        pytest.raises(UserError, match=r"the tuned model '.*out' would be a folder, but there is a file of that name"),
+        tuning_folder(tmp_path / "out"),
+    ):
+        raise AssertionError
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["config.json", "notes.txt", "store.json"])
+def test_a_folder_with_other_files_is_refused_and_stays(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine")
+    sentence = f"the folder {str(tmp_path)!r} holds other files; choose an empty or a new one (--out)"
+    with pytest.raises(UserError, match=re.escape(sentence)), tuning_folder(tmp_path):
+        raise AssertionError
+    assert names(tmp_path) == {name}
+
+
+def test_a_folder_is_written_by_one_at_a_time(tmp_path: Path) -> None:
+    with (
+        tuning_folder(tmp_path / "out"),
+        pytest.raises(UserError, match=r"another process is writing '.*out'"),
+        tuning_folder(tmp_path / "out"),
+    ):
+        raise AssertionError
+    with tuning_folder(tmp_path / "out"):
+        pass
+
+
+# -------------------------------------------------------------------------------------------------------- what is found
+
+
+def test_a_plan_is_kept_when_a_run_begins_and_found_again(tmp_path: Path) -> None:
+    work = begun(tmp_path)
+    assert json.loads((work / "plan.json").read_bytes()) == PLAN
+    assert finished(tmp_path, {**PLAN, "time tokens": ()}) is None  # as it comes back from a file
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ({"rate": 2e-3}, "rate 0.001, not 0.002"),
+        ({"kind": "time"}, "kind 'mlm', not 'time'"),
+        ({"time tokens": ["<1>"]}, "time tokens [], not ['<1>']"),
+        ({"weights": "cd"}, "another model (m, not m, or other weights of that name)"),
+        ({"weights": "cd", "model": "n"}, "model 'm', not 'n'"),
+    ],
+    ids=str,
+)
+def test_another_plan_is_refused_with_the_difference(change: dict[str, Any], difference: str, tmp_path: Path) -> None:
+    work = begun(tmp_path)
+    sentence = (
+        f"{str(work)!r} holds the unfinished work of a run with {difference}: finish that run with its own command, or "
+        f"delete that folder"
+    )
+    with pytest.raises(UserError, match=f"^{re.escape(sentence)}$"):
+        finished(tmp_path, PLAN | change)
+    assert json.loads((work / "plan.json").read_bytes()) == PLAN
+    end(tmp_path)
+    sentence = f"{str(tmp_path)!r} holds a model tuned with {difference}; choose another folder (--out)"
+    with pytest.raises(UserError, match=f"^{re.escape(sentence)}$"):
+        finished(tmp_path, PLAN | change)
+
+
+def test_another_name_of_the_same_weights_is_no_other_plan(tmp_path: Path) -> None:
+    begun(tmp_path)
+    assert finished(tmp_path, {**PLAN, "model": "elsewhere"}) is None
+    end(tmp_path)
+    assert finished(tmp_path, {**PLAN, "model": "elsewhere"}) is not None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '{"lexshift": "0.1"}', '{"plan": 3}'])
+def test_a_run_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> None:
+    (tmp_path / RUN).write_text(text)
+    with tuning_folder(tmp_path) as folder, pytest.raises(UserError, match=r"run\.json' is damaged; choose another"):
+        finished(folder, PLAN)
+    assert (tmp_path / RUN).read_text() == text
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3"])
+def test_a_plan_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> None:
+    plan = begun(tmp_path) / "plan.json"
+    plan.write_text(text)
+    with pytest.raises(UserError, match=r"plan\.json' is damaged: delete '.*unfinished' and run again"):
+        finished(tmp_path, PLAN)
+    assert plan.read_text() == text
+
+
+@given(st.dictionaries(st.integers(1, 2000), st.sampled_from(["whole", "no state", "cut", "empty", "no text"])))
+def test_the_last_checkpoint_is_the_latest_whole_one_and_others_are_removed(checkpoints: dict[int, str]) -> None:
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        for step, kind in checkpoints.items():
+            path = folder / UNFINISHED / f"checkpoint-{step}"
+            path.mkdir(parents=True)
+            (path / "model.safetensors").write_bytes(b"weights")
+            if kind != "no state":
+                text = json.dumps({"global_step": step}).encode()
+                kinds = {"whole": text, "cut": text[:-3], "empty": b"", "no text": b"\xff\xfe\0"}
+                (path / "trainer_state.json").write_bytes(kinds[kind])
+        whole = [step for step, kind in checkpoints.items() if kind == "whole"]
+        found = last_checkpoint(folder)
+        if whole:
+            assert found == str(folder / UNFINISHED / f"checkpoint-{max(whole)}")
+            assert names(folder / UNFINISHED) == {f"checkpoint-{step}" for step in whole}
+        else:
+            assert found is None
+            assert not list((folder / UNFINISHED).glob("*"))
+
+
+def test_without_work_there_is_no_checkpoint(tmp_path: Path) -> None:
+    assert last_checkpoint(tmp_path) is None
+    begun(tmp_path)
+    assert last_checkpoint(tmp_path) is None
+    assert (tmp_path / UNFINISHED / "plan.json").exists()
+
+
+# -------------------------------------------------------------------------------------------------------------- the end
+
+
+def test_a_finished_model_is_in_its_place_with_what_was_done_and_nothing_else(tmp_path: Path) -> None:
+    work = begun(tmp_path)
+    (work / "checkpoint-5").mkdir()
+    tuned = end(tmp_path)
+    assert names(tmp_path) == {"config.json", "a.safetensors", "z.json", "1_Pooling", RUN}
+    assert (tmp_path / "config.json").read_text() == "new config.json"
+    assert (tmp_path / "1_Pooling" / "config.json").read_text() == "new pooling"
+    assert json.loads((tmp_path / RUN).read_bytes()) == tuned.run
+    assert "Käse" in (tmp_path / RUN).read_text("utf-8")
+    assert (tuned.folder, tuned.run["plan"]) == (tmp_path, PLAN)
+    again = finished(tmp_path, PLAN)
+    assert again is not None
+    assert (again.folder, again.run) == (tuned.folder, tuned.run)
+
+
+def test_the_history_is_a_table_with_a_row_for_each_look(tmp_path: Path) -> None:
+    begun(tmp_path)
+    table = end(tmp_path).history
+    assert list(table.columns) == ["step", "loss", "held_out_loss"]
+    assert table["step"].tolist() == [0, 2]
+    assert table["held_out_loss"].tolist() == [3.0, 2.0]
+
+
+@pytest.mark.parametrize("stop", ["config.json", "a.safetensors", "1_Pooling", RUN])
+def test_an_end_that_is_stopped_leaves_no_model_and_can_be_done_again(
+    stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(tmp_path)
+    replace = os.replace
+
+    def stopped(source: Any, target: Any) -> None:
+        if Path(target) == tmp_path / stop:
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            end(tmp_path)
+    assert (tmp_path / UNFINISHED / "plan.json").exists()
+    assert not (tmp_path / RUN).exists()
+    if stop != RUN:
+        assert not (tmp_path / "config.json").exists()
+    with tuning_folder(tmp_path) as folder:
+        assert finished(folder, PLAN) is None
+        end(folder)
+    assert names(tmp_path) == {"config.json", "a.safetensors", "z.json", "1_Pooling", RUN, ".lock"}
+
+
+def test_a_full_disk_at_the_end_is_told_and_the_work_stays(tmp_path: Path) -> None:
+    work = begun(tmp_path)
+
+    def full(made: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(made))
+
+    with pytest.raises(UserError, match=rf"the disk is full while writing '{tmp_path}': make room and run the same"):
+        finish(tmp_path, full, {"plan": PLAN})
+    assert (work / "plan.json").exists()

@@ -1,0 +1,801 @@
+"""Encoders tuned on pairs of usages: what they learn, what is saved, runs that stop and go on, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Transformer
+from sentence_transformers.sentence_transformer.modules import Pooling
+from tiny_models import FAMILIES, HIDDEN, KINDS, POSITIONS, TEXT, folder, make_model, make_tokenizer, span_of
+
+import lexshift
+from lexshift.encode import as_encoder
+from lexshift.encode.adaptation import FILE, MARKERS, Adaptation
+from lexshift.encode.huggingface import HuggingFaceEncoder
+from lexshift.encode.models import load_model
+from lexshift.encode.pieces import Tokens
+from lexshift.errors import UserError
+from lexshift.tune import Schedule, Tuned, tune_wic
+from lexshift.tune.folder import RUN, UNFINISHED
+from lexshift.tune.judging import judge
+from lexshift.tune.masking import in_batches
+from lexshift.tune.pairs import Pair, Usage, hold_out, read_pairs
+from lexshift.tune.schedule import LIGHT, WHOLE, training_arguments
+from lexshift.tune.siamese import Siamese, WordPooling, _cut, siamese, siamese_trainer
+from lexshift.tune.wic import add_markers, digest_of, marked
+
+WORDS = [
+    "plane",
+    "mouse",
+    "table",
+    "window",
+    "tree",
+    "gate",
+    "storm",
+    "deck",
+    "cat",
+    "boats",
+    "letters",
+    "captain",
+    "angle",
+    "day",
+    "news",
+    "screen",
+]
+MEANINGS = (("before", "hills", "runway"), ("after", "three", "small"))
+FILLERS = ["the", "a", "of", "and", "on", "in", "to", "once"]
+QUICK = Schedule(steps=6, epochs=9, batch=8, rate=1e-3, every=2, patience=0, device="cpu")
+THOROUGH = Schedule(steps=60, epochs=9, batch=16, rate=3e-3, every=30, patience=0, device="cpu")
+LEARNED = [("bert", "sentence"), ("roberta", "word"), ("xlm-roberta", "sentence")]
+SAVED = ("model.safetensors", "config.json", "tokenizer.json", FILE)
+THREE = tuple(KINDS.values())
+USAGES = [Usage(sentence, *match.span()) for sentence in TEXT for match in re.finditer(r"\w+", sentence)]
+
+
+def planted(place: Path, n: int, words: Sequence[str] = WORDS, seed: int = 0, fillers: int = 1) -> Path:
+    """Pairs in WiC's own format; the meaning of a word is told by the word before it."""
+    source = random.Random(seed)
+    place.mkdir(parents=True)
+    lines, gold = [], []
+    for i in range(n):
+        word, meanings = words[i % len(words)], [source.randrange(2) for _ in range(2)]
+        sentences = [
+            " ".join([source.choice(MEANINGS[meaning]), word, *source.choices(FILLERS, k=fillers)])
+            for meaning in meanings
+        ]
+        lines.append("\t".join([word, "N", "1-1", *sentences]))
+        gold.append("T" if meanings[0] == meanings[1] else "F")
+    (place / "some.data.txt").write_text("\n".join(lines))
+    (place / "some.gold.txt").write_text("\n".join(gold))
+    return place
+
+
+class Listener:
+    """Hears all, and stops a run when it has made so many steps or when it is told something."""
+
+    def __init__(self, stop: int | str | None = None) -> None:
+        self.stop = stop
+        self.notes: list[str] = []
+        self.steps: list[int] = []
+        self.stages: list[tuple[str, int, str]] = []
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        self.stages.append((name, total, unit))
+
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:  # noqa: ARG002
+        self.steps.append(done)
+        if done == self.stop:
+            raise StoppedError
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+        if isinstance(self.stop, str) and text.startswith(self.stop):
+            raise StoppedError
+
+
+class StoppedError(Exception):
+    """As if the machine had been switched off."""
+
+
+class Runs:
+    """Pairs, and models tuned on them, each once."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.pairs = planted(place / "pairs", 480)
+        self.dev = planted(place / "dev", 60, ["people", "points", "cat", "people"], seed=1)
+        self.few = planted(place / "few", 48, WORDS[:8], seed=2)
+        self._made: dict[tuple[str, str], Tuned] = {}
+        self._quick: Tuned | None = None
+
+    def learned(self, family: str, pooling: str) -> Tuned:
+        key = (family, pooling)
+        if key not in self._made:
+            self._made[key] = tune_wic(
+                self.pairs,
+                out=self.place / "-".join(key),
+                model=folder(family),
+                dev=[self.dev],
+                pooling=pooling,
+                held_out=0.25,
+                schedule=THOROUGH,
+            )
+        return self._made[key]
+
+    def quick(self) -> Tuned:
+        if self._quick is None:
+            self._quick = self.tune(self.place / "quick")
+        return self._quick
+
+    def tune(self, out: Path, **options: Any) -> Tuned:
+        settings: dict[str, Any] = {"model": folder("bert"), "held_out": 0.25, "schedule": QUICK}
+        return tune_wic(self.few, out=out, **settings | options)
+
+    def split(self, tuned: Tuned) -> tuple[list[Pair], list[Pair]]:
+        pairs = self.few if tuned is self._quick else self.pairs
+        return hold_out(read_pairs(pairs), 0.25, 0)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(tmp_path_factory.mktemp("wic"))
+
+
+def loaded(path: Path) -> HuggingFaceEncoder:
+    encoder = as_encoder(path, device="cpu")
+    assert isinstance(encoder, HuggingFaceEncoder)
+    return encoder
+
+
+def encoded(encoder: HuggingFaceEncoder, usages: Sequence[Usage]) -> npt.NDArray[np.float32]:
+    return encoder.encode([usage.sentence for usage in usages], [(usage.start, usage.end) for usage in usages])
+
+
+def assert_same_model(one: Path, other: Path) -> None:
+    for name in SAVED:
+        assert (one / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def without_time(run: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in run.items() if name != "seconds"}
+
+
+# ------------------------------------------------------------------------------------------------------- what is learnt
+
+
+@pytest.mark.parametrize(("family", "pooling"), LEARNED)
+def test_meanings_of_words_never_trained_on_are_told_apart_better(runs: Runs, family: str, pooling: str) -> None:
+    tuned = runs.learned(family, pooling)
+    before, after = tuned.run["untuned"], tuned.run["tuned"]
+    for figure in ("held-out accuracy", "held-out auc", "dev accuracy", "dev auc"):
+        assert 1 - after[figure] < 0.6 * (1 - before[figure]), figure  # of the mistakes, few are left
+
+
+@pytest.mark.parametrize(("family", "pooling"), LEARNED)
+def test_a_tuned_folder_is_an_encoder_without_any_option(runs: Runs, family: str, pooling: str) -> None:
+    encoder = loaded(runs.learned(family, pooling).folder)
+    expected = {"sentence": "sentence", "word": "mean"}[pooling]
+    assert (encoder.markers, encoder.pooling, encoder.layers, encoder.periods) == (MARKERS, expected, "last", ())
+    assert encoder.dimensions == HIDDEN
+    assert "projection" not in encoder.settings
+
+
+@pytest.mark.parametrize(("family", "pooling"), LEARNED)
+def test_its_vectors_are_those_of_sentence_transformers(runs: Runs, family: str, pooling: str) -> None:
+    path = runs.learned(family, pooling).folder
+    first: Any = Transformer(str(path))
+    numbers = first.tokenizer.convert_tokens_to_ids(list(MARKERS))
+    second = Pooling(HIDDEN, "mean") if pooling == "sentence" else WordPooling(HIDDEN, *numbers)
+    network: Any = SentenceTransformer(modules=[first, second], device="cpu")
+    theirs = network.encode([marked(usage) for usage in USAGES], show_progress_bar=False)
+    ours = encoded(loaded(path), USAGES)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
+    plain = encoded(HuggingFaceEncoder(*load_model(path)[:2], layers="last", device="cpu"), USAGES)
+    assert np.abs(ours - plain).max() > 0.01  # the markers matter
+
+
+@pytest.mark.parametrize(("family", "pooling"), LEARNED)
+def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Runs, family: str, pooling: str) -> None:
+    tuned = runs.learned(family, pooling)
+    held_out, dev = runs.split(tuned)[1], read_pairs(runs.dev)
+    assert tuned.run["tuned"] == judge(as_encoder(tuned.folder), held_out, dev)
+    assert tuned.run["untuned"] == judge(as_encoder(folder(family)), held_out, dev)
+
+
+@pytest.mark.parametrize(("family", "pooling"), LEARNED)
+def test_the_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str, pooling: str) -> None:
+    model, tokenizer, _ = load_model(runs.learned(family, pooling).folder)
+    numbers = tokenizer.convert_tokens_to_ids(list(MARKERS))
+    for usage in USAGES:
+        ids = tokenizer(marked(usage))["input_ids"]
+        assert [ids.count(number) for number in numbers] == [1, 1]
+        assert ids.index(numbers[0]) < ids.index(numbers[1])
+    assert tokenizer.unk_token_id not in numbers
+    assert len(model.get_input_embeddings().weight) == len(tokenizer) == len(make_tokenizer(family)) + 2
+
+
+def test_the_best_model_is_the_one_that_is_saved(runs: Runs, tmp_path: Path) -> None:
+    wild = Schedule(steps=12, epochs=9, batch=8, rate=0.02, every=1, patience=0, device="cpu")
+    tuned = runs.tune(tmp_path / "out", model=folder("roberta"), schedule=wild)
+    history = tuned.history[tuned.history["step"] > 0]
+    best = tuned.run["best step"]
+    assert best < 12  # or the last would be saved by chance
+    assert history.set_index("step")["auc"].idxmax() == best
+    assert tuned.run["after"] == tuned.run["history"][best]
+    assert tuned.run["tuned"]["held-out auc"] == pytest.approx(tuned.run["after"]["auc"], abs=0.01)
+
+
+# ------------------------------------------------------------------------------------------------------ what is written
+
+
+def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
+    tuned = runs.learned("bert", "sentence")
+    names = {path.name for path in tuned.folder.iterdir() if not path.name.startswith(".")}
+    assert {*SAVED, RUN} <= names
+    assert UNFINISHED not in names
+    run = json.loads((tuned.folder / RUN).read_bytes())
+    assert run == tuned.run
+    training, held_out = runs.split(tuned)
+    assert run["pairs"] == {"trained on": len(training), "held out": len(held_out), "dev": 60}
+    assert run["lexshift"] == lexshift.__version__
+    plan = run["plan"]
+    assert plan["pairs"] == [digest_of(training), digest_of(held_out)]
+    wanted = {"kind": "wic", "form": "whole", "pooling": "sentence", "margin": 0.5, "window": POSITIONS}
+    assert plan | wanted | THOROUGH.settings() == plan
+    assert plan["model"] == str(folder("bert"))
+
+
+def test_the_history_has_a_row_for_each_look(runs: Runs) -> None:
+    tuned = runs.quick()
+    run = tuned.run
+    assert tuned.history.columns.tolist() == ["step", "loss", "accuracy", "auc"]
+    assert tuned.history["step"].tolist() == [0, 2, 4, 6]
+    assert run["before"] == run["history"][0]
+    assert run["before"]["loss"] is None
+    assert all(row["loss"] > 0 for row in run["history"][1:])
+    assert (run["steps"], run["after"]["step"]) == (6, run["best step"])
+    assert run["seconds"] >= 0
+
+
+def test_those_who_listen_hear_of_every_step_and_of_both_accuracies(runs: Runs, tmp_path: Path) -> None:
+    heard = Listener()
+    tuned = runs.tune(tmp_path / "out", dev=[runs.dev], monitor=heard)
+    assert heard.stages == [("tuning", 6, "steps")]
+    assert heard.steps == [1, 2, 3, 4, 5, 6]
+    for name, note in (("untuned", heard.notes[0]), ("tuned", heard.notes[-1])):
+        accuracies = [tuned.run[name][f"{kind} accuracy"] for kind in ("held-out", "dev")]
+        assert note == f"{name}: accuracy {accuracies[0]:.3f} on held-out pairs, {accuracies[1]:.3f} on dev pairs"
+    looks = [note for note in heard.notes if note.startswith("step ")]
+    assert [note.split(":")[0] for note in looks] == [f"step {step} of 6" for step in (0, 2, 4, 6)]
+    # Dev pairs choose nothing.
+    assert_same_model(tuned.folder, runs.quick().folder)
+    assert tuned.run["history"] == runs.quick().run["history"]
+
+
+def test_without_dev_pairs_there_are_no_figures_of_them(runs: Runs) -> None:
+    run = runs.quick().run
+    assert run["pairs"]["dev"] == 0
+    for figures in (run["tuned"], run["untuned"]):
+        assert figures.keys() == {"threshold", "held-out accuracy", "held-out auc"}
+
+
+def test_nothing_is_said_but_by_the_monitor(runs: Runs, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder("bert")
+    capfd.readouterr()  # what was said as it was made
+    runs.tune(tmp_path / "out", schedule=Schedule(steps=1, batch=8, device="cpu"))
+    assert capfd.readouterr() == ("", "")
+
+
+# ---------------------------------------------------------------------------------------------- again, and after a stop
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs, tmp_path: Path) -> None:
+    quick, again = runs.quick(), runs.tune(tmp_path / "again")
+    assert_same_model(quick.folder, again.folder)
+    assert without_time(again.run) == without_time(quick.run)
+    pairs, held_out = read_pairs(runs.few), runs.split(quick)[1]
+    seed = next(seed for seed in range(1, 9) if hold_out(pairs, 0.25, seed)[1] != held_out)
+    other = runs.tune(tmp_path / "other", schedule=Schedule(**vars(QUICK) | {"seed": seed}))
+    assert (other.folder / SAVED[0]).read_bytes() != (quick.folder / SAVED[0]).read_bytes()
+    assert other.run["plan"]["pairs"] != quick.run["plan"]["pairs"]
+
+
+@pytest.mark.parametrize("stop", ["untuned", 5, "tuned"])
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs: Runs, tmp_path: Path, stop: int | str) -> None:
+    quick = runs.quick()
+    with pytest.raises(StoppedError):
+        runs.tune(tmp_path / "out", monitor=Listener(stop))
+    assert not (tmp_path / "out" / RUN).exists()
+    heard = Listener()
+    again = runs.tune(tmp_path / "out", monitor=heard)
+    done = {"untuned": 0, 5: 4, "tuned": 6}[stop]
+    assert heard.steps == list(range(done + 1, 7))
+    assert (f"goes on after step {done}" in heard.notes) == (done > 0)
+    assert_same_model(again.folder, quick.folder)
+    assert without_time(again.run) == without_time(quick.run)
+    assert not (again.folder / UNFINISHED).exists()
+
+
+def test_a_run_with_word_pooling_goes_on_too_even_if_it_is_stopped_twice(runs: Runs, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"pooling": "word", "model": folder("roberta")}
+    whole = runs.tune(tmp_path / "whole", **options)
+    for stop in (3, 6):
+        with pytest.raises(StoppedError):
+            runs.tune(tmp_path / "parts", **options, monitor=Listener(stop))
+    parts = runs.tune(tmp_path / "parts", **options)
+    assert_same_model(whole.folder, parts.folder)
+    assert without_time(whole.run) == without_time(parts.run)
+
+
+def test_a_finished_model_is_not_tuned_again(runs: Runs) -> None:
+    quick = runs.quick()
+    times = {path: path.stat().st_mtime_ns for path in quick.folder.iterdir() if not path.name.startswith(".")}
+    heard = Listener()
+    again = runs.tune(quick.folder, monitor=heard)
+    assert heard.notes == ["this model is tuned already"]
+    assert heard.steps == []
+    assert again.run == quick.run
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+
+
+OTHER: dict[str, dict[str, Any]] = {
+    "pooling": {"pooling": "word"},
+    "margin": {"margin": 0.4},
+    "window": {"window": 20},
+    "form": {"light": True},
+    "model": {"model": "roberta"},
+    "rate": {"schedule": Schedule(**vars(QUICK) | {"rate": 2e-3})},
+    "steps": {"schedule": Schedule(**vars(QUICK) | {"steps": 7})},
+    "pairs": {"held_out": 0.4},
+}
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_a_folder_of_other_settings_is_refused_and_stays(runs: Runs, name: str) -> None:
+    path = runs.quick().folder
+    before = {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
+    options = OTHER[name] | ({"model": folder(OTHER[name]["model"])} if name == "model" else {})
+    with pytest.raises(UserError, match=f"holds a model tuned with {name} .*choose another folder"):
+        runs.tune(path, **options)
+    assert {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()} == before
+
+
+def test_unfinished_work_of_other_settings_is_refused_and_can_be_finished(runs: Runs, tmp_path: Path) -> None:
+    with pytest.raises(StoppedError):
+        runs.tune(tmp_path / "out", monitor=Listener(3))
+    with pytest.raises(UserError, match=r"holds the unfinished work of a run with margin 0\.5, not 0\.4"):
+        runs.tune(tmp_path / "out", margin=0.4)
+    assert_same_model(runs.tune(tmp_path / "out").folder, runs.quick().folder)
+
+
+def test_a_run_ends_when_it_gets_no_better_and_so_it_does_if_it_was_stopped(runs: Runs, tmp_path: Path) -> None:
+    idle = Schedule(steps=9, epochs=9, batch=8, rate=1e-12, every=1, patience=2, device="cpu")
+    heard = Listener()
+    whole = runs.tune(tmp_path / "whole", schedule=idle, monitor=heard)
+    assert (whole.run["steps"], whole.run["best step"]) == (3, 1)
+    assert "ended after step 3, as the held-out figure got no better" in heard.notes
+    with pytest.raises(StoppedError):
+        runs.tune(tmp_path / "parts", schedule=idle, monitor=Listener(3))
+    parts = runs.tune(tmp_path / "parts", schedule=idle)
+    assert without_time(parts.run) == without_time(whole.run)
+    assert_same_model(whole.folder, parts.folder)
+
+
+# ------------------------------------------------------------------------------------------------------------- the loss
+
+
+def network_of(family: str, pooling: str, place: Path, window: int = POSITIONS) -> Siamese:
+    torch.manual_seed(0)
+    return siamese(make_model(family), make_tokenizer(family), pooling, window, place)
+
+
+@pytest.mark.parametrize("pooling", ["sentence", "word"])
+def test_the_loss_is_half_the_squared_distance_or_what_lacks_to_the_margin(
+    runs: Runs, tmp_path: Path, pooling: str
+) -> None:
+    network = network_of("bert", pooling, tmp_path)
+    pairs = read_pairs(runs.few)
+    schedule = Schedule(batch=12, device="cpu")
+    encoder = HuggingFaceEncoder(
+        network.body,
+        network.tokenizer,
+        adaptation=Adaptation(markers=MARKERS, pooling="mean" if pooling == "word" else pooling, layers="last"),
+    )
+    texts = [len(marked(pair.first)) for pair in pairs], [len(marked(pair.second)) for pair in pairs]
+    order = in_batches(np.maximum(*texts), 12, 48, schedule.seed)
+    distances, losses = [], {}
+    for i in order[:12]:
+        a, b = encoded(encoder, [pairs[i].first, pairs[i].second]).astype(float)
+        distances.append(1 - a @ b / np.linalg.norm(a) / np.linalg.norm(b))
+    for margin in (float(np.median(distances)), 0.5, 2.0):
+        arguments = training_arguments(schedule, 4, tmp_path, "eval_auc", True, network.arguments)
+        trainer = siamese_trainer(network, arguments, pairs, pairs[:4], margin, 48, [])
+        batch = next(iter(trainer.get_train_dataloader()))
+        trainer.model.eval()
+        with torch.no_grad():
+            losses[margin] = float(trainer.compute_loss(trainer.model, batch))
+        plain = [
+            0.5 * distance**2 if pairs[i].same else 0.5 * max(0.0, margin - distance) ** 2
+            for i, distance in zip(order[:12], distances, strict=True)
+        ]
+        assert losses[margin] == pytest.approx(sum(plain) / 12, rel=1e-4)
+    assert len(set(losses.values())) == 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=4))
+def test_word_pooling_is_the_mean_between_the_markers(shapes: list[tuple[int, int, int]]) -> None:
+    before, after, pad = 7, 8, 0
+    rows = [[1] * a + [before] + [2] * b + [after] + [3] * c for a, b, c in shapes]
+    n = max(map(len, rows))
+    ids = torch.tensor([row + [pad] * (n - len(row)) for row in rows])
+    states = torch.randn(len(rows), n, 5, generator=torch.Generator().manual_seed(0))
+    pooling = WordPooling(5, before, after)
+    vectors = pooling({"input_ids": ids, "token_embeddings": states})["sentence_embedding"]
+    for i, (a, b, _) in enumerate(shapes):
+        inside = [states[i, a + 1 + k] for k in range(b)]
+        expected = sum(inside, torch.zeros(5)) / max(b, 1)
+        np.testing.assert_allclose(vectors[i].numpy(), expected.numpy(), rtol=1e-5, atol=1e-6)
+    assert pooling.get_embedding_dimension() == 5
+
+
+# --------------------------------------------------------------------------------------------------- markers in a model
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_model_gets_the_markers_and_keeps_what_it_had(family: str) -> None:
+    model, tokenizer = make_model(family), make_tokenizer(family)
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    rows = model.get_input_embeddings().weight.detach().clone()
+    add_markers(model, tokenizer)
+    after = model.get_input_embeddings().weight.detach()
+    assert after.shape == (len(rows) + 2, rows.shape[1])
+    assert torch.equal(after[:-2], rows)
+    assert not torch.equal(after[-1], after[-2])
+    assert ((after[-2:] - rows.mean(0)) / rows.std(0)).abs().max() < 6  # no farther out than words are
+    changed = [name for name, weight in model.state_dict().items() if not torch.equal(weight, before[name])]
+    assert len(changed) == 1
+    assert tokenizer.convert_tokens_to_ids(list(MARKERS)) == [len(rows), len(rows) + 1]
+
+
+def lexeme(family: str) -> tuple[Any, Any]:
+    """A model as XL-LEXEME is: markers that its tokenizer knows, with embeddings of their own."""
+    model, tokenizer = make_model(family), make_tokenizer(family)
+    tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS)})
+    torch.manual_seed(2)
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    with torch.no_grad():
+        model.get_input_embeddings().weight[-2:].normal_(0, 0.5)
+    return model, tokenizer
+
+
+def xl_lexeme(family: str, place: Path) -> Any:
+    """The same, saved by sentence-transformers itself, and as that has it."""
+    model, tokenizer = lexeme(family)
+    parts = place / "parts"
+    model.save_pretrained(parts)
+    tokenizer.save_pretrained(parts)
+    network: Any = SentenceTransformer(modules=[Transformer(str(parts)), Pooling(HIDDEN, "mean")], device="cpu")
+    network.save(str(place / "saved"))
+    return network
+
+
+@pytest.mark.parametrize("family", THREE)
+def test_a_model_that_has_the_markers_keeps_their_embeddings(family: str) -> None:
+    model, tokenizer = lexeme(family)
+    rows, text = model.get_input_embeddings().weight.detach().clone(), tokenizer.backend_tokenizer.to_str()
+    add_markers(model, tokenizer)
+    assert torch.equal(model.get_input_embeddings().weight, rows)
+    assert tokenizer.backend_tokenizer.to_str() == text
+
+
+def test_a_model_that_has_one_of_the_markers_gets_the_other() -> None:
+    model, tokenizer = make_model("bert"), make_tokenizer("bert")
+    tokenizer.add_tokens(["</t>"], special_tokens=True)
+    model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    rows = model.get_input_embeddings().weight.detach().clone()
+    add_markers(model, tokenizer)
+    after = model.get_input_embeddings().weight
+    assert torch.equal(after[:-1], rows)
+    assert tokenizer.convert_tokens_to_ids(list(MARKERS)) == [len(rows), len(rows) - 1]
+
+
+def test_xl_lexeme_and_a_tuned_model_can_be_tuned_on(runs: Runs, tmp_path: Path) -> None:
+    xl_lexeme("bert", tmp_path)
+    held_out = runs.split(runs.quick())[1]
+    still = Schedule(steps=1, batch=8, rate=1e-12, device="cpu")
+    for model in (tmp_path / "saved", runs.quick().folder):
+        tuned = runs.tune(tmp_path / f"on-{model.name}", model=model, schedule=still)
+        assert tuned.run["untuned"] == judge(as_encoder(model), held_out, [])
+        np.testing.assert_allclose(
+            encoded(loaded(tuned.folder), USAGES), encoded(loaded(model), USAGES), rtol=1e-4, atol=1e-4
+        )
+
+
+# ----------------------------------------------------------------------------------------------------------- XL-LEXEME
+
+
+@pytest.mark.parametrize("family", THREE)
+def test_a_checkpoint_of_sentence_transformers_with_markers_is_used_as_it_was_trained(
+    family: str, tmp_path: Path
+) -> None:
+    network = xl_lexeme(family, tmp_path)
+    encoder = loaded(tmp_path / "saved")
+    assert (encoder.markers, encoder.pooling, encoder.layers) == (MARKERS, "sentence", "last")
+    theirs = network.encode([marked(usage) for usage in USAGES], show_progress_bar=False)
+    np.testing.assert_allclose(encoded(encoder, USAGES), theirs, rtol=1e-5, atol=1e-5)
+
+
+def apart(tokenizer: Any, usage: Usage) -> list[int]:
+    """The tokens of a usage as the published code has them: each part by itself, between its markers."""
+    sentence, start, end = usage
+    before, after = tokenizer.convert_tokens_to_ids(list(MARKERS))
+    left, word, right = (
+        tokenizer.convert_tokens_to_ids(tokenizer.tokenize(part)) if part else []
+        for part in (sentence[:start], sentence[start:end], sentence[end:])
+    )
+    return [*left, before, *word, after, *right]
+
+
+@pytest.mark.parametrize("family", THREE)
+@given(data=st.data())
+def test_the_tokens_are_those_of_the_published_code(family: str, data: st.DataObject) -> None:
+    tokenizer = tokenizer_with_markers(family)
+    if data.draw(st.booleans()):
+        usage = data.draw(st.sampled_from(USAGES))
+    else:
+        words = data.draw(st.lists(st.sampled_from(" ".join(TEXT).split()), min_size=1, max_size=10))
+        i = data.draw(st.integers(0, len(words) - 1))
+        start = len(" ".join([*words[:i], ""]))
+        usage = Usage(" ".join(words), start, start + len(words[i]))
+    cut = Tokens(tokenizer, 512).cut([usage.sentence], [(usage.start, usage.end)], MARKERS)
+    ends = tokenizer("", add_special_tokens=True)["input_ids"]
+    assert cut.sequences[0].tolist() == [ends[0], *apart(tokenizer, usage), ends[1]]
+
+
+_TOKENIZERS: dict[str, Any] = {}
+
+
+def tokenizer_with_markers(family: str) -> Any:
+    if family not in _TOKENIZERS:
+        _TOKENIZERS[family] = make_tokenizer(family)
+        _TOKENIZERS[family].add_tokens(list(MARKERS), special_tokens=True)
+    return _TOKENIZERS[family]
+
+
+# ------------------------------------------------------------------------------------------------------- long sentences
+
+
+LONG = " ".join(TEXT[:6])
+LONG_USAGES = [Usage(LONG, *match.span()) for match in re.finditer(r"\S+", LONG)]
+
+
+@pytest.mark.parametrize("window", [16, 25, 40])
+@pytest.mark.parametrize("family", THREE)
+def test_a_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int) -> None:
+    tokenizer = tokenizer_with_markers(family)
+    for usage in LONG_USAGES:
+        cut = _cut(usage, tokenizer, window)
+        assert cut.sentence in usage.sentence
+        assert cut.sentence[cut.start : cut.end] == usage.sentence[usage.start : usage.end]
+        assert len(tokenizer(marked(cut))["input_ids"]) <= window, marked(cut)
+
+
+@given(data=st.data())
+@pytest.mark.parametrize("family", THREE)
+def test_a_sentence_that_fits_is_not_cut(family: str, data: st.DataObject) -> None:
+    tokenizer = tokenizer_with_markers(family)
+    usage = data.draw(st.sampled_from([*USAGES, *LONG_USAGES]))
+    pieces = len(tokenizer(marked(usage))["input_ids"])
+    assert _cut(usage, tokenizer, pieces + data.draw(st.integers(0, 9))) == usage
+    cut = _cut(usage, tokenizer, max(pieces // 2, 16))
+    assert (cut != usage) == (len(cut.sentence) < len(usage.sentence))
+    assert cut == usage or pieces > 16
+
+
+@pytest.mark.parametrize("pooling", ["sentence", "word"])
+@pytest.mark.parametrize("family", THREE)
+def test_the_model_sees_the_word_and_both_markers_wherever_the_word_is(
+    family: str, pooling: str, tmp_path: Path
+) -> None:
+    network = network_of(family, pooling, tmp_path, window=16)
+    seen = network.network.preprocess(network.texts(LONG_USAGES))["input_ids"]
+    assert seen.shape[1] <= 16
+    before, after = network.tokenizer.convert_tokens_to_ids(list(MARKERS))
+    for usage, ids in zip(LONG_USAGES, seen.tolist(), strict=True):
+        word = usage.sentence[usage.start : usage.end]
+        inside = network.tokenizer(word, add_special_tokens=False)["input_ids"]
+        assert before in ids, word
+        assert ids[ids.index(before) + 1 :][: len(inside) + 1] == [*inside, after], word
+
+
+@pytest.mark.parametrize("family", THREE)
+def test_a_cut_sentence_has_the_word_in_its_middle_and_is_not_much_shorter_than_it_could_be(family: str) -> None:
+    tokenizer = tokenizer_with_markers(family)
+    sentence = " ".join([*["the", "hills"] * 30, "plane", *["the", "hills"] * 30])
+    cut = _cut(Usage(sentence, *span_of(sentence, "plane")), tokenizer, 24)
+    ids = tokenizer(marked(cut), add_special_tokens=False)["input_ids"]
+    before, after = (ids.index(number) for number in tokenizer.convert_tokens_to_ids(list(MARKERS)))
+    assert abs(before - (len(ids) - 1 - after)) <= 3
+    assert 16 <= len(ids) <= 22  # of a word cut apart nothing is left
+
+
+def test_a_model_is_tuned_on_sentences_that_are_too_long(runs: Runs, tmp_path: Path) -> None:
+    tuned = runs.tune(tmp_path / "out", window=10, pooling="word")
+    assert tuned.run["plan"]["window"] == 10
+    assert runs.quick().run["plan"]["window"] == POSITIONS  # 128 are more than it takes
+    assert np.isfinite(encoded(loaded(tuned.folder), USAGES)).all()
+
+
+@pytest.mark.parametrize("window", [1, 4])
+def test_a_window_without_room_for_a_word_between_its_markers_is_refused(
+    runs: Runs, tmp_path: Path, window: int
+) -> None:
+    with pytest.raises(UserError, match="window"):
+        runs.tune(tmp_path / "out", window=window, schedule=Schedule(steps=1, batch=8, device="cpu"))
+
+
+# ------------------------------------------------------------------------------------------------------------- its uses
+
+
+def test_a_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("before plane the\nhills plane a\nrunway plane on\n")
+    (tmp_path / "new.txt").write_text("after plane the\nthree plane a\nsmall plane on\n")
+    path = runs.learned("bert", "sentence").folder
+    store = lexshift.embed(tmp_path / "old.txt", tmp_path / "new.txt", words=["plane"], model=path, device="cpu")
+    vectors = np.concatenate([store["plane"].old, store["plane"].new])
+    usages = [
+        Usage(f"{word} plane {end}", *span_of(f"{word} plane", "plane"))
+        for word, end in zip([*MEANINGS[0], *MEANINGS[1]], ["the", "a", "on"] * 2, strict=True)
+    ]
+    expected = encoded(loaded(path), usages)
+    key = [tuple(np.round(row, 3)) for row in expected]
+    assert sorted(tuple(np.round(row, 3)) for row in vectors[:3]) == sorted(key[:3])
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = unit @ unit.T
+    assert cosines[:3, :3].min() > cosines[:3, 3:].max()  # each meaning by itself
+    assert store.settings["encoder"]["markers"] == list(MARKERS)
+    assert store.settings["encoder"]["pooling"] == "sentence"
+
+
+# ----------------------------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"margin": 0}, "margin must be above 0 and at most 2"),
+        ({"margin": -0.5}, "margin must be above 0 and at most 2"),
+        ({"margin": 2.1}, "margin must be above 0 and at most 2"),
+        ({"margin": float("nan")}, "margin must be above 0 and at most 2"),
+        ({"margin": "0.5"}, "margin must be above 0 and at most 2"),
+        ({"margin": None}, "margin must be above 0 and at most 2"),
+        ({"pooling": "mean"}, "pooling must be one of sentence, word; got 'mean'"),
+        ({"pooling": "words"}, "did you mean 'word'?"),
+        ({"pooling": None}, "pooling must be one of sentence, word"),
+        ({"held_out": 0}, "held_out must be a number between 0 and 1; got 0"),
+        ({"held_out": 1}, "held_out must be a number between 0 and 1; got 1"),
+        ({"held_out": -0.1}, "held_out must be a number between 0 and 1"),
+        ({"held_out": float("nan")}, "held_out must be a number between 0 and 1"),
+        ({"held_out": "0.1"}, "held_out must be a number between 0 and 1"),
+        ({"held_out": 0.99}, "cannot be held out, as no word would be left"),
+        ({"window": 0}, "window must be a whole number of at least 1"),
+        ({"window": 12.5}, "window must be a whole number of at least 1"),
+        ({"dev": ["nothing.csv"]}, "no such file or folder: 'nothing.csv'"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("light", [False, True])
+def test_values_that_mean_nothing_are_refused_before_anything_is_made(
+    runs: Runs, tmp_path: Path, options: dict[str, Any], told: str, light: bool
+) -> None:
+    with pytest.raises(UserError) as caught:
+        runs.tune(tmp_path / "out", light=light, **options)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_pairs_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    for pairs, told in (((), "there are no pairs to read"), (("nothing",), "no such file or folder: 'nothing'")):
+        with pytest.raises(UserError, match=told):
+            tune_wic(*pairs, out=tmp_path / "out", model=folder("bert"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("light", [False, True])
+@pytest.mark.parametrize(
+    "adaptation",
+    [
+        Adaptation(periods=("old", "new"), time_tokens=("the", "a")),
+        Adaptation(projection=np.eye(HIDDEN, dtype=np.float32)),
+    ],
+    ids=["periods", "projection"],
+)
+def test_a_model_tuned_to_periods_or_with_a_projection_is_refused(
+    runs: Runs, tmp_path: Path, adaptation: Adaptation, light: bool
+) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(folder("bert"), model)
+    adaptation.save(model)
+    with pytest.raises(UserError) as caught:
+        runs.tune(tmp_path / "out", model=model, light=light)
+    told = f"the model {str(model)!r} has been tuned to periods or has a projection; begin with one that has not"
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize("light", [False, True])
+def test_held_out_pairs_that_are_all_of_one_meaning_are_refused_or_leave_a_run_that_is_json(
+    tmp_path: Path, light: bool
+) -> None:
+    lines = [f"{word}\tN\t1-1\tthe {word} of\ta {word} on" for word in WORDS]
+    (tmp_path / "one.data.txt").write_text("\n".join(lines))
+    (tmp_path / "one.gold.txt").write_text("\n".join("T" * len(lines)))
+    schedule = Schedule(steps=1, batch=8, device="cpu")
+    try:
+        tuned = tune_wic(tmp_path, out=tmp_path / "out", model=folder("bert"), light=light, schedule=schedule)
+    except UserError:
+        return
+    unknown: list[str] = []
+    json.loads((tuned.folder / RUN).read_bytes(), parse_constant=unknown.append)
+    assert not unknown
+
+
+@pytest.mark.parametrize("light", [False, True])
+def test_nothing_runs_but_on_the_device_asked_for(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, light: bool
+) -> None:
+    asked: list[str] = []
+
+    def pick(device: str) -> torch.device:
+        asked.append(device)
+        return torch.device("cpu")
+
+    monkeypatch.setattr("lexshift.encode.huggingface.pick_device", pick)
+    runs.tune(tmp_path / "out", light=light, schedule=Schedule(steps=1, batch=8, device="cpu"))
+    assert asked
+    assert set(asked) == {"cpu"}
+
+
+@pytest.mark.parametrize(("light", "usual"), [(False, WHOLE), (True, LIGHT)])
+def test_each_form_has_a_schedule_of_its_own(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, light: bool, usual: Schedule
+) -> None:
+    seen: list[Schedule] = []
+
+    def tune(*arguments: Any) -> None:
+        seen.extend(argument for argument in arguments if isinstance(argument, Schedule))
+
+    monkeypatch.setattr("lexshift.tune.wic._tune", tune)
+    monkeypatch.setattr("lexshift.tune.projection.tune_projection", tune)
+    runs.tune(tmp_path / "out", light=light, schedule=None)
+    runs.tune(tmp_path / "out", light=light, schedule=QUICK)
+    assert seen == [usual, QUICK]
+
+
+def test_a_library_that_is_missing_is_named(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = ("datasets", "sentence_transformers")
+    monkeypatch.setattr("lexshift.tune.training.find_spec", lambda name: None if name in missing else find_spec(name))
+    with pytest.raises(UserError) as caught:
+        runs.tune(tmp_path / "out")
+    assert str(caught.value) == "tuning needs datasets, sentence_transformers: pip install 'lexshift[tune]'"
+
+
+def test_a_folder_with_other_files_is_refused(runs: Runs, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("mine")
+    with pytest.raises(UserError, match="holds other files; choose an empty or a new one"):
+        runs.tune(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]
