@@ -17,6 +17,7 @@ from rich.text import Text
 from lexshift.monitor import Monitor, Silent
 
 err = Console(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
+_WIDE = 120  # columns of a terminal that has room for all
 _PAUSE = 0.2  # seconds between two pictures in a notebook
 
 
@@ -50,15 +51,16 @@ class Bars:
     """A monitor that draws a progress bar for each stage: how much, how fast, how long still."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description:<16}", markup=False),
-            BarColumn(bar_width=30),
-            TextColumn("{task.fields[count]:>18}", markup=False),
-            TextColumn("{task.fields[rate]:>16}", markup=False),
+        narrow = err.width < _WIDE
+        columns = [
+            TextColumn("{task.description}" if narrow else "{task.description:<16}", markup=False),
+            BarColumn(bar_width=10 if narrow else 30),
+            TextColumn("{task.fields[count]:>12}" if narrow else "{task.fields[count]:>18}", markup=False),
+            *([] if narrow else [TextColumn("{task.fields[rate]:>16}", markup=False)]),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             TextColumn("{task.fields[status]}", markup=False),
-            console=err,
-        )
+        ]
+        self._progress = Progress(*columns, console=err)
         self._task: TaskID | None = None
         self._started = False
         self._unit = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import re
@@ -10,9 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors import numpy as safetensors
 
 from lexshift.errors import UserError
 from lexshift.tune.folder import RUN, UNFINISHED, Tuned, finish, finished, last_checkpoint, tuning_folder
@@ -143,18 +147,30 @@ def test_a_plan_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> Non
     assert plan.read_text() == text
 
 
-@given(st.dictionaries(st.integers(1, 2000), st.sampled_from(["whole", "no state", "cut", "empty", "no text"])))
+WEIGHTS = safetensors.save({"weight": np.zeros(8)})
+_archive = io.BytesIO()
+torch.save({"step": 3}, _archive)
+ARCHIVE = _archive.getvalue()
+FAULTS = ["whole", "no state", "cut", "empty", "no text", "no weights", "cut weights", "cut archive", "no archive"]
+
+
+@given(st.dictionaries(st.integers(1, 2000), st.sampled_from(FAULTS), max_size=6))
 def test_the_last_checkpoint_is_the_latest_whole_one_and_others_are_removed(checkpoints: dict[int, str]) -> None:
     with TemporaryDirectory() as place:
         folder = Path(place)
         for step, kind in checkpoints.items():
             path = folder / UNFINISHED / f"checkpoint-{step}"
             path.mkdir(parents=True)
-            (path / "model.safetensors").write_bytes(b"weights")
+            if kind != "no weights":
+                (path / "model.safetensors").write_bytes(WEIGHTS[: -1 if kind == "cut weights" else None])
+            for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
+                (path / name).write_bytes(ARCHIVE[: len(ARCHIVE) // 2 if kind == "cut archive" else None])
+            if kind == "no archive":
+                (path / "scheduler.pt").unlink()
             if kind != "no state":
                 text = json.dumps({"global_step": step}).encode()
-                kinds = {"whole": text, "cut": text[:-3], "empty": b"", "no text": b"\xff\xfe\0"}
-                (path / "trainer_state.json").write_bytes(kinds[kind])
+                kinds = {"cut": text[:-3], "empty": b"", "no text": b"\xff\xfe\0"}
+                (path / "trainer_state.json").write_bytes(kinds.get(kind, text))
         whole = [step for step, kind in checkpoints.items() if kind == "whole"]
         found = last_checkpoint(folder)
         if whole:

@@ -65,7 +65,10 @@ class Told:
 
 def lines(period: int, n: int, seed: int = 0) -> list[str]:
     rng = random.Random(f"{period} {seed}")
-    return [" ".join(rng.choices(OF_PERIOD[period], k=rng.randint(4, 9))) for _ in range(n)]
+    found: dict[str, None] = {}  # each once
+    while len(found) < n:
+        found[" ".join(rng.choices(OF_PERIOD[period], k=rng.randint(4, 9)))] = None
+    return list(found)
 
 
 def corpora_in(place: Path, n: int = 100) -> tuple[Path, Path]:
@@ -249,12 +252,12 @@ def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: Tuned
     assert [name for name, _, _ in told.stages] == ["reading old", "reading new", "tuning"]
     assert told.stages[-1] == ("tuning", 60, "steps")
     assert [step for step, _, _ in told.steps] == list(range(1, 61))
-    assert re.fullmatch(r"loss \d\.\d{3} held-out perplexity [\d.]+, period \d+% right", told.steps[-1][2])
+    assert re.fullmatch(r"loss \d\.\d{3} perplexity [\d.]+, period \d+%", told.steps[-1][2])
     assert any("has no head that predicts masked words: a new one is trained" in note for note in told.notes)
     looks = [note for note in told.notes if note.startswith("step ")]
     assert [look.split(":")[0] for look in looks] == [f"step {step} of 60" for step in (0, 20, 40, 60)]
-    assert f"held-out perplexity {learned.run['before']['perplexity']:,.1f}, period" in looks[0]
-    assert looks[0].startswith("step 0 of 60: held-out")
+    assert f"perplexity {learned.run['before']['perplexity']:,.1f}, period" in looks[0]
+    assert looks[0].startswith("step 0 of 60: perplexity")
     assert looks[1].startswith("step 20 of 60: loss ")
 
 

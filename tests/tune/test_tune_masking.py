@@ -203,7 +203,7 @@ def test_another_seed_and_another_pass_mask_other_words() -> None:
         return [tuple(e["labels"] != IGNORED) for e in found if (e["labels"] // 100 == number + 1).any()]
 
     looks = [of_a_sentence(number) for number in range(20)]
-    assert all(len(found) == 3 for found in looks)
+    assert all(len(found) >= 2 for found in looks)
     assert sum(len(set(found)) > 1 for found in looks) > 15
 
 
@@ -268,14 +268,15 @@ def test_every_pass_has_every_sequence_once_in_batches_of_like_length(
     lengths: list[int], batch: int, passes: float, seed: int
 ) -> None:
     n = len(lengths)
-    examples = max(1, round(passes * n))
+    whole = -(-n // batch) * batch  # the last batch of a pass is filled up
+    examples = max(1, round(passes * whole))
     order = in_batches(np.array(lengths), batch, examples, seed)
     assert len(order) == examples
     assert (order == in_batches(np.array(lengths), batch, examples, seed)).all()
-    assert (order == in_batches(np.array(lengths), batch, examples + n, seed)[:examples]).all()
+    assert (order == in_batches(np.array(lengths), batch, examples + whole, seed)[:examples]).all()
     ranked = sorted(lengths)
     likely = sorted(tuple(ranked[i : i + batch]) for i in range(0, n, batch))
-    for begin in range(0, examples, n):
+    for begin in range(0, examples, whole):
         one = order[begin : begin + n].tolist()
         assert len(set(one)) == len(one)
         if len(one) == n:
@@ -378,7 +379,7 @@ def test_the_loss_is_the_mean_over_masked_places_and_the_sums_are_those_of_each_
         if isinstance(layer, torch.nn.Dropout):
             layer.p = 0.0
     trained = model.train()(**inputs, labels=labels)
-    assert set(trained) == {"loss"}
+    assert set(trained) == {"loss", "places"}
     assert float(trained["loss"].detach()) == pytest.approx(mean, abs=1e-5)
 
 

@@ -7,9 +7,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import save_file
 
 from lexshift.errors import UserError
 from lexshift.tune.schedule import LIGHT, WHOLE, Schedule, training_arguments
@@ -112,6 +115,9 @@ def test_a_run_that_goes_on_does_not_look_at_its_start(tmp_path: Path) -> None:
     checkpoint = tmp_path / "unfinished" / "checkpoint-5"
     checkpoint.mkdir(parents=True)
     (checkpoint / "trainer_state.json").write_text("{}")
+    save_file({"weight": np.zeros(1)}, checkpoint / "model.safetensors")
+    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
+        torch.save({}, checkpoint / name)
     assert not training_arguments(Schedule(device="cpu"), 9, tmp_path, "eval_nll", False).eval_on_start
 
 

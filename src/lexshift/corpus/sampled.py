@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from lexshift.corpus.sentences import Passage
 from lexshift.corpus.sources import find_sources
 from lexshift.errors import UserError
 
+_WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\s\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
+# A letter of Thai, Lao, Japanese or Chinese, which put no spaces between words, counts as a word.
 _SHORTEST = 3  # words; what is shorter is a heading, a number, a name
 
 
@@ -78,7 +81,7 @@ class _Keeper:
         self._largest: list[int] = []  # a heap of the negated hashes
 
     def add(self, sentence: str, tally: Tally) -> None:
-        words = sentence.count(" ") + 1
+        words = len(_WORD.findall(sentence))
         if words < _SHORTEST:
             tally.skipped[f"sentences of fewer than {_SHORTEST} words"] += 1
             return

@@ -123,6 +123,7 @@ class Tokens:
             return_offsets_mapping=True,
             return_attention_mask=False,
             return_token_type_ids=False,
+            split_special_tokens=bool(len(self._times)),  # what looks like a time token in the text is none
             verbose=False,
         )
         return [np.array(ids, np.int64) for ids in made["input_ids"]], made["offset_mapping"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RUN, UNFINISHED, _PLAN, _MODEL = "run.json", "unfinished", "plan.json", "model"
-_STATE = "trainer_state.json"  # the last file that the trainer writes of a checkpoint
+STATE = "trainer_state.json"
+"""The last file that the trainer writes of a checkpoint."""
+_PICKED_UP = ("optimizer.pt", "scheduler.pt", "rng_state.pth")  # archives that a run goes on from
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,19 +103,26 @@ def last_checkpoint(folder: Path) -> str | None:
     """The latest checkpoint that is whole; those that are not are removed."""
     found = []
     for path in (folder / UNFINISHED).glob("checkpoint-*"):
-        if (path / _STATE).is_file() and _is_json(path / _STATE):
+        if _is_whole(path):
             found.append(path)
         else:
             shutil.rmtree(path, ignore_errors=True)
     return str(max(found, key=lambda path: int(path.name.split("-")[1]))) if found else None
 
 
-def _is_json(path: Path) -> bool:
+def _is_whole(checkpoint: Path) -> bool:
+    """Whether all files of a checkpoint are there to their ends."""
+    from safetensors import SafetensorError, safe_open
+
+    weights = list(checkpoint.glob("*.safetensors"))
     try:
-        json.loads(path.read_bytes())
-    except ValueError:
+        json.loads((checkpoint / STATE).read_bytes())
+        for path in weights:
+            with safe_open(path, "np"):
+                pass
+    except (OSError, ValueError, SafetensorError):
         return False
-    return True
+    return bool(weights) and all(zipfile.is_zipfile(checkpoint / name) for name in _PICKED_UP)
 
 
 def finish(folder: Path, save: Callable[[Path], None], run: dict[str, Any]) -> Tuned:

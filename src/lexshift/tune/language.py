@@ -206,8 +206,10 @@ class _Request:
                 raise UserError(f"{name} must be above 0 and below 1; got {value!r}")
         if not 0 <= self.time_mask <= 1:
             raise UserError(f"time_mask must be between 0 and 1; got {self.time_mask!r}")
-        _checks.positive(self.max_sentences, "max_sentences")
-        _checks.positive(self.window, "window")
+        for name in ("max_sentences", "window"):
+            object.__setattr__(self, name, _checks.positive(getattr(self, name), name))
+        for name in ("mask", "time_mask", "held_out"):
+            object.__setattr__(self, name, float(getattr(self, name)))
 
     @property
     def knows_time(self) -> bool:
@@ -299,18 +301,24 @@ class _Request:
         parts: dict[bool, list[Ids]] = {True: [], False: []}
         periods: dict[bool, list[int]] = {True: [], False: []}
         cut = 0
-        for period, sample in enumerate(samples):
-            held = min(_HELD_OUT_MOST, round(self.held_out * len(sample.sentences)))
+        counts = [min(_HELD_OUT_MOST, round(self.held_out * len(sample.sentences))) for sample in samples]
+        kept_out = {
+            s for n, sample in zip(counts, samples, strict=True) for s in sample.sentences[:n]
+        }  # of all corpora
+        for period, (held, sample) in enumerate(zip(counts, samples, strict=True)):
             if not 0 < held < len(sample.sentences):
                 raise UserError(
                     f"{len(sample.sentences)} sentences in {os.fspath(self.corpora[period])!r} are too few: none would "
                     f"be left to train on or to hold out ({self.held_out:g} of them)"
                 )
-            sequences, shortened = tokens.whole(sample.sentences, [period] * len(sample.sentences))
-            cut += shortened
-            for held_out, some in ((True, sequences[:held]), (False, sequences[held:])):
-                parts[held_out] += some
+            rest = [sentence for sentence in sample.sentences[held:] if sentence not in kept_out]
+            for held_out, some in ((True, sample.sentences[:held]), (False, rest)):
+                sequences, shortened = tokens.whole(some, [period] * len(some))
+                parts[held_out] += sequences
                 periods[held_out] += [period] * len(some)
+                cut += shortened
+        if not parts[False]:
+            raise UserError("no sentence is left to train on: those of the corpora are the same")
         return _Data(parts[False], np.array(periods[False]), parts[True], np.array(periods[True]), cut)
 
     def _train(self, folder: Path, start: _Start, data: _Data, monitor: Monitor) -> dict[str, Any]:
@@ -388,5 +396,5 @@ def _figures(entry: dict[str, Any]) -> dict[str, float]:
 
 
 def _told(figures: dict[str, float]) -> str:
-    told = f"held-out perplexity {figures['perplexity']:,.1f}"
-    return told + (f", period {figures['period']:.0%} right" if "period" in figures else "")
+    told = f"perplexity {figures['perplexity']:,.1f}"
+    return told + (f", period {figures['period']:.0%}" if "period" in figures else "")

@@ -32,7 +32,7 @@ def with_loss(model: Any, times: Array) -> Any:
         wanted = labels[where]
         losses = F.cross_entropy(scores, wanted, reduction="none")  # (places,)
         if model.training:
-            return {"loss": losses.mean()}
+            return {"loss": losses.mean(), "places": torch.tensor(len(losses))}
         periods = known.to(wanted.device)
         is_time = torch.isin(wanted, periods)
         right = torch.zeros_like(is_time)
@@ -49,11 +49,25 @@ def with_loss(model: Any, times: Array) -> Any:
 class MaskedTrainer(Trainer):
     """The library's trainer, taking examples in their order, with exact figures over all held-out words."""
 
-    loss_is_scaled_for_ga = False
+    loss_is_scaled_for_ga = True
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, compute_metrics=_figures)
-        self.model_accepts_loss_kwargs = False
+        self.model_accepts_loss_kwargs = True  # so that masked words are counted over all parts of a step
+
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Any = None,
+    ) -> Any:
+        """The loss of a part of a step: each masked word of the step weighs the same."""
+        output = model(**inputs)
+        loss = output["loss"] * output["places"] / num_items_in_batch
+        if self.args.average_tokens_across_devices:
+            loss = loss * self.accelerator.num_processes
+        return (loss, output) if return_outputs else loss
 
     def prediction_step(
         self,

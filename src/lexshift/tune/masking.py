@@ -48,7 +48,7 @@ class Vocabulary:
     @classmethod
     def of(cls, tokenizer: Any, times: Sequence[str], ends: tuple[int, int]) -> Vocabulary:
         """That of a tokenizer."""
-        special = set(tokenizer.all_special_ids)
+        special = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
         words = np.array([number for number in range(len(tokenizer)) if number not in special])
         numbers = np.array(tokenizer.convert_tokens_to_ids(list(times)), np.int64)
         return cls(tokenizer.mask_token_id, tokenizer.pad_token_id, words, numbers, ends)
@@ -170,9 +170,10 @@ def in_batches(lengths: Array, batch: int, examples: int, seed: int) -> Array:
             pool = pool[np.argsort(lengths[pool], kind="stable")]
             cut = [pool[i : i + batch] for i in range(0, len(pool), batch)]
             pieces += [cut[i] for i in rng.permutation(len(cut))]
-        pieces.sort(key=lambda piece: len(piece) < batch)  # an incomplete batch is the last
+        pieces.sort(key=lambda piece: len(piece) < batch)  # an incomplete batch is the last, and is filled up
+        pieces.append(rng.integers(len(lengths), size=-len(order) % batch))
         found.append(np.concatenate(pieces))
-        count += len(order)
+        count += len(found[-1])
     return np.concatenate(found)[:examples]
 
 

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from lexshift import _checks
 from lexshift._streams import check_seed
 from lexshift.errors import UserError
@@ -50,20 +52,25 @@ class Schedule:
     device: str = "auto"
 
     def __post_init__(self) -> None:
-        for name in ("batch", "accumulate"):
-            _checks.positive(getattr(self, name), name)
-        for name in ("steps", "every"):
-            if getattr(self, name) is not None:
-                _checks.positive(getattr(self, name), name)
+        for name in ("batch", "accumulate", "steps", "every"):
+            if getattr(self, name) is not None or name in ("batch", "accumulate"):
+                object.__setattr__(self, name, _checks.positive(getattr(self, name), name))
         for name in ("epochs", "rate"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+            value: Any = getattr(self, name)
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float, np.number))
+                or not 0 < value < float("inf")
+            ):
                 raise UserError(f"{name} must be a number above 0; got {value!r}")
-        if isinstance(self.patience, bool) or not isinstance(self.patience, int) or self.patience < 0:
-            raise UserError(f"patience must be a whole number, 0 or more; got {self.patience!r}")
+            object.__setattr__(self, name, float(value))
+        patience: Any = self.patience
+        if isinstance(patience, bool) or not isinstance(patience, (int, np.integer)) or patience < 0:
+            raise UserError(f"patience must be a whole number, 0 or more; got {patience!r}")
+        object.__setattr__(self, "patience", int(patience))
         if self.batch % self.accumulate:
             raise UserError(f"accumulate must divide the batch of {self.batch}; got {self.accumulate}")
-        check_seed(self.seed)
+        object.__setattr__(self, "seed", check_seed(self.seed))
 
     def total(self, examples: int) -> int:
         """Steps of a run over so many examples.
@@ -125,7 +132,7 @@ def training_arguments(schedule: Schedule, total: int, folder: Path, best: str, 
         metric_for_best_model=best,
         greater_is_better=largest,
         restore_callback_states_from_checkpoint=True,
-        logging_steps=max(1, every // 10),
+        logging_steps=next(n for n in range(max(1, every // 10), 0, -1) if every % n == 0),
         logging_nan_inf_filter=False,
         report_to="none",
         disable_tqdm=True,

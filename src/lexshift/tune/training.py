@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+from lexshift._files import disk_faults
 from lexshift.encode.models import quiet
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
+from lexshift.tune.folder import STATE
 
 _NEEDED = ("torch", "transformers", "accelerate", "datasets", "sentence_transformers")
 
@@ -41,7 +45,7 @@ def run_trainer(
 
     ``figures`` picks what is kept of an evaluation, ``tell`` puts it in words.
     """
-    from transformers import EarlyStoppingCallback, PrinterCallback
+    from transformers import EarlyStoppingCallback, PrinterCallback, TrainerState
 
     callbacks: list[Any] = [_teller(total, figures, tell, monitor)]
     if patience:
@@ -52,8 +56,12 @@ def run_trainer(
     if checkpoint is not None:
         monitor.note(f"goes on after step {checkpoint.rsplit('-', 1)[1]}")
     monitor.stage("tuning", total, "steps")
-    with quiet():
-        trainer.train(resume_from_checkpoint=checkpoint)
+    with quiet(), disk_faults(Path(trainer.args.output_dir)):
+        if checkpoint is not None and _had_ended(Path(checkpoint), total, patience):
+            trainer.state = TrainerState.load_from_json(str(Path(checkpoint, STATE)))
+            trainer._load_best_model()
+        else:
+            trainer.train(resume_from_checkpoint=checkpoint)
     history = _history(trainer.state.log_history, figures)
     done = int(trainer.state.global_step)
     if done < total:
@@ -67,6 +75,15 @@ def run_trainer(
         "after": next((row for row in history if row["step"] == best), None),
         "history": history,
     }
+
+
+def _had_ended(checkpoint: Path, total: int, patience: int) -> bool:
+    """Whether a run had done all its steps at a checkpoint, or found that it got no better."""
+    state = json.loads((checkpoint / STATE).read_bytes())
+    callbacks = state.get("stateful_callbacks", {})
+    stopping = callbacks.get("EarlyStoppingCallback", {}).get("attributes", {})
+    ended = bool(patience) and int(stopping.get("early_stopping_patience_counter", 0)) >= patience
+    return ended or int(state["global_step"]) >= total
 
 
 def _history(logs: list[dict[str, Any]], figures: Callable[[dict[str, Any]], dict[str, float]]) -> list[dict[str, Any]]:
