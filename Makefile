@@ -16,7 +16,7 @@ demo: $(VENV)/.ready
 	$(BIN)/lexshift demo
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 docs: $(VENV)/.developing
 	$(BIN)/mkdocs build --strict

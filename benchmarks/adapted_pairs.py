@@ -16,28 +16,29 @@ from pathlib import Path
 import pandas as pd
 
 from lexshift import SSCD
-from lexshift.benchmark.running import evaluate
+from lexshift.benchmark.evaluation import judge, table
+from lexshift.benchmark.methods import original, sscd
+from lexshift.benchmark.running import prepare
 from lexshift.progress import Bars
 from lexshift.tune import tune_wic
 from lexshift.tune.schedule import LIGHT, WHOLE, Schedule
 
-SYSTEMS = (SSCD("nearest", rate=0.3, keep=0.25), SSCD("apd", rate=0.3), SSCD("cosine", rate=0.3))
+ALONE = ("cosine", "braycurtis", "apd", "dscd-cosine", "nearest")
+SWAPPED = ("cosine", "braycurtis", "apd", "nearest")
 
 
 def scores(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
-    """Every system of eval, and SSCD with more metrics."""
+    """Distances alone, and SSCD with each at rate 0.3 with a quarter of the distance kept and without."""
     path, _, gold = folder.partition("=")
-    tables = []
     with Bars() as bars:
-        for number, settings in enumerate(SYSTEMS):
-            table = evaluate(
-                path, settings, model=model, out=out / Path(path).name, space=space, gold=gold or None, monitor=bars
-            ).table
-            tables.append(table if number == 0 else table[:2])
-    found = pd.concat(tables)[["method", "spearman", "low", "high", "spearman_each", "words"]]
+        made = prepare(path, model, out / Path(path).name, space, "strip", bars, graded=True, gold=gold or None)
+    methods = [original(made.pairs, metric) for metric in ALONE]
+    methods += [sscd(made.pairs, SSCD(metric, rate=0.3, keep=keep)) for metric in SWAPPED for keep in (0.0, 0.25)]
+    found = table([judge(made.data, scored) for scored in methods])
+    found = found[["method", "spearman", "low", "high", "spearman_each", "words"]]
     found.insert(0, "vectors", space)
     found.insert(0, "data", Path(path).name + (f", gold of {Path(gold).name}" if gold else ""))
-    return found.drop_duplicates(["data", "vectors", "method"])
+    return found
 
 
 def main() -> None:
@@ -71,14 +72,14 @@ def main() -> None:
     for which, model in (("untuned", given.model), ("tuned", str(tuned.folder))):
         for folder in given.folders:
             for space in ("raw", "standardised"):
-                table = scores(
+                scored = scores(
                     folder, model, given.out / ("untuned" if which == "untuned" else f"{name}-scores"), space
                 )
-                table.insert(0, "model", which)
-                tables.append(table)
-    table = pd.concat(tables)
-    table.to_csv(given.out / f"{name}.csv", index=False)
-    print(table.to_string(index=False))
+                scored.insert(0, "model", which)
+                tables.append(scored)
+    everything = pd.concat(tables)
+    everything.to_csv(given.out / f"{name}.csv", index=False)
+    print(everything.to_string(index=False))
 
 
 if __name__ == "__main__":

@@ -152,7 +152,7 @@ class Task:
         """A model with its accuracy on the dev pairs, also if it was tuned before these were asked for."""
         from lexshift.encode import as_encoder
 
-        if not self.dev or tuned.run["dev"] == digest_of(self.dev):
+        if not self.dev or tuned.run.get("dev") == digest_of(self.dev):
             return tuned
         encoders = (
             as_encoder(self.model, revision=self.revision, device=device),
