@@ -408,7 +408,7 @@ def tiny() -> tuple[Any, Any]:
         (["--layers", "median:2"], "layers"),
         (["--layers", "99"], "layers"),
         (["--layers", "mean:0"], "layers"),
-        (["--pooling", "max"], "pooling must be one of first, mean, sum"),
+        (["--pooling", "max"], "pooling must be one of first, mean, sentence, sum"),
         (["--dtype", "float"], "dtype must be one of"),
         (["--dtype", "fp16"], "dtype fp16 is for GPUs"),
         (["--window", "0"], "window must be a whole number of at least 1"),

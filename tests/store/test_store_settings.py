@@ -44,7 +44,7 @@ def test_the_fingerprint_depends_on_what_shapes_a_store_and_on_nothing_else(tmp_
         ({}, {"max_per_word": 2}, "all occurrences of a word, not at most 2 of a word"),
         ({}, {"precision": "float16"}, "precision 'float32', not 'float16'"),
     ],
-    ids=lambda value: "other" if isinstance(value, dict) else str(value),
+    ids=str,
 )
 def test_a_change_of_any_setting_is_another_store_and_refused_with_what_differs(
     tmp_path: Path, encoder: dict[str, Any], options: dict[str, Any], difference: str
@@ -57,9 +57,7 @@ def test_a_change_of_any_setting_is_another_store_and_refused_with_what_differs(
     assert made(tmp_path, "other", toy, words, **options).fingerprint != store.fingerprint
 
 
-@pytest.mark.parametrize(
-    "change", [{"max_per_word": 3}, {"seed": 1}], ids=lambda value: "other" if isinstance(value, dict) else str(value)
-)
+@pytest.mark.parametrize("change", [{"max_per_word": 3}, {"seed": 1}], ids=str)
 def test_another_sample_is_another_store(tmp_path: Path, change: dict[str, Any]) -> None:
     sample: dict[str, Any] = {"max_per_word": 2, "seed": 0}
     store = made(tmp_path, **sample)
@@ -104,9 +102,7 @@ def test_an_encoder_without_settings_is_known_by_its_class(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{}, {"weights": "abc"}, {"size": 6}, {"path": Path("x"), "layers": (1, 2)}],
-    ids=lambda value: "other" if isinstance(value, dict) else str(value),
+    "settings", [{}, {"weights": "abc"}, {"size": 6}, {"path": Path("x"), "layers": (1, 2)}], ids=str
 )
 def test_an_encoder_may_have_any_settings_of_its_own(tmp_path: Path, settings: dict[str, Any]) -> None:
     store = made(tmp_path, model=Toy(settings))
@@ -157,7 +153,7 @@ def test_the_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str
         ({"precision": "float16"}, "precision 'float32', not 'float16'"),
         ({"split": "prose"}, "split 'auto', not 'prose'"),
     ],
-    ids=lambda value: "other" if isinstance(value, dict) else str(value),
+    ids=lambda value: "other" if isinstance(value, dict) else value,
 )
 def test_the_unfinished_work_of_another_run_is_refused_and_not_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], why: str
