@@ -285,7 +285,7 @@ def test_a_folder_with_other_files_or_another_model_is_refused(shell: Shell) -> 
     assert "the folder 'pairs' holds other files" in shell.refused("--out", "pairs")
     assert shell.tune("--light")[0] == 0
     said = shell.refused("--light", "--rate", "0.5")
-    assert said == "'tuned' holds a model tuned with rate 0.0003, not 0.5; choose another folder (--out)"
+    assert said == f"'tuned' holds a model tuned with rate {LIGHT.rate}, not 0.5; choose another folder (--out)"
 
 
 @pytest.mark.parametrize(

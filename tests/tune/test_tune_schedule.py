@@ -87,7 +87,7 @@ def test_all_but_the_device_shapes_a_model() -> None:
 
 def test_usual_schedules_are_as_they_are_told() -> None:
     assert (WHOLE.epochs, WHOLE.batch, WHOLE.rate) == (2, 16, 5e-5)
-    assert (LIGHT.epochs, LIGHT.batch, LIGHT.rate) == (10, 64, 3e-4)
+    assert (LIGHT.epochs, LIGHT.batch, LIGHT.rate) == (20, 64, 1e-3)
 
 
 def test_the_trainer_is_told_what_the_schedule_says(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ class Schedule:
 
 WHOLE = Schedule(epochs=2, batch=16, rate=5e-5)
 """For pairs of usages."""
-LIGHT = Schedule(epochs=10, batch=64, rate=3e-4)
+LIGHT = Schedule(epochs=20, batch=64, rate=1e-3)
 """For a projection on pairs of usages."""
 
 
