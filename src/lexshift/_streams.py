@@ -9,7 +9,7 @@ import numpy as np
 
 from lexshift.errors import UserError
 
-Purpose = Literal["swap", "samples", "permutation", "bootstrap", "tuning"]
+Purpose = Literal["swap", "samples", "permutation", "bootstrap"]
 
 
 def generator(seed: int, purpose: Purpose, word: str = "") -> np.random.Generator:

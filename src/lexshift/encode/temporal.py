@@ -74,7 +74,7 @@ def add_temporal_attention(model: Any, periods: int) -> None:
     embeddings = nn.Embedding(FIRST + periods, h)
     nn.init.normal_(embeddings.weight, std=0.02)
     base.add_module(_EMBEDDINGS, embeddings)
-    for attention in _attentions(base):
+    for _, attention in _attentions(base):
         projection = nn.Linear(h, h)
         nn.init.normal_(projection.weight, std=h**-0.5)
         nn.init.zeros_(projection.bias)
@@ -105,15 +105,11 @@ def load_temporal_attention(model: Any, folder: Path, periods: int) -> None:
 
 def temporal_weights(base: Any) -> dict[str, nn.Parameter]:
     """The weights that temporal attention adds to a model, by name."""
-    kept = [f"{_EMBEDDINGS}."] + [f"{name}.{_PROJECTION}." for name, _ in _named_attentions(base)]
+    kept = [f"{_EMBEDDINGS}."] + [f"{name}.{_PROJECTION}." for name, _ in _attentions(base)]
     return {name: weight for name, weight in base.named_parameters() if name.startswith(tuple(kept))}
 
 
-def _attentions(base: Any) -> list[nn.Module]:
-    return [module for _, module in _named_attentions(base)]
-
-
-def _named_attentions(base: Any) -> list[tuple[str, nn.Module]]:
+def _attentions(base: Any) -> list[tuple[str, nn.Module]]:
     return [
         (name, module)
         for name, module in base.named_modules()
