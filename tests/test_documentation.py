@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import shlex
@@ -45,12 +46,23 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             (tmp_path / other).write_text("\n".join(kept) + "\n", "utf-8")
         latin1 = "latin1-old.txt" if name == "1850s.txt" else "latin1-new.txt"
         (tmp_path / latin1).write_text(text + "Café, tip top.\n", "latin-1")
+    write_dated(tmp_path)
     write_usages(tmp_path / "usages.csv")
     write_pairs(tmp_path / "pairs.csv")
     (tmp_path / "words.txt").write_text("plane\ntip\ntree\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
+
+
+def write_dated(folder: Path) -> None:
+    """A corpus between the two, and all three as a table with dates."""
+    old, new = ((folder / name).read_text("utf-8").splitlines() for name in ("1850s.txt", "2000s.txt"))
+    middle = [*old[::2], *new[::2]]
+    (folder / "1900s.txt").write_text("\n".join(middle) + "\n", "utf-8")
+    dated = (("1855-01-02", old), ("1905", middle), ("2005-06-07", new))
+    rows = [{"date": date, "text": line} for date, lines in dated for line in lines]
+    (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
 
 def write_usages(path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gc
+import gzip
 import hashlib
 import html
 import json
@@ -358,6 +360,12 @@ def data_of(page: str) -> dict[str, Any]:
     return loaded
 
 
+def details_of(page: str) -> list[dict[str, Any]]:
+    """What the script opens when a word is chosen, of all words."""
+    groups = re.findall(r'<script type="application/octet-stream" id="group-\d+">(.*?)</script>', page, re.DOTALL)
+    return [word for group in groups for word in json.loads(gzip.decompress(base64.b64decode(group)))]
+
+
 def facts_of(page: str) -> dict[str, str]:
     """The page's table of settings."""
     rows = re.findall(r'<tr><th scope="row">(.*?)</th><td><bdi>(.*?)</bdi></td></tr>', page)
@@ -376,12 +384,12 @@ def test_the_page_is_written_where_it_is_asked_for_and_folders_are_made(result: 
 
 def test_the_page_has_every_word_with_its_numbers_and_usages(result: Result, tmp_path: Path) -> None:
     page = result.report(tmp_path / "page.html").read_text("utf-8")
-    words = {word["word"]: word for word in data_of(page)["words"]}
+    words = {word["word"]: word | more for word, more in zip(data_of(page)["words"], details_of(page), strict=True)}
     assert list(words) == result.table["word"].tolist()
     for word, counts in COUNTS.items():
         assert [len(usages) for usages in words[word]["usages"]] == list(counts)
     assert words["nowhere"]["usages"] == [[], []]
-    assert words["mouse"]["score"] == float(f"{result.table['score'][0]:.5g}")
+    assert words["mouse"]["score"] == result.table["score"][0]
     before, at, after, *_ = words["mouse"]["usages"][1][0]
     assert before + at + after == result.word("mouse").usages("new")["sentence"][0]
 
@@ -401,7 +409,7 @@ def test_hostile_words_and_labels_begin_no_tag_on_the_page(tmp_path: Path) -> No
     labels = (HOSTILE, "now")
     result = made(tmp_path, {HOSTILE: ["mouse"], "bread": ["bread"]}, labels=labels)
     page = result.report(tmp_path / "page.html").read_text("utf-8")
-    assert page.count("<script") == page.count("</script>") == 2
+    assert page.count("<script") == page.count("</script>") == 3
     assert "<img" not in page
     data = data_of(page)
     assert data["labels"] == list(labels)

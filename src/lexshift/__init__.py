@@ -1,8 +1,8 @@
 """lexshift: which words changed their meaning between two bodies of text?
 
 Its method is SSCD (Swapping-based Semantic Change Detection, Aida & Bollegala 2023). ``lexshift.compare`` goes the
-whole way from two corpora to a ranked table and a page; ``embed`` and ``SSCD`` are its halves, from text to vectors and
-from vectors to scores:
+whole way from two corpora to a ranked table and a page, and ``lexshift.discover`` does so for every frequent word;
+``embed`` and ``SSCD`` are the halves, from text to vectors and from vectors to scores:
 
 >>> import numpy as np
 >>> import lexshift
@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lexshift.comparison import compare
     from lexshift.demo import demo_corpora
+    from lexshift.discovered import Discovery
+    from lexshift.discovery import discover
     from lexshift.distance import Metric, metrics, register
     from lexshift.embedding import embed, embed_usages
     from lexshift.encode import Encoder
@@ -30,13 +32,19 @@ if TYPE_CHECKING:
     from lexshift.result import Result
     from lexshift.siblings import Siblings
     from lexshift.significance import benjamini_hochberg, bootstrap, decide, permutation_test
+    from lexshift.simulation.corpora import simulate
+    from lexshift.simulation.power import power
     from lexshift.sscd import SSCD, sweep
+    from lexshift.tracing.outcome import Trace
+    from lexshift.tracing.tracer import trace
 
 __version__ = "0.1.0"
 
 _HOME = {
     "compare": "comparison",
     "Result": "result",
+    "discover": "discovery",
+    "Discovery": "discovered",
     "demo_corpora": "demo",
     "embed": "embedding",
     "embed_usages": "embedding",
@@ -50,6 +58,10 @@ _HOME = {
     "benjamini_hochberg": "significance",
     "decide": "significance",
     "bootstrap": "significance",
+    "trace": "tracing.tracer",
+    "Trace": "tracing.outcome",
+    "simulate": "simulation.corpora",
+    "power": "simulation.power",
     "Gaussian": "gaussian",
     "Metric": "distance",
     "metrics": "distance",
@@ -58,24 +70,30 @@ _HOME = {
 
 __all__ = [
     "SSCD",
+    "Discovery",
     "Encoder",
     "Gaussian",
     "Metric",
     "Result",
     "Siblings",
+    "Trace",
     "UserError",
     "benjamini_hochberg",
     "bootstrap",
     "compare",
     "decide",
     "demo_corpora",
+    "discover",
     "embed",
     "embed_usages",
     "metrics",
     "permutation_test",
+    "power",
     "register",
     "search_rate",
+    "simulate",
     "sweep",
+    "trace",
 ]
 
 

@@ -11,7 +11,7 @@ from lexshift.corpus.frequent import LANGUAGES, frequent_words
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import STANDARD_INPUT
 from lexshift.corpus.targets import folded_lemmas
-from lexshift.corpus.words import token_table, word_table
+from lexshift.corpus.words import rule
 from lexshift.embedding import READING
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor, reading_stage
@@ -37,5 +37,4 @@ def choose_words(
 
 
 def _count(corpus: Place, match: str, reading: Reading, label: str, monitor: Monitor) -> WordCounts:
-    table = token_table() if match == "token" else word_table()
-    return count_words(corpus, table, reading, 1, reading_stage(monitor, f"counting {label}"))
+    return count_words(corpus, rule(match), reading, 1, reading_stage(monitor, f"counting {label}"))

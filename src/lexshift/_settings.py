@@ -35,6 +35,8 @@ def first_difference(theirs: dict[str, Any], ours: dict[str, Any], within: str =
     for key in sorted(theirs.keys() | ours.keys()):
         a, b = theirs.get(key), ours.get(key)
         name = f"{within} {key}".strip()
+        if key == "sampling" and _kind(a) != _kind(b):
+            return f"{_sampling(a)}, not {_sampling(b)}"
         if isinstance(a, dict) and isinstance(b, dict):
             found = first_difference(a, b, "" if key in ("encoder", "reading") else key)
             if found:
@@ -44,12 +46,18 @@ def first_difference(theirs: dict[str, Any], ours: dict[str, Any], within: str =
         elif key == "weights":
             if a != b:
                 return f"another model ({theirs.get('model')}, not {ours.get('model')}, or other weights of that name)"
-        elif key == "sampling" and a != b:
-            return f"{_sampling(a)}, not {_sampling(b)}"
         elif a != b and not (key == "config" and theirs.get("weights") != ours.get("weights")):
             return f"{name} {a!r}, not {b!r}"
     return None
 
 
+def _kind(settings: dict[str, Any] | None) -> str:
+    return "all" if settings is None else "shared" if settings.get("shared") else "apart"
+
+
 def _sampling(settings: dict[str, Any] | None) -> str:
-    return "all occurrences of a word" if settings is None else f"at most {settings['max_per_word']} of a word"
+    if settings is None:
+        return "all occurrences of a word"
+    most = settings["max_per_word"]
+    sample = "all occurrences of a word" if most is None else f"at most {most} of a word"
+    return sample + (", in sentences shared between words" if settings.get("shared") else "")

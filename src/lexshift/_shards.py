@@ -6,11 +6,12 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -135,6 +136,19 @@ def _cuts(sentence: Array, lengths: Array) -> list[int]:
     return [*cuts, len(sentence)] if len(sentence) else [0]
 
 
+class Piece(NamedTuple):
+    """A shard to encode: its number, its sentences with a word each, where the word is, and what else is told."""
+
+    number: int
+    sentences: list[str]
+    spans: list[tuple[int, int]]
+    told: dict[str, list[int]]
+
+
+Encode: TypeAlias = Callable[[Iterable[Piece], Callable[[int, float], None]], Iterator[tuple[int, Matrix]]]
+"""Gives the vectors of shards with their numbers, in any order; told on the way how much of a shard is done."""
+
+
 class Shards:
     """The files of a run that is not finished."""
 
@@ -173,30 +187,33 @@ class Shards:
         """The file of a shard."""
         return self.folder / f"{number:06d}.shard"
 
-    def encode(self, encoder: Encoder, monitor: Monitor) -> None:
+    def encode(self, encode: Encode, monitor: Monitor) -> None:
         """Encode every shard that is not there yet."""
         characters, sentences = self._sizes()
         monitor.stage("encoding", int(sum(characters)), "sentences")
-        done = items = 0
+        there = [self.path(number).exists() for number in range(len(self))]
+        done = sum(n for n, is_there in zip(characters, there, strict=True) if is_there)
+        items = sum(n for n, is_there in zip(sentences, there, strict=True) if is_there)
         dimensions = self.work.store.index["dimensions"] if self.work.store is not None else None
-        for number in range(len(self)):
-            if self.path(number).exists():
-                vectors = self.read(number)
-                _refuse_other_size(vectors, dimensions)
-            else:
-                rows = range(self.work.cuts[number], self.work.cuts[number + 1])
-                texts, spans = self.work.rows(rows)
+        for number in np.flatnonzero(there).tolist():
+            dimensions = _refuse_other_size(self.read(number), dimensions)
+        monitor.advance(done, items)
 
-                def advance(share: float, done: int = done, items: int = items, number: int = number) -> None:
-                    monitor.advance(done + int(share * characters[number]), items + int(share * sentences[number]))
+        def advance(number: int, share: float) -> None:
+            monitor.advance(done + int(share * characters[number]), items + int(share * sentences[number]))
 
-                vectors = self._stored(_encoded(encoder, texts, spans, advance, self.work.told(rows)))
-                _refuse_other_size(vectors, dimensions)
-                self._write(number, vectors)
-            dimensions = vectors.shape[1]
+        pieces = (self._piece(number) for number in np.flatnonzero(~np.array(there, bool)).tolist())
+        for number, given in encode(pieces, advance):
+            vectors = self._stored(given)
+            dimensions = _refuse_other_size(vectors, dimensions)
+            self._write(number, vectors)
             done += characters[number]
             items += sentences[number]
             monitor.advance(done, items)
+
+    def _piece(self, number: int) -> Piece:
+        rows = range(self.work.cuts[number], self.work.cuts[number + 1])
+        return Piece(number, *self.work.rows(rows), self.work.told(rows))
 
     def _stored(self, vectors: Matrix) -> Matrix:
         """Vectors in the precision of the store."""
@@ -265,24 +282,30 @@ def remove_work(folder: Path) -> None:
         shutil.rmtree(trash)
 
 
-def _refuse_other_size(vectors: Matrix, dimensions: int | None) -> None:
+def _refuse_other_size(vectors: Matrix, dimensions: int | None) -> int:
     if dimensions is not None and vectors.shape[1] != dimensions:
         raise UserError(f"the encoder gives vectors of {vectors.shape[1]} dimensions, and gave {dimensions} before")
+    return vectors.shape[1]
 
 
-def _encoded(
-    encoder: Encoder,
-    sentences: list[str],
-    spans: list[tuple[int, int]],
-    advance: Callable[[float], None],
-    told: dict[str, list[int]],
-) -> Matrix:
+def encode_with(encoder: Encoder) -> Encode:
+    """Encode one shard after another, in this process."""
+
+    def encode(pieces: Iterable[Piece], advance: Callable[[int, float], None]) -> Iterator[tuple[int, Matrix]]:
+        for piece in pieces:
+            yield piece.number, encoded(encoder, piece, partial(advance, piece.number))
+
+    return encode
+
+
+def encoded(encoder: Encoder, piece: Piece, advance: Callable[[float], None]) -> Matrix:
+    """The vectors of a shard, (rows, d)."""
     tells = {"advance": advance} if getattr(encoder, "tells", False) else {}  # an encoder need not know how far it is
-    vectors = np.asarray(encoder.encode(sentences, spans, **tells, **told))
-    if vectors.ndim != 2 or len(vectors) != len(sentences) or vectors.dtype.kind != "f":
+    vectors = np.asarray(encoder.encode(piece.sentences, piece.spans, **tells, **piece.told))
+    if vectors.ndim != 2 or len(vectors) != len(piece.sentences) or vectors.dtype.kind != "f":
         raise UserError(
-            f"the encoder gave an array of {vectors.dtype} of shape {vectors.shape} for {len(sentences)} words; it "
-            f"must give one row of floats for each"
+            f"the encoder gave an array of {vectors.dtype} of shape {vectors.shape} for {len(piece.sentences)} words; "
+            f"it must give one row of floats for each"
         )
     if np.isinf(vectors).any():
         raise UserError("the encoder gave infinite values; use a wider dtype, such as fp32 (--dtype)")

@@ -15,7 +15,7 @@ import numpy as np
 from lexshift._contents import Contents
 from lexshift._files import disk_faults, one_writer
 from lexshift._settings import digest, first_difference, identity
-from lexshift._shards import Shards, Work
+from lexshift._shards import Encode, Shards, Work, encode_with
 from lexshift._writing import settle, write_store
 from lexshift.encode import Encoder
 from lexshift.encode.adaptation import period_numbers
@@ -56,8 +56,9 @@ def complete(
     encoder: Encoder,
     settings: dict[str, Any],
     monitor: Monitor,
+    encode: Encode | None = None,
 ) -> Siblings:
-    """Encode what the store lacks, and write it."""
+    """Encode what the store lacks, and write it; ``encode`` does it elsewhere than in this process."""
     fingerprint = digest(identity(settings, contents.forms, contents.corpora))
     if store is not None and store.fingerprint == fingerprint:
         monitor.note("the store has all of this already")
@@ -74,7 +75,7 @@ def complete(
     shards = Shards(folder / UNFINISHED, work, settings["precision"], plan)
     shards.begin()
     _tell_deviation(encoder, work, monitor)
-    shards.encode(encoder, monitor)
+    shards.encode(encode or encode_with(encoder), monitor)
     with disk_faults(folder):
         write_store(folder, contents, shards, fingerprint, settings, monitor)
     return Siblings(folder)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lexshift.errors import UserError
 
-Purpose = Literal["swap", "samples", "permutation", "bootstrap"]
+Purpose = Literal["swap", "samples", "permutation", "bootstrap", "simulate", "power", "shuffle", "season"]
 
 
 def generator(seed: int, purpose: Purpose, word: str = "") -> np.random.Generator:

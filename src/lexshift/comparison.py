@@ -2,49 +2,24 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from lexshift import __version__, _checks, swap
+from lexshift import _checks, swap
 from lexshift._choosing import choose_words
 from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_files, refuse_same
-from lexshift._typing import Pairs
-from lexshift.corpus.sources import as_text
-from lexshift.corpus.targets import Match, Targets, Words, read_targets
-from lexshift.distance.metric import Metric, get
-from lexshift.embedding import READING, embed
+from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record
+from lexshift.corpus.targets import Words, read_targets
+from lexshift.distance.metric import Metric
+from lexshift.embedding import embed
 from lexshift.encode import as_encoder
-from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.progress import watching
 from lexshift.result import PERIODS, Result
 from lexshift.scoring import score
-from lexshift.siblings import Siblings
-from lexshift.space import KINDS, fit_space
-from lexshift.sscd import SSCD
-
-METRIC, RATE, SPACE = "nearest", 0.3, "standardised"
-"""The defaults, chosen by human judgements: docs/results says how, and how far to trust it."""
-STORE = "store"
-EMBEDDING = (*READING, "precision")
-_PACKAGES = (
-    "numba",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "scipy",
-    "sentencex",
-    "simplemma",
-    "tokenizers",
-    "torch",
-    "transformers",
-)
+from lexshift.space import fit_space
 
 
 def compare(
@@ -117,7 +92,7 @@ def compare(
         embedded again. Without it nothing is kept once the result is gone.
     labels : (str, str), optional
         What the corpora are called; by default by their files.
-    match : "word", "token" or "lemma"
+    match : "word", "cased", "token" or "lemma"
         What counts as an occurrence.
     monitor : bool or Monitor
         Whether to show progress where somebody watches, in a terminal or a notebook; or what hears of it.
@@ -141,28 +116,22 @@ def compare(
     >>> sorted(result.table["word"])
     ['bread', 'mouse']
     """
-    _checks.choice(match, "match", get_args(Match))
-    if rate != "auto":
-        rate = _checked_rate(rate)
-    keep = default_keep(metric) if keep is None else keep
-    sscd = SSCD(metric, strategy, RATE if rate == "auto" else rate, repeats, seed, keep=keep)
-    settings: dict[str, Any] = {
-        "metric": sscd.metric if isinstance(sscd.metric, str) else sscd.metric.name,
-        "strategy": strategy,
-        "normalised": bool(normalised),
-        "rate": rate,
-        "keep": float(keep),
-        "space": _checks.choice(space, "space", KINDS),
-        "repeats": int(repeats),
-        "alpha": _checks.between_0_and_1(alpha, "alpha"),
-        "seed": int(seed),
-        "max_per_word": None if max_per_word is None else _checks.positive(max_per_word, "max_per_word"),
-        "min_usages": _at_least_two(min_usages),
-        "permutations": _checks.positive(permutations, "permutations"),
-        "resamples": _checks.positive(resamples, "resamples"),
-        "confidence": 0.95,
-        "match": match,
-    }
+    sscd, settings = checked_settings(
+        metric=metric,
+        strategy=strategy,
+        normalised=normalised,
+        rate=rate,
+        keep=keep,
+        space=space,
+        repeats=repeats,
+        alpha=alpha,
+        seed=seed,
+        max_per_word=max_per_word,
+        min_usages=min_usages,
+        permutations=permutations,
+        resamples=resamples,
+        match=match,
+    )
     choice = (_checks.positive(min_count, "min_count"), _checks.positive(top_words, "top_words"))
     refuse_same(old, new)
     if out is not None:
@@ -192,78 +161,17 @@ def compare(
             monitor=heard,
             **reading,
         )
-        pairs = _enough(siblings, asked.words, settings["min_usages"])
+        pairs = enough(siblings, asked.words, settings["min_usages"])
         fitted = fit_space(pairs, space) if pairs else None
         if fitted is not None:
             pairs = fitted.of(pairs)
         sizes = (siblings.index["corpora"][0]["passages"], siblings.index["corpora"][1]["passages"])
         sscd = replace(sscd, corpus_sizes=sizes if normalised else None)
-        scores = score(pairs, sscd, rate, permutations, resamples, settings["confidence"], heard)
-        run = _run(settings, asked, scores.sscd.rate, siblings, (old, new), names)
+        scores = score(pairs, sscd, settings["rate"], permutations, resamples, settings["confidence"], heard)
+        run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), names)
         result = Result(siblings, asked.words, scores, names, run, fitted)
         if out is not None:
             heard.stage("report", 1, "pages")
             result.save(out)
             heard.advance(1, 1)
     return result
-
-
-def default_keep(metric: str | Metric) -> float:
-    """The share of e_original that is kept if none is asked for: none for the paper's metrics."""
-    return 0.25 if get(metric).name == "nearest" else 0.0
-
-
-def _checked_rate(rate: Any) -> float:
-    try:
-        return float(_checks.fraction(rate))
-    except UserError:
-        raise UserError(f"rate must be a number from 0 to 1, or auto; got {rate!r}") from None
-
-
-def _at_least_two(min_usages: int) -> int:
-    if _checks.positive(min_usages, "min_usages") < _checks.MIN_ROWS:
-        raise UserError(f"min_usages must be at least {_checks.MIN_ROWS}, as a variance needs two; got {min_usages}")
-    return int(min_usages)
-
-
-def _enough(siblings: Siblings, words: Sequence[str], least: int) -> Pairs:
-    """The vectors of the words that have enough of them."""
-    pairs = {word: (siblings[word].old, siblings[word].new) for word in words if word in siblings}
-    return {word: (old, new) for word, (old, new) in pairs.items() if min(len(old), len(new)) >= least}
-
-
-def _run(
-    settings: dict[str, Any],
-    asked: Targets,
-    rate: float,
-    siblings: Siblings,
-    corpora: tuple[Place, Place],
-    labels: tuple[str, str],
-) -> dict[str, Any]:
-    """All that is needed to repeat a comparison."""
-    told = [
-        {"path": as_text(os.fspath(path)), "name": label, **{k: v for k, v in entry.items() if k != "label"}}
-        for path, label, entry in zip(corpora, labels, siblings.index["corpora"], strict=True)
-    ]
-    return {
-        "lexshift": __version__,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "settings": settings,
-        "rate": rate,
-        "words": asked.words,
-        "forms": {word: list(forms) for word, forms in asked.forms.items()},
-        "corpora": told,
-        "embedding": siblings.settings,
-        "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},
-        "versions": {"python": platform.python_version(), "platform": platform.platform(), **_versions()},
-    }
-
-
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

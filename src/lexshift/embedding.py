@@ -20,6 +20,7 @@ from lexshift._contents import gather, given
 from lexshift._storing import check_periods, complete, in_folder, refuse_other
 from lexshift._streams import check_seed
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
+from lexshift.corpus.periods import BY, find_in_periods
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
 from lexshift.corpus.targets import Words
 from lexshift.encode import Encoder, as_encoder
@@ -41,6 +42,7 @@ def embed(
     model: Any = "minilm",
     out: str | os.PathLike[str] | None = None,
     labels: Sequence[str] | None = None,
+    by: str | None = None,
     match: str = "word",
     max_per_word: int | None = None,
     seed: int = 0,
@@ -64,7 +66,10 @@ def embed(
         the returned object.
     labels : list of str, optional
         Names of the corpora; by default "old" and "new" for two, else the names of the files.
-    match : "word", "token" or "lemma"
+    by : "year", "decade" or "month", optional
+        Of one corpus: its periods take the place of corpora, by the dates of its records (``date_column``) or the years
+        in the names of its files, and are called "1999", "1990s" or "1999-07".
+    match : "word", "cased", "token" or "lemma"
         What counts as an occurrence.
     max_per_word : int, optional
         At most this many occurrences of a word in a corpus, an unbiased sample.
@@ -109,6 +114,12 @@ def embed(
         raise UserError("there is no corpus to read; give at least one, two to compare")
     _checks.choice(precision, "precision", PRECISIONS)
     _checks.choice(missing, "missing", ("error", "skip"))
+    if by is not None:
+        _checks.choice(by, "by", BY)
+        if len(corpora) > 1 or labels is not None:
+            raise UserError(
+                f"by {by!r} cuts one corpus into periods, which have their names; got {len(corpora)} corpora"
+            )
     reading = Reading(**{name: options.pop(name) for name in READING if name in options})
     named = dict(zip(corpus_names(corpora, labels), corpora, strict=True))
     for corpus in corpora:
@@ -120,13 +131,14 @@ def embed(
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
     encoder = as_encoder(model, **options)
     settings = {
-        "encoder": _settings_of(encoder),
+        "encoder": settings_of(encoder),
         "reading": asdict(reading),
         "match": match,
         "sampling": sampling,
         "precision": precision,
+        **({} if by is None else {"by": by}),
     }
-    job = _Job(named, targets, reading, max_per_word, seed, missing, encoder, settings, monitor or Silent())
+    job = _Job(named, by, targets, reading, max_per_word, seed, missing, encoder, settings, monitor or Silent())
     return in_folder(out, job.run)
 
 
@@ -169,7 +181,7 @@ def embed_usages(
     _checks.choice(precision, "precision", PRECISIONS)
     contents = given(usages, labels)
     encoder = as_encoder(model, **options)
-    settings = {"encoder": _settings_of(encoder), "usages": "given", "precision": precision}
+    settings = {"encoder": settings_of(encoder), "usages": "given", "precision": precision}
 
     def run(folder: Path, store: Siblings | None) -> Siblings:
         if store is not None:
@@ -194,7 +206,8 @@ def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str
     return chosen
 
 
-def _settings_of(encoder: Encoder) -> dict[str, Any]:
+def settings_of(encoder: Encoder) -> dict[str, Any]:
+    """All that shapes an encoder's vectors, as plain values."""
     settings = getattr(encoder, "settings", None)
     if isinstance(settings, Mapping):
         return json.loads(json.dumps(dict(settings), default=str))
@@ -207,6 +220,7 @@ class _Job:
     """One call of :func:`embed`."""
 
     corpora: dict[str, str | os.PathLike[str]]
+    by: str | None
     targets: Targets
     reading: Reading
     max_per_word: int | None
@@ -222,13 +236,23 @@ class _Job:
             refuse_other(store, self.settings)
             forms = self._with_words_of(store)
         targets = Targets(forms, self.targets.match)
-        check_periods(self.encoder, list(dict.fromkeys([*(store.corpora if store is not None else ()), *self.corpora])))
-        scanned = {label: self._scan(label, path, targets) for label, path in self.corpora.items()}
+        scanned = self._scanned(targets, store)
         if store is not None:
             self._refuse_changed(store, scanned)
         targets = self._present(targets, scanned, store)
         contents = gather(targets.forms, list(forms), scanned, store)
         return complete(folder, contents, store, self.encoder, self.settings, self.monitor)
+
+    def _scanned(self, targets: Targets, store: Siblings | None) -> dict[str, Occurrences]:
+        if self.by is None:
+            known = store.corpora if store is not None else ()
+            check_periods(self.encoder, list(dict.fromkeys([*known, *self.corpora])))
+            return {label: self._scan(label, path, targets) for label, path in self.corpora.items()}
+        ((label, path),) = self.corpora.items()
+        progress = reading_stage(self.monitor, f"reading {label}")
+        found = find_in_periods(path, targets, self.by, self.reading, self.max_per_word, self.seed, progress)
+        check_periods(self.encoder, list(found))
+        return found
 
     def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
         progress = reading_stage(self.monitor, f"reading {label}")
@@ -243,7 +267,7 @@ class _Job:
                     f"the store {str(store.path)!r} has {word!r} with the forms {', '.join(forms[word])}, not "
                     f"{', '.join(ours)}; choose another folder"
                 )
-        left = [label for label in store.corpora if label not in self.corpora]
+        left = [label for label in store.corpora if label not in self.corpora and self.by is None]
         if left and len(forms) > len(store.words):
             raise UserError(
                 f"to add words to the store {str(store.path)!r}, give all of its corpora: {', '.join(left)} is missing"

@@ -8,6 +8,8 @@ import numpy as np
 
 from lexshift._typing import Floats, Matrix
 
+_ROUNDING = 1e-12  # of the largest eigenvalue: what rounding leaves of none
+
 
 @dataclass(frozen=True, eq=False)
 class Plane:
@@ -48,11 +50,16 @@ def plane(old: Matrix, new: Matrix) -> Plane:
     """
     middle = (old.mean(axis=0, dtype=float) + new.mean(axis=0, dtype=float)) / 2  # (d,)
     a, b = old - middle, new - middle
-    covariance = a.T @ a / (2 * len(a)) + b.T @ b / (2 * len(b))  # (d, d)
-    values, vectors = _largest(covariance, 2)
+    rows = np.concatenate([side / np.sqrt(2 * len(side)) for side in (a, b)])  # (n, d): rows.T @ rows is the covariance
+    if len(rows) < rows.shape[1]:  # the smaller of the two products has the same eigenvalues
+        values, seen = _largest(rows @ rows.T, 2)
+        some = values > _ROUNDING * max(values[0], 0.0)
+        vectors = np.where(some, rows.T @ seen / np.sqrt(np.where(some, values, 1.0)), 0.0)
+    else:
+        values, vectors = _largest(rows.T @ rows, 2)
     towards_new = (b.mean(axis=0) - a.mean(axis=0)) @ vectors
     vectors = vectors * np.where(towards_new < 0, -1.0, 1.0)
-    total = np.trace(covariance)
+    total = (rows**2).sum()
     shares = np.maximum(values, 0) / total if total > 0 else np.zeros(2)
     return Plane(a @ vectors, b @ vectors, shares)
 

@@ -93,6 +93,10 @@ class Result:
         table = pd.DataFrame(rows).sort_values(["score", "word"], ascending=[False, True], na_position="last")
         return table.reset_index(drop=True)
 
+    @cached_property
+    def _asked(self) -> frozenset[str]:
+        return frozenset(self.words)
+
     @property
     def settings(self) -> dict[str, Any]:
         """What was asked for."""
@@ -106,7 +110,9 @@ class Result:
         word : str
             One of those asked about.
         """
-        return WordResult(self, _checks.choice(word, "word", tuple(self.words)))
+        if word not in self._asked:
+            _checks.choice(word, "word", tuple(self.words))
+        return WordResult(self, word)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the page: one file, to be opened in a browser.
@@ -215,11 +221,10 @@ class Result:
 
     def found(self, word: str, period: str) -> int:
         """How often a word occurs, of which some may not have been embedded."""
-        entry = next((entry for entry in self.siblings.index["words"] if entry["word"] == word), None)
-        return 0 if entry is None else int(entry["found"][self.side(period)])
+        return self.siblings.found(word, self.siblings.corpora[self.side(period)])
 
     def __repr__(self) -> str:
-        return f"Result({self.headline()})"
+        return f"{type(self).__name__}({self.headline()})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""

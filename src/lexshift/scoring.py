@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from lexshift._typing import Matrix, Pairs
 from lexshift.distance.metric import Metric, get
@@ -14,6 +15,8 @@ from lexshift.monitor import Monitor
 from lexshift.rates import RateCurve, search_rate
 from lexshift.significance import Interval, PermutationTest, bootstrap, permutation_test
 from lexshift.sscd import SSCD, Change
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +61,21 @@ def score(
     """
     if not words:
         return Scores({}, None, sscd)
+    curve = rate_curve(words, sscd)
+    sscd = replace(sscd, rate=curve.rate if rate == "auto" else rate)
+
+    def one(word: str) -> WordScore:
+        return score_word(word, *words[word], sscd, permutations, resamples, confidence)
+
+    monitor.stage("scoring", len(words), "words")
+    found = for_each(words, one, lambda done: monitor.advance(done, done))
+    return Scores({word: found[word] for word in words}, curve, sscd)
+
+
+def rate_curve(words: Pairs, sscd: SSCD) -> RateCurve:
+    """Mean e_swap against the swap rate."""
     try:
-        curve = search_rate(
+        return search_rate(
             words,
             metric=sscd.metric,
             repeats=sscd.repeats,
@@ -69,34 +85,38 @@ def score(
         )
     except ValueError as error:  # it names the word
         raise UserError(str(error)) from error
-    sscd = replace(sscd, rate=curve.rate if rate == "auto" else rate)
 
-    def one(word: str) -> WordScore:
-        old, new = words[word]
-        try:
-            return WordScore(
-                change=sscd.score(old, new, word),
-                interval=bootstrap(old, new, sscd, resamples, confidence, word),
-                test=permutation_test(old, new, _tested(sscd.metric, old, new), permutations, sscd.seed, word),
-            )
-        except ValueError as error:
-            raise UserError(f"{word!r}: {error}") from error
 
-    monitor.stage("scoring", len(words), "words")
-    found: dict[str, WordScore] = {}
+def score_word(
+    word: str, old: Matrix, new: Matrix, sscd: SSCD, permutations: int, resamples: int, confidence: float
+) -> WordScore:
+    """Score and test one word. old, new : (n_old, d), (n_new, d)"""
+    try:
+        return WordScore(
+            change=sscd.score(old, new, word),
+            interval=bootstrap(old, new, sscd, resamples, confidence, word),
+            test=permutation_test(old, new, tested_metric(sscd.metric, old, new), permutations, sscd.seed, word),
+        )
+    except ValueError as error:
+        raise UserError(f"{word!r}: {error}") from error
+
+
+def for_each(words: Iterable[str], one: Callable[[str], T], told: Callable[[int], None]) -> dict[str, T]:
+    """Call a function for every word, several at a time; ``told`` hears how many are done."""
+    found: dict[str, T] = {}
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         futures = {pool.submit(one, word): word for word in words}
         try:
             for done, future in enumerate(as_completed(futures), 1):
                 found[futures[future]] = future.result()
-                monitor.advance(done, done)
+                told(done)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    return Scores({word: found[word] for word in words}, curve, sscd)
+    return found
 
 
-def _tested(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
+def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
     """The metric of the permutation test. A vector of zeros, a usage that is the mean of all, has no APD."""
     stands_in = get(metric).tested_by
     return stands_in if stands_in and all(rows.any(axis=1).all() for rows in (old, new)) else metric

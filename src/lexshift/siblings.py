@@ -115,6 +115,10 @@ class Siblings(Mapping[str, "WordSiblings"]):
         begin, end = self._entries[word]["rows"][self.corpora.index(corpus)]
         return begin, end
 
+    def found(self, word: str, corpus: str) -> int:
+        """How often a word occurs in a corpus, of which some may have no vector; 0 if the store has no such word."""
+        return int(self._entries[word]["found"][self.corpora.index(corpus)]) if word in self._entries else 0
+
     def group(self, word: str, corpus: str) -> Matrix:
         """The vectors of a word in a corpus, (n, d), without a copy, checked when they are first read."""
         begin, end = self.rows(word, corpus)

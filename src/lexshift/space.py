@@ -8,7 +8,7 @@ words in both corpora, each word weighing the same however often it occurs.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Literal, get_args
 
@@ -77,8 +77,8 @@ class _Within(Mapping[str, tuple[Matrix, Matrix]]):
         return len(self._pairs)
 
 
-def fit_space(pairs: Pairs, kind: str) -> Space:
-    """Fit a space to the usages of words in both corpora.
+def fit_space(pairs: Mapping[str, Sequence[Matrix]], kind: str) -> Space:
+    """Fit a space to the usages of words in both corpora, or in all of them if there are more.
 
     The mean is the mean over words of the mean over a word's usages, and so is the variance about it. A dimension that
     never varies is left as it is.
@@ -100,7 +100,7 @@ def fit_space(pairs: Pairs, kind: str) -> Space:
     return Space(kind, mean if kind != "raw" else np.zeros_like(mean), scale)
 
 
-def _usages(pairs: Pairs) -> Iterator[Floats]:
-    """All usages of one word after another, (n_old + n_new, d); sums do not depend on the order they are given in."""
+def _usages(pairs: Mapping[str, Sequence[Matrix]]) -> Iterator[Floats]:
+    """All usages of one word after another, (n, d); sums do not depend on the order they are given in."""
     for word in sorted(pairs):
         yield np.concatenate([np.asarray(rows, float) for rows in pairs[word]])

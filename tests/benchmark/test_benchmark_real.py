@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexshift import SSCD, comparison, embed_usages, published, sweep
+from lexshift import SSCD, _running, embed_usages, published, sweep
 from lexshift._typing import Indices, Pairs
 from lexshift.benchmark.dataset import PERIODS
 from lexshift.benchmark.evaluation import judge, pairs_of
@@ -55,16 +55,16 @@ def test_the_figures_of_a_sample_of_semeval_stay_where_they_are(data: Path, tmp_
         ordered = ordered.sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
     pairs = pairs_of(semeval, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
-    pairs = fit_space(pairs, comparison.SPACE).of(pairs)
+    pairs = fit_space(pairs, _running.SPACE).of(pairs)
     scored = [sscd(pairs, DEFAULT), original(pairs, "apd", "APD"), original(pairs, "cosine", "Cosine of means")]
     found = [judge(semeval, one).averaged.rho for one in scored]
     assert found == pytest.approx(SAMPLED[which], abs=TOLERANCE)
 
 
 def test_the_default_of_compare_is_what_was_evaluated() -> None:
-    chosen = SSCD(comparison.METRIC, rate=comparison.RATE, keep=comparison.default_keep(comparison.METRIC))
+    chosen = SSCD(_running.METRIC, rate=_running.RATE, keep=_running.default_keep(_running.METRIC))
     assert chosen == DEFAULT
-    assert comparison.SPACE == "standardised"
+    assert _running.SPACE == "standardised"
 
 
 @pytest.fixture(scope="session")

@@ -262,7 +262,7 @@ def test_a_folder_without_read_permission_is_named(shell: Shell, monkeypatch: py
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--match", "stem"], "match must be one of lemma, token, word; got 'stem'"),
+        (["--match", "stem"], "match must be one of cased, lemma, token, word; got 'stem'"),
         (["--match", "tokens"], "did you mean 'token'?"),
         (["--missing", "warn"], "missing must be one of error, skip"),
         (["--split", "pages"], "split must be one of"),

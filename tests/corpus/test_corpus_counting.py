@@ -22,11 +22,12 @@ from pyarrow import parquet
 
 from lexshift._typing import Array
 from lexshift.corpus import Reading, blocks, counting, find_occurrences, read_targets, streams
-from lexshift.corpus.counting import WordCounts, _Counter, count, count_words, enter
-from lexshift.corpus.words import FoldTable, fold, hash_word, token_table, word_table
+from lexshift.corpus.counting import Counter as WordCounter
+from lexshift.corpus.counting import WordCounts, count, count_words, enter
+from lexshift.corpus.words import FoldTable, capitals, cased_table, fold, hash_word, token_table, word_table
 from lexshift.errors import UserError
 
-TABLES = [word_table, token_table]
+TABLES = [word_table, cased_table, token_table]
 NOISE = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 PIECES = ["mouse", "MOUSE", "Maus", "mäuse", "ma\u0308use", "é", "ß", "ẞ", "日本", "語", "𝕏", "🐁", "ſ", "σας", "ΣΑΣ"]
 PIECES += ["a", "_", "1", "²", " ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u2028", "\r", "\r\n", "-", ".", "'", "\u200d"]
@@ -51,10 +52,10 @@ def counted(texts: Iterable[str], table: FoldTable, least: int = 1, slots: int =
     """Counts of several blocks, from a table that begins with so many slots."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_SLOTS", slots)
-        counter = _Counter(table)
+        counter = WordCounter(table)
         for text in texts:
             counter.add(text.encode())
-        return WordCounts(counter.result(least), counter.total)
+        return WordCounts({w: n for w, (n, _, _) in sorted(counter.result().items()) if n >= least}, counter.total)
 
 
 def as_csv(texts: Iterable[str]) -> bytes:
@@ -130,9 +131,9 @@ def test_the_kernel_stops_before_a_new_word_that_does_not_fit_and_goes_on_there(
     text: str, rule: Rule, room: int
 ) -> None:
     table, data = rule(), np.frombuffer(text.encode(), np.uint8)
-    keys, counts = np.zeros(256, np.uint64), np.zeros(256, np.int64)
+    keys, counts = np.zeros(256, np.uint64), np.zeros((256, 3), np.int64)
     fresh: Array = np.full((room, 3), -1, np.int64)
-    at, words, found = count(data, 0, table, keys, counts, fresh)
+    at, _, words, found = count(data, 0, -1, table, capitals(), counting._ENDS, keys, counts, fresh)
     before = words_of(text.encode()[:at].decode(), table)
     everything = words_of(text, table)
     assert before == everything[:words]
@@ -149,8 +150,8 @@ def test_the_kernel_stops_before_a_new_word_that_does_not_fit_and_goes_on_there(
     tallied = Counter(before)
     for word, slot in zip(dict.fromkeys(before), fresh[:found, 0].tolist(), strict=True):
         assert int(keys[slot]) == hash_word(map(ord, word))
-        assert counts[slot] == tallied[word]
-    assert counts.sum() == words
+        assert counts[slot, 0] == tallied[word]
+    assert counts[:, 0].sum() == words
     assert np.count_nonzero(keys) == found
 
 
@@ -313,3 +314,44 @@ def test_the_search_finds_every_word_as_often_as_it_was_counted(text: str, match
         found = find_occurrences(path, read_targets(words, match), Reading(split="lines"))
     assert dict(zip(words, found.found.tolist(), strict=True)) == {word: counts.counts[word] for word in words}
     assert found.tally.words == counts.total
+
+
+SENTENCES = st.lists(
+    st.sampled_from(
+        ["Paris", "paris", "Émile", "émile", "was", "A", "ǅ", " ", " ", " ", ", ", ". ", ".", "\n", "- ", "? "]
+    ),
+    max_size=40,
+).map("".join)
+
+
+def slow_cases(text: str, table: FoldTable) -> dict[str, tuple[int, int]]:
+    """Small and capital first letters of the words with a space, or a comma and a space, after the word before."""
+    spans, start = [], None
+    for i, character in enumerate([*text, "\0"]):
+        inside = character != "\0" and table[ord(character)] > 0
+        if inside and start is None:
+            start = i
+        elif not inside and start is not None:
+            spans.append((start, i))
+            start = None
+    found: dict[str, tuple[int, int]] = {}
+    ended = None
+    for start, end in spans:
+        word = unicodedata.normalize("NFC", "".join(chr(table[ord(c)]) for c in text[start:end]))
+        small, capital = found.get(word, (0, 0))
+        if ended is not None and text[ended:start] in (" ", ", ") and text[ended - 1] not in '.!?:;"()[]':
+            first = text[start]
+            capital += first.isupper() or first.istitle()
+            small += not (first.isupper() or first.istitle())
+        found[word] = (small, capital)
+        ended = end
+    return found
+
+
+@given(SENTENCES | TEXT, RULES, st.sampled_from([1, 4, 1 << 16]))
+def test_the_case_of_words_inside_sentences_is_counted(text: str, rule: Rule, slots: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "_SLOTS", slots)
+        counter = WordCounter(rule())
+        counter.add(text.encode())
+    assert {word: cases[1:] for word, cases in counter.result().items()} == slow_cases(text, rule())

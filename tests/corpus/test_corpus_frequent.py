@@ -252,7 +252,7 @@ def test_single_letters_and_marks_alone_are_no_words(letter: str) -> None:
 
 
 @pytest.mark.parametrize("character", ["鼠", "云", "あ", "ㄱ", "ش", "א", "ก"])
-def test_where_there_is_no_case_a_single_character_is_a_word(character: str) -> None:
+def test_where_there_is_no_case_a_single_characteris_a_word(character: str) -> None:
     assert chosen({"mouse": 1, character: 9}) == (character, "mouse")
 
 

@@ -251,7 +251,7 @@ def test_a_form_that_cannot_be_found_is_refused_with_the_rule_that_can(form: str
 
 @pytest.mark.parametrize("match", ["words", "", None, "Word", 1])
 def test_an_unknown_rule_is_refused_with_the_known_ones(match: Any) -> None:
-    with pytest.raises(ValueError, match=f"match must be one of lemma, token, word; got {match!r}"):
+    with pytest.raises(ValueError, match=f"match must be one of cased, lemma, token, word; got {match!r}"):
         read_targets(["mouse"], match)
 
 

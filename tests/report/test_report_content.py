@@ -21,10 +21,11 @@ from hypothesis import strategies as st
 
 import lexshift
 from lexshift import Result
-from lexshift.report import content as content_module
 from lexshift.report import notebook_view
 from lexshift.report.content import content
-from lexshift.report.page import chance, digits, embedded_json, environment, render, write_report
+from lexshift.report.details import details
+from lexshift.report.packing import packed
+from lexshift.report.page import SCRIPTS, chance, digits, embedded_json, environment, render, write_report
 
 OLD = ["oak", "elm", "ash", "fir", "yew", "fig"]
 NEW = ["tin", "zinc", "lead", "iron", "gold", "brass"]
@@ -75,9 +76,16 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
     return compared(tmp_path_factory.mktemp("content"), old, new, words)
 
 
+def whole(result: Result) -> dict[str, Any]:
+    """All that the page holds, each word with its details."""
+    data = content(result)
+    told = zip(data["words"], details(result), strict=True)
+    return data | {"words": [word | more for word, more in told]}
+
+
 @pytest.fixture(scope="module")
 def held(result: Result) -> dict[str, Any]:
-    return content(result)
+    return whole(result)
 
 
 def of(data: dict[str, Any], word: str) -> dict[str, Any]:
@@ -131,7 +139,7 @@ def test_the_numbers_are_those_of_the_table(result: Result, held: dict[str, Any]
 
 def test_it_says_how_many_usages_were_found_where_only_some_were_embedded(tmp_path: Path) -> None:
     old, new = sentences("plane", OLD, 40, 1), sentences("plane", NEW, 12, 2)
-    entry = of(content(compared(tmp_path, old, new, ["plane"], max_per_word=20)), "plane")
+    entry = of(whole(compared(tmp_path, old, new, ["plane"], max_per_word=20)), "plane")
     assert entry["n"] == [20, 12]
     assert entry["found"] == [40, 12]
 
@@ -154,7 +162,7 @@ def test_a_rate_that_was_searched_for_is_the_one_where_the_curve_is_least(tmp_pa
 
 
 def test_without_a_scored_word_there_is_no_curve(tmp_path: Path) -> None:
-    found = content(compared(tmp_path, ["one bank"], ["the bank", "a bank"], ["bank", "nowhere"]))
+    found = whole(compared(tmp_path, ["one bank"], ["the bank", "a bank"], ["bank", "nowhere"]))
     assert found["curve"] is None
     assert [entry["verdict"] for entry in found["words"]] == ["too few", "too few"]
 
@@ -215,19 +223,9 @@ def test_of_many_usages_it_holds_the_most_typical_and_others_evenly_from_the_res
     assert len(set(ranks)) == MOST
 
 
-@pytest.mark.parametrize(("budget", "most"), [(6 * 2 * 40, 40), (6 * 2 * 25, 25), (10, 20)])
-def test_the_more_words_the_fewer_usages_of_each_but_never_under_20(
-    result: Result, monkeypatch: pytest.MonkeyPatch, budget: int, most: int
-) -> None:
-    monkeypatch.setattr(content_module, "_USAGES", budget)
-    found = content(result)
-    assert len(of(found, "river")["usages"][0]) == most
-    assert len(of(found, "gone")["usages"][0]) == 11
-
-
 def window(folder: Path, line: str, word: str = "bank", **options: Any) -> tuple[str, str, str]:
     """What the page shows of one sentence."""
-    found = content(compared(folder, [line], [f"some other {word} here"], [word], **options))
+    found = whole(compared(folder, [line], [f"some other {word} here"], [word], **options))
     before, shown, after = of(found, word)["usages"][0][0][:3]
     return before, shown, after
 
@@ -351,7 +349,7 @@ def sha256(text: str) -> str:
 
 def test_the_policy_allows_the_one_script_and_the_one_style_by_their_hashes_and_nothing_else(result: Result) -> None:
     page = Elements(render(result))
-    (style,), (data, script) = page.texts["style"], page.texts["script"]
+    (style,), (data, *groups, script) = page.texts["style"], page.texts["script"]
     assert page.policy() == {
         "default-src": ["'none'"],
         "script-src": [sha256(script)],
@@ -360,7 +358,11 @@ def test_the_policy_allows_the_one_script_and_the_one_style_by_their_hashes_and_
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
     }
-    assert json.loads(data) == content(result)
+    starts, expected = packed(details(result))
+    assert json.loads(data) == content(result) | {"groups": starts}
+    assert groups == expected
+    kinds = [a.get("type") for tag, a in page.found if tag == "script"]
+    assert kinds == ["application/json", *["application/octet-stream"] * len(groups), None]
 
 
 def test_the_policy_comes_before_anything_it_is_to_stop(result: Result) -> None:
@@ -391,7 +393,7 @@ def test_the_templates_trust_nothing_but_the_style_the_script_and_the_data() -> 
 
 def test_the_script_never_makes_markup_or_code_of_text() -> None:
     scripts = [f for f in files("lexshift.report").joinpath("assets").iterdir() if f.name.endswith(".js")]
-    assert len(scripts) == 6
+    assert {script.name for script in scripts} >= set(SCRIPTS)
     for script in scripts:
         forbidden = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|DOMParser|srcdoc"
         assert not re.search(forbidden, script.read_text("utf-8")), script.name

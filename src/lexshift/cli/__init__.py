@@ -8,7 +8,21 @@ import sys
 import typer
 
 from lexshift import __version__
-from lexshift.cli import check, compare, data, demo, embed, evaluate, info, reproduce, tune
+from lexshift.cli import (
+    check,
+    compare,
+    data,
+    demo,
+    discover,
+    embed,
+    evaluate,
+    info,
+    power,
+    reproduce,
+    simulate,
+    trace,
+    tune,
+)
 from lexshift.cli.terminal import complain
 from lexshift.errors import UserError
 
@@ -19,12 +33,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compare")(compare.command)
+app.command("discover")(discover.command)
 app.command("demo")(demo.command)
 app.command("data")(data.command)
 app.command("eval")(evaluate.command)
 app.command("reproduce")(reproduce.command)
 app.command("embed")(embed.command)
 app.add_typer(tune.app, name="tune", help="Adapt an encoder: mlm, time, wic.")
+app.command("trace")(trace.command)
+app.command("simulate")(simulate.command)
+app.command("power")(power.command)
 app.command("info")(info.command)
 app.command("check")(check.command)
 

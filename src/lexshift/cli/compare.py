@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -83,15 +83,12 @@ def command(
     """
     from lexshift._checks import choice
     from lexshift._corpora import default_out
-    from lexshift.cli.results import FORMATS, interruptible, show, tell
+    from lexshift.cli.results import FORMATS, interruptible, number_or_auto, show, tell, whole_or_all
     from lexshift.comparison import compare
-    from lexshift.errors import UserError
     from lexshift.monitor import Silent
     from lexshift.progress import Bars
 
     choice(form, "format", FORMATS)
-    if max_per_word < 0:
-        raise UserError(f"max-per-word must be a whole number, 0 for all usages; got {max_per_word}")
     with interruptible(), Bars() as bars:
         folder = out or default_out(old, new)
         result = compare(
@@ -102,13 +99,13 @@ def command(
             metric=metric,
             strategy=strategy,  # type: ignore[arg-type]  # checked by compare
             normalised=normalised,
-            rate=_rate(rate),
+            rate=number_or_auto(rate, "rate", "a number from 0 to 1"),
             keep=keep,
             space=space,
             repeats=repeats,
             alpha=alpha,
             seed=seed,
-            max_per_word=max_per_word or None,
+            max_per_word=whole_or_all(max_per_word, "max-per-word", "usages"),
             min_usages=min_usages,
             min_count=min_count,
             top_words=top_words,
@@ -136,14 +133,3 @@ def command(
     show(result, form)
     if not quiet:
         tell(result, folder)
-
-
-def _rate(text: str) -> float | Literal["auto"]:
-    from lexshift.errors import UserError
-
-    if text == "auto":
-        return "auto"
-    try:
-        return float(text)
-    except ValueError:
-        raise UserError(f"rate must be a number from 0 to 1, or auto; got {text!r}") from None

@@ -49,10 +49,10 @@ def command(
     Vectors are computed once for a data set and a model, and kept.
     """
     from lexshift._checks import choice
+    from lexshift._running import default_keep
     from lexshift.benchmark.running import evaluate
     from lexshift.cli.results import FORMATS, interruptible
     from lexshift.cli.scores import show
-    from lexshift.comparison import default_keep
     from lexshift.monitor import Silent
     from lexshift.progress import Bars, err
     from lexshift.sscd import SSCD

@@ -11,7 +11,10 @@ _READING, _ENCODING, SCORES = "How text is read", "How it is encoded", "How chan
 Model = Annotated[str, typer.Option("--model", "-m", help="minilm, a folder, or a name on the hub.")]
 Gold = Annotated[str | None, typer.Option(metavar="PATH", help="Gold of another release, or of word<TAB>value lines.")]
 Match = Annotated[
-    str, typer.Option(help="word, token (exact, between white space) or lemma.", rich_help_panel=_READING)
+    str,
+    typer.Option(
+        help="word, cased (case matters), token (exact, between white space) or lemma.", rich_help_panel=_READING
+    ),
 ]
 Split = Annotated[
     str,

@@ -1,29 +1,40 @@
 """How often every word of a corpus occurs: one pass over the bytes, by the same rule as the search for targets.
 
-A hash table holds a count for each word, by the 64-bit hash that the search uses too, and where its spelling lies in an
-arena of bytes. Memory grows with the number of different words, not with the text.
+A hash table holds counts for each word, by the 64-bit hash that the search uses too, and where its spelling lies in an
+arena of bytes. Memory grows with the number of different words, not with the text. Blocks are counted beside one
+another, each thread with a table of its own; the tables are added up at the end.
+
+Inside a sentence a capital letter says something of a word: a name has it almost always. So words that follow another
+one after a space are also counted by the case of their first letter.
 """
 
 from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from queue import SimpleQueue
 
 import numpy as np
 import numpy.typing as npt
 
 from lexshift._compile import kernel
 from lexshift._typing import Array
-from lexshift.corpus.blocks import read_blocks
+from lexshift.corpus.blocks import Block, read_blocks
 from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.sources import find_sources
-from lexshift.corpus.words import FoldTable, fold, folded_at
+from lexshift.corpus.sources import Source, find_sources
+from lexshift.corpus.words import FoldTable, capitals, fold, folded_at
 from lexshift.errors import UserError
 
+Cases = tuple[int, int, int]
+"""How often a word occurs, and inside a sentence with a small and with a capital first letter."""
 _SLOTS = 1 << 16  # of the table at first
 _FULLEST = 0.6  # share of the slots in use before the table grows
+_AHEAD = 2  # blocks read ahead for each worker
+_ENDS = np.frombuffer(b'.!?:;"()[]', np.uint8)  # after these a capital letter says nothing
 
 
 @dataclass(frozen=True)
@@ -36,10 +47,13 @@ class WordCounts:
         How often each word occurs, folded as the search folds it.
     total : int
         Running words.
+    within : dict
+        How often each word begins with a small and with a capital letter inside a sentence.
     """
 
     counts: dict[str, int]
     total: int
+    within: dict[str, tuple[int, int]] = field(default_factory=dict, compare=False, repr=False)
 
 
 def count_words(
@@ -53,28 +67,89 @@ def count_words(
 
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    counter, tally, how = _Counter(table), Tally(), reading or Reading()
-    sources = find_sources(corpus)
+    sources, tally = find_sources(corpus), Tally()
     size = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
-    for source in sources:
-        for block in read_blocks(source, how, tally, {}):
-            counter.add(block.data)
-            if progress is not None:
-                progress(tally.size, size)
+    told = None if progress is None else lambda: progress(tally.size, size)
+    found = count_sources(sources, table, reading or Reading(), tally, {}, told)
+    return words_counted(found, os.fspath(corpus), least)
+
+
+def words_counted(found: dict[str, Cases], corpus: str, least: int = 1) -> WordCounts:
+    """Counts as :func:`count_sources` gives them, of a corpus that must have a word in it."""
+    total = sum(n for n, _, _ in found.values())
+    if not total:
+        raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
+    kept = [(word, cases) for word, cases in sorted(found.items()) if cases[0] >= least]
+    return WordCounts({word: n for word, (n, _, _) in kept}, total, {word: (s, c) for word, (_, s, c) in kept})
+
+
+def count_sources(
+    sources: Sequence[Source],
+    table: FoldTable,
+    reading: Reading,
+    tally: Tally,
+    hashes: dict[str, str],
+    progress: Callable[[], None] | None = None,
+) -> dict[str, Cases]:
+    """Count the words of some files. ``tally`` and ``hashes`` are added to, as :func:`read_blocks` does."""
+    blocks = (block for source in sources for block in read_blocks(source, reading, tally, hashes))
+    workers = min(4, os.cpu_count() or 1)
+    counters = [Counter(table) for _ in range(workers)]
+    for _ in _counted(blocks, counters):
+        if progress is not None:
+            progress()
     if progress is not None:
-        progress(tally.size, size)
-    if not counter.total:
-        raise UserError(f"the corpus {os.fspath(corpus)!r} is empty: there is no word in it")
-    return WordCounts(counter.result(least), counter.total)
+        progress()
+    found = added(counter.result() for counter in counters)
+    tally.words += sum(counter.total for counter in counters)
+    return found
 
 
-class _Counter:
-    """The hash table: keys, counts and places of spellings, (slots,) each."""
+def added(several: Iterable[dict[str, Cases]]) -> dict[str, Cases]:
+    """The sum of counts."""
+    summed: dict[str, Cases] = {}
+    for found in several:
+        if not summed:
+            summed = dict(found)
+            continue
+        for word, (n, small, capital) in found.items():
+            a, b, c = summed.get(word, (0, 0, 0))
+            summed[word] = (a + n, b + small, c + capital)
+    return summed
+
+
+def _counted(blocks: Iterable[Block], counters: list[Counter]) -> Iterator[None]:
+    """Count blocks, as many at a time as there are counters; told after each."""
+    free: SimpleQueue[Counter] = SimpleQueue()
+    for counter in counters:
+        free.put(counter)
+
+    def count_block(data: bytes) -> None:
+        counter = free.get()
+        try:
+            counter.add(data)
+        finally:
+            free.put(counter)
+
+    ahead: deque[Future[None]] = deque()
+    with ThreadPoolExecutor(len(counters)) as pool:
+        for block in blocks:
+            ahead.append(pool.submit(count_block, block.data))
+            if len(ahead) > _AHEAD * len(counters):
+                ahead.popleft().result()
+                yield
+        while ahead:
+            ahead.popleft().result()
+            yield
+
+
+class Counter:
+    """The hash table: keys (slots,), counts (slots, 3) and places of spellings (slots, 2)."""
 
     def __init__(self, table: FoldTable) -> None:
         self._table = table
         self._keys = np.zeros(_SLOTS, np.uint64)
-        self._counts = np.zeros(_SLOTS, np.int64)
+        self._counts = np.zeros((_SLOTS, 3), np.int64)  # all, and inside a sentence small and capital
         self._places = np.zeros((_SLOTS, 2), np.int64)  # start and end in the arena
         self._arena = bytearray()
         self._used = 0
@@ -82,11 +157,13 @@ class _Counter:
 
     def add(self, data: bytes) -> None:
         """Count the words of some UTF-8 text."""
-        array, at = np.frombuffer(data, np.uint8), 0
+        array, at, ended = np.frombuffer(data, np.uint8), 0, -1
         while at <= len(array):
             room = int(_FULLEST * len(self._keys)) - self._used
             fresh = np.empty((room, 3), np.int64)
-            at, words, n = count(array, at, self._table, self._keys, self._counts, fresh)
+            at, ended, words, n = count(
+                array, at, ended, self._table, capitals(), _ENDS, self._keys, self._counts, fresh
+            )
             self.total += words
             self._used += n
             for slot, start, end in fresh[:n].tolist():
@@ -99,38 +176,48 @@ class _Counter:
         kept = np.flatnonzero(self._keys)
         keys, counts, places = self._keys[kept], self._counts[kept], self._places[kept]
         slots = 4 * len(self._keys)
-        self._keys, self._counts = np.zeros(slots, np.uint64), np.zeros(slots, np.int64)
+        self._keys, self._counts = np.zeros(slots, np.uint64), np.zeros((slots, 3), np.int64)
         self._places = np.zeros((slots, 2), np.int64)
         at = np.empty(len(keys), np.int64)
         enter(keys, self._keys, at)
         self._counts[at], self._places[at] = counts, places
 
-    def result(self, least: int) -> dict[str, int]:
-        """Counts by word, in the order of the words; accents in one character, however they are written."""
-        found: dict[str, int] = {}
-        for slot in np.flatnonzero(self._counts).tolist():
-            start, end = self._places[slot].tolist()
+    def result(self) -> dict[str, Cases]:
+        """Counts by word; accents in one character, however they are written."""
+        found: dict[str, Cases] = {}
+        slots = np.flatnonzero(self._counts[:, 0])
+        for (start, end), (n, small, capital) in zip(
+            self._places[slots].tolist(), self._counts[slots].tolist(), strict=True
+        ):
             folded = fold(self._arena[start:end].decode(), self._table)
             word = unicodedata.normalize("NFC", "".join(map(chr, folded)))
-            found[word] = found.get(word, 0) + int(self._counts[slot])
-        return {word: n for word, n in sorted(found.items()) if n >= least}
+            a, b, c = found.get(word, (0, 0, 0))
+            found[word] = (a + n, b + small, c + capital)
+        return found
 
 
 @kernel
 def count(
     data: npt.NDArray[np.uint8],
     at: int,
+    ended: int,
     table: FoldTable,
+    capital: npt.NDArray[np.bool_],
+    ends: npt.NDArray[np.uint8],
     keys: npt.NDArray[np.uint64],
     counts: Array,
     fresh: Array,
-) -> tuple[int, int, int]:
-    """Count the words of UTF-8 text from byte ``at`` on, where no word is cut.
+) -> tuple[int, int, int, int]:
+    """Count the words of UTF-8 text from byte ``at`` on, where no word is cut; the word before ended at ``ended``.
 
-    data : (n,) bytes, table : (characters,), keys, counts : (slots,)
+    data : (n,) bytes, table, capital : (characters,), ends : bytes after which a sentence may begin
+    keys : (slots,), counts : (slots, 3), of all, and inside a sentence with a small and a capital first letter
     fresh : (most, 3), filled with slot, start and end of the words that the table did not have
 
-    Returns the byte to go on at, n + 1 if all of the text was read, the words counted, and those that are new.
+    A word is inside a sentence if a space, or a comma and a space, stands between it and the word before.
+
+    Returns the byte to go on at, n + 1 if all of the text was read, where the last word ended (-1 without one), the
+    words counted, and those that are new.
     """
     n, last = len(data), np.uint64(len(keys) - 1)
     multiplier, shift, one, nothing = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1), np.uint64(0)
@@ -153,15 +240,35 @@ def count(
                 slot = (slot + one) & last
             if keys[slot] == nothing:
                 if found == len(fresh):
-                    return start, words, found
+                    return start, ended, words, found
                 keys[slot] = h
                 fresh[found, 0], fresh[found, 1], fresh[found, 2] = slot, start, i
                 found += 1
-            counts[slot] += 1
+            counts[slot, 0] += 1
+            gap = start - ended
+            if ended >= 0 and data[start - 1] == 32 and (gap == 1 or (gap == 2 and data[ended] == 44)):
+                inside = True
+                for end in ends:  # signs are parts of tokens
+                    inside &= data[ended - 1] != end
+                if inside:
+                    counts[slot, 1 + int(capital[character_at(data, start)])] += 1
             words += 1
-            start = -1
+            start, ended = -1, i
         i += size
-    return n + 1, words, found
+    return n + 1, ended, words, found
+
+
+@kernel
+def character_at(data: npt.NDArray[np.uint8], i: int) -> int:
+    """The character that begins at byte i of UTF-8 text. data : (n,)"""
+    byte = int(data[i])
+    if byte < 0x80:
+        return byte
+    if byte < 0xE0:
+        return ((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)
+    if byte < 0xF0:
+        return ((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)
+    return ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6) | (data[i + 3] & 0x3F)
 
 
 @kernel

@@ -103,13 +103,13 @@ def _content(counts: WordCounts, dropped: frozenset[str], lemmas: Mapping[str, s
     """Counts of content words, by lemma; a form without a lemma is its own."""
     summed: dict[str, int] = {}
     for form, n in counts.counts.items():
-        if form.lower() not in dropped and _is_a_word(form):
+        if form.lower() not in dropped and is_a_word(form):
             lemma = lemmas.get(form, form)
             summed[lemma] = summed.get(lemma, 0) + n
     return summed
 
 
-def _is_a_word(word: str) -> bool:
+def is_a_word(word: str) -> bool:
     """Not a number, code or sign, and not a single letter; where there is no case, one character may be a word."""
     if any(unicodedata.category(c)[0] == "N" or c == "_" for c in word):
         return False

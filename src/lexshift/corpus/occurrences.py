@@ -6,7 +6,7 @@ import hashlib
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ from lexshift.corpus import sample
 from lexshift.corpus.blocks import Block, read_blocks
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sentences import LONGEST, Passage
-from lexshift.corpus.sources import find_sources
+from lexshift.corpus.sources import Source, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.words import prepare_ascii, scan, scan_ascii
 from lexshift.errors import UserError
@@ -80,25 +80,61 @@ def find_occurrences(
 
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    keeper = _Keeper(targets, max_per_word, check_seed(seed))
-    tally = Tally()
-    hashes: dict[str, str] = {}
-    how = reading or Reading()
+    targets.candidates  # noqa: B018  forms that cannot be found are refused before anything is read
+    tally, hashes = Tally(), dict[str, str]()
     sources = find_sources(corpus)
     total = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
+    told = None if progress is None else lambda: progress(tally.size, total)
+    table, found = scan_sources(sources, targets, reading or Reading(), max_per_word, seed, tally, hashes, told)
+    return occurrences_in(table, found, tally, hashes, os.fspath(corpus), max_per_word)
+
+
+def scan_sources(
+    sources: Sequence[Source],
+    targets: Targets,
+    reading: Reading,
+    max_per_word: int | None,
+    seed: int,
+    tally: Tally,
+    hashes: dict[str, str],
+    progress: Callable[[], None] | None = None,
+    shared: bool = False,
+) -> tuple[pa.Table, Array]:
+    """The occurrences in some files, or a sample of them, and how many there are of each target: (targets,).
+
+    ``tally`` and ``hashes`` are added to, as :func:`read_blocks` does. ``shared`` is for samples of very many words.
+    """
+    keeper = _Keeper(targets, max_per_word, check_seed(seed), shared)
     for source in sources:
         keeper.enter_file(source.name)
-        blocks = read_blocks(source, how, tally, hashes)
-        for block, hits in _scanned(blocks, targets, tally):
-            keeper.add(block, hits, how.language, tally)
+        for block, hits in _scanned(read_blocks(source, reading, tally, hashes), targets, tally):
+            keeper.add(block, hits, reading.language, tally)
             if progress is not None:
-                progress(tally.size, total)
+                progress()
     if progress is not None:
-        progress(tally.size, total)
+        progress()
+    return keeper.rows(), keeper.found
+
+
+def occurrences_in(
+    table: pa.Table, found: Array, tally: Tally, hashes: dict[str, str], corpus: str, max_per_word: int | None
+) -> Occurrences:
+    """What was found in all files of a corpus, which must have a word in it."""
     if not tally.words:
-        raise UserError(f"the corpus {os.fspath(corpus)!r} is empty: there is no word in it")
+        raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
+    _tell_left_out(found, max_per_word, tally)
     content = hashlib.sha256(repr(sorted(hashes.items())).encode()).hexdigest()
-    return Occurrences(keeper.finish(tally), keeper.found, tally, content)
+    return Occurrences(table, found, tally, content)
+
+
+def merged(tables: Sequence[pa.Table], max_per_word: int | None) -> pa.Table:
+    """The occurrences in all parts of a corpus, in the order of the parts, from those in each."""
+    table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+    targets = table["target"].to_numpy()
+    if max_per_word is not None:
+        table = table.take(sample.smallest(targets, table["priority"].to_numpy(), max_per_word))
+        targets = table["target"].to_numpy()
+    return table.take(np.argsort(targets, kind="stable"))
 
 
 def _scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterator[tuple[Block, Array]]:
@@ -162,11 +198,12 @@ def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
 class _Keeper:
     """Collects rows, and keeps the sample down to its size."""
 
-    def __init__(self, targets: Targets, max_per_word: int | None, seed: int) -> None:
+    def __init__(self, targets: Targets, max_per_word: int | None, seed: int, shared: bool = False) -> None:
         self.found = np.zeros(len(targets.words), np.int64)
         self._targets = targets
         self._most = None if max_per_word is None else _checks.positive(max_per_word, "max_per_word")
         self._seed = seed
+        self._of_words = sample.word_keys(seed, targets.words) if shared else None
         self._limits = np.full(len(targets.words), np.iinfo(np.uint64).max, np.uint64)
         self._batches: list[pa.RecordBatch] = []
         self._rows = 0
@@ -178,8 +215,12 @@ class _Keeper:
     def enter_file(self, name: str) -> None:
         """The following blocks are of this file."""
         self._file = name
-        words = self._targets.words
-        self._keys = np.array([sample.place_key(self._seed, name, word) for word in words], np.uint64)
+        if self._of_words is not None:
+            self._file_key = sample.place_key(self._seed, name, "")
+            self._keys = sample.file_keys(self._file_key, self._of_words)
+        else:
+            words = self._targets.words
+            self._keys = np.array([sample.place_key(self._seed, name, word) for word in words], np.uint64)
 
     def add(self, block: Block, hits: Array, language: str, tally: Tally) -> None:
         """Keep the occurrences among a block's hits."""
@@ -191,7 +232,7 @@ class _Keeper:
             lines = block.line + rows[:, 1]
         else:
             lines = np.array([block.line_of(index, start) for _, index, _, _, start, _ in rows.tolist()], np.int64)
-        hashes = sample.priorities(self._keys[rows[:, 0]], lines, rows[:, 4] - rows[:, 2])
+        hashes = self._hashes(rows[:, 0], lines, rows[:, 4] - rows[:, 2])
         if self._most is not None:
             chosen = np.flatnonzero(hashes <= self._limits[rows[:, 0]])
             rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
@@ -212,6 +253,12 @@ class _Keeper:
         self._rows += len(rows)
         if self._most is not None and self._rows > 1.25 * self._most * len(self.found) + _SLACK:
             self._cut()
+
+    def _hashes(self, targets: Array, lines: Array, positions: Array) -> sample.Priorities:
+        keys = self._keys[targets]
+        if self._of_words is None:
+            return sample.priorities(keys, lines, positions)
+        return sample.shared_priorities(self._file_key, keys, targets, lines, positions)
 
     def _resolve(self, block: Block, hits: Array) -> Array:
         """The hits that are occurrences, (n, 6) with the target in place of the number."""
@@ -284,12 +331,19 @@ class _Keeper:
             self._limits[target] = hashes[targets == target].max()
         self._batches, self._rows = table.to_batches(), len(table)
 
-    def finish(self, tally: Tally) -> pa.Table:
+    def rows(self) -> pa.Table:
         """All rows, ordered by target and place."""
         if self._most is not None and self._batches:
             self._cut()
-            left = int(np.maximum(self.found - self._most, 0).sum())
-            if left:
-                tally.skipped[f"occurrences beyond {self._most} for a word"] += left
-        table = pa.Table.from_batches(self._batches, SCHEMA).unify_dictionaries().combine_chunks()
-        return table.take(np.argsort(table["target"].to_numpy(), kind="stable"))
+        return merged([pa.Table.from_batches(self._batches, SCHEMA)], None)
+
+    def finish(self, tally: Tally) -> pa.Table:
+        """The same, and how many occurrences are not among them is told."""
+        _tell_left_out(self.found, self._most, tally)
+        return self.rows()
+
+
+def _tell_left_out(found: Array, max_per_word: int | None, tally: Tally) -> None:
+    left = 0 if max_per_word is None else int(np.maximum(found - max_per_word, 0).sum())
+    if left:
+        tally.skipped[f"occurrences beyond {max_per_word} for a word"] += left

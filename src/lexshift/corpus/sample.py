@@ -2,6 +2,11 @@
 
 The hash depends on the word, the file's name within the corpus, the line and the position in it, and on nothing else.
 So the sample is the same however the work is cut up and in whatever order it is done, and samples of parts merge.
+
+When every word is asked about, samples that have nothing to do with one another would be in as many sentences as there
+are usages. Shared samples prefer the same stretches of text for all words: the first occurrence of a word in a stretch
+has the hash of the stretch, whatever the word. For each word by itself this is a random sample as any other, and a
+sentence that is encoded serves several words.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import numpy.typing as npt
 from lexshift._typing import Array
 
 Priorities = npt.NDArray[np.uint64]
+_STRETCH = 9  # bits: stretches are of 512 bytes, a few sentences
 
 
 def place_key(seed: int, file: str, word: str) -> int:
@@ -25,6 +31,31 @@ def place_key(seed: int, file: str, word: str) -> int:
 def priorities(keys: Priorities, lines: Array, positions: Array) -> Priorities:
     """The hash of each place, (n,): the smallest are taken. keys, lines, positions : (n,)"""
     return _mix(_mix(keys ^ _mix(lines.astype(np.uint64))) ^ positions.astype(np.uint64))
+
+
+def word_keys(seed: int, words: list[str]) -> Priorities:
+    """The key of each word whatever the file, for shared samples. (words,)"""
+    return np.array([place_key(seed, "", word) for word in words], np.uint64)
+
+
+def file_keys(file_key: int, keys: Priorities) -> Priorities:
+    """The key of each word in a file, from those of the file and of the words. (words,)"""
+    return _mix(keys ^ np.uint64(file_key))
+
+
+def shared_priorities(file_key: int, keys: Priorities, targets: Array, lines: Array, positions: Array) -> Priorities:
+    """The hash of each place, (n,), for shared samples. keys : (n,), as for :func:`priorities`; targets : (n,)
+
+    An occurrence that is not the first of its word in a stretch has a hash of its own, or what is said twice in a
+    sentence would be in a sample twice or not at all.
+    """
+    stretches = positions >> _STRETCH
+    hashes = priorities(keys, lines, positions)
+    places = np.stack([targets, lines, stretches], axis=1)
+    _, first = np.unique(places, axis=0, return_index=True)
+    of_file = np.full(len(first), file_key, np.uint64)
+    hashes[first] = priorities(of_file, lines[first], stretches[first])
+    return hashes
 
 
 def smallest(targets: Array, hashes: Priorities, most: int) -> Array:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from lexshift import _checks
-from lexshift.corpus.words import FoldTable, WordTable, fold, token_table, word_table
+from lexshift.corpus.words import FoldTable, WordTable, fold, rule, word_table
 from lexshift.errors import UserError
 
-Match = Literal["word", "token", "lemma"]
+Match = Literal["word", "cased", "token", "lemma"]
 Words: TypeAlias = str | os.PathLike[str] | Iterable[str] | Mapping[str, Iterable[str]]
 
 
@@ -43,8 +43,9 @@ class Targets:
     ----------
     forms : dict
         For each target word the forms it occurs in.
-    match : "word", "token" or "lemma"
+    match : "word", "cased", "token" or "lemma"
         "word": whole words, whatever their case, where words are runs of letters, digits, marks and underscores;
+        "cased": as "word", with the case as it is given;
         "token": what stands between white space, exactly; "lemma": as "word", with every form whose lemma is the word.
     """
 
@@ -59,7 +60,7 @@ class Targets:
     @property
     def table(self) -> FoldTable:
         """The characters that make words under the rule."""
-        return token_table() if self.match == "token" else word_table()
+        return rule(self.match)
 
     @cached_property
     def candidates(self) -> list[list[Candidate]]:
@@ -139,7 +140,7 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
     ----------
     words : path, str, iterable of str, or mapping
         A file has a word a line, or ``word<TAB>form1,form2,...``. A string that is not a file is a list with commas.
-    match : "word", "token" or "lemma"
+    match : "word", "cased", "token" or "lemma"
     language : str
         For lemmas.
 

@@ -50,6 +50,26 @@ def token_table() -> FoldTable:
     return table
 
 
+@cache
+def cased_table() -> FoldTable:
+    """Letters, digits, marks and the underscore make words; case matters."""
+    letters = word_table() > 0
+    return np.where(letters, np.arange(_CHARACTERS, dtype=np.uint32), 0).astype(np.uint32)
+
+
+@cache
+def capitals() -> npt.NDArray[np.bool_]:
+    """Which characters are capital letters: (characters,)."""
+    table = np.zeros(_CHARACTERS, np.bool_)
+    table[[code for code in _LETTERS[0] if chr(code).isupper() or chr(code).istitle()]] = True
+    return table
+
+
+def rule(match: str) -> FoldTable:
+    """The characters that make words, for what counts as an occurrence: "word", "cased", "token" or "lemma"."""
+    return {"token": token_table, "cased": cased_table}.get(match, word_table)()
+
+
 def fold(text: str, table: FoldTable) -> tuple[int, ...]:
     """The folded characters of a text; 0 for those that separate words."""
     return tuple(int(table[ord(c)]) for c in text)

@@ -20,6 +20,7 @@ FEW = 20
 MOST = 10_000
 """The most usages of a word: their distances are kept, 8 bytes for each pair."""
 _LEAST = 1e-10  # the chance at which what is left to draw no longer counts
+_STRIDE = 32  # neighbours that are looked at before asking whether there is any left to look at
 
 
 class Neighbours:
@@ -68,35 +69,38 @@ def _nearest(order: Array, distances: Matrix, sides: Array, few: int, least: flo
 
     order, distances : (n, n - 1); sides : (b, n); out : (b,)
     """
-    n = sides.shape[1]
-    for b in range(len(sides)):
-        count = np.zeros(2, np.int64)
+    batch, n = sides.shape
+    count = np.zeros((batch, 2), np.int64)
+    for b in range(batch):
         for i in range(n):
-            count[int(sides[b, i] < 0)] += abs(sides[b, i])
-        none = np.empty((2, max(count) + 1))  # the chance that none of the k nearest of a side is drawn
-        last = np.empty(2, np.int64)
+            count[b, int(sides[b, i] < 0)] += abs(sides[b, i])
+    none = np.zeros((batch, 2, count.max() + 1))  # the chance that none of the k nearest of a side is drawn
+    last = count.copy()
+    for b in range(batch):
         for side in range(2):
-            drawn, last[side] = min(few, count[side]), count[side]
-            none[side, 0] = 1.0
-            for k in range(count[side]):
-                none[side, k + 1] = none[side, k] * max(count[side] - k - drawn, 0) / (count[side] - k)
-                if none[side, k + 1] < least:
-                    last[side] = k + 1
+            drawn = min(few, count[b, side])
+            none[b, side, 0] = 1.0
+            for k in range(count[b, side]):
+                none[b, side, k + 1] = none[b, side, k] * max(count[b, side] - k - drawn, 0) / (count[b, side] - k)
+                if none[b, side, k + 1] < least:
+                    last[b, side] = k + 1
                     break
-        total = np.zeros(2)
-        for i in range(n):
+    total = np.zeros((batch, 2))
+    for i in range(n):  # a usage's neighbours are used for the whole batch while they are close at hand
+        for b in range(batch):
             own = sides[b, i]
             if own == 0:
                 continue
             side = int(own > 0)  # of the others
+            sign, end = -1 if own > 0 else 1, last[b, side]
             seen, expected = 0, 0.0
-            for k in range(n - 1):
-                other = sides[b, order[i, k]]
-                if other * own < 0:
-                    till = min(seen + abs(other), last[side])
-                    expected += (none[side, seen] - none[side, till]) * distances[i, k]
-                    if till == last[side]:
-                        break
+            for begin in range(0, n - 1, _STRIDE):
+                for k in range(begin, min(begin + _STRIDE, n - 1)):  # without a branch: half of the others count
+                    till = min(seen + max(sign * sides[b, order[i, k]], 0), end)
+                    expected += (none[b, side, seen] - none[b, side, till]) * distances[i, k]
                     seen = till
-            total[1 - side] += abs(own) * expected
-        out[b] = 0.5 * (total[0] / count[0] + total[1] / count[1])
+                if seen == end:
+                    break
+            total[b, 1 - side] += abs(own) * expected
+    for b in range(batch):
+        out[b] = 0.5 * (total[b, 0] / count[b, 0] + total[b, 1] / count[b, 1])

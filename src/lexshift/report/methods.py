@@ -40,13 +40,18 @@ def _data(result: Result) -> str:
     settings, n = result.settings, len(result.words)
     if "candidates" in settings:
         least = settings["min_count"]
-        apart = "function words and numbers" if settings["function_words"] else "numbers"
-        which = "the most frequent word that occurs" if n == 1 else f"the {n} most frequent words that occur"
+        left = ["function words"] * bool(settings["function_words"]) + ["numbers"]
+        left += ["names"] * (settings.get("names") == "left out")
+        apart = ", ".join(left[:-1]) + " and " * (len(left) > 1) + left[-1]
+        which = "the most frequent word that occurs" if n == 1 else f"the {n:,} most frequent words that occur"
+        if settings["top_words"] is None:
+            which = f"all {n:,} words that occur"
         chosen = f"{which} at least {least} times in each, {apart} apart"
     else:
         chosen = f"{n} {'word' if n == 1 else 'words'} chosen beforehand"
     matched = {
         "word": "Occurrences are whole words regardless of case",
+        "cased": "Occurrences are whole words with the case as given",
         "token": "Occurrences are tokens between white space, matched exactly",
         "lemma": "Occurrences are all forms of the word's lemma",
     }[settings["match"]]

@@ -1,8 +1,11 @@
 """The page: one file with everything in it, that asks nothing of a network and runs nothing but its own script.
 
 Corpus text is hostile until proven otherwise. What the template writes is escaped; what the script shows comes as JSON
-in which no tag can begin, and is put into the page as text, never as markup. The Content-Security-Policy allows the one
-script and the one style sheet by their hashes, and nothing else from anywhere.
+in which no tag can begin, or packed in letters, and is put into the page as text, never as markup. The
+Content-Security-Policy allows the one script and the one style sheet by their hashes, and nothing else from anywhere.
+
+The table that the template writes is for those without JavaScript, and has the first words only if there are very many;
+the script makes its rows from the data, those in view.
 """
 
 from __future__ import annotations
@@ -17,15 +20,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift._files import disk_faults, write_whole
-from lexshift.report.content import content
+from lexshift.report.content import compares_similar, content
+from lexshift.report.details import details
 from lexshift.report.methods import facts, methods
+from lexshift.report.packing import packed
+from lexshift.result import TOO_FEW
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from lexshift.result import Result
 
-_SCRIPTS = ("dom.js", "charts.js", "overview.js", "table.js", "word.js", "main.js")
+SCRIPTS = ("dom.js", "charts.js", "overview.js", "rows.js", "table.js", "details.js", "word.js", "main.js")
+_ROWS = 200  # of the table that needs no script
 _ESCAPES: dict[str, str | int | None] = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -55,19 +62,24 @@ def render(result: Result) -> str:
         "base-uri 'none'",
         "form-action 'none'",
     ]
+    starts, groups = packed(details(result))
     return (
         environment()
         .get_template("page.html")
         .render(
             result=result,
-            rows=result.table.to_dict("records"),
+            rows=result.table.head(_ROWS).to_dict("records"),
+            left=max(len(result.table) - _ROWS, 0),
+            similar=compares_similar(result),
+            reasons=bool(result.count(TOO_FEW)),
+            groups=groups,
             corpora=result.run["corpora"],
             methods=methods(result),
             facts=facts(result),
             policy="; ".join(policy),
             style=style,
             script=script,
-            data=embedded_json(content(result)),
+            data=embedded_json(content(result) | {"groups": starts}),
         )
     )
 
@@ -92,6 +104,7 @@ def environment() -> Environment:
     )
     environment.filters["digits"] = digits
     environment.filters["chance"] = chance
+    environment.filters["percent"] = percent
     return environment
 
 
@@ -117,8 +130,17 @@ def chance(value: float) -> str:
     return f"{value:.5f}".rstrip("0") if value >= 1e-5 else f"{value:.1g}"
 
 
+def percent(share: float) -> int:
+    """A share in whole per cent, of which "more than" can be said.
+
+    >>> [percent(share) for share in (0, 0.29, 0.979, 0.9999, 1)]
+    [0, 29, 97, 99, 100]
+    """
+    return math.floor(100 * share + 1e-9)
+
+
 def _script() -> str:
-    return '"use strict";\n{\n' + "".join(asset(name) for name in _SCRIPTS) + "}\n"
+    return '"use strict";\n{\n' + "".join(asset(name) for name in SCRIPTS) + "}\n"
 
 
 def asset(name: str) -> str:

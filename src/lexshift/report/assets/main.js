@@ -11,17 +11,16 @@ function asked() {
   }
 }
 
-function follow(moved) {
+async function follow(moved) {
   const word = asked();
   if (!word && moved && location.hash) return; // a link to another part of the page
-  const shown = word ?? data.words[0];
-  showWord(shown);
-  for (const { row, word: other } of rows) {
-    row.classList.toggle("chosen", other === shown);
-    if (other === shown && !moved) showRow(row);
-  }
-  markChosen(shown.word);
+  const chosen = word ?? data.words[0];
+  chooseRow(chosen);
+  markChosen(chosen);
   hideTip();
+  const [details, missing] = await detailsOf(chosen);
+  if (chosen !== chosenWord) return; // another word was chosen in the meantime
+  showWord({ ...chosen, ...details }, missing);
   const top = article.getBoundingClientRect().top;
   if (word && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
 }

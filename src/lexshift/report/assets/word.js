@@ -1,8 +1,6 @@
 // One word: its two clouds of usages, the sentences to read first, and e_swap against e_original.
 const FIRST = 6; // sentences shown before the button
 const article = document.getElementById("word");
-const MARKS = [(x, y, r) => `M${x},${y - r * 1.25}l${r * 1.25},${r * 1.25}l${-r * 1.25},${r * 1.25}l${-r * 1.25},${-r * 1.25}z`, // diamond
-  (x, y, r) => `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`]; // circle
 
 function saying(word) {
   const counts = [0, 1].flatMap((side) => [side ? " and " : "", plural(word.n[side], "usage"), " in ", corpusName(side),
@@ -16,6 +14,8 @@ function saying(word) {
     el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
       ": score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; p ${floor ? "≤" : "="} ${chance(word.p)}, q = ${chance(word.q)}.`,
       word.verdict === "stable" ? " What differs below may be chance." : ""),
+    word.above === undefined ? null : el("p", { class: "saying" },
+      `Changed more than ${word.above === 1 ? "all" : `${percent(word.above)} of`} the words of similar frequency and spread.`),
     el("p", { class: "saying" }, ...counts, "; ", per, "."),
   ];
 }
@@ -142,9 +142,14 @@ function legend() {
   return el("ul", { class: "legend" }, key(0), key(1), el("li", {}, "arrow: from the mean of one to the mean of the other"));
 }
 
-function showWord(word) {
+// A word with its details; without them, and why.
+function showWord(word, missing = null) {
+  const parts = [el("h2", {}, bdi(word.word)), ...saying(word)].filter((part) => part !== null);
+  if (missing) {
+    article.replaceChildren(...parts, el("p", { class: "caution" }, missing));
+    return;
+  }
   const sides = [0, 1].map((side) => evidence(word, side));
-  const parts = [el("h2", {}, bdi(word.word)), ...saying(word)];
   const later = [];
   const figures = [];
   if (word.explained) {

@@ -1,0 +1,129 @@
+"""Encoding on a Ray cluster of this machine: how much of the local engine's speed is left.
+
+Both engines encode the same shards in turn, several times. Starting Ray and loading models is left out: a worker's time
+begins with its first shard and ends with its last, so the time of the workers is from the first of those to the last.
+Usage: python benchmarks/bench_cluster.py [text file or folder] [--sentences N] [--workers N] [--rounds N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from bench_encode import sentences as made_up
+
+from lexshift._shards import Encode, Piece, Work
+from lexshift.encode import as_encoder
+from lexshift.encode.models import load_model
+from lexshift.scale.cluster import RayEngine
+from lexshift.scale.engine import Engine, Local
+
+BAR = 0.8
+MODEL = "minilm"
+
+
+class Together:
+    """An encoder that is made wherever it is sent, and begins when all the others are made too."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self.folder, self.workers = folder, workers
+        self.encoder = as_encoder(MODEL, device="cpu")
+        self.ready = False
+
+    def __reduce__(self) -> Any:
+        return Together, (self.folder, self.workers)
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        """As the model does, once the others can too."""
+        if not self.ready:
+            self.encoder.encode(sentences[:64], spans[:64])
+            (self.folder / str(os.getpid())).touch()
+            while len(list(self.folder.iterdir())) < self.workers:
+                time.sleep(0.001)
+            self.ready = True
+        return self.encoder.encode(sentences, spans)
+
+
+def from_text(path: Path, n: int) -> tuple[list[str], list[tuple[int, int]]]:
+    """The first lines of a file or of the files of a folder, each with its longest word."""
+    files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
+    lines = (line.strip() for file in files for line in file.open(encoding="utf-8", errors="replace"))
+    texts = list(islice((line[:1000] for line in lines if len(line) > 20), n))
+    words = [max(text.split(), key=len) for text in texts]
+    starts = [text.index(word) for text, word in zip(texts, words, strict=True)]
+    return texts, [(start, start + len(word)) for start, word in zip(starts, words, strict=True)]
+
+
+def shards(texts: list[str], spans: list[tuple[int, int]]) -> list[Piece]:
+    """As a run cuts them."""
+    starts, ends = zip(*spans, strict=True)
+    columns = {"sentence": pa.array(texts), "start": pa.array(starts, pa.int32()), "end": pa.array(ends, pa.int32())}
+    work = Work.plan(pa.table(columns), None)
+    ranges = [range(*cut) for cut in pairwise(work.cuts)]
+    return [Piece(number, *work.rows(rows), {}) for number, rows in enumerate(ranges)]
+
+
+def measure(engine: Engine, workers: int, pieces: list[Piece]) -> tuple[float, dict[int, Any]]:
+    """Seconds from when all encoders are ready until the last vectors are here; and the vectors."""
+    with tempfile.TemporaryDirectory() as folder:
+        encoder = Together(Path(folder), workers)
+        encode: Encode = engine.encode(encoder, encoder, {})
+        found = dict(encode(iter(pieces), lambda *_: None))
+        end = time.time()
+        return end - max(file.stat().st_mtime for file in Path(folder).iterdir()), found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("text", type=Path, nargs="?")
+    parser.add_argument("--sentences", type=int, default=16_384)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    texts, spans = (
+        from_text(given.text, given.sentences)
+        if given.text is not None
+        else made_up(load_model(MODEL)[1], given.sentences)
+    )
+    os.environ.setdefault("RAY_worker_niceness", "0")  # else Ray's processes stand back behind all others
+    pieces = shards(texts, spans)
+    n = sum(len(piece.sentences) for piece in pieces)
+    ray = RayEngine(workers=given.workers)
+    engines: dict[str, tuple[Engine, int]] = {
+        "local": (Local(), 1),
+        f"ray, {given.workers} workers": (ray, given.workers),
+    }
+    speeds: dict[str, list[float]] = {name: [] for name in engines}
+    same = True
+    print(
+        f"{n} sentences in {len(pieces)} shards, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning"
+    )
+    for _ in range(given.rounds):
+        vectors = []
+        for name, (engine, workers) in engines.items():
+            seconds, found = measure(engine, workers, pieces)
+            speeds[name].append(n / seconds)
+            vectors.append([found[piece.number].tobytes() for piece in pieces])
+        same = same and vectors[0] == vectors[1]
+    ray.close()
+    print(f"{'engine':16} {'sentences/s':>12}  of each round")
+    for name, values in speeds.items():
+        print(f"{name:16} {statistics.median(values):12.0f}  {' '.join(f'{value:.0f}' for value in values)}")
+    local, other = speeds.values()
+    ratio = statistics.median(b / a for a, b in zip(local, other, strict=True))
+    print(f"ray / local: {ratio:.2f}, the median of the rounds (at least {BAR}); the same bits: {same}")
+    print(f"load {os.getloadavg()[0]:.1f} at the end")
+
+
+if __name__ == "__main__":
+    main()

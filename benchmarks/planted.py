@@ -1,0 +1,104 @@
+"""Planted change: how well it is recovered, and how often change is seen where none was planted.
+
+Names are invented for pairs of words of a corpus, and planted with changes from 0 to 1 in even steps, as ``lexshift
+simulate`` does. The first table is Spearman's correlation of scores with the planted change, for the default of
+``compare`` and for other metrics, from the same vectors. For the second, the usages of each name are dealt to old and
+new anew at random, so that nothing changed, and tested as ``compare`` tests them.
+
+    python benchmarks/planted.py CORPUS --out FOLDER
+
+FOLDER keeps the corpora and the vectors.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from lexshift import SSCD, benjamini_hochberg, compare, decide, permutation_test
+from lexshift._running import METRIC, RATE, SPACE, default_keep
+from lexshift._typing import Matrix, Pairs
+from lexshift.benchmark.measures import spearman
+from lexshift.benchmark.methods import original, sscd
+from lexshift.scoring import tested_metric
+from lexshift.simulation.corpora import simulate
+from lexshift.simulation.power import wilson
+from lexshift.space import fit_space
+
+DISTANCES = ("nearest", "apd", "cosine", "euclidean", "braycurtis", "jeffreys")
+
+
+def recovered(pairs: Pairs, gold: dict[str, float]) -> pd.DataFrame:
+    """Spearman's correlation of several scores with the planted change."""
+    rows = []
+    for kind in (SPACE, "raw"):
+        within = fit_space(pairs, kind).of(pairs)
+        scored = {f"compare's default ({METRIC})": sscd(within, SSCD(METRIC, rate=RATE, keep=default_keep(METRIC)))}
+        scored |= {f"SSCD {name}, keep 0": sscd(within, SSCD(name, rate=RATE)) for name in DISTANCES}
+        scored |= {f"{name} alone": original(within, name) for name in DISTANCES}
+        for name, scores in scored.items():
+            rho = spearman(scores.mean, [gold[word] for word in pairs])
+            rows.append((kind, name, rho.rho, rho.low, rho.high))
+    return pd.DataFrame(rows, columns=["space", "score", "spearman", "low", "high"])
+
+
+def resplit(rows: Matrix, seed: int) -> tuple[Matrix, Matrix]:
+    order = np.random.default_rng(seed).permutation(len(rows))
+    return rows[order[: len(rows) // 2]], rows[order[len(rows) // 2 :]]
+
+
+def false_alarms(pairs: Pairs, seeds: int, alpha: float = 0.05) -> dict[str, tuple[int, int]]:
+    """How often a name is called changed though its usages were dealt at random, and of how many times."""
+    within = fit_space(pairs, SPACE).of(pairs)
+    pooled = {word: np.concatenate(within[word]) for word in pairs}
+    p = np.empty((seeds, len(pooled)))
+    for seed in range(seeds):
+        for k, (word, rows) in enumerate(pooled.items()):
+            old, new = resplit(rows, seed * len(pooled) + k)
+            p[seed, k] = permutation_test(old, new, tested_metric(METRIC, old, new), 10_000, seed, word).p
+    called = np.array([decide(benjamini_hochberg(row), alpha) for row in p])  # (seeds, names)
+    return {
+        f"names with p <= {alpha}": (int((p <= alpha).sum()), p.size),
+        f"names with q <= {alpha}": (int(called.sum()), called.size),
+        f"runs with any name with q <= {alpha}": (int(called.any(axis=1).sum()), seeds),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--model", default="minilm")
+    parser.add_argument("--names", type=int, default=40)
+    parser.add_argument("--usages", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=50, help="random deals of the second table")
+    options = parser.parse_args()
+    corpora = options.out / "corpora"
+    planted = simulate(
+        options.corpus, out=corpora, words=options.names, usages=options.usages, seed=options.seed, monitor=False
+    )
+    gold = dict(zip(planted["word"], planted["change"], strict=True))
+    result = compare(
+        *(corpora / name for name in ("old.txt", "new.txt", "words.txt")),
+        model=options.model,
+        out=options.out / "comparison",
+    )
+    table = result.table.assign(planted=result.table["word"].map(gold))
+    table = table.merge(planted[["word", "first", "second"]], on="word").sort_values("planted")
+    print(table[["word", "first", "second", "planted", "score", "p", "verdict"]].to_string(index=False))
+    rho = spearman(table["score"], table["planted"])
+    print(f"\ncompare: Spearman {rho.rho:.3f} ({rho.low:.3f} to {rho.high:.3f}), {rho.words} names\n")
+    pairs = {word: (result.siblings[word].old, result.siblings[word].new) for word in gold}
+    print(recovered(pairs, gold).round(3).to_string(index=False))
+    print(f"\nnothing planted, {options.seeds} random deals:")
+    for what, (found, tries) in false_alarms(pairs, options.seeds).items():
+        low, high = wilson(found, tries)
+        print(f"{what}: {found:,} of {tries:,}, {found / tries:.4f} ({low:.4f} to {high:.4f})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""What comparisons and discoveries have in common: settings, words that can be scored, the record of a run."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal, get_args
+
+from lexshift import __version__, _checks, swap
+from lexshift._corpora import Place
+from lexshift._typing import Pairs
+from lexshift.corpus.sources import as_text
+from lexshift.corpus.targets import Match, Targets
+from lexshift.distance.metric import Metric, get
+from lexshift.embedding import READING
+from lexshift.errors import UserError
+from lexshift.siblings import Siblings
+from lexshift.space import KINDS
+from lexshift.sscd import SSCD
+
+METRIC, RATE, SPACE = "nearest", 0.3, "standardised"
+"""The defaults, chosen by human judgements: docs/results says how, and how far to trust it."""
+STORE = "store"
+EMBEDDING = (*READING, "precision")
+_PACKAGES = (
+    "numba",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sentencex",
+    "simplemma",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
+
+
+def checked_settings(
+    *,
+    metric: str | Metric,
+    strategy: swap.Strategy,
+    normalised: bool,
+    rate: float | Literal["auto"],
+    keep: float | None,
+    space: str,
+    repeats: int,
+    alpha: float,
+    seed: int,
+    max_per_word: int | None,
+    min_usages: int,
+    permutations: int | Literal["auto"],
+    resamples: int,
+    match: str,
+) -> tuple[SSCD, dict[str, Any]]:
+    """What makes the scores, and all settings by their names; what cannot be is refused."""
+    _checks.choice(match, "match", get_args(Match))
+    if rate != "auto":
+        rate = _checked_rate(rate)
+    keep = default_keep(metric) if keep is None else keep
+    sscd = SSCD(metric, strategy, RATE if rate == "auto" else rate, repeats, seed, keep=keep)
+    return sscd, {
+        "metric": sscd.metric if isinstance(sscd.metric, str) else sscd.metric.name,
+        "strategy": strategy,
+        "normalised": bool(normalised),
+        "rate": rate,
+        "keep": float(keep),
+        "space": _checks.choice(space, "space", KINDS),
+        "repeats": int(repeats),
+        "alpha": _checks.between_0_and_1(alpha, "alpha"),
+        "seed": int(seed),
+        "max_per_word": None if max_per_word is None else _checks.positive(max_per_word, "max_per_word"),
+        "min_usages": _at_least_two(min_usages),
+        "permutations": permutations if permutations == "auto" else _checks.positive(permutations, "permutations"),
+        "resamples": _checks.positive(resamples, "resamples"),
+        "confidence": 0.95,
+        "match": match,
+    }
+
+
+def default_keep(metric: str | Metric) -> float:
+    """The share of e_original that is kept if none is asked for: none for the paper's metrics."""
+    return 0.25 if get(metric).name == "nearest" else 0.0
+
+
+def _checked_rate(rate: Any) -> float:
+    try:
+        return float(_checks.fraction(rate))
+    except UserError:
+        raise UserError(f"rate must be a number from 0 to 1, or auto; got {rate!r}") from None
+
+
+def _at_least_two(min_usages: int) -> int:
+    if _checks.positive(min_usages, "min_usages") < _checks.MIN_ROWS:
+        raise UserError(f"min_usages must be at least {_checks.MIN_ROWS}, as a variance needs two; got {min_usages}")
+    return int(min_usages)
+
+
+def enough(siblings: Siblings, words: Sequence[str], least: int) -> Pairs:
+    """The vectors of the words that have enough of them."""
+    pairs = {word: (siblings[word].old, siblings[word].new) for word in words if word in siblings}
+    return {word: (old, new) for word, (old, new) in pairs.items() if min(len(old), len(new)) >= least}
+
+
+def run_record(
+    settings: dict[str, Any],
+    asked: Targets,
+    rate: float,
+    siblings: Siblings,
+    corpora: tuple[Place, Place],
+    labels: tuple[str, str],
+) -> dict[str, Any]:
+    """All that is needed to repeat a comparison."""
+    told = [
+        {"path": as_text(os.fspath(path)), "name": label, **{k: v for k, v in entry.items() if k != "label"}}
+        for path, label, entry in zip(corpora, labels, siblings.index["corpora"], strict=True)
+    ]
+    return {
+        "lexshift": __version__,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": settings,
+        "rate": rate,
+        "words": asked.words,
+        "forms": {word: list(forms) for word, forms in asked.forms.items()},
+        "corpora": told,
+        "embedding": siblings.settings,
+        "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},
+        "versions": {"python": platform.python_version(), "platform": platform.platform(), **_versions()},
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,147 @@
+"""``lexshift discover``: of all words, which changed between two corpora?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lexshift.cli import options
+
+_CHOICE, _SCORES, _WHERE = "Which words and usages", options.SCORES, "Where the work is done"
+
+
+def command(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The old corpus: a file, folder or pattern.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The new corpus.")],
+    min_count: Annotated[
+        int, typer.Option(help="How often a word must occur in each corpus.", rich_help_panel=_CHOICE)
+    ] = 20,
+    top_words: Annotated[
+        int, typer.Option(help="At most so many words, the most frequent; 0 for all.", rich_help_panel=_CHOICE)
+    ] = 0,
+    names: Annotated[bool, typer.Option("--names", help="Take names too.", rich_help_panel=_CHOICE)] = False,
+    max_per_word: Annotated[
+        int, typer.Option(help="Usages of a word in a corpus, a random sample; 0 for all.", rich_help_panel=_CHOICE)
+    ] = 200,
+    min_usages: Annotated[
+        int, typer.Option(help="A word with fewer in a corpus is not scored.", rich_help_panel=_CHOICE)
+    ] = 10,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results; named after the corpora.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")] = "table",
+    show_words: Annotated[
+        int, typer.Option("--show", help="Words in the printed table; all are in scores.csv and on the page.")
+    ] = 30,
+    labels: Annotated[str | None, typer.Option(help="Names of the corpora, with a comma; by their files.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
+    engine: Annotated[
+        str, typer.Option(help="local, or ray: a cluster of machines.", rich_help_panel=_WHERE)
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(help="Of a Ray cluster; auto for this machine's; else one is started.", rich_help_panel=_WHERE),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Encoders on a cluster; one for each GPU.", rich_help_panel=_WHERE)
+    ] = None,
+    model: options.Model = "minilm",
+    metric: Annotated[
+        str, typer.Option(help="The distance between the two sets.", rich_help_panel=_SCORES)
+    ] = "nearest",
+    strategy: Annotated[
+        str, typer.Option(help="What is swapped: random, or distance (the farthest).", rich_help_panel=_SCORES)
+    ] = "random",
+    normalised: Annotated[
+        bool, typer.Option("--normalised", help="Swap counts normalised by corpus size.", rich_help_panel=_SCORES)
+    ] = False,
+    rate: Annotated[
+        str, typer.Option(help="The share that is swapped, 0 to 1; or auto.", rich_help_panel=_SCORES)
+    ] = "0.3",
+    keep: Annotated[
+        float, typer.Option(help="The share of the distance that is kept in the score.", rich_help_panel=_SCORES)
+    ] = 0.0,
+    space: options.Space = "standardised",
+    repeats: Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=_SCORES)] = 20,
+    alpha: Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=_SCORES)] = 0.05,
+    permutations: Annotated[
+        str, typer.Option(help="The most of a test; auto for as many as are called for.", rich_help_panel=_SCORES)
+    ] = "auto",
+    resamples: Annotated[int, typer.Option(help="For the 95 % intervals.", rich_help_panel=_SCORES)] = 100,
+    seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
+    match: options.Match = "word",
+    split: options.Split = "auto",
+    language: options.Language = "en",
+    encoding: options.Encoding = "utf-8",
+    errors: options.Errors = "strict",
+    text_column: options.TextColumn = "text",
+    date_column: options.DateColumn = None,
+    layers: options.Layers = None,
+    pooling: options.Pooling = None,
+    window: options.Window = None,
+    markers: options.Markers = None,
+    device: options.Device = "auto",
+    dtype: options.Dtype = "fp32",
+    revision: options.Revision = None,
+    precision: options.Precision = "float32",
+) -> None:
+    """Find which of all words changed their meaning between two corpora, and write a page that shows them.
+
+    Every word that is frequent in both is sampled, encoded, scored and tested. Stopped, it goes on where it was.
+    """
+    from lexshift._checks import choice
+    from lexshift._corpora import default_out
+    from lexshift.cli.results import FORMATS, interruptible, number_or_auto, show, tell, whole_or_all
+    from lexshift.discovery import discover
+    from lexshift.monitor import Silent
+    from lexshift.progress import Bars
+
+    choice(form, "format", FORMATS)
+    with interruptible(), Bars() as bars:
+        folder = out or default_out(old, new)
+        found = discover(
+            old,
+            new,
+            model=model,
+            min_count=min_count,
+            top_words=whole_or_all(top_words, "top-words", "words"),
+            names=names,
+            max_per_word=whole_or_all(max_per_word, "max-per-word", "usages"),
+            metric=metric,
+            strategy=strategy,  # type: ignore[arg-type]  # checked by discover
+            normalised=normalised,
+            rate=number_or_auto(rate, "rate", "a number from 0 to 1"),
+            keep=keep,
+            space=space,
+            repeats=repeats,
+            alpha=alpha,
+            seed=seed,
+            min_usages=min_usages,
+            permutations=number_or_auto(permutations, "permutations", "a whole number", int),
+            resamples=resamples,
+            out=folder,
+            labels=labels.split(",") if labels else None,
+            match=match,
+            engine=engine,
+            address=address,
+            workers=workers,
+            monitor=Silent() if quiet else bars,
+            split=split,
+            language=language,
+            encoding=encoding,
+            errors=errors,
+            text_column=text_column,
+            date_column=date_column,
+            layers=layers,
+            pooling=pooling,
+            window=window,
+            markers=markers,
+            device=device,
+            dtype=dtype,
+            revision=revision,
+            precision=precision,
+        )
+    show(found, form, show_words)
+    if not quiet:
+        tell(found, folder)

@@ -1,0 +1,136 @@
+"""lexshift power: how many usages are needed to see a change of a given size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from lexshift.cli import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+_T = TypeVar("_T")
+_SCORES = options.SCORES
+
+
+def command(
+    corpora: Annotated[
+        list[str],
+        typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns."),
+    ],
+    usages: Annotated[str, typer.Option(help="Of a word in each corpus, with commas.")] = "10,20,50,100",
+    changes: Annotated[str, typer.Option(help="Shares of usages that change, with commas.")] = "0.1,0.25,0.5,1",
+    pairs: Annotated[
+        str, typer.Option(help="How many pairs of source words, at random; or a file of word<TAB>word lines.")
+    ] = "20",
+    trials: Annotated[int, typer.Option(help="Draws for each number of usages and each change.")] = 200,
+    alpha: Annotated[float, typer.Option(help="The p up to which a change is seen.", rich_help_panel=_SCORES)] = 0.05,
+    words_tested: Annotated[
+        int, typer.Option(help="So many words are tested: p up to alpha / so many.", rich_help_panel=_SCORES)
+    ] = 1,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="STORE", help="Folder that keeps the vectors.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")] = "table",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
+    model: options.Model = "minilm",
+    metric: Annotated[
+        str, typer.Option(help="The distance between the two sets.", rich_help_panel=_SCORES)
+    ] = "nearest",
+    space: options.Space = "standardised",
+    permutations: Annotated[
+        int | None, typer.Option(help="The most of a test; as many as it asks for.", rich_help_panel=_SCORES)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
+    split: options.Split = "auto",
+    language: options.Language = "en",
+    encoding: options.Encoding = "utf-8",
+    errors: options.Errors = "strict",
+    text_column: options.TextColumn = "text",
+    layers: options.Layers = None,
+    pooling: options.Pooling = None,
+    window: options.Window = None,
+    markers: options.Markers = None,
+    device: options.Device = "auto",
+    dtype: options.Dtype = "fp32",
+    revision: options.Revision = None,
+) -> None:
+    """Find how many usages of a word are needed to see a change, by planting changes in sentences of a corpus."""
+    from lexshift._checks import choice
+    from lexshift.cli.results import FORMATS, interruptible
+    from lexshift.cli.terminal import out as console
+    from lexshift.monitor import Silent
+    from lexshift.progress import Bars, err
+    from lexshift.simulation.power import power
+
+    choice(form, "format", FORMATS)
+    with interruptible(), Bars() as bars:
+        table = power(
+            *corpora,
+            model=model,
+            usages=_listed(usages, "usages", int),
+            changes=_listed(changes, "changes", float),
+            pairs=int(pairs) if pairs.isdecimal() else pairs,
+            trials=trials,
+            alpha=alpha,
+            words_tested=words_tested,
+            metric=metric,
+            space=space,
+            permutations=permutations,
+            seed=seed,
+            out=out,
+            monitor=Silent() if quiet else bars,
+            split=split,
+            language=language,
+            encoding=encoding,
+            errors=errors,
+            text_column=text_column,
+            layers=layers,
+            pooling=pooling,
+            window=window,
+            markers=markers,
+            device=device,
+            dtype=dtype,
+            revision=revision,
+        )
+    if form == "csv":
+        typer.echo(table.to_csv(index=False), nl=False)
+    elif form == "json":
+        typer.echo(table.to_json(orient="records", indent=1, double_precision=15))
+    else:
+        console.print(_shown(table))
+        if not quiet:
+            told = f"the share of {trials:,} draws in which p was up to {alpha / words_tested:g}, and its 95 % interval"
+            err.print(f"\n{told}; at change 0 it is the share of false alarms")
+
+
+def _listed(text: str, name: str, kind: Callable[[str], _T]) -> list[_T]:
+    from lexshift.errors import UserError
+
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise UserError(f"{name} must be numbers with commas between; got {text!r}") from None
+
+
+def _shown(table: pd.DataFrame) -> Table:
+    """A row for each change, a column for each number of usages, and what is enough."""
+    from rich.table import Table
+
+    from lexshift.simulation.power import WANTED, least_usages
+
+    shown, enough = Table(box=None, header_style="bold", pad_edge=False), least_usages(table)
+    shown.add_column("change", justify="right")
+    sizes = sorted(set(table["usages"]))
+    for size in sizes:
+        shown.add_column(f"{size:,} usages", justify="right", no_wrap=True)
+    shown.add_column(f"{WANTED:.0%} from".replace("%", " %"), justify="right")
+    for change, rows in table.groupby("change"):
+        cells = [f"{row.power:.2f} ({row.low:.2f} to {row.high:.2f})" for row in rows.itertuples()]
+        least = enough.get(float(change))
+        shown.add_row(f"{change:g}", *cells, "" if change == 0 else f"{least:,}" if least else f"over {max(sizes):,}")
+    return shown

@@ -1,0 +1,69 @@
+"""lexshift simulate: corpora in which it is known how much each word changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lexshift.cli import options
+
+
+def command(
+    corpora: Annotated[
+        list[str],
+        typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns."),
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the simulated corpora.")],
+    words: Annotated[int, typer.Option("--words", "-w", help="How many names are invented.")] = 30,
+    usages: Annotated[
+        int | None, typer.Option(help="Of each name: 100 in a corpus, 5 in a month, unless told.")
+    ] = None,
+    pairs: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Lines of word<TAB>word; by default chosen at random.")
+    ] = None,
+    pattern: Annotated[str, typer.Option(help="change, none (two corpora); step, season (with dates).")] = "change",
+    years: Annotated[int, typer.Option(help="Of step and season, twelve months each.")] = 6,
+    seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
+    split: options.Split = "auto",
+    language: options.Language = "en",
+    encoding: options.Encoding = "utf-8",
+    errors: options.Errors = "strict",
+    text_column: options.TextColumn = "text",
+) -> None:
+    """Make corpora with planted change: sentences of two words under one invented name, in a known mix."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from lexshift.cli.terminal import out as console
+    from lexshift.monitor import Silent
+    from lexshift.progress import Bars, err
+    from lexshift.simulation.corpora import simulate
+
+    with Bars() as bars:
+        planted = simulate(
+            *corpora,
+            out=out,
+            words=words,
+            usages=usages,
+            pairs=pairs,
+            pattern=pattern,
+            years=years,
+            seed=seed,
+            monitor=Silent() if quiet else bars,
+            split=split,
+            language=language,
+            encoding=encoding,
+            errors=errors,
+            text_column=text_column,
+        )
+    if quiet:
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in planted.columns:
+        table.add_column(name, justify="right" if name == "change" else "left")
+    for row in planted.to_dict("records"):
+        table.add_row(*(f"{value:.3g}" if isinstance(value, float) else Text(str(value)) for value in row.values()))
+    console.print(table)
+    err.print(Text("written: ").append(out, "bold"))

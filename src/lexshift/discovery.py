@@ -1,0 +1,293 @@
+"""Of all words, which changed? Count, choose, sample, encode, score, test and rank, at any size of the corpora."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from lexshift import _checks, swap
+from lexshift._contents import gather
+from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_files, refuse_same
+from lexshift._files import disk_faults, one_writer
+from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record
+from lexshift._settings import digest
+from lexshift._storing import check_periods, complete, in_folder, refuse_other
+from lexshift.corpus.frequent import LANGUAGES
+from lexshift.corpus.occurrences import Occurrences
+from lexshift.corpus.reading import Reading
+from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
+from lexshift.corpus.vocabulary import Vocabulary, choose_vocabulary
+from lexshift.discovered import Discovery
+from lexshift.distance.metric import Metric
+from lexshift.embedding import PRECISIONS, READING, settings_of
+from lexshift.encode import Encoder, as_encoder
+from lexshift.errors import UserError
+from lexshift.monitor import Monitor, reading_stage
+from lexshift.progress import watching
+from lexshift.result import PERIODS
+from lexshift.scale.control import spread
+from lexshift.scale.engine import Engine, as_engine, results
+from lexshift.scale.kept import Kept
+from lexshift.scale.parts import Counting, Part, Sampling, counted, parts_of, sampled
+from lexshift.scale.scored import score_all
+from lexshift.scoring import for_each
+from lexshift.siblings import Siblings
+from lexshift.space import fit_space
+
+PARTS = "parts"
+"""The folder of what is kept of a run: counts, samples and scores."""
+
+
+def discover(
+    old: Place,
+    new: Place,
+    *,
+    model: Any = "minilm",
+    min_count: int = 20,
+    top_words: int | None = None,
+    names: bool = False,
+    max_per_word: int | None = 200,
+    metric: str | Metric = METRIC,
+    strategy: swap.Strategy = "random",
+    normalised: bool = False,
+    rate: float | Literal["auto"] = RATE,
+    keep: float = 0.0,
+    space: str = SPACE,
+    repeats: int = 20,
+    alpha: float = 0.05,
+    seed: int = 0,
+    min_usages: int = 10,
+    permutations: int | Literal["auto"] = "auto",
+    resamples: int = 100,
+    out: Place | None = None,
+    labels: Sequence[str] | None = None,
+    match: str = "word",
+    engine: str | Engine = "local",
+    address: str | None = None,
+    workers: int | None = None,
+    monitor: Monitor | bool | None = True,
+    **options: Any,
+) -> Discovery:
+    """Find which of all words changed their meaning between two corpora.
+
+    Parameters
+    ----------
+    old, new : str or path
+        The two corpora: text files, tables, folders or patterns. Each is read twice.
+    model : str, path, (model, tokenizer) or Encoder
+        What embeds the usages; see :func:`lexshift.encode.as_encoder`.
+    min_count : int
+        How often a word must occur in each corpus.
+    top_words : int, optional
+        How many words are taken at most, the most frequent; all by default.
+    names : bool
+        Whether names are taken too: words that mostly have a capital letter inside sentences.
+    max_per_word : int, optional
+        At most this many usages of a word in a corpus, an unbiased sample; None for all. Samples of different words
+        share sentences.
+    metric, strategy, normalised, rate, space, repeats, alpha, seed, min_usages, labels, match
+        As for :func:`lexshift.compare`.
+    keep : float
+        The share of e_original that is added to what swapping takes off. None by default: it grows with a word's
+        ambiguity, by which words of all kinds would be ranked.
+    permutations : int or "auto"
+        The most permutations of a test; "auto" for as many as the number of words calls for, up to 100,000.
+    resamples : int
+        Of the bootstrap, for the 95 % intervals.
+    out : path, optional
+        A folder for the store of vectors, the scores and the page. A run that was stopped goes on where it was.
+    engine : "local" or "ray"
+        Where the work is done.
+    address : str, optional
+        Of a Ray cluster, "auto" for the one that this machine belongs to; by default one is started on this machine.
+    workers : int, optional
+        How many encoders a cluster runs; by default one for each GPU, or for its cores.
+    monitor : bool or Monitor
+        Whether to show progress where somebody watches, in a terminal or a notebook; or what hears of it.
+    **options
+        How text is read and encoded, as for :func:`lexshift.embed`.
+
+    Returns
+    -------
+    Discovery
+        As :func:`lexshift.compare` answers, with each word set against words of similar frequency and ambiguity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lexshift
+    >>> class Lengths:  # in place of model="minilm"
+    ...     def encode(self, sentences, spans):
+    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> old, new = lexshift.demo_corpora()
+    >>> found = lexshift.discover(old, new, model=Lengths(), min_count=25, resamples=20, monitor=False)
+    >>> "mouse" in found.words, "the" in found.words
+    (True, False)
+    """
+    sscd, settings = checked_settings(
+        metric=metric,
+        strategy=strategy,
+        normalised=normalised,
+        rate=rate,
+        keep=keep,
+        space=space,
+        repeats=repeats,
+        alpha=alpha,
+        seed=seed,
+        max_per_word=max_per_word,
+        min_usages=min_usages,
+        permutations=permutations,
+        resamples=resamples,
+        match=match,
+    )
+    settings["min_count"] = _checks.positive(min_count, "min_count")
+    settings["top_words"] = None if top_words is None else _checks.positive(top_words, "top_words")
+    precision = _checks.choice(options.get("precision", PRECISIONS[0]), "precision", PRECISIONS)
+    reading = Reading(**{name: value for name, value in options.items() if name in READING})
+    encoding = {name: value for name, value in options.items() if name not in EMBEDDING}
+    refuse_same(old, new)
+    if out is not None:
+        refuse_other_files(Path(out))
+    labelled = corpus_labels(old, new, labels)
+    parts = {label: parts_of(corpus) for label, corpus in zip(PERIODS, (old, new), strict=True)}
+    with watching(monitor or False) as heard, _folder(out) as folder:
+        if later_first(old, new):
+            heard.note(
+                f"by its name {labelled[0]} is later than {labelled[1]}: was the old corpus meant to come first?"
+            )
+        encoder = as_encoder(model, **encoding)
+        check_periods(encoder, list(PERIODS))
+        works = as_engine(engine, address, workers)
+        try:
+            job = _Job(dict(zip(PERIODS, (old, new), strict=True)), parts, reading, works, Kept(folder / PARTS), heard)
+            vocabulary = job.vocabulary(match, settings["min_count"], settings["top_words"], names)
+            asked = read_targets(vocabulary.words, match, reading.language)
+            embedding = {
+                "encoder": settings_of(encoder),
+                "reading": asdict(reading),
+                "match": match,
+                "sampling": {"max_per_word": settings["max_per_word"], "seed": 0, "shared": True},
+                "precision": precision,
+            }
+            siblings = job.store(None if out is None else folder / STORE, asked, embedding, encoder, (model, encoding))
+        finally:
+            works.close()
+        pairs = enough(siblings, asked.words, settings["min_usages"])
+        fitted = fit_space(pairs, space) if pairs else None
+        if fitted is not None:
+            pairs = fitted.of(pairs)
+        sizes = (siblings.index["corpora"][0]["passages"], siblings.index["corpora"][1]["passages"])
+        sscd = replace(sscd, corpus_sizes=sizes if normalised else None)
+        scores = score_all(
+            pairs,
+            sscd,
+            settings["rate"],
+            settings["permutations"],
+            resamples,
+            settings["confidence"],
+            settings["alpha"],
+            job.kept,
+            digest([siblings.fingerprint, space]),
+            heard,
+        )
+        settings["function_words"] = vocabulary.language
+        settings["names"] = vocabulary.names
+        settings["candidates"] = len(vocabulary.words)
+        settings["permutations"] = max((s.test.permutations for s in scores.words.values()), default=0)
+        run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), labelled)
+        spreads = for_each(pairs, lambda word: spread(*pairs[word]), lambda _: None)
+        found = Discovery(siblings, asked.words, scores, labelled, run, fitted, vocabulary, spreads)
+        if out is not None:
+            heard.stage("report", 1, "pages")
+            found.save(out)
+            heard.advance(1, 1)
+    return found
+
+
+@contextmanager
+def _folder(out: Place | None) -> Iterator[Path]:
+    """The folder of the run, which has one writer; without one, a folder that is gone with the run."""
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="lexshift-") as temporary:
+            yield Path(temporary)
+        return
+    folder = Path(out)
+    with disk_faults(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with one_writer(folder):
+        yield folder
+
+
+@dataclass
+class _Job:
+    """The two passes over the corpora, and the store."""
+
+    corpora: dict[str, Place]
+    parts: dict[str, list[Part]]
+    reading: Reading
+    engine: Engine
+    kept: Kept
+    monitor: Monitor
+
+    def vocabulary(self, match: str, min_count: int, top_words: int | None, names: bool) -> Vocabulary:
+        """Count the words of both corpora, and choose."""
+        counting = Counting(match, self.reading)
+        counts = [
+            counted(
+                results(counting, parts, self.engine, self.kept, reading_stage(self.monitor, f"counting {label}")),
+                os.fspath(self.corpora[label]),
+            )
+            for label, parts in self.parts.items()
+        ]
+        lemmas = folded_lemmas(self.reading.language) if match == "lemma" else None
+        found = choose_vocabulary(counts[0], counts[1], min_count, top_words, names, lemmas)
+        language = f"{LANGUAGES[found.language]} " if found.language else ""
+        left = ", ".join(f"{n:,} {reason}" for reason, n in found.reasons().items())
+        self.monitor.note(f"{len(found.words):,} words to look at; left out: {left}")
+        if not language:
+            self.monitor.note("no function words are left out, as the language of the new corpus is not known")
+        if found.names.startswith("kept, "):
+            self.monitor.note(f"names are {found.names}")
+        return found
+
+    def store(
+        self,
+        out: Path | None,
+        asked: Targets,
+        settings: dict[str, Any],
+        encoder: Encoder,
+        recipe: tuple[Any, dict[str, Any]],
+    ) -> Siblings:
+        """Sample the occurrences of the words, and encode them."""
+        sampling = settings["sampling"]
+        job = Sampling(asked.forms, asked.match, self.reading, sampling["max_per_word"], sampling["seed"])
+
+        def run(folder: Path, store: Siblings | None) -> Siblings:
+            if store is not None:
+                refuse_other(store, settings)
+            scanned = {label: self._sampled(label, job) for label in self.parts}
+            if store is not None:
+                self._refuse_changed(store, scanned)
+            contents = gather(asked.forms, asked.words, scanned, None)
+            encode = self.engine.encode(encoder, *recipe)
+            return complete(folder, contents, store, encoder, settings, self.monitor, encode)
+
+        return in_folder(out, run)
+
+    def _sampled(self, label: str, job: Sampling) -> Occurrences:
+        progress = reading_stage(self.monitor, f"sampling {label}")
+        found = results(job, self.parts[label], self.engine, self.kept, progress)
+        return sampled(found, os.fspath(self.corpora[label]), job.max_per_word)
+
+    def _refuse_changed(self, store: Siblings, scanned: dict[str, Occurrences]) -> None:
+        for entry in store.index["corpora"]:
+            if scanned[entry["label"]].content != entry["content"]:
+                raise UserError(
+                    f"the {entry['label']} corpus is not the one that the store {str(store.path)!r} was made from; "
+                    f"choose another folder (--out)"
+                )

@@ -1,0 +1,228 @@
+"""How many usages are needed to see a change of a given size: the power of the permutation test, by simulation.
+
+The usages of some invented names are embedded once. Then for each number of usages and each change, old and new sets
+are drawn from the vectors many times, and tested as ``compare`` tests them.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from lexshift import _checks
+from lexshift._running import METRIC, SPACE
+from lexshift._streams import check_seed, generator
+from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import find_sources
+from lexshift.distance.metric import Metric, get
+from lexshift.embedding import READING, embed_usages
+from lexshift.encode import as_encoder
+from lexshift.errors import UserError
+from lexshift.monitor import Monitor
+from lexshift.progress import watching
+from lexshift.significance import STAGES
+from lexshift.simulation.drawing import Drawing
+from lexshift.simulation.names import invent_names
+from lexshift.simulation.planting import deal, rename
+from lexshift.simulation.sources import Place, Text, choose_pairs, given_pairs, read_pairs
+from lexshift.space import KINDS, fit_space
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SIDES = ("first", "second")
+WANTED = 0.8  # the power that is commonly asked for
+_FINER = 5  # the least p is so many times below the level of the test
+_SPREAD = 4  # standard deviations by which a draw may have more than half of its usages from one word
+
+
+def power(
+    *corpora: Place,
+    model: Any = "minilm",
+    usages: Sequence[int] = (10, 20, 50, 100),
+    changes: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
+    pairs: int | Place | Iterable[Sequence[str]] = 20,
+    trials: int = 200,
+    alpha: float = 0.05,
+    words_tested: int = 1,
+    metric: str | Metric = METRIC,
+    space: str = SPACE,
+    permutations: int | None = None,
+    seed: int = 0,
+    out: Place | None = None,
+    monitor: Monitor | bool | None = True,
+    **options: Any,
+) -> pd.DataFrame:
+    """How often a planted change is seen, for each number of usages and each size of the change.
+
+    Parameters
+    ----------
+    *corpora : str or path
+        Where sentences are taken from, best those that are to be compared: text files, tables, folders or patterns.
+    model : str, path, (model, tokenizer) or Encoder
+        What embeds the usages; see :func:`lexshift.encode.as_encoder`.
+    usages : sequence of int
+        How many usages of a name there are in either set.
+    changes : sequence of float
+        By how much the share of one source word differs between the sets, above 0 and up to 1. No change at all is
+        always tried too: its power is the share of false alarms.
+    pairs : int, path or list of (str, str)
+        How many pairs of source words are chosen at random, or the pairs, as for :func:`lexshift.simulate`.
+    trials : int
+        Draws for each number of usages and each change, the pairs taking turns.
+    alpha : float
+        The p up to which a change counts as seen.
+    words_tested : int
+        If so many words are tested together, p must be up to alpha / words_tested: what is then seen stays so after any
+        correction for many tests, so the power is a lower bound.
+    metric, space
+        As for :func:`lexshift.compare`, which decide what is tested.
+    permutations : int, optional
+        The most of a test; by default as many as the level of the test asks for.
+    seed : int
+        Of every random choice.
+    out : path, optional
+        A folder for the store of vectors, which is used again with the same corpora, pairs, usages and seed.
+    monitor : bool or Monitor
+        As for :func:`lexshift.compare`.
+    **options
+        How text is read and encoded, as for :func:`lexshift.embed`.
+
+    Returns
+    -------
+    DataFrame
+        Columns usages, change, trials, seen, power (the share seen), low and high (its 95 % interval after Wilson).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import lexshift
+    >>> class Lengths:  # in place of model="minilm"
+    ...     def encode(self, sentences, spans):
+    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> pairs = [("mouse", "bread"), ("river", "winter")]
+    >>> old, new = lexshift.demo_corpora()
+    >>> table = lexshift.power(old, new, model=Lengths(), pairs=pairs, usages=[10], changes=[1], trials=20)
+    >>> table[["usages", "change", "trials"]]
+       usages  change  trials
+    0      10     0.0      20
+    1      10     1.0      20
+    """
+    import pandas as pd
+
+    sizes = _sizes(usages)
+    shares = _shares(changes)
+    level = _checks.between_0_and_1(alpha, "alpha") / _checks.positive(words_tested, "words_tested")
+    trials = _checks.positive(trials, "trials")
+    most = _permutations(permutations, level)
+    seed = check_seed(seed)
+    _checks.choice(space, "space", KINDS)
+    get(metric)
+    given = None if isinstance(pairs, int) else read_pairs(pairs)
+    count = _checks.positive(pairs, "pairs") if given is None else len(given)
+    for corpus in corpora:
+        find_sources(corpus)
+    need = max(sizes) + math.ceil(_SPREAD * math.sqrt(max(sizes) / 2))  # of either word: half of both sets, and luck
+    with watching(monitor or False) as heard:
+        encoder = as_encoder(model, **{name: value for name, value in options.items() if name not in READING})
+        if getattr(
+            encoder, "periods", ()
+        ):  # a usage is drawn into the old set in one trial, into the new one in another
+            raise UserError("usages of no period in particular cannot be embedded by a model that tells periods apart")
+        reading = Reading(**{name: value for name, value in options.items() if name in READING})
+        text = Text(corpora, reading, heard)
+        frame = _usages_of(text, given, count, need, seed)
+        store = embed_usages(frame, encoder, out, SIDES, monitor=heard)
+        vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}
+        drawing = Drawing(dict(fit_space(vectors, space).of(vectors)), metric, most, seed)
+        cells = [(size, share) for size in sizes for share in shares]
+        heard.stage("testing", len(cells), "cells")
+        rows = []
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            for done, (size, share) in enumerate(cells, 1):
+                seen = sum(p <= level for p in pool.map(partial(drawing.p, size, share), range(trials)))
+                low, high = wilson(seen, trials)
+                rows.append((size, share, trials, seen, seen / trials, low, high))
+                heard.advance(done, done)
+    return pd.DataFrame(rows, columns=["usages", "change", "trials", "seen", "power", "low", "high"])
+
+
+def least_usages(table: pd.DataFrame, wanted: float = WANTED) -> dict[float, int | None]:
+    """For each change of a table of :func:`power`, the number of usages from which on its power is enough.
+
+    None if it is not with the most that were tried.
+
+    >>> import pandas as pd
+    >>> powers = {"usages": [10, 20, 10, 20], "change": [0.5, 0.5, 1, 1], "power": [0.3, 0.6, 0.7, 0.9]}
+    >>> least_usages(pd.DataFrame(powers))
+    {0.5: None, 1.0: 20}
+    """
+    found: dict[float, int | None] = {}
+    for change, rows in table[table["change"] > 0].groupby("change"):
+        enough: int | None = None
+        for size, share in sorted(zip(rows["usages"], rows["power"], strict=True), reverse=True):
+            if share < wanted:
+                break
+            enough = int(size)
+        found[float(change)] = enough
+    return found
+
+
+def wilson(seen: int, trials: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """The interval of a share after Wilson (1927): 95 % of such intervals hold the true one.
+
+    >>> [round(value, 3) for value in wilson(8, 10)]
+    [0.49, 0.943]
+    """
+    share, shrink = seen / trials, 1 + z**2 / trials
+    middle = (share + z**2 / (2 * trials)) / shrink
+    half = z / shrink * math.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
+    return max(middle - half, 0.0), min(middle + half, 1.0)
+
+
+def _usages_of(text: Text, given: list[tuple[str, str]] | None, count: int, need: int, seed: int) -> pd.DataFrame:
+    """As many renamed usages of each source word as are needed, as a table for :func:`embed_usages`."""
+    import pandas as pd
+
+    counts = text.counts()
+    if given is None:
+        sources = choose_pairs(text, counts, count, need, seed)
+    else:
+        sources = given_pairs(text, given, [(need, need)] * count)
+    rows = []
+    for name, sides in zip(invent_names(count, counts.counts, seed), sources.values(), strict=True):
+        (dealt,) = deal(*sides, ((need, need),), generator(seed, "power", f"usages {name}"))
+        for word, usage in dealt:
+            renamed = rename(usage, name)
+            rows.append((name, SIDES[word], renamed.sentence, renamed.start, renamed.end))
+    return pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
+
+
+def _sizes(usages: Sequence[int]) -> list[int]:
+    if isinstance(usages, (str, int)) or not len(usages):
+        raise UserError(f"usages must be a list of whole numbers, as in 10,20,50; got {usages!r}")
+    return sorted({_checks.positive(size, "every number of usages", _checks.MIN_ROWS) for size in usages})
+
+
+def _shares(changes: Sequence[float]) -> list[float]:
+    """The changes in order, with no change before them."""
+    if isinstance(changes, (str, float, int)) or not len(changes):
+        raise UserError(f"changes must be a list of numbers from 0 to 1, as in 0.1,0.5,1; got {changes!r}")
+    return sorted({0.0, *(float(_checks.fraction(change, "every change")) for change in changes)})
+
+
+def _permutations(asked: int | None, level: float) -> int:
+    """How many permutations a test may take: enough for a p well below the level."""
+    if asked is None:
+        asked = next((stage for stage, _ in STAGES if stage >= _FINER / level), STAGES[-1][0])
+    most = _checks.positive(asked, "permutations")
+    if 1 / (most + 1) > level:
+        raise UserError(
+            f"with {most:,} permutations no p is below 1/{most + 1:,}, and so none up to {level:g}: take "
+            f"{math.ceil(1 / level):,} permutations, or test fewer words"
+        )
+    return most

@@ -1,0 +1,78 @@
+"""What periods are called, and where the results of a trace may go."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from lexshift import _checks
+from lexshift._corpora import Place, _printable, corpus_labels, later_first, refuse_same
+from lexshift.corpus.periods import BY
+from lexshift.corpus.sources import as_text
+from lexshift.errors import UserError
+from lexshift.result import RUN, SCORES_CSV
+
+TRACE_CSV, WORDS_CSV, REPORT = "trace.csv", "words.csv", "trace.html"
+FILES = (TRACE_CSV, WORDS_CSV, RUN, REPORT)
+
+
+def period_labels(corpora: Sequence[Place], labels: Sequence[str] | None) -> tuple[str, ...]:
+    """What the periods are called: as asked, or by their files, or by their numbers."""
+    if len(corpora) == 2:
+        return corpus_labels(corpora[0], corpora[1], labels)
+    if labels is not None:
+        listed = not isinstance(labels, str) and isinstance(labels, Iterable)
+        chosen = tuple(_printable(str(label)) for label in labels) if listed else ()
+        if len(chosen) != len(corpora) or not all(chosen) or len(set(chosen)) != len(chosen):
+            raise UserError(f"labels must be {len(corpora)} different names, one for each period; got {labels!r}")
+        return chosen
+    names = tuple(_printable(as_text(Path(os.path.abspath(corpus)).name.split(".")[0])) for corpus in corpora)
+    plain = len(set(names)) == len(names) and all(name and not re.search(r"[*?\[]", name) for name in names)
+    return names if plain else tuple(f"period {i}" for i in range(1, len(corpora) + 1))
+
+
+def default_out(corpora: Sequence[Place], by: str | None) -> str:
+    """The folder for the results when nobody names one: after the corpora."""
+    if by is not None:
+        names = [as_text(Path(os.path.abspath(corpora[0])).name.split(".")[0]), by]
+    else:
+        labels = period_labels(corpora, None)
+        names = [labels[0], labels[-1]]
+    return "lexshift-trace-" + "-".join(re.sub(r"[^\w.]+", "_", name) for name in names)
+
+
+def check_corpora(corpora: Sequence[Place], by: str | None, labels: Sequence[str] | None) -> None:
+    """Refuse what is no sequence of periods."""
+    if by is not None:
+        _checks.choice(by, "by", BY)
+    if by is None and len(corpora) < 2:
+        raise UserError(
+            "one corpus has no periods: give two or more, the earliest first, or say how to cut it (--by year, decade "
+            "or month)"
+        )
+    if by is not None and (len(corpora) != 1 or labels is not None):
+        raise UserError(f"by {by!r} cuts one corpus into periods, which have their names; got {len(corpora)} corpora")
+    for old, new in itertools.combinations(corpora, 2):
+        refuse_same(old, new)
+
+
+def out_of_order(corpora: Sequence[Place], labels: Sequence[str]) -> tuple[str, str] | None:
+    """Two neighbours of which, by their names, the earlier is the later one."""
+    for i, (old, new) in enumerate(itertools.pairwise(corpora)):
+        if later_first(old, new):
+            return labels[i], labels[i + 1]
+    return None
+
+
+def refuse_other_files(folder: Path) -> None:
+    """Results take the place of earlier results of a trace, never of anything else."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"the results {str(folder)!r} would be a folder, but there is a file of that name")
+    if (folder / SCORES_CSV).exists():
+        raise UserError(f"the folder {str(folder)!r} holds a comparison; choose another folder for the trace (--out)")
+    there = [name for name in FILES if (folder / name).exists()]
+    if there and not {RUN, TRACE_CSV} <= set(there):
+        raise UserError(f"{str(folder / there[0])!r} is not from a trace; choose another folder (--out)")

@@ -1,0 +1,168 @@
+"""lexshift trace: its options, what it prints, and mistakes in one sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import zlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+import typer
+
+from lexshift.cli import trace as cli_trace
+from lexshift.cli.traces import sparkline
+from lexshift.errors import UserError
+from lexshift.tracing import tracer
+from lexshift.tracing.outcome import Trace
+
+FEW = ["--permutations", "99", "--resamples", "9", "--repeats", "3", "--split", "lines"]
+SHAPES, THINGS = ["red", "blue", "round", "heavy"], ["box", "door", "lamp", "coat", "ring"]
+OLD, NEW = "a mouse hid under the {} in the barn", "click the mouse to move the {} across the screen"
+SAME = "the bread lay near the {} on a shelf"
+
+
+@cache
+def vector_of(word: str) -> npt.NDArray[np.float32]:
+    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=6).astype(np.float32)
+
+
+class Toy:
+    """An encoder of the words around a word."""
+
+    settings = {"model": "toy"}  # noqa: RUF012
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        assert len(sentences) == len(spans)
+        return np.array([np.mean([vector_of(word) for word in s.split()], axis=0) for s in sentences], np.float32)
+
+
+class Shell:
+    """Runs the command with an encoder that is made at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.options: dict[str, Any] = {}
+        self.found: Trace | None = None
+        self._app = typer.Typer()
+        self._app.command("trace")(cli_trace.command)
+        real = tracer.trace
+
+        def kept(*args: Any, **kwargs: Any) -> Trace:
+            self.options = kwargs
+            self.found = real(*args, **kwargs)
+            return self.found
+
+        monkeypatch.setattr(tracer, "as_encoder", lambda *_, **__: Toy())
+        monkeypatch.setattr(tracer, "trace", kept)
+
+    def run(self, *words: str) -> tuple[str, str]:
+        self._app([*words, *FEW], standalone_mode=False)
+        out, err = self._capsys.readouterr()
+        return out, err
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    fillers = [f"{shape} {thing}" for shape in SHAPES for thing in THINGS]
+    for name, pattern in (("1950s", OLD), ("1980s", OLD), ("2010s", NEW)):
+        lines = [p.format(filler) for p in (pattern, SAME) for filler in fillers]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + f"\nin the {name}\n")
+    rows = [
+        (year, p.format(filler))
+        for year, p in (("1955", OLD), ("1988-02-03", OLD), ("2013", NEW))
+        for filler in fillers
+    ]
+    rows += [(year, SAME.format(filler)) for year in ("1955", "1988", "2013", "") for filler in fillers]
+    (tmp_path / "news.jsonl").write_text("".join(json.dumps({"when": y, "text": t}) + "\n" for y, t in rows))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.fsync", lambda _: None)
+    return Shell(monkeypatch, capsys)
+
+
+def test_a_table_of_words(shell: Shell) -> None:
+    out, err = shell.run("1950s.txt", "1980s.txt", "2010s.txt", "--words", "mouse,bread,comet,nowhere")
+    lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
+    assert lines[0] == "word 1950s … 2010s change q verdict change points"
+    mouse = next(line for line in lines if line.startswith("mouse"))
+    assert (mouse.split()[1][0], mouse.split()[1][2]) == ("▁", "█")
+    assert mouse.endswith("changed 2010s")
+    assert next(line for line in lines if line.startswith("bread")).endswith("stable")
+    assert "nowhere too few 10 usages are needed in two periods" in lines
+    assert "1 of 2 words changed over 3 periods, 1950s to 2010s, at a false discovery rate of 0.05" in err
+    assert "report: lexshift-trace-1950s-2010s/trace.html" in err
+    assert Path("lexshift-trace-1950s-2010s/trace.html").is_file()
+
+
+def test_one_corpus_by_decades(shell: Shell) -> None:
+    out, err = shell.run("news.jsonl", "--by", "decade", "--date-column", "when", "-w", "mouse,bread", "-o", "found")
+    assert "1950s … 2010s" in out
+    assert "skipped or altered in 1950s: 20 records without a date, of all periods" in err
+    assert {path.name for path in Path("found").iterdir()} == {
+        "store",
+        "trace.csv",
+        "words.csv",
+        "run.json",
+        "trace.html",
+    }
+    shell.run("news.jsonl", "--by", "decade", "--date-column", "when", "-w", "mouse", "-q")
+    assert Path("lexshift-trace-news-decade/trace.csv").is_file()
+
+
+def test_csv_and_json_are_the_tables(shell: Shell) -> None:
+    corpora = ("1950s.txt", "1980s.txt", "2010s.txt")
+    out, err = shell.run(*corpora, "--words", "mouse,bread", "--format", "csv", "--quiet", "--labels", "a,b,c")
+    assert err == ""
+    assert shell.found is not None
+    pd.testing.assert_frame_equal(
+        pd.read_csv(io.StringIO(out), keep_default_na=False), shell.found.table, check_dtype=False
+    )
+    assert shell.found.periods == ["a", "b", "c"]
+    out, _ = shell.run(*corpora, "--words", "mouse,bread", "--format", "json", "--quiet", "--out", "other")
+    told = json.loads(out)
+    assert [row["word"] for row in told["words"]] == shell.found.words["word"].tolist()
+    assert [row["score"] for row in told["steps"]] == pytest.approx(shell.found.table["score"].tolist(), rel=1e-12)
+
+
+def test_every_option_arrives(shell: Shell) -> None:
+    shell.run(
+        *("1950s.txt", "2010s.txt", "-w", "mouse", "--metric", "cosine", "--rate", "auto", "--alpha", "0.1"),
+        *("--seed", "3", "--max-per-word", "0", "--min-usages", "4", "--space", "raw", "--normalised", "--keep", "0.5"),
+    )
+    expected = {"metric": "cosine", "rate": "auto", "alpha": 0.1, "seed": 3, "max_per_word": None, "min_usages": 4}
+    assert shell.options.items() >= (expected | {"space": "raw", "normalised": True, "keep": 0.5, "by": None}).items()
+
+
+def test_periods_that_are_skipped_are_dots(shell: Shell) -> None:
+    with Path("1980s.txt").open("w") as file:
+        file.write("one mouse only\n")
+    shell.run("1950s.txt", "1980s.txt", "2010s.txt", "-w", "mouse")
+    assert shell.found is not None
+    highest = shell.found.table["score"].max()
+    assert sparkline(shell.found, "mouse", highest).plain == "▁·█"
+    assert sparkline(shell.found, "mouse", 0.0).plain == "▁·▁"
+    assert [str(span.style) for span in sparkline(shell.found, "mouse", highest).spans] == ["dim", "dim"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["1950s.txt", "-w", "mouse"], "one corpus has no periods"),
+        (["1950s.txt", "2010s.txt", "-w", "mouse", "--format", "xml"], "format must be one of csv, json, table"),
+        (["1950s.txt", "2010s.txt", "-w", "mouse", "--rate", "often"], "rate must be a number from 0 to 1, or auto"),
+        (["1950s.txt", "2010s.txt", "-w", "mouse", "--max-per-word", "-1"], "max-per-word must be a whole number"),
+        (["news.jsonl", "--by", "week", "-w", "mouse"], "by must be one of decade, month, year"),
+        (["news.jsonl", "--by", "year", "-w", "mouse"], "no file of 'news.jsonl' has a year"),
+        (["1950s.txt", "missing.txt", "-w", "mouse"], "no such file or folder"),
+    ],
+    ids=["one corpus", "format", "rate", "sample", "by", "no dates", "no file"],
+)
+def test_mistakes_are_told_in_a_sentence(shell: Shell, words: list[str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        shell.run(*words)

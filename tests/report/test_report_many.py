@@ -1,0 +1,356 @@
+"""The page of three thousand words in a browser: few rows at a time, and all that a small page can do."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+
+import lexshift
+from lexshift import Result
+from lexshift.report.page import percent, render
+from lexshift.scoring import Scores, WordScore
+from lexshift.significance import Interval, PermutationTest
+from lexshift.sscd import Change
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tested in a browser, which needs playwright")
+expect = sync_api.expect
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the page is tested in a browser, and there is no chromium")
+
+N = 3_000
+HOSTILE = ["<script>window.hacked=1</script>", "\"'><img/src=x/onerror=window.hacked=1>", "‮reversed", "__proto__"]
+WORDS = [f"word{i:04d}" for i in range(N - len(HOSTILE))] + HOSTILE
+FEW = {f"word{i:04d}" for i in range(0, 400, 40)}  # words without a score
+PERMUTATIONS = 9_999
+LATE = "word0800"
+
+
+class Lengths:
+    """An encoder without a model."""
+
+    settings = {"model": "toy"}  # noqa: RUF012
+
+    def encode(self, sentences: Any, spans: Any) -> npt.NDArray[np.float32]:
+        return np.array([[len(s), s.count("a"), at] for s, (at, _) in zip(sentences, spans, strict=True)], np.float32)
+
+
+def usages() -> pd.DataFrame:
+    rows = [
+        (
+            word,
+            corpus,
+            f"{'a' * (k + shift)} {word} </script><script>window.hacked=1</script> {corpus} {k}",
+            k + shift + 1,
+        )
+        for word in WORDS
+        for corpus, shift in (("old", 1), ("new", 2))
+        for k in range(2)
+    ]
+    frame = pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start"])
+    return frame.assign(end=frame["start"] + frame["word"].str.len())
+
+
+def scored(word: str, rng: np.random.Generator) -> WordScore:
+    score = round(float(rng.gamma(2, 0.02)), 3)  # with ties
+    exceeding = int(min(PERMUTATIONS, (PERMUTATIONS + 1) * 10 ** (-40 * score) * rng.uniform(0.5, 2)))
+    p = (1 + exceeding) / (1 + PERMUTATIONS)
+    assert word
+    return WordScore(
+        Change(score, 0.01, 0.4 + score, rng.normal(0.4, 0.01, 5), 0.3, 1, 2, 2),
+        Interval(max(0.0, score - 0.02), score + 0.02, 0.95, 0.0),
+        PermutationTest(p, 0.4 + score, exceeding, PERMUTATIONS, False),
+    )
+
+
+@pytest.fixture(scope="module")
+def plain_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
+    """A result of very many words, whose scores are drawn and not computed."""
+    folder = tmp_path_factory.mktemp("many")
+    for name in ("old", "new"):
+        (folder / name).write_text("".join(f"{'a' * i} bank {name}\n" for i in range(4)))
+    options: dict[str, Any] = {"permutations": PERMUTATIONS, "resamples": 2, "repeats": 2, "min_usages": 2}
+    base = lexshift.compare(folder / "old", folder / "new", ["bank"], model=Lengths(), monitor=False, **options)
+    store = lexshift.embed_usages(usages(), Lengths(), out=folder / "store", labels=["old", "new"])
+    for entry, known in zip(store.index["corpora"], base.siblings.index["corpora"], strict=True):
+        entry.update({key: value for key, value in known.items() if not entry.get(key)})
+    rng = np.random.default_rng(0)
+    words = {word: scored(word, rng) for word in WORDS if word not in FEW}
+    return Result(store, WORDS, Scores(words, base.scores.curve, base.scores.sscd), ("1900s", "2000s"), base.run)
+
+
+def with_similar(result: Result) -> Result:
+    """The same result, in which words are set against similar ones; of one word nothing is known."""
+    table, rng = result.table, np.random.default_rng(1)
+    known = (table["verdict"] != "too few").to_numpy() & (table["word"] != LATE).to_numpy()
+    other = Result(result.siblings, result.words, result.scores, result.labels, result.run)
+    above = np.where(known, rng.integers(0, 1001, len(table)) / 1000, np.nan)
+    other.__dict__["table"] = table.assign(excess=np.where(known, rng.normal(size=len(table)), np.nan), above=above)
+    return other
+
+
+@pytest.fixture(scope="module")
+def result(plain_result: Result) -> Result:
+    return with_similar(plain_result)
+
+
+@pytest.fixture(scope="module")
+def file(result: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return result.report(tmp_path_factory.mktemp("page") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def wrong() -> list[str]:
+    """What should not happen in a page."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path, wrong: list[str]) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on(
+        "request", lambda request: None if request.url.startswith(("file:", "blob:")) else wrong.append(request.url)
+    )
+    page.goto(file.as_uri())
+    expect(page.locator("#word h2")).to_be_visible()
+    yield page
+    assert page.evaluate("window.hacked") is None
+    page.close()
+    assert wrong == []
+
+
+def rows(page: Page) -> Locator:
+    return page.locator("#ranking tbody tr")
+
+
+def in_document(page: Page) -> list[tuple[int, str]]:
+    """The number of each row that is in the document, from 0, and its word."""
+    read = "rows => rows.map((row) => [Number(row.getAttribute('aria-rowindex')) - 2, row.cells[0].textContent])"
+    return [(place, word) for place, word in rows(page).evaluate_all(read)]
+
+
+def scroll(page: Page, share: float) -> None:
+    """Scroll the table to a share of its height, and wait until it has drawn its rows."""
+    page.locator("#words .scroll").evaluate("(node, share) => { node.scrollTop = share * node.scrollHeight; }", share)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def seen(page: Page) -> list[str]:
+    """The words whose rows are in view."""
+    read = """frame => {
+      const box = frame.getBoundingClientRect();
+      const top = frame.querySelector("thead").getBoundingClientRect().bottom;
+      return [...frame.querySelectorAll("tbody tr")].filter((row) => {
+        const at = row.getBoundingClientRect();
+        return at.top >= top - 1 && at.bottom <= box.bottom + 1;
+      }).map((row) => row.cells[0].textContent);
+    }"""
+    return list(page.locator("#words .scroll").evaluate(read))
+
+
+def ordered(result: Result, key: str, down: bool) -> list[str]:
+    """The words as the table should have them when it is sorted; those without a number last."""
+    values = dict(zip(result.table["word"], result.table[key], strict=True))
+    known = [word for word, value in values.items() if value == value]
+    return sorted(known, key=values.__getitem__, reverse=down) + [w for w, value in values.items() if value != value]
+
+
+def holds(page: Page, expected: list[str]) -> None:
+    """Wherever the table is scrolled to, it has the rows of that place."""
+    expect(page.locator("#ranking")).to_have_attribute("aria-rowcount", str(len(expected) + 1))
+    for share in (0.0, 0.37, 1.0):
+        scroll(page, share)
+        found = in_document(page)
+        assert found == [(i, expected[i]) for i in range(found[0][0], found[0][0] + len(found))]
+        assert len(found) < 100
+        visible = seen(page)
+        assert len(visible) >= min(len(expected), 10)
+        assert set(visible) <= {word for _, word in found}
+    assert seen(page)[-1] == expected[-1]
+
+
+def test_it_has_far_fewer_rows_than_words_and_shows_every_part(page: Page, result: Result) -> None:
+    expect(page.locator("#shown")).to_have_text("3,000 of 3,000")
+    assert page.locator("*").count() < 3_000
+    holds(page, result.table["word"].tolist())
+
+
+def test_all_rows_are_of_one_height(page: Page) -> None:
+    page.get_by_label("Show").select_option("too few")
+    few = rows(page).evaluate_all("rows => rows.map((row) => row.getBoundingClientRect().height)")
+    page.get_by_label("Show").select_option("all")
+    all_rows = rows(page).evaluate_all("rows => rows.map((row) => row.getBoundingClientRect().height)")
+    assert len(few) == len(FEW)
+    assert max(few + all_rows) - min(few + all_rows) < 0.02
+
+
+@pytest.mark.parametrize(("key", "down"), [("score", False), ("q", False), ("above", True)])
+def test_sorting_is_that_of_the_table(page: Page, result: Result, key: str, down: bool) -> None:
+    page.locator(f"#ranking thead [data-key={key}] button").click()
+    holds(page, ordered(result, key, down))
+
+
+def test_the_filter_and_the_verdict_choose_among_all_words(page: Page, result: Result) -> None:
+    scroll(page, 1.0)
+    page.get_by_label("Filter").fill("WORD1")
+    table = result.table
+    wanted = table["word"].str.startswith("word1")
+    assert [word for _, word in in_document(page)] == table["word"][wanted].tolist()[: rows(page).count()]
+    holds(page, table["word"][wanted].tolist())
+    page.get_by_label("Show").select_option("changed")
+    holds(page, table["word"][wanted & (table["verdict"] == "changed")].tolist())
+
+
+def test_arrow_keys_go_on_beyond_what_was_in_view(page: Page, result: Result) -> None:
+    words = result.table["word"].tolist()
+    rows(page).first.locator("a").focus()
+    for _ in range(70):
+        page.keyboard.press("ArrowDown")
+    expect(rows(page).get_by_role("link", name=words[70], exact=True)).to_be_focused()
+    assert words[70] in seen(page)
+    scroll(page, 1.0)  # the row with the focus is no longer in the document
+    page.keyboard.press("ArrowUp")
+    expect(rows(page).get_by_role("link", name=words[69], exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#word h2")).to_have_text(words[69])
+
+
+@pytest.mark.parametrize("word", [LATE, *HOSTILE])
+def test_an_address_opens_its_word_with_its_sentences_and_its_row(page: Page, file: Path, word: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{file.as_uri()}#word={quote(word, safe='')}")
+    expect(page.locator("#word h2")).to_be_visible()
+    assert page.locator("#word h2").text_content() == word
+    for period, shift in (("old", 1), ("new", 2)):
+        items = page.locator(f"#word .evidence .{period} li").all_text_contents()
+        tail = f"{word} </script><script>window.hacked=1</script> {period}"
+        assert sorted(items) == sorted(f"{'a' * (k + shift)} {tail} {k}" for k in range(2))
+    assert page.locator("#ranking tr.chosen th").text_content() == word
+    assert word in seen(page)
+    assert page.locator("#volcano a.chosen").get_attribute("data-word") == word
+
+
+def test_choosing_one_word_after_the_other_ends_with_the_last(page: Page, result: Result) -> None:
+    words = result.table["word"].tolist()
+    page.evaluate(
+        "words => { for (const word of words) location.hash = `word=${word}`; }", [words[5], words[1500], words[9]]
+    )
+    expect(page.locator("#word h2")).to_have_text(words[9])
+    expect(page.locator("#word .evidence li").first).to_contain_text(words[9])
+    expect(page.locator("#volcano a.chosen")).to_have_count(1)
+
+
+def test_a_dot_among_thousands_is_found_by_hovering_and_clicking(page: Page, result: Result) -> None:
+    assert page.locator("#volcano a").count() <= 201
+    at = page.locator("#volcano svg").evaluate(
+        """(svg) => { // the lowest dot that is no link, in the window
+          const dots = [...svg.querySelector("path.many.stable").getAttribute("d").matchAll(/M([\\d.-]+),([\\d.-]+)/g)];
+          const [, x, y] = dots.reduce((best, dot) => (Number(dot[2]) > Number(best[2]) ? dot : best));
+          const frame = svg.getBoundingClientRect();
+          return [frame.left + Number(x) + 3, frame.top + Number(y)];
+        }"""
+    )
+    page.mouse.move(*at)
+    expect(page.locator("#tip")).to_contain_text(": stable, change ")
+    name = page.locator("#tip b").text_content()
+    assert name in set(result.table["word"])
+    page.mouse.click(*at)
+    expect(page.locator("#word h2")).to_have_text(name or "")
+    expect(page.locator("#volcano a.chosen")).to_have_attribute("data-word", name or "")
+    page.mouse.move(1, 1)
+    expect(page.locator("#tip")).to_be_hidden()
+
+
+def test_the_chart_of_thousands_can_be_saved_with_all_its_dots(page: Page, result: Result) -> None:
+    with page.expect_download() as waiting:
+        page.locator("#volcano").get_by_role("button", name="Save SVG").click()
+    text = Path(waiting.value.path()).read_text("utf-8")
+    dots = sum(shape.count("M") for shape in re.findall(r'class="dot many[^"]*" d="([^"]*)"', text))
+    assert dots + text.count("<circle") == len(result.scores.words)
+
+
+def test_words_are_set_against_similar_ones(page: Page, result: Result) -> None:
+    for record in result.table.head(5).to_dict("records"):
+        cell = rows(page).nth(result.table.index[result.table["word"] == record["word"]][0]).locator(".similar")
+        expect(cell).to_have_text(f"{percent(record['above'])} %")
+        expect(cell).to_have_attribute("title", re.compile(rf"^{record['excess']:.2f} robust standard deviations"))
+    first = result.table["above"][0]
+    share = "all" if first == 1 else f"{percent(first)} % of"
+    said = f"Changed more than {share} the words of similar frequency and spread."
+    expect(page.locator("#word .saying").nth(1)).to_have_text(said)
+    for word in (LATE, min(FEW)):
+        page.get_by_label("Filter").fill(word)
+        expect(rows(page).locator(".similar")).to_have_text("–")
+        rows(page).locator("a").click()
+        expect(page.locator("#word h2")).to_have_text(word)
+        expect(page.locator("#word")).not_to_contain_text("similar frequency")
+
+
+def test_without_those_columns_nothing_is_said_of_similar_words(plain_result: Result) -> None:
+    page = render(plain_result).split("<main")[1].split("<script")[0]
+    assert "similar" not in page
+
+
+def test_without_javascript_the_first_words_are_there_and_how_many_more(
+    browser: Browser, file: Path, result: Result
+) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(file.as_uri())
+    assert rows(page).locator("th").all_text_contents() == result.table["word"].head(200).tolist()
+    expect(page.locator("#rest")).to_have_text("and 2,800 more words: scores.csv has them all.")
+    expect(page.locator("#rest")).to_be_visible()
+    expect(rows(page).first.locator(".similar")).to_have_text(f"{percent(result.table['above'][0])} %")
+    page.close()
+
+
+def test_on_paper_it_has_the_first_words_and_says_how_many_more(page: Page, result: Result) -> None:
+    scroll(page, 0.5)
+    page.emulate_media(media="print")
+    expect(rows(page)).to_have_count(200)
+    assert in_document(page) == list(enumerate(result.table["word"].head(200)))
+    expect(page.locator("#rest")).to_have_text("and 2,800 more words: scores.csv has them all.")
+    page.emulate_media(media="screen")
+    expect(page.locator("#rest")).to_be_hidden()
+    scroll(page, 0.0)
+    assert len(in_document(page)) < 100
+
+
+def test_a_browser_that_cannot_open_what_is_packed_says_so(browser: Browser, file: Path, result: Result) -> None:
+    page = browser.new_page()
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(file.as_uri())
+    expect(page.locator("#word h2")).to_have_text(result.table["word"][0])
+    expect(page.locator("#word .caution")).to_contain_text("This browser cannot open the packed sentences")
+    assert len(in_document(page)) > 20
+    page.close()
+
+
+def test_a_page_with_damaged_sentences_says_so(browser: Browser, file: Path, tmp_path: Path) -> None:
+    text = file.read_text("utf-8")
+    damaged = tmp_path / "damaged.html"
+    damaged.write_text(re.sub(r'(id="group-0">.{40})....', r"\1AAAA", text), "utf-8")
+    page = browser.new_page()
+    page.goto(damaged.as_uri())
+    expect(page.locator("#word .caution")).to_contain_text("the page is damaged")
+    page.close()

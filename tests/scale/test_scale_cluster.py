@@ -1,0 +1,370 @@
+"""A cluster of Ray gives what this machine gives, value for value, however many workers there are and whichever die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+
+from lexshift import UserError
+from lexshift._shards import Piece, encode_with
+from lexshift.corpus.reading import Reading
+from lexshift.encode import Encoder
+from lexshift.scale.cluster import RayEngine, _shares
+from lexshift.scale.engine import Local, as_engine
+from lexshift.scale.parts import Counting, Job, Part, Sampling, parts_of
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'lexshift[ray]'")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*:ray.util.annotations.RayDeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:subprocess [0-9]+ is still running:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+]
+TEXT = "The plane landed in the storm. A mouse ran under Ann's table.\nThe mice saw a Plane, and she did not.\n"
+FORMS = {"plane": ("plane", "planes"), "mouse": ("mouse", "mice"), "table": ("table",)}
+
+
+class Numbers:
+    """Vectors that are told by the characters of the word and of its sentence."""
+
+    def encode(
+        self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], **told: Sequence[int]
+    ) -> npt.NDArray[Any]:
+        periods = told.get("periods", [0] * len(sentences))
+        rows = [
+            [len(sentence), float(np.sqrt(hash_of(sentence[start:end]))), period]
+            for sentence, (start, end), period in zip(sentences, spans, periods, strict=True)
+        ]
+        return np.array(rows, np.float64)
+
+
+def hash_of(text: str) -> int:
+    return sum((i + 1) * ord(c) for i, c in enumerate(text))
+
+
+def dies_once(marker: Path) -> None:
+    """Kill this process, unless it was done before."""
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Mortal(Numbers):
+    """Kills its process in the middle of the work, once."""
+
+    def __init__(self, marker: Path, maker: int) -> None:
+        self.marker, self.maker = marker, maker
+
+    def encode(
+        self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], **told: Sequence[int]
+    ) -> npt.NDArray[Any]:
+        if len(sentences) == 4 and os.getpid() != self.maker:
+            dies_once(self.marker)
+        return super().encode(sentences, spans, **told)
+
+
+@dataclass(frozen=True)
+class MortalJob:
+    """Kills its process at the third part, once."""
+
+    job: Job
+    marker: Path
+
+    def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
+        if part.number == 2:
+            dies_once(self.marker)
+        return self.job(part, progress)
+
+    def key(self, part: Part) -> str:
+        return self.job.key(part)
+
+
+class Raises(Numbers):
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def encode(self, *_: Any, **__: Any) -> Any:
+        raise self.error
+
+
+class Unmakable(Numbers):
+    """Is not made anew where it is sent."""
+
+    def __reduce__(self) -> Any:
+        return int, ("no number",)
+
+
+class Tied(Numbers):
+    """Cannot leave its process."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Any]:
+    """Started by an engine and ended by it."""
+    engine = RayEngine()
+    ray: Any = import_module("ray")  # it leaves some functions without types
+    assert ray.is_initialized()
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not find the modules of tests
+    yield ray
+    ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    engine.close()
+    assert not ray.is_initialized()
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for i in range(5):
+        (folder / f"{i}.txt").write_text(TEXT * (7 * i + 1) + f"Only here: word{i}.\n")
+    return folder
+
+
+def pieces(n: int = 7, **told: Any) -> list[Piece]:
+    """Shards of 1, 2, 3 ... sentences, as the sentences of corpora are: of several lengths, some twice."""
+    made = []
+    for number in range(n):
+        sentences = [f"{'very ' * (i % 5)}old plane number {number - i // 2} é" for i in range(number + 1)]
+        spans = [(s.index("plane"), s.index("plane") + 5) for s in sentences]
+        made.append(Piece(number, sentences, spans, {name: [i % 2 for i in range(number + 1)] for name in told}))
+    return made
+
+
+def same_vectors(engine: RayEngine, encoder: Encoder, model: Any, options: dict[str, Any], work: list[Piece]) -> None:
+    ours = dict(engine.encode(encoder, model, options)(iter(work), lambda *_: None))
+    theirs = dict(encode_with(encoder)(iter(work), lambda *_: None))
+    assert sorted(ours) == sorted(theirs) == [piece.number for piece in work]
+    for number, vectors in theirs.items():
+        assert ours[number].dtype == vectors.dtype
+        assert ours[number].shape == vectors.shape
+        assert ours[number].tobytes() == vectors.tobytes()
+
+
+def same_tables(engine: RayEngine, job: Job, theirs: Job, parts: list[Part]) -> None:
+    told: list[int] = []
+    ours = {part.number: (part, table) for part, table in engine.map(job, parts, told.append)}
+    assert sorted(ours) == list(range(len(parts)))
+    for part, table in Local().map(theirs, parts, lambda _: None):
+        assert ours[part.number][0] is part
+        assert ours[part.number][1].equals(table, check_metadata=True)
+    assert told == sorted(told)
+    assert len(told) == len(parts)
+    assert told[-1] == sum(part.size for part in parts)
+
+
+# ---------------------------------------------------------------------------------------------------------------- parts
+
+JOBS: dict[str, Job] = {
+    "counting": Counting("word", Reading()),
+    "sampling": Sampling(FORMS, "word", Reading(), 4, 0),
+    "sampling all": Sampling(FORMS, "word", Reading(split="lines"), None, 3),
+}
+
+
+@pytest.mark.usefixtures("ray")
+@pytest.mark.parametrize("name", JOBS)
+def test_tables_of_parts_are_those_of_this_machine(corpus: Path, name: str) -> None:
+    parts = parts_of(corpus, size=3000)
+    assert 2 < len(parts) < 5  # small files together, large ones alone
+    same_tables(RayEngine(workers=2), JOBS[name], JOBS[name], parts)
+
+
+@pytest.mark.usefixtures("ray")
+def test_no_parts_are_no_tables() -> None:
+    assert list(RayEngine().map(JOBS["counting"], [], lambda _: None)) == []
+
+
+@pytest.mark.usefixtures("ray")
+def test_files_are_found_from_the_folder_of_the_user(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(corpus.parent)
+    same_tables(RayEngine(), JOBS["counting"], JOBS["counting"], parts_of("corpus", size=3000))
+
+
+@pytest.mark.usefixtures("ray")
+def test_what_is_wrong_with_a_file_is_told_as_here(corpus: Path) -> None:
+    (corpus / "3.txt").write_bytes("für".encode("latin-1") * 900)
+    parts = parts_of(corpus, size=3000)
+    with pytest.raises(UserError) as here:
+        list(Local().map(JOBS["counting"], parts, lambda _: None))
+    with pytest.raises(UserError) as there:
+        list(RayEngine().map(JOBS["counting"], parts, lambda _: None))
+    assert str(there.value) == str(here.value)
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_part_whose_worker_is_killed_is_made_again(corpus: Path, tmp_path: Path) -> None:
+    job = MortalJob(JOBS["counting"], tmp_path / "killed")
+    same_tables(RayEngine(), job, job.job, parts_of(corpus, size=3000))
+    assert job.marker.exists()
+
+
+# -------------------------------------------------------------------------------------------------------------- vectors
+
+
+@pytest.mark.usefixtures("ray")
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_vectors_of_an_encoder_object_are_the_same(workers: int) -> None:
+    encoder = Numbers()
+    same_vectors(RayEngine(workers=workers), encoder, encoder, {}, pieces(periods=True))
+
+
+@pytest.mark.usefixtures("ray")
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_vectors_of_a_model_are_the_same_bit_for_bit(workers: int) -> None:
+    tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
+    from lexshift.encode import as_encoder
+
+    options = {"layers": "last", "device": "cpu"}
+    folder = str(tiny_models.folder("bert"))
+    same_vectors(RayEngine(workers=workers), as_encoder(folder, **options), folder, options, pieces())
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_loaded_model_is_sent_with_its_tokenizer() -> None:
+    tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
+    from lexshift.encode import as_encoder
+
+    loaded = tiny_models.loaded("roberta")
+    encoder = as_encoder(loaded, device="cpu")
+    same_vectors(RayEngine(workers=1), encoder, loaded, {"device": "cpu"}, pieces(3))
+
+
+@pytest.mark.usefixtures("ray")
+def test_shards_go_out_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift.scale.cluster._ROUND", 2)
+    taken: list[int] = []
+    ahead = []
+
+    def lazily() -> Iterator[Piece]:
+        for piece in pieces(7):
+            taken.append(piece.number)
+            yield piece
+
+    encoder = Numbers()
+    for done, _ in enumerate(RayEngine(workers=2).encode(encoder, encoder, {})(lazily(), lambda *_: None)):
+        ahead.append(len(taken) - done)
+    assert len(ahead) == 7
+    assert max(ahead) == 4
+
+
+@pytest.mark.usefixtures("ray")
+def test_nothing_to_encode_starts_nothing() -> None:
+    encoder = Raises(AssertionError("not asked"))
+    assert list(RayEngine().encode(encoder, encoder, {})(iter([]), lambda *_: None)) == []
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_shard_whose_encoder_is_killed_is_encoded_again(tmp_path: Path) -> None:
+    encoder = Mortal(tmp_path / "killed", os.getpid())
+    same_vectors(RayEngine(workers=2), encoder, encoder, {}, pieces())
+    assert encoder.marker.exists()
+
+
+# --------------------------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.usefixtures("ray")
+def test_errors_for_the_user_are_told_in_their_own_sentence() -> None:
+    for model, options, sentence in (
+        (Raises(UserError("no vectors today")), {}, "^no vectors today$"),
+        ("nowhere/at/all", {}, "no such model folder"),
+        (Unmakable(), {}, r"^the encoder cannot be made on .*, a machine of the cluster \(.*invalid literal for int"),
+        (Numbers(), {"layers": "last"}, "layers cannot be set for an encoder that is already made"),
+        (
+            Tied(),
+            {},
+            r"^the encoder cannot be sent to the workers of a cluster \(cannot pickle '_thread.lock' object\); give",
+        ),
+    ):
+        with pytest.raises(UserError, match=sentence):
+            list(RayEngine(workers=1).encode(Numbers(), model, options)(pieces(1), lambda *_: None))
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_model_that_is_another_there_is_refused() -> None:
+    tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
+    other = str(tiny_models.folder("distilbert"))
+    with pytest.raises(UserError, match="is not the same on all machines"):
+        list(RayEngine(workers=1).encode(tiny_models.encoder("bert"), other, {})(pieces(1), lambda *_: None))
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_fault_of_an_encoder_is_seen() -> None:
+    encoder = Raises(ZeroDivisionError("in the encoder itself"))
+    with pytest.raises(ZeroDivisionError, match="in the encoder itself"):
+        list(RayEngine(workers=1).encode(encoder, encoder, {})(pieces(1), lambda *_: None))
+
+
+def test_an_engine_leaves_running_what_it_did_not_start(ray: Any) -> None:
+    engine = as_engine("ray", "auto", 2)
+    assert isinstance(engine, RayEngine)
+    engine.close()
+    assert ray.is_initialized()
+
+
+def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ray", "ray.data"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UserError, match=r"^the engine 'ray' needs Ray: pip install 'lexshift\[ray\]'$"):
+        RayEngine()
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "nowhere"])
+def test_a_cluster_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    import ray
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", without_cluster)
+    with pytest.raises(UserError, match=rf"^cannot connect to a Ray cluster at '{address}' \(.*\); give the address"):
+        RayEngine(address)
+
+
+def without_cluster(address: str, **_: Any) -> None:
+    raise ValueError(f"Invalid address format: {address}. And more.")
+
+
+def test_workers_must_be_a_number() -> None:
+    with pytest.raises(UserError, match="workers"):
+        RayEngine(workers=0)
+
+
+# --------------------------------------------------------------------------------------------------------------- shares
+
+
+def machine(cpus: float, gpus: float = 0, alive: bool = True) -> dict[str, Any]:
+    return {"Alive": alive, "Resources": {"CPU": cpus} | ({"GPU": gpus} if gpus else {})}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "workers", "device", "shares"),
+    [
+        ([machine(2)], None, None, (1, 2, {"num_cpus": 2})),
+        ([machine(2)], 2, None, (2, 1, {"num_cpus": 1})),
+        ([machine(8), machine(6), machine(64, alive=False)], None, None, (4, 3, {"num_cpus": 3})),
+        ([machine(8), machine(8), machine(8)], 4, None, (4, 4, {"num_cpus": 4})),
+        ([machine(8, 2), machine(8, 1)], None, "auto", (3, None, {"num_gpus": 1.0})),
+        ([machine(8, 2)], 3, "cuda", (3, None, {"num_gpus": 0.5})),
+        ([machine(8, 2)], 2, "cpu", (2, 4, {"num_cpus": 4})),
+    ],
+)
+def test_every_encoder_finds_a_place(
+    nodes: list[dict[str, Any]], workers: int | None, device: str | None, shares: tuple[Any, ...]
+) -> None:
+    assert _shares(nodes, workers, device) == shares

@@ -1,0 +1,261 @@
+"""What is made of parts adds up to what one pass over the whole corpus gives, however it is cut."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lexshift.corpus import Reading
+from lexshift.corpus.counting import count_words
+from lexshift.corpus.occurrences import merged
+from lexshift.corpus.sample import file_keys, place_key, priorities, shared_priorities, smallest, word_keys
+from lexshift.corpus.words import word_table
+from lexshift.errors import UserError
+from lexshift.scale.engine import Local, as_engine, results
+from lexshift.scale.kept import Kept
+from lexshift.scale.parts import Counting, Part, Sampling, counted, parts_of, sampled
+
+WORDS = ["mouse", "Mouse", "bread", "cloud", "Paris", "the", "a"]
+LINES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join), min_size=1, max_size=12)
+FORMS: dict[str, tuple[str, ...]] = {"mouse": ("mouse",), "bread": ("bread",), "cloud": ("cloud",)}
+
+
+def written(folder: Path, files: list[list[str]]) -> Path:
+    for i, lines in enumerate(files):
+        (folder / f"{i:02d}.txt").write_text("".join(f"{line}\n" for line in lines))
+    return folder
+
+
+def made(job: Counting | Sampling, parts: list[Part], kept: Kept) -> list[pa.Table]:
+    return list(results(job, parts, Local(), kept, lambda *_: None))
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    return Kept(tmp_path / "kept")
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(LINES, min_size=1, max_size=6), st.integers(1, 300))
+def test_counts_of_parts_add_up_to_those_of_the_corpus(files: list[list[str]], size: int) -> None:
+    with TemporaryDirectory() as temporary:
+        Path(temporary, "corpus").mkdir()
+        corpus = written(Path(temporary, "corpus"), files)
+        found = counted(made(Counting("word", Reading()), parts_of(corpus, size), Kept(Path(temporary, "kept"))), "it")
+        whole = count_words(corpus, word_table())
+    assert found == whole
+    assert found.within == whole.within
+    assert found.counts == dict(sorted(Counter(w.lower() for ls in files for line in ls for w in line.split()).items()))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(LINES, min_size=1, max_size=6), st.integers(1, 300), st.none() | st.integers(1, 8), st.integers(0, 3))
+def test_a_sample_is_the_same_however_the_corpus_is_cut(
+    files: list[list[str]], size: int, most: int | None, seed: int
+) -> None:
+    job = Sampling(FORMS, "word", Reading(split="lines"), most, seed)
+    with TemporaryDirectory() as temporary:
+        Path(temporary, "corpus").mkdir()
+        corpus = written(Path(temporary, "corpus"), files)
+        several = sampled(made(job, parts_of(corpus, size), Kept(Path(temporary, "a"))), "it", most)
+        one = sampled(made(job, parts_of(corpus), Kept(Path(temporary, "b"))), "it", most)
+    assert several.table.to_pylist() == one.table.to_pylist()
+    assert several.found.tolist() == one.found.tolist()
+    assert several.content == one.content
+    assert (several.tally.words, several.tally.passages) == (one.tally.words, one.tally.passages)
+    assert several.tally.skipped == one.tally.skipped
+    assert several.tally.files == len(files)
+    slow = list(slow_sample(files, most, seed))
+    told = several.table.select(["target", "file", "line", "start"]).to_pylist()
+    assert [tuple(row.values()) for row in told] == slow
+
+
+def slow_sample(files: list[list[str]], most: int | None, seed: int) -> Iterator[tuple[int, str, int, int]]:
+    """Every occurrence with its hash by the definition, the smallest of each word, in the order of the text."""
+    places: dict[str, list[tuple[int, int, tuple[int, str, int, int]]]] = defaultdict(list)
+    order = 0
+    for i, lines in enumerate(files):
+        file = f"{i:02d}.txt"
+        key = place_key(seed, file, "")
+        for number, line in enumerate(lines, 1):
+            seen = set()
+            for match in re.finditer(r"\w+", line):
+                word = match[0].lower()
+                if word not in FORMS:
+                    continue
+                stretch = match.start() >> 9
+                first = (word, stretch) not in seen
+                seen.add((word, stretch))
+                own = int(file_keys(key, word_keys(seed, [word]))[0])
+                which, where = (key, stretch) if first else (own, match.start())
+                found = priorities(np.array([which], np.uint64), np.array([number]), np.array([where]))[0]
+                row = (list(FORMS).index(word), file, number, match.start())
+                places[word].append((int(found), order, row))
+                order += 1
+    for word in FORMS:
+        chosen = sorted(places[word])[:most]
+        yield from (row for _, _, row in sorted(chosen, key=lambda place: place[1]))
+
+
+def test_shared_samples_prefer_the_same_stretches_for_all_words() -> None:
+    """Three words in each of 3,000 lines: ten usages of each lie in ten lines, not in thirty."""
+    targets, lines = np.tile(np.arange(3), 3_000), np.repeat(np.arange(3_000), 3)
+    positions = np.tile([0, 10, 20], 3_000)
+    keys = file_keys(5, word_keys(0, ["a", "b", "c"]))
+    shared = smallest(targets, shared_priorities(5, keys[targets], targets, lines, positions), 10)
+    apart = smallest(targets, priorities(keys[targets], lines, positions), 10)
+    assert len(shared) == len(apart) == 30
+    assert len(np.unique(lines[shared])) == 10
+    assert len(np.unique(lines[apart])) > 20
+
+
+def test_what_is_said_twice_in_a_stretch_is_sampled_apart() -> None:
+    """If both occurrences had one hash, a sample of 500 of 2,000 would hold them in pairs."""
+    lines = np.repeat(np.arange(1_000), 2)
+    targets, positions = np.zeros(2_000, int), np.tile([0, 50], 1_000)
+    keys = file_keys(5, word_keys(0, ["a"]))
+    chosen = smallest(targets, shared_priorities(5, keys[targets], targets, lines, positions), 500)
+    pairs = 500 - len(np.unique(lines[chosen]))
+    assert 30 < pairs < 100  # 62.5 expected of independent draws
+
+
+@pytest.mark.parametrize("position", [0, 511, 512])
+def test_every_place_of_a_shared_sample_is_as_likely_as_any_other(position: int) -> None:
+    """The hash of a place is uniform over files: about half are in the lower half."""
+    keys = word_keys(0, ["a"])
+    low = 0
+    for file in range(400):
+        key = place_key(0, f"{file}.txt", "")
+        found = shared_priorities(key, file_keys(key, keys), np.zeros(1, int), np.ones(1, int), np.array([position]))
+        low += int(found[0]) < 1 << 63
+    assert 150 < low < 250
+
+
+def test_parts_are_whole_files_in_order_and_small_ones_are_together(tmp_path: Path) -> None:
+    for name, size in {"a": 5, "b": 5, "c": 50, "d": 1}.items():
+        (tmp_path / f"{name}.txt").write_text("x" * size)
+    parts = parts_of(tmp_path, 10)
+    assert [[source.name for source in part.sources] for part in parts] == [["a.txt", "b.txt"], ["c.txt"], ["d.txt"]]
+    assert [part.size for part in parts] == [10, 50, 1]
+    assert [part.number for part in parts] == [0, 1, 2]
+
+
+def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, kept: Kept) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = written(tmp_path / "corpus", [["mouse"], ["bread bread"], ["cloud"]])
+    job = Counting("word", Reading())
+    calls: list[str] = []
+
+    class Watched(Local):
+        def map(self, job, parts, progress):  # type: ignore[no-untyped-def]
+            calls.extend(source.name for part in parts for source in part.sources)
+            return super().map(job, parts, progress)
+
+    def run() -> dict[str, int]:
+        calls.clear()
+        return counted(results(job, parts_of(corpus, 1), Watched(), kept, lambda *_: None), "it").counts
+
+    assert run() == {"bread": 2, "cloud": 1, "mouse": 1}
+    assert calls == ["00.txt", "01.txt", "02.txt"]
+    run()
+    assert calls == []
+    (corpus / "01.txt").write_text("rain rain rain\n")
+    assert run() == {"cloud": 1, "mouse": 1, "rain": 3}
+    assert calls == ["01.txt"]
+
+
+def test_a_run_that_stops_goes_on_with_the_parts_that_are_left(tmp_path: Path, kept: Kept) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = written(tmp_path / "corpus", [["mouse"], ["bread"], ["cloud"]])
+    job, parts = Counting("word", Reading()), parts_of(corpus, 1)
+
+    class Stops(Local):
+        def map(self, job, parts, progress):  # type: ignore[no-untyped-def]
+            for part, table in super().map(job, parts, progress):
+                if part.number == 2:
+                    raise KeyboardInterrupt
+                yield part, table
+
+    with pytest.raises(KeyboardInterrupt):
+        list(results(job, parts, Stops(), kept, lambda *_: None))
+    assert [job.key(part) in kept for part in parts] == [True, True, False]
+    assert counted(made(job, parts, kept), "it").counts == {"bread": 1, "cloud": 1, "mouse": 1}
+
+
+def test_a_damaged_result_is_made_again(tmp_path: Path, kept: Kept) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = written(tmp_path / "corpus", [["mouse"]])
+    job, parts = Counting("word", Reading()), parts_of(corpus)
+    before = made(job, parts, kept)
+    (file,) = kept.folder.iterdir()
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    assert kept.get(job.key(parts[0])) is None
+    assert made(job, parts, kept) == before
+
+
+def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path, kept: Kept) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = written(tmp_path / "corpus", [["mouse"]])
+    job, parts = Counting("word", Reading()), parts_of(corpus)
+
+    class Touches(Local):
+        def map(self, job, parts, progress):  # type: ignore[no-untyped-def]
+            for part, table in super().map(job, parts, progress):
+                yield part, table
+                os.utime(part.sources[0].path, ns=(1, 1))
+
+    with pytest.raises(UserError, match="was changed while it was read"):
+        list(results(job, parts, Touches(), kept, lambda *_: None))
+
+
+def test_progress_is_told_in_bytes_of_all_parts(tmp_path: Path, kept: Kept) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = written(tmp_path / "corpus", [["mouse"], ["bread bread"]])
+    told: list[tuple[int, int]] = []
+    list(results(Counting("word", Reading()), parts_of(corpus, 1), Local(), kept, lambda a, b: told.append((a, b))))
+    assert told[0] == (0, 18)
+    assert told[-1] == (18, 18)
+    assert [a for a, _ in told] == sorted(a for a, _ in told)
+
+
+def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = written(tmp_path / "corpus", [["a mouse"]])
+    (table,) = made(Sampling(FORMS, "word", Reading(), 1, 0), parts_of(corpus), Kept(tmp_path / "kept"))
+    told = json.loads(table.schema.metadata[b"lexshift"])
+    assert told["found"] == [1, 0, 0]
+    assert told["tally"]["words"] == 2
+    assert list(told["hashes"]) == ["00.txt"]
+
+
+def test_merging_nothing_but_empty_samples_is_empty() -> None:
+    from lexshift.corpus.occurrences import SCHEMA
+
+    assert len(merged([SCHEMA.empty_table()], 5)) == 0
+
+
+def test_standard_input_cannot_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("a mouse"))
+    with pytest.raises(UserError, match="read only once"):
+        parts_of("-")
+
+
+def test_an_engine_that_is_not_known_is_refused() -> None:
+    with pytest.raises(UserError, match=r"local.*ray"):
+        as_engine("spark")
+    engine = Local()
+    assert as_engine(engine) is engine

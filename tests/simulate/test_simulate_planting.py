@@ -1,0 +1,134 @@
+"""What is planted: the right shares, no sentence twice, and the name where the word was."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexshift.simulation.planting import (
+    Plan,
+    Usage,
+    change_plan,
+    deal,
+    mixed_plan,
+    needed,
+    realised,
+    rename,
+    season_plan,
+    step_plan,
+)
+
+sizes, shares = st.integers(2, 300), st.fractions(0, 1, max_denominator=1000)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="§"), max_size=20)
+
+
+@given(sizes, shares)
+def test_a_planted_change_is_the_nearest_that_whole_usages_allow(usages: int, change: Fraction) -> None:
+    plan = change_plan(usages, change)
+    assert [sum(counts) for counts in plan] == [usages, usages]
+    assert min(min(counts) for counts in plan) >= 0
+    assert abs(Fraction(plan[1][1] - plan[0][1], usages) - change) <= Fraction(1, 2 * usages)
+    assert realised(plan) == pytest.approx((plan[1][1] - plan[0][1]) / usages)
+
+
+@given(sizes, shares)
+def test_over_both_periods_either_word_has_half_of_the_usages(usages: int, change: Fraction) -> None:
+    first, second = needed(change_plan(usages, change))
+    assert (first, second) in ((usages, usages), (usages + 1, usages - 1))
+
+
+@given(sizes, shares, st.integers(0, 1000))
+def test_where_nothing_is_planted_the_usages_have_the_share_and_are_dealt_out(
+    usages: int, share: Fraction, seed: int
+) -> None:
+    plan = mixed_plan(usages, share, np.random.default_rng(seed))
+    assert [sum(counts) for counts in plan] == [usages, usages]
+    assert min(min(counts) for counts in plan) >= 0
+    assert abs(Fraction(needed(plan)[1], 2 * usages) - share) <= Fraction(1, 4 * usages)
+
+
+def test_such_periods_differ_as_random_halves_of_the_usages_do() -> None:
+    rng, halves = np.random.default_rng(0), np.repeat([1, 0], [12, 28])
+    dealt = [mixed_plan(20, 0.3, rng)[0][1] for _ in range(4_000)]
+    obvious = [int(rng.permutation(halves)[:20].sum()) for _ in range(4_000)]
+    assert np.mean(dealt) == pytest.approx(np.mean(obvious), abs=0.15)
+    assert np.std(dealt) == pytest.approx(np.std(obvious), abs=0.1)
+
+
+@given(st.integers(1, 9), st.integers(2, 72), st.data())
+def test_months_before_the_step_are_of_one_word_and_the_others_of_the_other(
+    usages: int, months: int, data: st.DataObject
+) -> None:
+    step = data.draw(st.integers(1, months - 1))
+    plan = step_plan(usages, months, step)
+    assert [counts == (usages, 0) for counts in plan] == [month < step for month in range(months)]
+    assert [counts == (0, usages) for counts in plan] == [month >= step for month in range(months)]
+
+
+@given(st.integers(1, 9), st.integers(1, 6))
+def test_each_year_of_seasons_has_as_much_of_either_word_in_the_same_months(usages: int, years: int) -> None:
+    plan = season_plan(usages, 12 * years)
+    assert plan == plan[:12] * years
+    assert needed(plan[:12]) == (6 * usages, 6 * usages)
+    assert all(a != b for a, b in pairwise(plan))
+
+
+plans = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=5).map(tuple)
+
+
+@given(plans, st.integers(0, 5), st.integers(0, 10**6), st.randoms(use_true_random=False))
+def test_the_deal_follows_the_plan_uses_nothing_twice_and_no_order(
+    plan: Plan, spare: int, seed: int, mix: Random
+) -> None:
+    rows = [[Usage(f"{word}{i}", 0, 1) for i in range(n + spare)] for word, n in zip("ab", needed(plan), strict=True)]
+    dealt = deal(rows[0], rows[1], plan, np.random.default_rng(seed))
+    counts = [Counter(word for word, _ in period) for period in dealt]
+    assert [(c[0], c[1]) for c in counts] == list(plan)
+    used = [usage for period in dealt for _, usage in period]
+    assert len(set(used)) == len(used)
+    assert all(usage in rows[word] for period in dealt for word, usage in period)
+    for side in rows:
+        mix.shuffle(side)
+    assert deal(rows[0], rows[1], plan, np.random.default_rng(seed)) == dealt
+
+
+def test_every_usage_is_as_likely_in_either_period() -> None:
+    rows = [Usage(str(i), 0, 1) for i in range(10)]
+    old = Counter[str]()
+    for seed in range(2_000):
+        periods = deal(rows, [], ((5, 0), (5, 0)), np.random.default_rng(seed))
+        old.update(usage.sentence for _, usage in periods[0])
+    assert all(abs(n / 2_000 - 0.5) < 0.06 for n in old.values())
+
+
+@given(texts, texts)
+def test_the_name_is_where_the_word_was_and_the_rest_is_as_it_was(before: str, after: str) -> None:
+    usage = Usage(f"{before}§{after}", len(before), len(before) + 1)
+    renamed = rename(usage, "drofa")
+    assert renamed.sentence[renamed.start : renamed.end] == "drofa"
+    assert len((renamed.sentence + ".").splitlines()) == 1
+    marked = " ".join(usage.sentence.split())
+    assert renamed.sentence[: renamed.start] + "§" + renamed.sentence[renamed.end :] == marked
+
+
+@pytest.mark.parametrize(
+    ("sentence", "word", "expected"),
+    [
+        ("Mice ran.", "Mice", "Drofa ran."),
+        ("THE MICE", "MICE", "THE DROFA"),
+        ("A  mouse\truns.", "mouse", "A drofa runs."),
+        ("(mouse)", "mouse", "(drofa)"),
+        ("Here I am", "I", "Here Drofa am"),
+    ],
+    ids=["capital", "capitals", "space", "brackets", "one-letter"],
+)
+def test_a_name_is_written_as_the_word_was(sentence: str, word: str, expected: str) -> None:
+    start = sentence.index(word)
+    assert rename(Usage(sentence, start, start + len(word)), "drofa").sentence == expected

@@ -1,0 +1,205 @@
+"""Power: draws against an obvious loop, and its known values where an encoder sees all or nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from lexshift import permutation_test
+from lexshift._streams import generator
+from lexshift.errors import UserError
+from lexshift.simulation.drawing import Drawing, draw
+from lexshift.simulation.power import _permutations, least_usages, power, wilson
+
+NOUNS = ["mouse", "bread", "river", "winter", "garden", "doctor", "letter", "silver"]
+PAIRS = [("mouse", "bread"), ("river", "winter")]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("source") / "source.txt"
+    path.write_text("".join(f"The {noun}, of {noun[:2]}{i}, is here.\n" for i in range(60) for noun in NOUNS))
+    return path
+
+
+class Planted:
+    """Gaussian noise about a mean that is ``apart`` from the other source word's: the name itself is not seen."""
+
+    def __init__(self, apart: float) -> None:
+        self.apart, self.calls = apart, 0
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        assert all(sentence[start:end].isalpha() for sentence, (start, end) in zip(sentences, spans, strict=True))
+        self.calls += 1
+        rows = []
+        for sentence in sentences:
+            origin = re.findall(r"of ((..)\d+)", sentence)[0]
+            seed = int.from_bytes(hashlib.sha256(origin[0].encode()).digest()[:8], "little")
+            second = origin[1] in ("br", "wi", "do")
+            rows.append(np.random.default_rng(seed).normal(size=4) + self.apart * second + 2)
+        return np.array(rows, np.float32)
+
+
+def told(source: Path, apart: float = 10, **options: Any) -> pd.DataFrame:
+    return power(source, model=Planted(apart), monitor=False, **{"pairs": PAIRS, "trials": 60, **options})
+
+
+@given(st.integers(2, 20), st.fractions(0, 1, max_denominator=50).map(float), st.integers(0, 1000))
+def test_a_draw_has_no_row_twice_and_is_two_sets_of_the_size(size: int, change: float, seed: int) -> None:
+    first, second = np.arange(25.0)[:, None], 100 + np.arange(25.0)[:, None]
+    sets = draw(first, second, size, change, np.random.default_rng(seed))
+    assert [side.shape for side in sets] == [(size, 1)] * 2
+    rows = np.concatenate(sets)[:, 0].tolist()
+    assert len(set(rows)) == 2 * size
+    assert set(rows) <= {*first[:, 0], *second[:, 0]}
+
+
+@pytest.mark.parametrize("change", [0.0, 0.3, 1.0])
+def test_the_shares_of_draws_are_those_of_usages_that_are_drawn_one_by_one(change: float) -> None:
+    rng = np.random.default_rng(0)
+    first, second = np.zeros((60, 1)), np.ones((60, 1))
+    drawn = np.array([[side.sum() for side in draw(first, second, 20, change, rng)] for _ in range(3_000)])
+    chances = [(1 - change) / 2, (1 + change) / 2]
+    obvious = np.array([[(rng.random(20) < chance).sum() for chance in chances] for _ in range(3_000)])
+    assert drawn.mean(axis=0) == pytest.approx(obvious.mean(axis=0), abs=0.3)
+    assert drawn.std(axis=0) == pytest.approx(obvious.std(axis=0), abs=0.2)
+
+
+def test_every_row_is_drawn_as_often_as_the_others() -> None:
+    rng, counts = np.random.default_rng(0), np.zeros(24)
+    for _ in range(3_000):
+        old, _ = draw(np.arange(12.0)[:, None], np.arange(12.0, 24)[:, None], 5, 0, rng)
+        counts[old[:, 0].astype(int)] += 1
+    assert counts / 3_000 == pytest.approx(np.full(24, 5 / 24), abs=0.04)
+
+
+def test_p_is_that_of_the_permutation_test_of_the_draw() -> None:
+    rng = np.random.default_rng(0)
+    vectors = {name: (rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 1) for name in ("a", "b")}
+    drawing = Drawing(vectors, "nearest", 300, 7)
+    for trial in range(4):
+        key = f"{'ab'[trial % 2]} 10 0.5 {trial}"
+        old, new = draw(*vectors["ab"[trial % 2]], 10, 0.5, generator(7, "power", key))
+        assert drawing.p(10, 0.5, trial) == permutation_test(old, new, "apd", 300, 7, key).p
+
+
+def test_where_the_words_are_far_apart_all_large_changes_are_seen_and_false_alarms_are_rare(source: Path) -> None:
+    table = told(source, usages=[10, 40], changes=[0.1, 1], trials=200)
+    assert list(zip(table["usages"], table["change"], strict=True)) == [
+        (10, 0.0), (10, 0.1), (10, 1.0), (40, 0.0), (40, 0.1), (40, 1.0)
+    ]  # fmt: skip
+    by = table.set_index(["usages", "change"])
+    assert by.loc[(10, 1.0), "power"] == by.loc[(40, 1.0), "power"] == 1
+    for size in (10, 40):
+        # Of 200 trials at a level of 0.05, less than 2 or more than 22 would be a chance of one in a thousand.
+        assert 2 <= by.loc[(size, 0.0), "seen"] <= 22
+    assert by.loc[(40, 0.1), "power"] >= by.loc[(10, 0.1), "power"] - 0.1
+
+
+def test_where_the_words_are_alike_no_change_is_seen_more_often_than_by_chance(source: Path) -> None:
+    table = told(source, apart=0, usages=[20], changes=[0.5, 1], trials=200)
+    # Usages of a pair that differ by chance are drawn again and again, so at change 1 there may be some power.
+    assert table.set_index("change").loc[0.0, "seen"] < 23
+    assert table.set_index("change").loc[0.5, "power"] < 0.4
+
+
+def test_shares_and_intervals_follow_from_what_was_seen(source: Path) -> None:
+    table = told(source, apart=1, usages=[10, 15], changes=[0.25, 0.5])
+    assert (table["power"] == table["seen"] / table["trials"]).all()
+    for row in table.itertuples():
+        assert (row.low, row.high) == wilson(row.seen, row.trials)
+
+
+def test_a_cell_does_not_depend_on_the_other_changes_and_the_seed_decides(source: Path) -> None:
+    options: dict[str, Any] = {"apart": 0.8, "usages": [12]}
+    many = told(source, changes=[0.25, 0.5, 1], **options)
+    alone = told(source, changes=[0.5], **options)
+    assert many[many["change"] == 0.5].to_dict("list") == alone[alone["change"] == 0.5].to_dict("list")
+    others = [told(source, changes=[0.5], seed=seed, **options)["seen"].tolist() for seed in range(3)]
+    assert len({tuple(seen) for seen in others}) > 1
+
+
+def test_many_words_tested_leave_less_power(source: Path) -> None:
+    options: dict[str, Any] = {"apart": 1.0, "usages": [12], "changes": [0.75]}
+    one, hundred = (told(source, words_tested=m, **options).set_index("change") for m in (1, 100))
+    assert hundred.loc[0.75, "seen"] < one.loc[0.75, "seen"]
+    assert hundred.loc[0.0, "seen"] <= 1
+
+
+def test_a_store_is_used_again(source: Path, tmp_path: Path) -> None:
+    encoder = Planted(10)
+    options: dict[str, Any] = {"usages": [10], "trials": 5, "pairs": PAIRS, "monitor": False, "out": tmp_path / "store"}
+    one = power(source, model=encoder, changes=[1], **options)
+    calls = encoder.calls
+    two = power(source, model=encoder, changes=[1], **options)
+    assert encoder.calls == calls > 0
+    assert one.equals(two)
+
+
+def test_a_model_that_tells_periods_apart_is_refused(source: Path) -> None:
+    encoder = Planted(1)
+    encoder.periods = ("1950s", "2010s")  # type: ignore[attr-defined]
+    with pytest.raises(UserError, match="tells periods apart"):
+        power(source, model=encoder, pairs=PAIRS, usages=[10], monitor=False)
+
+
+def test_pairs_may_be_a_number(source: Path) -> None:
+    table = told(source, pairs=3, usages=[10], changes=[1], trials=6)
+    assert list(table["trials"]) == [6, 6]
+
+
+@given(st.integers(1, 500), st.data())
+def test_the_interval_is_that_of_wilson(trials: int, data: st.DataObject) -> None:
+    seen = data.draw(st.integers(0, trials))
+    expected = binomtest(seen, trials).proportion_ci(method="wilson")
+    assert wilson(seen, trials) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.1, 0.9))
+def test_enough_is_the_size_from_which_on_all_have_the_power(powers: list[float], wanted: float) -> None:
+    sizes = [10 * (i + 1) for i in range(len(powers))]
+    table = pd.DataFrame({"usages": sizes, "change": 0.5, "power": powers})
+    obvious = [size for i, size in enumerate(sizes) if all(value >= wanted for value in powers[i:])]
+    assert least_usages(table, wanted) == {0.5: min(obvious, default=None)}
+
+
+@pytest.mark.parametrize(("level", "most"), [(0.05, 1_000), (0.005, 1_000), (0.0005, 10_000), (5e-5, 100_000)])
+def test_there_are_as_many_permutations_as_the_level_asks_for(level: float, most: int) -> None:
+    assert _permutations(None, level) == most
+    assert math.isclose(_permutations(25, 0.05), 25)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"usages": []}, "usages must be a list"),
+        ({"usages": [1]}, "every number of usages must be a whole number of at least 2"),
+        ({"changes": [1.5]}, "every change must be a number from 0 to 1"),
+        ({"changes": []}, "changes must be a list"),
+        ({"trials": 0}, "trials must be a whole number"),
+        ({"alpha": 1.0}, "alpha must be a number between 0 and 1"),
+        ({"words_tested": 0}, "words_tested must be a whole number"),
+        ({"permutations": 10}, "take 20 permutations"),
+        ({"words_tested": 10**6}, "no p is below 1/100,001"),
+        ({"metric": "cosin"}, "did you mean 'cosine'?"),
+        ({"space": "flat"}, "space must be one of"),
+        ({"pairs": 0}, "pairs must be a whole number"),
+        ({"pairs": PAIRS, "usages": [60]}, "'mouse' has 60 of 82"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
+)
+def test_mistakes_are_told(source: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        told(source, **options)

@@ -1,0 +1,161 @@
+"""Source words: which words make pairs, and which of their sentences are used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexshift.corpus.reading import Reading
+from lexshift.errors import UserError
+from lexshift.monitor import Silent
+from lexshift.simulation.sources import Text, _alike, apart, choose_pairs, folded, given_pairs, read_pairs, words_in
+
+NOUNS = ["mouse", "bread", "river", "winter", "garden", "doctor", "letter", "silver"]
+
+
+def corpus(folder: Path, lines: Sequence[str], name: str = "corpus.txt") -> Text:
+    path = folder / name
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    return Text([path], Reading(split="lines"), Silent())
+
+
+def lines_of(words: Sequence[str], each: int) -> list[str]:
+    return [f"The {word} of day {i} is here." for i in range(each) for word in words]
+
+
+@given(st.text(st.sampled_from("abcAÉéβ .,-'\n7_"), max_size=40))
+def test_words_are_runs_of_letters_digits_and_underscores_whatever_their_case(text: str) -> None:
+    assert sorted(words_in(text).elements()) == sorted(word.lower() for word in re.findall(r"\w+", text))
+
+
+@pytest.mark.parametrize("word", ["two words", "", "it's", "..."], ids=["two", "none", "apostrophe", "signs"])
+def test_a_source_word_is_a_single_word(word: str) -> None:
+    with pytest.raises(UserError, match="must be a single word"):
+        folded(word)
+
+
+def test_a_sentence_with_the_word_twice_and_a_repeated_sentence_are_not_used(tmp_path: Path) -> None:
+    text = corpus(tmp_path, ["A mouse.", "A mouse.", "A  mouse.", "Mouse and mouse.", "The MOUSE ran.", "No mice."])
+    found = text.usages(["mouse"], 100)["mouse"]
+    assert sorted(" ".join(usage.sentence.split()) for usage in found) == ["A mouse.", "The MOUSE ran."]
+    assert all(usage.sentence[usage.start : usage.end].lower() == "mouse" for usage in found)
+
+
+def test_a_sample_never_holds_a_sentence_that_has_the_word_twice(tmp_path: Path) -> None:
+    text = corpus(tmp_path, [f"Mouse {i} met mouse {i + 1}." for i in range(50)])
+    assert text.usages(["mouse"], 20) == {"mouse": []}
+
+
+def test_sentences_with_both_words_of_a_pair_are_not_used(tmp_path: Path) -> None:
+    text = corpus(tmp_path, ["A mouse ate bread.", "A mouse.", "Some Bread."])
+    first, second = apart(text.usages(["mouse", "bread"], 100), ("mouse", "bread"))
+    assert [usage.sentence for usage in first] == ["A mouse."]
+    assert [usage.sentence for usage in second] == ["Some Bread."]
+
+
+@given(st.integers(1, 4), st.integers(0, 1000))
+def test_chosen_pairs_are_of_different_content_words_with_enough_sentences(
+    tmp_path_factory: pytest.TempPathFactory, wanted: int, seed: int
+) -> None:
+    text = corpus(tmp_path_factory.getbasetemp(), [*lines_of(NOUNS, 12), *lines_of(["rare", "seldom"], 5)])
+    pairs = choose_pairs(text, text.counts(), wanted, 12, seed)
+    words = [word for pair in pairs for word in pair]
+    assert len(pairs) == wanted
+    assert len(set(words)) == 2 * wanted
+    # "day" is in every sentence, so it has no sentence without its partner, whichever that is
+    assert set(words) <= set(NOUNS)
+    for pair, sides in pairs.items():
+        for word, usages in zip(pair, sides, strict=True):
+            assert len({usage.sentence for usage in usages}) == len(usages) >= 12
+            assert all(usage.sentence[usage.start : usage.end] == word for usage in usages)
+
+
+def test_the_seed_decides_the_pairs_and_the_order_of_corpora_does_not(tmp_path: Path) -> None:
+    one, two = (corpus(tmp_path, lines_of(half, 30), f"{half[0]}.txt") for half in (NOUNS[:4], NOUNS[4:]))
+    both = [Text([*a.corpora, *b.corpora], a.reading, Silent()) for a, b in ((one, two), (two, one))]
+    chosen = [choose_pairs(text, text.counts(), 3, 20, 5) for text in both]
+    assert list(chosen[0].items()) == list(chosen[1].items())
+    assert len({tuple(choose_pairs(both[0], both[0].counts(), 3, 20, seed)) for seed in range(5)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "alike"),
+    [
+        ("nation", "national", True),
+        ("tax", "taxes", True),
+        ("nation", "nature", False),
+        ("mouse", "bread", False),
+        ("river", "rivet", True),
+    ],
+)
+def test_words_that_begin_alike_are_no_pair(a: str, b: str, alike: bool) -> None:
+    assert _alike(a, b) is _alike(b, a) is alike
+
+
+def test_forms_of_a_word_are_not_paired_with_each_other(tmp_path: Path) -> None:
+    text = corpus(tmp_path, lines_of(["nation", "nations", "garden", "gardens"], 10))
+    for seed in range(5):
+        for first, second in choose_pairs(text, text.counts(), 2, 10, seed):
+            assert first[:4] != second[:4]
+
+
+def test_too_few_words_are_told_with_what_there_is(tmp_path: Path) -> None:
+    text = corpus(tmp_path, lines_of(NOUNS[:4], 10))
+    with pytest.raises(UserError, match=r"5 pairs .* with 10 sentences .* only 2 can be made: there are 5 words that"):
+        choose_pairs(text, text.counts(), 5, 10, 0)
+    with pytest.raises(
+        UserError, match=r"only 0 can be made: number 4 of the words by frequency, '\w+', occurs 10 times"
+    ):
+        choose_pairs(text, text.counts(), 2, 11, 0)
+    numbers = corpus(tmp_path, ["1 2 3"], "numbers.txt")
+    with pytest.raises(UserError, match="there are 0 words"):
+        choose_pairs(numbers, numbers.counts(), 1, 1, 0)
+
+
+def test_given_pairs_that_are_short_are_told_all_at_once(tmp_path: Path) -> None:
+    text = corpus(tmp_path, [*lines_of(["mouse", "bread"], 10), *lines_of(["river"], 3)])
+    pairs = [("mouse", "bread"), ("river", "winter")]
+    assert [len(rows) for rows in given_pairs(text, pairs[:1], [(10, 10)])[pairs[0]]] == [10, 10]
+    with pytest.raises(
+        UserError, match=r"'bread' has 10 of 11, 'river' has 3 of 4, 'winter' has 0 of 4; ask for fewer"
+    ):
+        given_pairs(text, pairs, [(10, 11), (4, 4)])
+
+
+def test_pairs_are_read_from_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("mouse\tbread\n\nriver \t winter\r\n", "utf-8")
+    assert read_pairs(path) == read_pairs([["mouse", "bread"], ("river", "winter")])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        ([("mouse", "Mouse")], "two different words"),
+        ([("mouse",)], "two different words"),
+        ([("a", "b", "c")], "two different words"),
+        ([], "there is no pair"),
+        ([("mouse", "bread")] * 2, "given twice"),
+        ([("cell phone", "bread")], "must be a single word; got 'cell phone'"),
+    ],
+    ids=["the same", "one", "three", "none", "twice", "two words"],
+)
+def test_what_is_no_pair_is_refused(pairs: list[tuple[str, ...]], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        read_pairs(pairs)
+
+
+def test_a_file_of_pairs_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is missing"):
+        read_pairs(tmp_path / "none.tsv")
+
+
+@pytest.mark.parametrize(("corpora", "said"), [([], "no corpus"), (["-"], "read only once")], ids=["none", "stdin"])
+def test_there_must_be_a_corpus_that_can_be_read_twice(corpora: list[str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        Text(corpora, Reading(), Silent())

@@ -1,0 +1,298 @@
+"""Discovery: two corpora in, and out comes which of all words changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lexshift
+from lexshift import Discovery, UserError, discover, discovery
+from lexshift.scale import parts as scale_parts
+from lexshift.scale.engine import Local
+from lexshift.siblings import Siblings
+
+TOPICS = ("garden stone water tree", "screen click button wire")
+NOISE = ("quiet", "early", "slow", "large", "green", "bright")
+
+
+class Bag:
+    """A bag of the words of a sentence, each in a direction of its own."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
+        self.seen += len(set(sentences))
+        rows = []
+        for sentence, (start, end) in zip(sentences, spans, strict=True):
+            row = np.zeros(24, np.float32)
+            for word in (sentence[:start] + sentence[end:]).lower().split():
+                seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=4).digest(), "little")
+                row += np.random.default_rng(seed).normal(size=24).astype(np.float32)
+            rows.append(row)
+        return np.array(rows)
+
+
+def sentence(word: str, topic: int, rng: np.random.Generator) -> str:
+    words = [str(rng.choice(NOISE)), *rng.choice(TOPICS[topic].split(), 2).tolist(), "the", "of", "and"]
+    rng.shuffle(words)
+    return " ".join([*words[:3], word, *words[3:]])
+
+
+def corpora(folder: Path, files: int = 3) -> tuple[Path, Path]:
+    """In the new corpus "mouse" is of the other topic; "bread", "river" and "Paris" are as they were."""
+    rng = np.random.default_rng(0)
+    made = []
+    for period in range(2):
+        place = folder / ("1900s" if period == 0 else "2000s")
+        place.mkdir(parents=True)
+        lines = [sentence("mouse", period, rng) for _ in range(40)]
+        lines += [sentence(word, i % 2, rng) for i in range(40) for word in ("bread", "river", "Paris")]
+        lines += [sentence("seldom", 0, rng) for _ in range(3)]
+        rng.shuffle(lines)
+        for i in range(files):
+            (place / f"{i}.txt").write_text("".join(f"{line}\n" for line in lines[i::files]))
+        made.append(place)
+    return made[0], made[1]
+
+
+def run(folder: Path, out: Path | None = None, **options: Any) -> Discovery:
+    given = {"model": Bag(), "min_count": 10, "resamples": 20, "monitor": False, **options}
+    return discover(folder / "1900s", folder / "2000s", out=out, **given)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("corpora")
+    corpora(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> Discovery:
+    return run(folder)
+
+
+def test_the_word_that_changed_is_on_top_and_called_so(found: Discovery) -> None:
+    table = found.table.set_index("word")
+    assert found.table["word"][0] == "mouse"
+    assert table.loc["mouse", "verdict"] == "changed"
+    assert table.loc["bread", "verdict"] == table.loc["river", "verdict"] == "stable"
+
+
+def test_function_words_names_and_rare_words_are_left_out_and_the_list_says_why(found: Discovery) -> None:
+    assert not {"the", "of", "paris", "seldom"} & set(found.words)
+    left = found.words_table().set_index("word")["left out as"]
+    assert left["the"] == "function word"
+    assert left["paris"] == "name"
+    assert "seldom" not in left  # too rare in both
+    assert left["mouse"] == ""
+    assert set(left[left == ""].index) == set(found.words)
+
+
+def test_each_word_is_set_against_the_others(found: Discovery) -> None:
+    table = found.table
+    assert list(table.columns[-4:]) == ["spread", "expected", "excess", "above"]
+    assert table["above"][0] == 1
+    others = table["score"][1:]
+    assert table["expected"][0] == pytest.approx(others.median())
+
+
+def test_names_are_taken_if_asked_for(folder: Path) -> None:
+    assert "paris" in run(folder, names=True).words
+
+
+def test_results_are_files_and_a_page(folder: Path, tmp_path: Path) -> None:
+    found = run(folder, tmp_path / "out")
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"scores.csv", "scores.parquet", "run.json", "report.html", "vocabulary.csv", "store"} <= names
+    scores = pd.read_csv(tmp_path / "out" / "scores.csv")
+    assert scores["word"].tolist() == found.table["word"].tolist()
+    assert np.allclose(scores["above"], found.table["above"])
+    settings = json.loads((tmp_path / "out" / "run.json").read_text())["settings"]
+    assert settings["names"] == "left out"
+    assert settings["candidates"] == len(found.words)
+    assert "names" in " ".join(lexshift.report.methods.methods(found))
+    vocabulary = pd.read_csv(tmp_path / "out" / "vocabulary.csv", keep_default_na=False)
+    assert vocabulary["word"].tolist() == found.words_table()["word"].tolist()
+
+
+def same(a: Discovery, b: Discovery) -> bool:
+    return a.table.equals(b.table) and a.siblings.vectors.tobytes() == b.siblings.vectors.tobytes()
+
+
+def test_a_second_run_encodes_nothing_and_says_the_same(folder: Path, tmp_path: Path) -> None:
+    first, again = Bag(), Bag()
+    a = run(folder, tmp_path / "out", model=first)
+    b = run(folder, tmp_path / "out", model=again)
+    assert first.seen > 0
+    assert again.seen == 0
+    assert same(a, b)
+
+
+def test_another_metric_takes_the_vectors_that_are_there(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path / "out")
+    again = Bag()
+    other = run(folder, tmp_path / "out", model=again, metric="cosine")
+    assert again.seen == 0
+    assert other.table["score"].tolist() != run(folder, tmp_path / "out").table["score"].tolist()
+
+
+def test_more_words_are_added_to_what_is_there(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path / "out", top_words=2)
+    wider = run(folder, tmp_path / "out", top_words=4)
+    assert same(wider, run(folder, top_words=4))
+
+
+def test_it_does_not_matter_how_the_corpus_is_cut_into_parts(
+    folder: Path, found: Discovery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(discovery, "parts_of", lambda corpus: scale_parts.parts_of(corpus, 1))
+    assert same(run(folder), found)
+
+
+@pytest.mark.parametrize("stage", ["counting", "sampling", "encoding", "scoring", "saving"])
+def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
+    folder: Path, tmp_path: Path, found: Discovery, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 2_000)
+    with monkeypatch.context() as patch:
+        if stage == "encoding":
+            patch.setattr("lexshift._shards.Shards._write", stopping(lexshift_write(), 2))
+        elif stage == "scoring":
+            patch.setattr("lexshift.scale.scored.as_table", stopping(lambda *_: None, 0))
+        elif stage == "saving":
+            patch.setattr("lexshift.result.Result.save", stopping(lambda *_: None, 0))
+        else:
+            patch.setattr(Local, "map", stopping(Local.map, 1 if stage == "counting" else 3))
+        with pytest.raises(KeyboardInterrupt):
+            run(folder, tmp_path / "out")
+    assert same(run(folder, tmp_path / "out"), found)
+
+
+def lexshift_write() -> Any:
+    from lexshift._shards import Shards
+
+    return Shards._write
+
+
+def stopping(function: Any, after: int) -> Any:
+    calls = 0
+
+    def wrapped(*given: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise KeyboardInterrupt
+        return function(*given, **options)
+
+    return wrapped
+
+
+def test_a_shared_sample_encodes_fewer_sentences_than_samples_apart(tmp_path: Path) -> None:
+    """Every line has three words, of each of which fifty usages are wanted."""
+    rng = np.random.default_rng(0)
+    for name in ("old", "new"):
+        lines = [f"the mouse of bread and river {rng.integers(10**9)}" for _ in range(400)]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    shared, apart = Bag(), Bag()
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    one = discover(old, new, model=shared, max_per_word=50, resamples=20, permutations=100, monitor=False)
+    lexshift.embed(old, new, words=one.words, model=apart, max_per_word=50)
+    assert (one.table[["n_old", "n_new"]] == 50).all(axis=None)
+    assert shared.seen == 100
+    assert apart.seen > 250
+
+
+def test_without_change_few_words_are_called_changed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    words = [f"{a}{b}ling" for a in "bdfgk" for b in ("an", "or", "ip", "um")]
+    for name in ("old", "new"):
+        lines = [sentence(word, int(rng.integers(2)), rng) for word in words for _ in range(30)]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    found = discover(tmp_path / "old.txt", tmp_path / "new.txt", model=Bag(), resamples=20, min_count=25, monitor=False)
+    assert set(words) <= set(found.words)
+    ours = found.table[found.table["word"].isin(words)]
+    assert (ours["verdict"] == "changed").sum() <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_count": 10_000}, "no word but function words.*--min-count"),
+        ({"min_count": 0}, "min_count must be"),
+        ({"top_words": 0}, "top_words must be"),
+        ({"metric": "cosin"}, "metric"),
+        ({"engine": "spark"}, "engine must be"),
+        ({"precision": "float8"}, "precision must be"),
+        ({"encoding": "utf-99"}, "encoding"),
+        ({"permutations": 0}, "permutations must be"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(folder: Path, options: dict[str, Any], message: str) -> None:
+    with pytest.raises((UserError, ValueError), match=message):
+        run(folder, **options)
+
+
+def test_a_store_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path / "out")
+    changed = tmp_path / "changed"
+    corpora(changed)
+    (changed / "1900s" / "0.txt").write_text((changed / "1900s" / "0.txt").read_text() + "one more mouse\n")
+    with pytest.raises(UserError, match="not the one that the store"):
+        run(changed, tmp_path / "out")
+
+
+def test_a_store_of_a_comparison_is_refused(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    lexshift.compare(folder / "1900s", folder / "2000s", ["mouse"], model=Bag(), resamples=20, out=out, monitor=False)
+    with pytest.raises(UserError, match="shared between words"):
+        run(folder, out)
+
+
+def test_the_same_corpus_twice_is_refused(folder: Path) -> None:
+    with pytest.raises(UserError, match="give two different ones"):
+        discover(folder / "1900s", folder / "1900s", model=Bag(), monitor=False)
+
+
+def test_the_store_is_as_any_other(folder: Path, tmp_path: Path) -> None:
+    found = run(folder, tmp_path / "out")
+    store = Siblings(tmp_path / "out" / "store")
+    store.check()
+    assert store.words == list(found.words)
+    assert store.settings["sampling"] == {"max_per_word": 200, "seed": 0, "shared": True}
+
+
+def test_its_name_says_the_outcome(found: Discovery) -> None:
+    assert repr(found).startswith("Result(") or repr(found).startswith("Discovery(")
+    assert "changed between 1900s and 2000s" in repr(found)
+
+
+class Notes:
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.stages: list[str] = []
+
+    def stage(self, name: str, total: int, unit: str) -> None:  # noqa: ARG002
+        self.stages.append(name)
+
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def test_every_stage_is_told(folder: Path) -> None:
+    heard = Notes()
+    run(folder, monitor=heard)
+    order = ["counting old", "counting new", "sampling old", "sampling new", "encoding", "writing", "scoring"]
+    assert heard.stages[:7] == order
+    assert any("words to look at; left out:" in note for note in heard.notes)

@@ -1,0 +1,338 @@
+"""Periods in, tables out: the same as a comparison for two, skipped periods, one corpus cut by dates, and slips."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexshift import UserError, benjamini_hochberg, compare
+from lexshift._typing import Floats
+from lexshift.tracing.outcome import Trace
+from lexshift.tracing.pairs import steps
+from lexshift.tracing.tables import typical
+from lexshift.tracing.tracer import trace
+
+FAST: dict[str, Any] = {"permutations": 199, "resamples": 30, "repeats": 5, "monitor": False, "split": "lines"}
+WORDS = ["mouse", "bread", "comet", "ghost", "nowhere"]
+# How often each word occurs in each of four periods, and from which on it is used otherwise.
+COUNTS = {"mouse": (20, 18, 22, 20), "bread": (15, 20, 16, 18), "comet": (2, 14, 3, 15), "ghost": (12, 0, 1, 2)}
+MOVED = {"mouse": 2}
+NUMBERS = ["score", "low", "high", "p", "q"]
+
+
+class Toy:
+    """An encoder whose vector is the sum of hashes of the words around."""
+
+    def __init__(self) -> None:
+        self.settings = {"model": "toy"}
+        self.asked = 0
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        self.asked += len(sentences)
+        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
+        return np.array([np.sum([self.vector(word) for word in words], axis=0) for words in around], np.float32)
+
+    def vector(self, word: str) -> Floats:
+        return np.frombuffer(hashlib.blake2b(word.encode(), digest_size=6).digest(), np.int8) / 64
+
+
+class Heard:
+    """A monitor that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int]] = []
+        self.notes: list[str] = []
+        self.done: dict[str, int] = {}
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        assert unit
+        self.stages.append((name, total))
+
+    def advance(self, done: int, items: int = 0, status: str = "") -> None:
+        assert items >= 0
+        assert not status
+        self.done[self.stages[-1][0]] = done
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def sentences(period: int) -> list[str]:
+    rng, lines = random.Random(period), []
+    for word, counts in COUNTS.items():
+        use = "new" if period >= MOVED.get(word, 9) else "old"
+        for _ in range(counts[period]):
+            a, b, c = rng.sample([f"{word}{use}{letter}" for letter in "abcdefgh"], 3)
+            lines.append(f"The {a} and the {word} of the {b} was {c}.")
+    rng.shuffle(lines)
+    return lines
+
+
+@pytest.fixture(autouse=True)
+def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("periods")
+    made = []
+    for period, name in enumerate(("1960s.txt", "1980s.txt", "2000s.txt", "2010s.txt")):
+        made.append(folder / name)
+        made[-1].write_text("\n".join(sentences(period)) + "\n")
+    return made
+
+
+@pytest.fixture(scope="module")
+def found(paths: list[Path]) -> Trace:
+    return trace(*paths, words=WORDS, model=Toy(), **FAST)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"rate": "auto", "metric": "cosine"}, {"normalised": True, "space": "raw", "seed": 3, "strategy": "distance"}],
+    ids=["as usual", "at the best rate", "normalised"],
+)
+def test_two_periods_are_a_comparison(paths: list[Path], options: dict[str, Any]) -> None:
+    ours = trace(*paths[1:3], words=WORDS, model=Toy(), **(FAST | options))
+    theirs = compare(paths[1], paths[2], words=WORDS, model=Toy(), **(FAST | options))
+    expected = theirs.table[theirs.table["verdict"] != "too few"].set_index("word").sort_index()
+    assert len(expected) == 2
+    for kind in ("neighbours", "first"):
+        rows = ours.table[ours.table["kind"] == kind].set_index("word").sort_index()
+        pd.testing.assert_frame_equal(rows[[*NUMBERS, "verdict"]], expected[[*NUMBERS, "verdict"]], check_exact=True)
+        assert rows["n_from"].tolist() == expected["n_old"].tolist()
+        assert rows["n_to"].tolist() == expected["n_new"].tolist()
+    assert ours.run["rate"] == theirs.run["rate"]
+    assert ours.run["settings"].items() >= theirs.run["settings"].items()
+    assert ours.periods == list(theirs.labels)
+    assert ours.space is not None
+    assert theirs.space is not None
+    assert ours.space.mean.tolist() == theirs.space.mean.tolist()
+
+
+def test_every_step_of_every_word_has_a_row(found: Trace) -> None:
+    labels = ["1960s", "1980s", "2000s", "2010s"]
+    assert found.periods == labels
+    table = found.table
+    rows = [tuple(row) for row in table[["word", "kind", "from", "to", "skipped"]].to_numpy()]
+    assert [row for row in rows if row[0] == "bread"] == [
+        *[("bread", "neighbours", a, b, "") for a, b in itertools.pairwise(labels)],
+        *[("bread", "first", labels[0], b, "") for b in labels[1:]],
+    ]
+    assert [row for row in rows if row[0] == "comet"] == [
+        ("comet", "neighbours", "1980s", "2010s", "2000s"),
+        ("comet", "first", "1980s", "2010s", "1960s"),
+    ]
+    assert set(table["word"]) == {"mouse", "bread", "comet"}
+    for kind, part in table.groupby("kind"):
+        assert part["q"].tolist() == benjamini_hochberg(part["p"]).tolist(), kind
+    assert ((table["q"] <= 0.05) == (table["verdict"] == "changed")).all()
+
+
+def test_the_planted_change_is_found_at_its_place(found: Trace) -> None:
+    words = found.words.set_index("word")
+    assert words["verdict"].to_dict() == {
+        "mouse": "changed", "bread": "stable", "comet": "stable", "ghost": "too few", "nowhere": "too few",
+    }  # fmt: skip
+    assert found.words["word"].iloc[0] == "mouse"
+    assert words.loc["mouse", ["change_points", "changed", "periods", "usages"]].tolist() == ["2000s", "2000s", 4, 80]
+    assert words.loc["comet", ["periods", "usages"]].tolist() == [2, 34]
+    assert words.loc["ghost", ["periods", "usages", "change_points", "season"]].tolist() == [0, 15, "", ""]
+    assert words.loc["mouse", "score"] == found.of_word("mouse", "first")["score"].iloc[-1]
+    assert "1 of 3 words changed over 4 periods, 1960s to 2010s" in repr(found)
+    assert "2 occurred too rarely" in found.headline()
+
+
+def test_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -> None:
+    alone = trace(*paths, words=["mouse"], model=Toy(), space="raw", **FAST)
+    both = trace(*paths, words=["bread", "mouse"], model=Toy(), space="raw", **FAST)
+    columns = ["from", "to", "score", "low", "high", "p"]
+    for kind in ("neighbours", "first"):
+        pd.testing.assert_frame_equal(alone.of_word("mouse", kind)[columns], both.of_word("mouse", kind)[columns])
+    assert alone.changes["mouse"] == both.changes["mouse"]
+    assert found.changes["mouse"].at == (2,)
+
+
+def test_usages_come_with_the_most_typical_first(found: Trace) -> None:
+    frame = found.usages("mouse", "2000s")
+    assert len(frame) == 22
+    assert frame["typical"].is_monotonic_decreasing
+    assert all("mousenew" in sentence for sentence in frame["sentence"])
+    assert [s[a:b] for s, a, b in zip(frame["sentence"], frame["start"], frame["end"], strict=True)] == ["mouse"] * 22
+    with pytest.raises(UserError, match="'nowhere' does not occur"):
+        found.usages("nowhere", "2000s")
+    with pytest.raises(UserError, match="period must be one of"):
+        found.usages("mouse", "1990s")
+
+
+@given(st.integers(1, 8), st.integers(1, 4), st.integers(0, 10**6))
+def test_typical_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -> None:
+    rows = np.random.default_rng(seed).normal(size=(n, d))
+    rows[0] *= seed % 2  # a row of zeros is like nothing
+    for i, value in enumerate(typical(rows)):
+        sizes = [np.linalg.norm(row) for row in rows]
+        likes = [rows[i] @ rows[j] / ((sizes[i] * sizes[j]) or 1) for j in range(n) if j != i]
+        assert value == pytest.approx(np.mean(likes) if likes else 0, abs=1e-9)
+
+
+@given(st.lists(st.integers(0, 4), min_size=0, max_size=7))
+def test_steps_go_from_one_period_with_enough_to_the_next(counts: list[int]) -> None:
+    found = steps("mouse", counts, 2)
+    enough = [i for i, n in enumerate(counts) if n >= 2]
+    expected = set()
+    for a in enough:
+        for b in enough:
+            if a < b and not any(a < c < b for c in enough):
+                expected.add(("neighbours", a, b, tuple(c for c in range(len(counts)) if a < c < b)))
+            if a == enough[0] < b:
+                expected.add(("first", a, b, tuple(range(a))))
+    assert {(step.kind, step.start, step.end, step.skipped) for step in found} == expected
+    assert len(found) == len(expected)
+
+
+def monthly(folder: Path) -> Path:
+    """Four years of months: a word that changes once, a word that returns every winter, and one that stays."""
+    rng, rows = random.Random(0), []
+    for year in range(2001, 2005):
+        for month in range(1, 13):
+            for word in ("mouse", "turkey", "bread"):
+                moved = (word == "mouse" and (year, month) >= (2003, 3)) or (word == "turkey" and month in (11, 12))
+                for _ in range(8):
+                    a, b, c = rng.sample([f"{word}{moved}{letter}" for letter in "abcdefgh"], 3)
+                    rows.append(
+                        {"text": f"The {a} and the {word} of the {b} was {c}.", "date": f"{year}-{month:02}-03"}
+                    )
+    rng.shuffle(rows)
+    path = folder / "news.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"text": "a mouse", "date": None}]))
+    return path
+
+
+def test_months_tell_changes_from_seasons(tmp_path: Path) -> None:
+    heard = Heard()
+    quick = FAST | {"monitor": heard, "permutations": 99, "resamples": 2, "repeats": 2, "min_usages": 5}
+    found = trace(
+        monthly(tmp_path),
+        words=["mouse", "turkey", "bread"],
+        by="month",
+        date_column="date",
+        model=Toy(),
+        out=tmp_path / "out",
+        **quick,
+    )
+    assert (len(found.periods), found.periods[0], found.periods[-1]) == (48, "2001-01", "2004-12")
+    words = found.words.set_index("word")
+    assert words["season"].to_dict() == {"turkey": "seasonal", "mouse": "none", "bread": "none"}
+    assert words["change_points"].to_dict() == {"mouse": "2003-03", "turkey": "", "bread": ""}
+    assert int(np.argmax(found.seasons["turkey"].profile)) in (10, 11)
+    assert "1 of 3 are seasonal" in found.headline()
+    assert found.run["corpora"][0]["skipped"] == {"records without a date, of all periods": 1}
+    assert heard.done["scoring"] == dict(heard.stages)["scoring"] == 3 * (47 + 46)
+    saved = pd.read_csv(tmp_path / "out/trace.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(saved, found.table, check_dtype=False)
+    assert pd.read_csv(tmp_path / "out/words.csv")["word"].tolist() == found.words["word"].tolist()
+    assert json.loads((tmp_path / "out/run.json").read_text())["settings"]["by"] == "month"
+    assert (tmp_path / "out/trace.html").stat().st_size > 10_000
+
+
+def test_years_have_no_season(tmp_path: Path) -> None:
+    found = trace(monthly(tmp_path), words=["mouse"], by="year", date_column="date", model=Toy(), **FAST)
+    assert (found.periods, found.seasons) == (["2001", "2002", "2003", "2004"], {})
+    assert found.words["season"].tolist() == [""]
+
+
+def test_run_again_nothing_is_embedded_again(paths: list[Path], tmp_path: Path) -> None:
+    toy = Toy()
+    first = trace(*paths, words=WORDS, model=toy, out=tmp_path / "out", **FAST)
+    asked = toy.asked
+    again = trace(*paths, words=WORDS, model=toy, out=tmp_path / "out", **FAST | {"repeats": 4})
+    assert toy.asked == asked
+    assert again.siblings.fingerprint == first.siblings.fingerprint
+    assert again.settings["repeats"] == 4
+
+
+def test_without_words_the_frequent_ones_are_traced(paths: list[Path], tmp_path: Path) -> None:
+    found = trace(*paths, model=Toy(), min_count=15, top_words=3, **FAST)
+    assert set(found.asked) >= {"mouse", "bread"}
+    heard = Heard()
+    quick = FAST | {"monitor": heard, "permutations": 19, "resamples": 2}
+    table = monthly(tmp_path)
+    by_year = trace(table, by="year", date_column="date", model=Toy(), min_count=300, top_words=2, **quick)
+    assert set(by_year.asked) < {"mouse", "turkey", "bread"}
+    assert any(note.startswith("tracing the 2 most frequent") for note in heard.notes)
+
+
+def test_corpora_out_of_order_are_noted(paths: list[Path]) -> None:
+    heard = Heard()
+    trace(paths[1], paths[0], paths[2], words=["mouse"], model=Toy(), **FAST | {"monitor": heard})
+    assert "by its name 1980s is later than 1960s: were the periods meant to be in order?" in heard.notes
+
+
+def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:
+    for i, path in enumerate(paths[:3]):
+        (tmp_path / str(i)).mkdir()
+        (tmp_path / str(i) / "text.txt").write_text(path.read_text())
+    made = [tmp_path / str(i) / "text.txt" for i in range(3)]
+    assert trace(*made, words=["mouse"], model=Toy(), **FAST).periods == ["period 1", "period 2", "period 3"]
+    named = trace(*made, words=["mouse"], labels=["a", "b", "c"], model=Toy(), **FAST)
+    assert named.periods == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"labels": ["a", "b"]}, "labels must be 4 different names"),
+        ({"labels": "abcd"}, "labels must be 4 different names"),
+        ({"by": "year"}, "by 'year' cuts one corpus into periods, which have their names; got 4 corpora"),
+        ({"rate": 2}, "rate must be a number from 0 to 1, or auto"),
+        ({"permutations": 0}, "permutations must be"),
+        ({"min_usages": 1}, "min_usages must be at least 2"),
+        ({"alpha": 0}, "alpha must be"),
+        ({"space": "bent"}, "space must be one of"),
+        ({"words": ["nowhere"]}, "none of the words occurs"),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+)
+def test_slips_are_told_in_a_sentence(paths: list[Path], options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        trace(*paths, **{"words": WORDS, "model": Toy(), **FAST, **options})
+
+
+def test_slips_about_corpora(paths: list[Path], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="one corpus has no periods: give two or more"):
+        trace(paths[0], words=WORDS, model=Toy(), **FAST)
+    with pytest.raises(UserError, match="both corpora are"):
+        trace(paths[0], paths[1], paths[0], words=WORDS, model=Toy(), **FAST)
+    with pytest.raises(UserError, match="all of the corpus is of one period, 1960s"):
+        trace(paths[0], by="decade", words=WORDS, model=Toy(), **FAST)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/scores.csv").write_text("")
+    with pytest.raises(UserError, match="holds a comparison; choose another folder"):
+        trace(*paths, words=WORDS, model=Toy(), out=tmp_path / "other", **FAST)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/words.csv").write_text("my words")
+    with pytest.raises(UserError, match="is not from a trace; choose another folder"):
+        trace(*paths, words=WORDS, model=Toy(), out=tmp_path / "mine", **FAST)
+    with pytest.raises(UserError, match="would be a folder, but there is a file"):
+        trace(*paths, words=WORDS, model=Toy(), out=paths[0], **FAST)
+
+
+def test_words_with_too_few_usages_are_listed(paths: list[Path], tmp_path: Path) -> None:
+    found = trace(*paths, words=["ghost"], model=Toy(), **FAST)
+    assert found.table.empty
+    assert found.words["verdict"].tolist() == ["too few"]
+    assert found.headline().startswith("No word can be traced")
+    assert (found.save(tmp_path / "out") / "trace.html").is_file()

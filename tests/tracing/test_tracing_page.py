@@ -1,0 +1,151 @@
+"""The page of a trace in a browser: a word's way, its sentences, and that nothing in a corpus can act in it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from lexshift.report.trace import content, render
+from lexshift.tracing.outcome import Trace
+from lexshift.tracing.tracer import trace
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tested in a browser, which needs playwright")
+expect = sync_api.expect
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the page is tested in a browser, and there is no chromium")
+
+HOSTILE = '</script><script>window.hurt = 1</script><img src=x onerror="window.hurt = 2">'
+WATCH = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) => window.violations.push(event.effectiveDirective));
+"""
+
+
+class Toy:
+    """An encoder whose vector is the sum of hashes of the words around."""
+
+    settings = {"model": "toy"}  # noqa: RUF012
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
+        keys = [[hashlib.blake2b(word.encode(), digest_size=6).digest() for word in words] for words in around]
+        return np.array([np.sum([np.frombuffer(key, np.int8) for key in row], axis=0) for row in keys], np.float32)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    """Mouse changes in the third of four periods, and rare is rare."""
+    folder, rng = tmp_path_factory.mktemp("periods"), np.random.default_rng(0)
+    paths = []
+    for i in range(4):
+        lines = []
+        for word, moved in (("mouse", i >= 2), ("bread", False)):
+            for _ in range(20):
+                a, b, c = rng.choice([f"{word}{moved}{letter}" for letter in "abcdefgh"], 3, replace=False)
+                lines.append(f"The {a} and the {word} of the {b} was {c} {HOSTILE}")
+        paths.append(folder / f"{1950 + 20 * i}s.txt")
+        paths[-1].write_text("\n".join([*lines, "one rare thing"]) + "\n")
+    quick: dict[str, Any] = {"permutations": 199, "resamples": 20, "repeats": 4, "split": "lines", "monitor": False}
+    return trace(*paths, words=["mouse", "bread", "rare"], model=Toy(), **quick)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def file(found: Trace, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return found.report(tmp_path_factory.mktemp("page") / "trace.html")
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Iterator[Page]:
+    page = browser.new_page()
+    page.add_init_script(WATCH)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(file.as_uri())
+    yield page
+    assert errors == []
+    assert page.evaluate("window.violations") == []
+    assert page.evaluate("window.hurt") is None
+    page.close()
+
+
+def test_the_page_shows_the_word_that_changed(page: Page, found: Trace) -> None:
+    expect(page.locator("h1")).to_have_text("How words moved from 1950s to 2010s")
+    expect(page.locator(".lede")).to_have_text(f"{found.headline()}.")
+    expect(page.locator("#word h2")).to_have_text("mouse")
+    expect(page.locator("#word .saying")).to_contain_text("Something new begins in 1990s.")
+    expect(page.locator("#word .chart svg")).to_have_count(2)
+    expect(page.locator("#word svg .changelabel")).to_have_text(["1990s"])
+    expect(page.locator("#word svg circle.dot")).to_have_count(4)
+    expect(page.locator("#word svg rect.bar")).to_have_count(3)
+    expect(page.locator("#word svg rect.bar:not(.low)")).to_have_count(1)
+    first = found.of_word("mouse", "first").iloc[0]
+    assert (
+        page.locator("#word svg circle title")
+        .first.text_content()
+        .startswith(  # type: ignore[union-attr]
+            f"1950s to 1970s: {first['score']:.3g}"[:18]
+        )
+    )
+
+
+def test_each_period_has_its_sentences(page: Page, found: Trace) -> None:
+    periods = page.locator("#word .periods details")
+    expect(periods).to_have_count(4)
+    for i, period in enumerate(found.periods):
+        block = periods.nth(i)
+        expect(block.locator("summary bdi")).to_have_text(period)
+        expect(block.locator("li")).to_have_count(12)
+        expect(block.locator("li").first).to_contain_text("<script>window.hurt = 1</script>")
+        expect(block.locator("li mark").first).to_have_text("mouse")
+    expect(periods.nth(2)).to_have_class("begins")
+
+
+def test_words_are_chosen_by_click_and_by_address(page: Page, file: Path) -> None:
+    page.locator("#ranking tbody tr", has_text="bread").click()
+    expect(page.locator("#word h2")).to_have_text("bread")
+    expect(page.locator("#word .saying")).to_contain_text("Stable")
+    assert page.url.endswith("#word=bread")
+    page.goto(f"{file.as_uri()}#word=rare")
+    expect(page.locator("#word")).to_contain_text("Too few usages: 10 are needed in two periods.")
+    expect(page.locator("#word .chart")).to_have_count(0)
+    expect(page.locator("#ranking tr.chosen")).to_contain_text("rare")
+    page.goto(f"{file.as_uri()}#word=%E0%A4%A")
+    expect(page.locator("#word h2")).to_have_text("mouse")
+
+
+def test_the_page_is_whole_and_its_policy_strict(found: Trace) -> None:
+    text = render(found)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
+    assert policy is not None
+    assert policy[1].startswith("default-src &#39;none&#39;; script-src &#39;sha256-")
+    assert "unsafe" not in policy[1]
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text.split("<script")[0])
+    assert HOSTILE not in text
+    assert [word["word"] for word in content(found)["words"]] == found.words["word"].tolist()
+
+
+def test_a_narrow_page_does_not_scroll_sideways(browser: Browser, file: Path) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(file.as_uri())
+    expect(page.locator("#word .chart svg")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    page.close()

@@ -1,0 +1,186 @@
+"""Seasons: the level and the statistic against their definitions, planted seasons, and what must not look like one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from lexshift._typing import Floats, Matrix
+from lexshift.tracing.seasons import month_means, residuals, same_months, season, without_season
+
+MONTHS = [(year, month) for year in range(2001, 2007) for month in range(1, 13)]
+Level = Callable[[int, int], float]  # of the month's number from 0, and the month of the year
+ALPHA = 0.05
+
+
+def usages(level: Level, seed: int, n: int = 10, missing: Callable[[int, int], bool] | None = None) -> list[Matrix]:
+    """Usages about a level, in all but the missing months."""
+    rng = np.random.default_rng(seed)
+    direction = np.array([1, 1, 0, 0])
+    return [
+        rng.normal(size=(0 if missing is not None and missing(i, month) else n, 4)) + level(i, month) * direction
+        for i, (_, month) in enumerate(MONTHS)
+    ]
+
+
+def called(level: Level, runs: int, missing: Callable[[int, int], bool] | None = None) -> int:
+    """How often a season is found."""
+    found = 0
+    for seed in range(runs):
+        answer = season(usages(level, seed, missing=missing), MONTHS, 99, seed)
+        assert answer is not None
+        found += answer.p <= ALPHA
+    return found
+
+
+def slow_residuals(means: Floats, there: npt.NDArray[np.bool_]) -> Floats:
+    """A line fitted to the year about each month, the months half a year away weighing half."""
+    left = np.full(means.shape, np.nan)
+    for t in range(6, len(means) - 6):
+        near = [s for s in range(t - 6, t + 7) if there[s]]
+        weight = [0.5 if abs(s - t) == 6 else 1.0 for s in near]
+        if not there[t] or not any(s < t for s in near) or not any(s > t for s in near) or sum(weight) < 6:
+            continue
+        for k in range(means.shape[1]):
+            line = np.polyfit([s - t for s in near], [means[s, k] for s in near], 1, w=np.sqrt(weight))
+            left[t, k] = means[t, k] - line[1]
+    return left
+
+
+@given(st.integers(1, 40), st.integers(1, 3), st.floats(0, 0.6), st.integers(0, 10**6))
+def test_the_level_is_a_line_fitted_to_the_year_about(months: int, d: int, gaps: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    means, there = rng.normal(size=(months, d)), rng.random(months) >= gaps
+    assert residuals(means, there) == pytest.approx(slow_residuals(means, there), abs=1e-9, nan_ok=True)
+
+
+def test_with_all_months_the_level_is_the_moving_average_of_two_by_twelve() -> None:
+    means = np.random.default_rng(0).normal(size=(40, 2))
+    weights = np.array([1, *[2] * 11, 1]) / 24
+    smooth = np.stack([np.convolve(column, weights, "valid") for column in means.T], axis=1)
+    assert residuals(means, np.ones(40, bool))[6:-6] == pytest.approx(means[6:-6] - smooth, abs=1e-12)
+
+
+@given(st.integers(0, 60), st.floats(0, 0.4), st.floats(-2, 2), st.integers(0, 10**6))
+def test_a_drift_leaves_nothing_whatever_is_missing(months: int, gaps: float, slope: float, seed: int) -> None:
+    there = np.random.default_rng(seed).random(months) >= gaps
+    left = residuals(slope * np.arange(months, dtype=np.float64)[:, None] + 3.0, there)
+    assert np.nan_to_num(left) == pytest.approx(np.zeros((months, 1)), abs=1e-9)
+
+
+@given(st.lists(st.integers(0, 11), min_size=1, max_size=30), st.integers(1, 3), st.integers(0, 10**6))
+def test_the_statistic_is_the_inner_products_of_the_same_months(months: list[int], d: int, seed: int) -> None:
+    cells = np.random.default_rng(seed).normal(size=(len(months), d))
+    slow = sum(
+        float(cells[i] @ cells[j])
+        for i in range(len(months))
+        for j in range(len(months))
+        if i != j and months[i] == months[j]
+    )
+    assert same_months(cells, np.array(months)) == pytest.approx(slow, abs=1e-9)
+
+
+@given(st.integers(0, 10**6))
+def test_months_are_averaged_with_gaps_between_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    sizes, numbers = rng.integers(0, 4, 5), np.cumsum(rng.integers(1, 4, 5)) + 100
+    rows = rng.normal(size=(int(sizes.sum()), 2))
+    means, counts = month_means(rows, sizes, numbers)
+    begin = 0
+    expected, n_expected = np.zeros((numbers[-1] - numbers[0] + 1, 2)), np.zeros(numbers[-1] - numbers[0] + 1, int)
+    for size, number in zip(sizes, numbers, strict=True):
+        if size:
+            expected[number - numbers[0]] = rows[begin : begin + size].mean(axis=0)
+        n_expected[number - numbers[0]] = size
+        begin += size
+    assert means == pytest.approx(expected)
+    assert counts.tolist() == n_expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "level",
+    [
+        lambda i, month: 0.8 * (month <= 6),  # noqa: ARG005
+        lambda i, month: 1.2 * (month == 12),  # noqa: ARG005
+        lambda i, month: 0.8 * (month % 2),  # noqa: ARG005
+        lambda i, month: 0.8 * (month in (6, 7, 8)) + 0.05 * i,
+        lambda i, month: 0.8 * (month <= 6) + 3 * (i >= 36),
+    ],
+    ids=["half a year", "december", "every other month", "summer in a drift", "half a year and a step"],
+)
+def test_a_planted_season_is_found(level: Level) -> None:
+    assert called(level, 15) >= 14
+    assert called(level, 15, missing=lambda i, month: month == 8 or i % 7 == 0) >= 13
+
+
+@pytest.mark.parametrize(
+    "level",
+    [
+        lambda i, month: 0.0,  # noqa: ARG005
+        lambda i, month: 0.1 * i,  # noqa: ARG005
+        lambda i, month: 3.0 * (i >= 36),  # noqa: ARG005
+        lambda i, month: 3.0 * (i >= 39),  # noqa: ARG005
+        lambda i, month: 3.0 * (i >= 42),  # noqa: ARG005
+    ],
+    ids=["noise", "a drift", "a step at new year", "a step in april", "a step in july"],
+)
+@pytest.mark.parametrize(
+    "missing", [None, lambda i, month: month == 8 or i % 11 == 0], ids=["all months", "some missing"]
+)
+def test_what_does_not_return_is_not_called_a_season(level: Level, missing: Callable[[int, int], bool] | None) -> None:
+    runs = 100
+    assert called(level, runs, missing) <= binom.ppf(1 - 1e-3, runs, ALPHA)
+
+
+def test_the_profile_tells_the_months() -> None:
+    found = season(usages(lambda _, month: 2.0 * (month == 12), 0), MONTHS, 99)
+    assert found is not None
+    assert int(np.argmax(found.profile)) == 11
+    assert found.strength > 0.5
+    never = season(usages(lambda _, month: 2.0 * (month == 12), 0, missing=lambda _, m: m == 8), MONTHS, 99)
+    assert never is not None
+    assert np.flatnonzero(np.isnan(never.profile)).tolist() == [7]
+
+
+def test_a_season_can_be_taken_off() -> None:
+    rows = usages(lambda i, month: 2.0 * (month == 12) + 3.0 * (i >= 36), 0)
+    found = season(rows, MONTHS, 99)
+    assert found is not None
+    flat = without_season(rows, MONTHS, found)
+    assert [len(part) for part in flat] == [len(part) for part in rows]
+    again = season([*flat], MONTHS, 99)
+    assert again is not None
+    assert again.strength < 0 < 0.2 < found.strength
+    assert again.p > 0.5
+    step = np.concatenate(flat[36:]).mean(axis=0) - np.concatenate(flat[:36]).mean(axis=0)
+    assert np.linalg.norm(step) == pytest.approx(3 * np.sqrt(2), rel=0.1)  # what changed once is still there
+
+
+@pytest.mark.parametrize(
+    "months",
+    [MONTHS[:35], [(2001, 1), (2004, 1)], [(year, month) for year, month in MONTHS if month < 5]],
+    ids=["less than three years", "two months", "a third of the months"],
+)
+def test_too_few_months_are_not_tested(months: list[tuple[int, int]]) -> None:
+    rng = np.random.default_rng(0)
+    assert season([rng.normal(size=(5, 2)) for _ in months], months, 9) is None
+
+
+def test_no_usages_at_all_are_not_tested() -> None:
+    assert season([np.zeros((0, 2))] * len(MONTHS), MONTHS, 9) is None
+
+
+def test_the_answer_depends_on_seed_and_word_only() -> None:
+    rows = usages(lambda *_: 0.0, 5)
+    first, second, other = (season(rows, MONTHS, 999, 0, word) for word in ("mouse", "mouse", "cell"))
+    assert first is not None
+    assert second is not None
+    assert other is not None
+    assert first.p == second.p != other.p
+    assert first.strength == other.strength
