@@ -85,8 +85,9 @@ class Counting:
         """Columns word, n, small and capital, as :data:`lexshift.corpus.counting.Cases`."""
         tally, hashes = Tally(), dict[str, str]()
         found = count_sources(part.sources, rule(self.match), self.reading, tally, hashes, lambda: progress(tally.size))
-        cases = np.array(list(found.values()), np.int64).reshape(-1, 3)
-        columns = [pa.array(list(found), pa.string()), *(pa.array(cases[:, i]) for i in range(3))]
+        words = sorted(found)  # which thread met a word first is chance
+        cases = np.array([found[word] for word in words], np.int64).reshape(-1, 3)
+        columns = [pa.array(words, pa.string()), *(pa.array(cases[:, i]) for i in range(3))]
         return _telling(pa.table(columns, names=["word", "n", "small", "capital"]), tally, hashes)
 
     def key(self, part: Part) -> str:
