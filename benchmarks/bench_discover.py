@@ -34,6 +34,7 @@ from lexshift.scale.parts import Counting, Sampling, counted, parts_of, sampled
 
 DATA = Path(os.environ.get("LEXSHIFT_DATA", "."), "corpora", "sotu")
 MOST = 200
+LOOP = 100  # MB
 MEMORY = """
 import json, resource, sys, time
 from pathlib import Path
@@ -104,13 +105,13 @@ def timed(function: Callable[[], object]) -> float:
 
 def against_python(folder: Path, lines: list[str], words: int) -> None:
     corpus = folder / "small.txt"
-    write_corpus(corpus, lines, 20_000_000)
+    write_corpus(corpus, lines, LOOP * 1_000_000)
     passes(corpus, words)  # compiled and in memory
     ours, loops = [], []
     for _ in range(3):
         ours.append(timed(lambda: passes(corpus, words)))
         loops.append(timed(lambda: python_passes(corpus, words)))
-    print(f"\ncounting and sampling {words:,} words in 20 MB, median of 3, interleaved")
+    print(f"\ncounting and sampling {words:,} words in {LOOP} MB, median of 3, interleaved")
     print(f"  lexshift {median(ours):6.2f} s   loop {median(loops):6.2f} s   {median(loops) / median(ours):.1f}x")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lexshift import _checks
 from lexshift._streams import check_seed
@@ -227,7 +228,7 @@ class _Keeper:
         rows = self._resolve(block, hits)  # (n, 6): target, line index, start and end of line, of word
         if not len(rows):
             return
-        np.add.at(self.found, rows[:, 0], 1)
+        self.found += np.bincount(rows[:, 0], minlength=len(self.found))
         if block.rows is None and block.wrapped is None:
             lines = block.line + rows[:, 1]
         else:
@@ -244,14 +245,14 @@ class _Keeper:
             pa.array([block.date_of(index) for index in rows[:, 1].tolist()], pa.string())
             if block.dates is not None
             else pa.nulls(len(rows), pa.string()),
-            pa.array(sentences, pa.string()),
+            sentences,
             pa.array(starts, pa.int32()),
             pa.array(ends, pa.int32()),
             hashes,
         ]
         self._batches.append(pa.record_batch(columns, schema=SCHEMA))
         self._rows += len(rows)
-        if self._most is not None and self._rows > 1.25 * self._most * len(self.found) + _SLACK:
+        if self._most is not None and self._rows > 1.5 * self._most * len(self.found) + _SLACK:
             self._cut()
 
     def _hashes(self, targets: Array, lines: Array, positions: Array) -> sample.Priorities:
@@ -290,24 +291,31 @@ class _Keeper:
             found[candidate.target] = max(stop, found.get(candidate.target, 0))
         return found
 
-    def _sentences(
-        self, block: Block, rows: Array, language: str, tally: Tally
-    ) -> tuple[list[str], list[int], list[int]]:
+    def _sentences(self, block: Block, rows: Array, language: str, tally: Tally) -> tuple[pa.Array, Array, Array]:
+        """The sentences of occurrences, and where in them the words are, in characters: (n,) each."""
+        starts, ends = rows[:, 4] - rows[:, 2], rows[:, 5] - rows[:, 2]
+        if block.split != "lines" or not len(rows):
+            return self._parts_of_lines(block, rows, language, tally)
+        # As most lines are: the sentence itself, its bytes its characters; words of one line share it.
+        begins = np.r_[True, rows[1:, 2] != rows[:-1, 2]]
+        line_of = np.cumsum(begins) - 1  # (n,)
+        lines = [block.data[start:end] for start, end in rows[begins, 2:4].tolist()]
+        simple = np.array([_is_a_sentence(line) for line in lines])[line_of]
+        texts = pa.array([line.decode() for line in lines], pa.string()).take(line_of)
+        if simple.all():
+            return texts, starts, ends
+        some, starts[~simple], ends[~simple] = self._parts_of_lines(block, rows[~simple], language, tally)
+        return pc.replace_with_mask(texts, ~simple, some), starts, ends
+
+    def _parts_of_lines(self, block: Block, rows: Array, language: str, tally: Tally) -> tuple[pa.Array, Array, Array]:
+        """The same where a sentence is a part of a line, or its characters are not its bytes."""
         sentences, starts, ends = [], [], []
-        data, plain = block.data, block.split == "lines"
+        data = block.data
         at, passage, characters, counted = -1, None, 0, 0
         for _, _, line_start, line_end, start, end in rows.tolist():
-            if line_start != at:
-                at, passage, characters, counted = line_start, None, 0, line_start
-                raw = data[line_start:line_end]
-                text = raw.decode()
-            if plain and line_end - line_start <= LONGEST and raw.isascii() and raw[0] > _SPACE and raw[-1] > _SPACE:
-                sentences.append(text)  # as most lines are: the sentence itself, its bytes its characters
-                starts.append(start - line_start)
-                ends.append(end - line_start)
-                continue
-            if passage is None:
-                passage = Passage(text, block.split, language)
+            if line_start != at or passage is None:
+                at, characters, counted = line_start, 0, line_start
+                passage = Passage(data[line_start:line_end].decode(), block.split, language)
             characters += len(data[counted:start].decode())
             counted = start
             length = len(data[start:end].decode())
@@ -317,7 +325,7 @@ class _Keeper:
             sentences.append(sentence)
             starts.append(first)
             ends.append(last)
-        return sentences, starts, ends
+        return pa.array(sentences, pa.string()), np.array(starts, np.int64), np.array(ends, np.int64)
 
     def _cut(self) -> None:
         """Keep the smallest hashes of each target, and take nothing above them from now on."""
@@ -326,9 +334,10 @@ class _Keeper:
         targets = table["target"].to_numpy()
         table = table.take(sample.smallest(targets, table["priority"].to_numpy(), self._most))
         targets, hashes = table["target"].to_numpy(), table["priority"].to_numpy()
-        full = np.flatnonzero(np.bincount(targets, minlength=len(self.found)) == self._most)
-        for target in full:
-            self._limits[target] = hashes[targets == target].max()
+        most = np.zeros(len(self.found), np.uint64)
+        np.maximum.at(most, targets, hashes)
+        full = np.bincount(targets, minlength=len(self.found)) == self._most
+        self._limits[full] = most[full]
         self._batches, self._rows = table.to_batches(), len(table)
 
     def rows(self) -> pa.Table:
@@ -341,6 +350,11 @@ class _Keeper:
         """The same, and how many occurrences are not among them is told."""
         _tell_left_out(self.found, self._most, tally)
         return self.rows()
+
+
+def _is_a_sentence(line: bytes) -> bool:
+    """Whether a line is a sentence as it stands: not too long, ASCII, and nothing to strip."""
+    return len(line) <= LONGEST and line.isascii() and line[0] > _SPACE and line[-1] > _SPACE
 
 
 def _tell_left_out(found: Array, max_per_word: int | None, tally: Tally) -> None:

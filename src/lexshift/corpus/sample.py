@@ -16,6 +16,7 @@ import hashlib
 import numpy as np
 import numpy.typing as npt
 
+from lexshift._compile import kernel
 from lexshift._typing import Array
 
 Priorities = npt.NDArray[np.uint64]
@@ -44,18 +45,32 @@ def file_keys(file_key: int, keys: Priorities) -> Priorities:
 
 
 def shared_priorities(file_key: int, keys: Priorities, targets: Array, lines: Array, positions: Array) -> Priorities:
-    """The hash of each place, (n,), for shared samples. keys : (n,), as for :func:`priorities`; targets : (n,)
+    """The hash of each place, (n,), for shared samples; places are in the order of the text.
+
+    keys : (n,), as for :func:`priorities`; targets : (n,)
 
     An occurrence that is not the first of its word in a stretch has a hash of its own, or what is said twice in a
     sentence would be in a sample twice or not at all.
     """
     stretches = positions >> _STRETCH
     hashes = priorities(keys, lines, positions)
-    places = np.stack([targets, lines, stretches], axis=1)
-    _, first = np.unique(places, axis=0, return_index=True)
-    of_file = np.full(len(first), file_key, np.uint64)
+    first = np.empty(len(targets), np.bool_)
+    first_of_stretch(targets, lines, stretches, np.full((max(targets, default=0) + 1, 2), -1, np.int64), first)
+    of_file = np.full(int(first.sum()), file_key, np.uint64)
     hashes[first] = priorities(of_file, lines[first], stretches[first])
     return hashes
+
+
+@kernel
+def first_of_stretch(targets: Array, lines: Array, stretches: Array, last: Array, first: npt.NDArray[np.bool_]) -> None:
+    """Which occurrences are the first of their target in a stretch; all : (n,), first is filled.
+
+    last : (targets, 2), -1 before; where each target was last
+    """
+    for i in range(len(targets)):
+        target = targets[i]
+        first[i] = last[target, 0] != lines[i] or last[target, 1] != stretches[i]
+        last[target, 0], last[target, 1] = lines[i], stretches[i]
 
 
 def smallest(targets: Array, hashes: Priorities, most: int) -> Array:

@@ -1,0 +1,107 @@
+"""``lexshift discover`` as it is typed: what is printed, what is written, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lexshift import demo_corpora
+from lexshift.cli import main
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+class Letters:
+    """How often each letter is in a sentence."""
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
+        assert len(sentences) == len(spans)
+        return np.array([[s.count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for s in sentences], np.float32)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("lexshift.discovery.as_encoder", lambda *_, **__: Letters())
+    for source, name in zip(demo_corpora(), ("1950s.txt", "2010s.txt"), strict=True):
+        Path(name).write_bytes(source.read_bytes())
+
+    def typed(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["lexshift", "discover", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return typed
+
+
+def table(path: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(Path(path).read_text("utf-8"))))
+
+
+QUICK = ("1950s.txt", "2010s.txt", "--resamples", "20", "--permutations", "200", "--repeats", "2")
+
+
+def test_the_beginning_of_the_ranking_is_printed_and_all_of_it_is_written(run: Run) -> None:
+    code, out, err = run(*QUICK, "--show", "3", "--out", "found")
+    assert code == 0
+    lines = out.strip().splitlines()
+    assert lines[0].split()[:4] == ["word", "1950s", "2010s", "change"]
+    assert "above similar" in lines[0]
+    assert len(lines) == 4
+    scores = table("found/scores.csv")
+    assert len(scores) == 25
+    assert [line.split()[0] for line in lines[1:]] == [row["word"] for row in scores[:3]]
+    assert "25 words to look at; left out:" in err
+    assert "report: found/report.html" in err
+    reasons = {row["word"]: row["left out as"] for row in table("found/vocabulary.csv")}
+    assert reasons["the"] == "function word"
+    assert reasons["mouse"] == ""
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_other_formats_print_all_words_and_nothing_else(run: Run, form: str) -> None:
+    code, out, err = run(*QUICK, "--format", form, "--quiet", "--top-words", "4")
+    rows = json.loads(out) if form == "json" else list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert len(rows) == 4
+    assert {"word", "score", "q", "spread", "expected", "excess", "above"} <= rows[0].keys()
+    assert err == ""
+    assert Path("lexshift-1950s-2010s/report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere.txt", "2010s.txt"], "no such file or folder: 'nowhere.txt'"),
+        (["1950s.txt", "1950s.txt"], "both corpora are '1950s.txt'"),
+        ([*QUICK, "--min-count", "5000"], "no word but function words, numbers and names occurs at least 5000 times"),
+        ([*QUICK, "--engine", "spark"], "engine must be one of local, ray; got 'spark'"),
+        ([*QUICK, "--rate", "half"], "rate must be a number from 0 to 1, or auto; got 'half'"),
+        ([*QUICK, "--permutations", "many"], "permutations must be a whole number, or auto; got 'many'"),
+        ([*QUICK, "--top-words", "-1"], "top-words must be a whole number, 0 for all words; got -1"),
+        ([*QUICK, "--max-per-word", "-1"], "max-per-word must be a whole number, 0 for all usages; got -1"),
+        ([*QUICK, "--format", "xml"], "format must be one of csv, json, table; got 'xml'"),
+        (["empty.txt", "2010s.txt"], "the corpus 'empty.txt' is empty"),
+        (["latin.txt", "2010s.txt"], "is not UTF-8 at line 1"),
+    ],
+    ids=str,
+)
+def test_mistakes_are_told_in_a_sentence(run: Run, arguments: list[str], sentence: str) -> None:
+    Path("empty.txt").write_text("")
+    Path("latin.txt").write_bytes("Café mouse\n".encode("latin-1"))
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert out == ""
+    assert sentence in err.replace("\n", " ")
+    assert "Traceback" not in err
