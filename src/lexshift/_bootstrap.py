@@ -45,6 +45,7 @@ def bootstrap(
     resamples: int = 1000,
     confidence: float = 0.95,
     word: str = "",
+    score: float | None = None,
 ) -> Interval:
     """The percentile bootstrap interval of a change score.
 
@@ -63,6 +64,8 @@ def bootstrap(
     resamples : int
     confidence : float
     word : str
+    score : float, optional
+        The score itself, if it is known; else it is computed.
 
     Examples
     --------
@@ -84,7 +87,8 @@ def bootstrap(
     rng = generator(sscd.seed, "bootstrap", word)
     resampler = Resampler(rows_old, rows_new, sscd, word)
     scores = np.concatenate([resampler(size, rng) for size in batches(resamples, resampler.cells)])
-    score, median = sscd.score(rows_old, rows_new, word).score, np.median(scores)
+    score = sscd.score(rows_old, rows_new, word).score if score is None else score
+    median = np.median(scores)
     low, high = score + np.quantile(scores - median, [0.5 - confidence / 2, 0.5 + confidence / 2])
     return Interval(max(float(low), 0.0), float(high), confidence, float(median - score))
 

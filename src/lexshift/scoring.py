@@ -92,9 +92,10 @@ def score_word(
 ) -> WordScore:
     """Score and test one word. old, new : (n_old, d), (n_new, d)"""
     try:
+        change = sscd.score(old, new, word)
         return WordScore(
-            change=sscd.score(old, new, word),
-            interval=bootstrap(old, new, sscd, resamples, confidence, word),
+            change=change,
+            interval=bootstrap(old, new, sscd, resamples, confidence, word, change.score),
             test=permutation_test(old, new, tested_metric(sscd.metric, old, new), permutations, sscd.seed, word),
         )
     except ValueError as error:

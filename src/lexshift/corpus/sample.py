@@ -3,10 +3,10 @@
 The hash depends on the word, the file's name within the corpus, the line and the position in it, and on nothing else.
 So the sample is the same however the work is cut up and in whatever order it is done, and samples of parts merge.
 
-When every word is asked about, samples that have nothing to do with one another would be in as many sentences as there
-are usages. Shared samples prefer the same stretches of text for all words: the first occurrence of a word in a stretch
-has the hash of the stretch, whatever the word. For each word by itself this is a random sample as any other, and a
-sentence that is encoded serves several words.
+When every word is asked about, samples that have nothing to do with one another would be in nearly as many sentences as
+there are usages. Shared samples prefer the same stretches of text for all words: the first occurrence of a word in a
+stretch has the hash of the stretch, whatever the word. For each word by itself this is a random sample as any other,
+and a sentence that is encoded serves several words.
 """
 
 from __future__ import annotations
