@@ -215,6 +215,12 @@ class Shards:
         rows = range(self.work.cuts[number], self.work.cuts[number + 1])
         return Piece(number, *self.work.rows(rows), self.work.told(rows))
 
+    def left(self) -> tuple[int, int]:
+        """Characters and sentences of the shards that are not there yet."""
+        characters, sentences = self._sizes()
+        left = [number for number in range(len(self)) if not self.path(number).exists()]
+        return sum(characters[number] for number in left), sum(sentences[number] for number in left)
+
     def _stored(self, vectors: Matrix) -> Matrix:
         """Vectors in the precision of the store."""
         with np.errstate(over="ignore"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -20,10 +21,12 @@ from lexshift._writing import settle, write_store
 from lexshift.encode import Encoder
 from lexshift.encode.adaptation import period_numbers
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor
+from lexshift.monitor import Monitor, duration
 from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
 
 _SAMPLE = 64  # sentences on which an approximate encoder is compared with the exact one
+_LONG = 10_000  # sentences from which on it is said beforehand how long they will take
+_TIMED, _WARM = 256, 16  # sentences that are timed, and those before them
 
 
 def in_folder(out: str | os.PathLike[str] | None, run: Callable[[Path, Siblings | None], Siblings]) -> Siblings:
@@ -75,6 +78,8 @@ def complete(
     shards = Shards(folder / UNFINISHED, work, settings["precision"], plan)
     shards.begin()
     _tell_deviation(encoder, work, monitor)
+    if encode is None:
+        _tell_time(encoder, shards, monitor)
     shards.encode(encode or encode_with(encoder), monitor)
     with disk_faults(folder):
         write_store(folder, contents, shards, fingerprint, settings, monitor)
@@ -112,6 +117,20 @@ def _tell_deviation(encoder: Encoder, work: Work, monitor: Monitor) -> None:
         f"int8 is approximate: on {len(off)} occurrences the cosine with full precision is {1 - off.mean():.4f} on "
         f"average and {1 - off.max():.4f} at worst"
     )
+
+
+def _tell_time(encoder: Encoder, shards: Shards, monitor: Monitor) -> None:
+    """Say how long a long run will take, from a sample of sentences of all lengths."""
+    (characters, sentences), work = shards.left(), shards.work
+    if sentences < _LONG:
+        return
+    sample = np.linspace(0, len(work) - 1, _TIMED).astype(int)
+    texts, spans = work.rows(sample)
+    encoder.encode(texts[:_WARM], spans[:_WARM], **work.told(sample[:_WARM]))
+    begun = time.perf_counter()
+    encoder.encode(texts, spans, **work.told(sample))
+    spent = time.perf_counter() - begun
+    monitor.note(f"{sentences:,} sentences to encode, in about {duration(spent * characters / sum(map(len, texts)))}")
 
 
 def _make_folder(folder: Path) -> None:

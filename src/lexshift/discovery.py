@@ -31,7 +31,7 @@ from lexshift.monitor import Monitor, reading_stage
 from lexshift.progress import watching
 from lexshift.result import PERIODS
 from lexshift.scale.control import spread
-from lexshift.scale.engine import Engine, as_engine, results
+from lexshift.scale.engine import Engine, Local, as_engine, results
 from lexshift.scale.kept import Kept
 from lexshift.scale.parts import Counting, Part, Sampling, counted, parts_of, sampled
 from lexshift.scale.scored import score_all
@@ -274,7 +274,7 @@ class _Job:
             if store is not None:
                 self._refuse_changed(store, scanned)
             contents = gather(asked.forms, asked.words, scanned, None)
-            encode = self.engine.encode(encoder, *recipe)
+            encode = None if isinstance(self.engine, Local) else self.engine.encode(encoder, *recipe)
             return complete(folder, contents, store, encoder, settings, self.monitor, encode)
 
         return in_folder(out, run)

@@ -32,6 +32,19 @@ class Silent:
         """Nothing."""
 
 
+def duration(seconds: float) -> str:
+    """A time, for people.
+
+    >>> [duration(seconds) for seconds in (3, 50, 130, 5400, 86400 * 3)]
+    ['3 seconds', '50 seconds', '2 minutes', '1.5 hours', '3.0 days']
+    """
+    for most, size, unit in ((90, 1, "seconds"), (90 * 60, 60, "minutes")):
+        if seconds < most:
+            return f"{seconds / size:.0f} {unit}"
+    hours = seconds / 3600
+    return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:.1f} days"
+
+
 def reading_stage(monitor: Monitor, name: str) -> Callable[[int, int], None]:
     """A stage that is told in bytes done and bytes there are; it begins when it is first told."""
     begun = False

@@ -19,7 +19,7 @@ from lexshift.errors import UserError
 def semeval(folder: Path, truth: bool = True) -> Path:
     for name, text in (("corpus1", "a plane_nn\nthe plane_nn by a tree_nn\n"), ("corpus2", "my tree_nn\n")):
         (folder / name / "lemma").mkdir(parents=True)
-        (folder / name / "lemma" / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode()))
+        (folder / name / "lemma" / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     (folder / "targets.txt").write_text("plane_nn\ntree_nn\n")
     if truth:
         (folder / "truth").mkdir()

@@ -33,7 +33,7 @@ def release(
     for name, content in (("corpus1", old), ("corpus2", new)):
         (folder / name / text).mkdir(parents=True)
         raw = content if isinstance(content, bytes) else content.encode()
-        (folder / name / text / f"{name}.txt.gz").write_bytes(gzip.compress(raw))
+        (folder / name / text / f"{name}.txt.gz").write_bytes(gzip.compress(raw, mtime=0))
     if truth:
         (folder / "truth").mkdir()
     for name, content in (truth or {}).items():

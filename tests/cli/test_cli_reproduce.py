@@ -59,7 +59,7 @@ def release(folder: Path) -> Path:
         corpus = folder / f"corpus{period + 1}" / "lemma"
         corpus.mkdir(parents=True)
         lines = "".join(f"{line}\n" for word in words for line in sentences(word, period))
-        (corpus / "corpus.txt.gz").write_bytes(gzip.compress(lines.encode()))
+        (corpus / "corpus.txt.gz").write_bytes(gzip.compress(lines.encode(), mtime=0))
     return folder
 
 

@@ -394,14 +394,14 @@ DRESSES: dict[str, tuple[str, Callable[[list[str]], bytes]]] = {
     "text": ("x.txt", text),
     "text with mark": ("x", lambda lines: b"\xef\xbb\xbf" + text(lines)),
     "text with carriage returns": ("x.txt", lambda lines: text(lines).replace(b"\n", b"\r\n") + b"\r\n"),
-    "gzip": ("x.txt.gz", lambda lines: gzip.compress(text(lines))),
-    "gzip by content": ("x.txt", lambda lines: gzip.compress(text(lines))),
+    "gzip": ("x.txt.gz", lambda lines: gzip.compress(text(lines), mtime=0)),
+    "gzip by content": ("x.txt", lambda lines: gzip.compress(text(lines), mtime=0)),
     "gzip in members": ("x.gz", lambda lines: members(gzip.compress, text(lines))),
     "zstandard": ("x.txt.zst", lambda lines: zstd(text(lines))),
     "zstandard by content": ("x", lambda lines: zstd(text(lines))),
     "zstandard in frames": ("x.zst", lambda lines: members(zstd, text(lines))),
     "jsonl": ("x.jsonl", lambda lines: as_jsonl(broken(lines))),
-    "jsonl gzip": ("x.jsonl.gz", lambda lines: gzip.compress(as_jsonl(lines))),
+    "jsonl gzip": ("x.jsonl.gz", lambda lines: gzip.compress(as_jsonl(lines), mtime=0)),
     "csv": ("x.csv", lambda lines: as_csv(broken(lines))),
     "csv zstandard": ("x.csv.zst", lambda lines: zstd(as_csv(lines))),
     "tsv": ("x.tsv", as_tsv),
@@ -638,7 +638,7 @@ def test_a_corpus_without_a_word_is_refused_by_name(tmp_path: Path, name: str, c
         content = json.dumps({"text": content})
     elif name.endswith("sv"):
         content = "text\n" + content
-    path = written(tmp_path, gzip.compress(content.encode()) if name.endswith("gz") else content, name)
+    path = written(tmp_path, gzip.compress(content.encode(), mtime=0) if name.endswith("gz") else content, name)
     with pytest.raises(UserError, match=f"the corpus '{path}' is empty: there is no word in it"):
         find_occurrences(path, read_targets("mouse"))
 
@@ -656,7 +656,7 @@ def test_empty_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         ("b.txt", "\ufeffmouse".encode("utf-16-le"), ["UTF-16", "--encoding utf-16"]),
         ("b.pdf", b"%PDF-1.4\nmouse", ["binary data"]),
         ("b", b"\x7fELF\0\0", ["binary data"]),
-        ("b.gz", gzip.compress(b"a mouse\n" * 99)[:-4], ["damaged or cannot be read to its end"]),
+        ("b.gz", gzip.compress(b"a mouse\n" * 99, mtime=0)[:-4], ["damaged or cannot be read to its end"]),
         ("b.zst", zstd(b"a mouse\n" * 99)[:-4], ["damaged or cannot be read to its end"]),
         ("b.parquet", as_parquet(PLAIN)[:-9], ["damaged"]),
         ("b.csv", b"body\na mouse\n", ["no column 'text'", "'body'", "--text-column"]),

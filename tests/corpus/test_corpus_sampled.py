@@ -121,7 +121,7 @@ def test_lines_of_a_wrapped_paragraph_are_one_text(tmp_path: Path) -> None:
 
 def test_all_files_of_a_corpus_are_read_in_whatever_format(tmp_path: Path) -> None:
     written(tmp_path, "the mouse ran\n", "in/a.txt")
-    written(tmp_path, gzip.compress("die mouse läuft weg\n".encode("latin-1")), "in/b.txt.gz")
+    written(tmp_path, gzip.compress("die mouse läuft weg\n".encode("latin-1"), mtime=0), "in/b.txt.gz")
     written(tmp_path, json.dumps({"body": "she moved the mouse"}) + "\n", "in/c.jsonl")
     reading = Reading(split="lines", encoding="latin-1", text_column="body")
     sample = sample_sentences(tmp_path / "in", reading)

@@ -216,8 +216,10 @@ def test_a_binary_file_is_refused_with_what_can_be_read(data: bytes) -> None:
 PACKED: dict[str, Callable[[bytes], bytes]] = {
     "plain": lambda data: data,
     "gzip": gzip.compress,
-    "gzip in members": lambda data: b"".join(gzip.compress(data[i : i + 999]) for i in range(0, len(data), 999)),
-    "gzip with zeros after it": lambda data: gzip.compress(data) + bytes(64),
+    "gzip in members": lambda data: b"".join(
+        gzip.compress(data[i : i + 999], mtime=0) for i in range(0, len(data), 999)
+    ),
+    "gzip with zeros after it": lambda data: gzip.compress(data, mtime=0) + bytes(64),
     "zstandard": zstd,
     "zstandard in frames": lambda data: b"".join(zstd(data[i : i + 999]) for i in range(0, len(data), 999)),
     "zstandard with a frame to skip": lambda data: zstd(data) + b"\x50\x2a\x4d\x18\x04\0\0\0skip" + zstd(b""),
@@ -277,6 +279,6 @@ def test_a_file_that_cannot_be_opened_is_told_by_name(tmp_path: Path) -> None:
 
 
 def test_standard_input_is_decompressed_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = gzip.compress(b"a mouse\n")
+    data = gzip.compress(b"a mouse\n", mtime=0)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     assert read(Path("-")) == (b"a mouse\n", hashlib.sha256(data).hexdigest(), len(data))

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -17,8 +19,9 @@ from hypothesis import strategies as st
 from test_store_embedding import WORDS, Toy, contents, made
 
 import lexshift._shards
-from lexshift import Siblings, UserError
+from lexshift import Siblings, UserError, embed_usages
 from lexshift._shards import Work, begun_for, remove_work
+from lexshift.monitor import Silent
 
 # ------------------------------------------------------------------------------------------------------- what is to do
 
@@ -252,3 +255,40 @@ def test_what_has_no_plan_was_begun_for_nothing(tmp_path: Path) -> None:
     assert begun_for(tmp_path) is None
     (tmp_path / "plan.json").write_text("no json")
     assert begun_for(tmp_path) is None
+
+
+class _Timed:
+    """An encoder that counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
+        assert len(sentences) == len(spans)
+        self.calls += 1
+        return np.array([[len(sentence), start] for sentence, (start, _) in zip(sentences, spans, strict=True)], float)
+
+
+class _Notes(Silent):
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+@pytest.mark.parametrize("long", [20, 21])
+def test_a_long_run_says_beforehand_how_long_it_will_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
+) -> None:
+    monkeypatch.setattr("lexshift._storing._LONG", long)
+    rows = [("mouse", "old" if i % 2 else "new", f"a mouse {i}", 2, 7) for i in range(20)]
+    usages = pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
+    encoder, heard = _Timed(), _Notes()
+    store = embed_usages(usages, encoder, tmp_path / "store", ["old", "new"], monitor=heard)
+    told = [note for note in heard.notes if "to encode" in note]
+    assert len(store["mouse"].old) == 10
+    assert encoder.calls == (3 if long == 20 else 1)
+    assert len(told) == (long == 20)
+    if told:
+        assert re.fullmatch(r"20 sentences to encode, in about \d+ seconds", told[0])

@@ -7,7 +7,10 @@ those that belong most to its corpus, and others evenly from the rest. Sentences
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,8 +33,9 @@ _LONGEST_WORD = 80
 def details(result: Result) -> Iterator[dict[str, Any]]:
     """What the page holds of each word, in the order of the table."""
     table = result.table
-    for name, most in zip(table["word"], allotted(table["verdict"].tolist()), strict=True):
-        yield _word(result, name, most)
+    result.siblings.occurrences  # noqa: B018  read once, before several threads ask for it
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        yield from pool.map(partial(_word, result), table["word"], allotted(table["verdict"].tolist()))
 
 
 def allotted(verdicts: Sequence[str]) -> list[int]:
