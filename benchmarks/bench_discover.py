@@ -168,6 +168,9 @@ def whole(folder: Path, lines: list[str], words: int, model: str) -> None:
         def stage(self, name: str, total: int, unit: str) -> None:  # noqa: ARG002
             self.begun.append((name, time.perf_counter()))
 
+        def note(self, text: str) -> None:
+            print(f"  {text}")
+
     def stages(heard: Stages, end: float) -> Iterator[tuple[str, float]]:
         ends = [*(at for _, at in heard.begun[1:]), end]
         for (name, at), after in zip(heard.begun, ends, strict=True):
