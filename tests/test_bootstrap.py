@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial import distance
 
-from lexshift import SSCD, Metric, _products, bootstrap
+from lexshift import SSCD, Metric, _bootstrap, bootstrap
 from lexshift._bootstrap import Resampler, _draw, _farthest_first, first_rows
 from lexshift._streams import generator
 from lexshift._typing import Array, Floats, Matrix
@@ -247,7 +247,7 @@ def test_the_rarest_words_have_an_interval_at_any_rate(metric: str, sizes: tuple
 
 
 def test_resamples_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_products, "_BATCH_CELLS", 50_000)
+    monkeypatch.setattr(_bootstrap, "MANY", 50_000)
     sizes: list[int] = []
 
     def between(old: Any, new: Any) -> Floats:

@@ -229,3 +229,31 @@ def test_usages_of_two_dimensions_keep_their_distances(n_old: int, n_new: int, s
     distances, on_plane = (np.linalg.norm(x[:, None] - x[None], axis=2) for x in (rows, points))
     assert_allclose(on_plane, distances, rtol=0, atol=1e-12)
     assert found.explained.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("shape", [(60, 70, 384), (300, 200, 150), (700, 30, 130), (2, 3, 768)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_plane_of_many_usages_is_that_of_a_singular_value_decomposition(
+    shape: tuple[int, int, int], dtype: str
+) -> None:
+    n_old, n_new, d = shape
+    rng = np.random.default_rng(d)
+    spread = 1.05 ** -np.arange(d)  # the axes are not far from each other in size
+    old, new = ((rng.normal(size=(n, d)) * spread + shift).astype(dtype) for n, shift in ((n_old, 0.0), (n_new, 0.1)))
+    found, (slow_old, slow_new, shares) = plane(old, new), slow_plane(old, new)
+    assert_same_but_for_signs(found, slow_old, slow_new, atol=1e-7)
+    assert_allclose(found.explained, shares, rtol=0, atol=1e-9)
+
+
+def test_many_usages_that_are_all_the_same_lie_at_one_point() -> None:
+    found = plane(np.full((300, 200), 0.5), np.full((400, 200), 0.5))
+    assert not found.old.any()
+    assert not found.new.any()
+    assert_array_equal(found.explained, [0, 0])
+
+
+def test_many_usages_of_one_direction_lie_on_the_first_axis() -> None:
+    along, direction = np.random.default_rng(0).normal(size=(300, 1)), np.ones((1, 150))
+    found = plane(along[:200] * direction, along[200:] * direction + 1)
+    assert_allclose(found.explained, [1, 0], atol=1e-9)
+    assert_allclose(np.concatenate([found.old, found.new])[:, 1], 0, atol=1e-6)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift import Metric, _products
-from lexshift._products import Products, batches
+from lexshift import Metric
+from lexshift._products import FEW, MANY, Products, batches
 from lexshift._typing import Array, Floats, Matrix
 
 EXACTNESS = {"float32": 1e-6, "float64": 1e-12}  # relative to the sum of the sizes of what is summed
@@ -84,14 +84,13 @@ def test_float32_sums_of_many_rows_do_not_drift() -> None:
     assert squares.item() == pytest.approx(100_000 * third**2, rel=1e-6)
 
 
-@given(total=st.integers(0, 2_000), cells=st.integers(1, 10_000_000))
-def test_batches_make_up_the_total_within_the_bound(total: int, cells: int) -> None:
-    sizes = list(batches(total, cells))
+@given(total=st.integers(0, 2_000), cells=st.integers(1, 10_000_000), most=st.sampled_from([FEW, MANY]))
+def test_batches_make_up_the_total_within_the_bound(total: int, cells: int, most: int) -> None:
+    sizes = list(batches(total, cells, most))
     assert sum(sizes) == total
-    assert all(size == 1 or size * cells <= _products._BATCH_CELLS for size in sizes)
+    assert all(size == 1 or size * cells <= most for size in sizes)
     assert all(size >= 1 for size in sizes)
 
 
 def test_batches_are_no_smaller_than_they_need_be() -> None:
-    cells = _products._BATCH_CELLS // 10
-    assert list(batches(25, cells)) == [10, 10, 5]
+    assert list(batches(25, 10, 100)) == [10, 10, 5]

@@ -16,7 +16,7 @@ from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, searc
 from lexshift._bootstrap import first_rows, swap_moments
 from lexshift._typing import Floats, Matrix, Pairs
 from lexshift.monitor import Silent
-from lexshift.scoring import Scores, WordScore, score
+from lexshift.scoring import Scores, WordScore, score, tested_metric
 from lexshift.sscd import Change
 from lexshift.swap import Strategy
 
@@ -66,7 +66,7 @@ def by_itself(words: Pairs, word: str, sscd: SSCD) -> WordScore:
     return WordScore(
         sscd.score(old, new, word),
         bootstrap(old, new, sscd, RESAMPLES, CONFIDENCE, word),
-        permutation_test(old, new, sscd.metric, PERMUTATIONS, sscd.seed, word),
+        permutation_test(old, new, tested_metric(sscd.metric, old, new), PERMUTATIONS, sscd.seed, word),
     )
 
 
@@ -86,7 +86,7 @@ def assert_same(a: WordScore, b: WordScore) -> None:
 @settings(max_examples=25)
 @given(
     st.integers(1, 5),
-    st.sampled_from(["kl", "cosine", "euclidean", "apd"]),
+    st.sampled_from(["kl", "cosine", "euclidean", "apd", "nearest"]),
     st.sampled_from(["random", "distance"]),
     st.sampled_from([0.0, 0.3, 0.4, 1.0, "auto"]),
     st.sampled_from([None, (300, 100)]),

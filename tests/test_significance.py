@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial import distance
 
-from lexshift import Metric, _products, benjamini_hochberg, decide, permutation_test, significance
+from lexshift import Metric, benjamini_hochberg, decide, permutation_test, significance
 from lexshift._streams import generator
 from lexshift._typing import Floats, Matrix
 from lexshift.distance.metric import evaluate, get
@@ -307,7 +307,7 @@ def test_a_words_result_depends_on_its_rows_its_name_and_the_seed_only() -> None
 
 
 def test_permutations_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_products, "_BATCH_CELLS", 20_000)
+    monkeypatch.setattr(significance, "FEW", 20_000)
     sizes: list[int] = []
 
     def between(old: Any, new: Any) -> Floats:

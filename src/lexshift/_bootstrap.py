@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lexshift import _checks, swap
 from lexshift._compile import kernel
-from lexshift._products import Products, batches
+from lexshift._products import MANY, Products, batches
 from lexshift._streams import generator
 from lexshift._sums import power_of_two
 from lexshift._typing import Array, Floats, Matrix
@@ -86,7 +86,7 @@ def bootstrap(
     confidence = _checks.between_0_and_1(confidence, "confidence")
     rng = generator(sscd.seed, "bootstrap", word)
     resampler = Resampler(rows_old, rows_new, sscd, word)
-    scores = np.concatenate([resampler(size, rng) for size in batches(resamples, resampler.cells)])
+    scores = np.concatenate([resampler(size, rng) for size in batches(resamples, resampler.cells, MANY)])
     score = sscd.score(rows_old, rows_new, word).score if score is None else score
     median = np.median(scores)
     low, high = score + np.quantile(scores - median, [0.5 - confidence / 2, 0.5 + confidence / 2])
@@ -102,21 +102,23 @@ class Resampler:
         # Distances between usages take long, and vary little from swap to swap.
         self.repeats = sscd.repeats if sscd.strategy == "random" and not self.metric.usages else 1
         self.cells = max(len(old) + len(new), old.shape[1]) * (self.repeats + 1)  # numbers that one resample takes
+        self.rows_old, self.rows_new = old, new
+        if self.metric.usages:
+            self.distances = between_usages(self.metric, old, new)
+            return
         D1, D2 = fit(old, "old", self.metric.unit_rows), fit(new, "new", self.metric.unit_rows)
         self.scale = power_of_two(np.sqrt(np.maximum(D1.variance, D2.variance)))
         self.old = Products(old, "old", D1.mean, self.scale, D1.variance, self.metric)
         self.new = Products(new, "new", D2.mean, self.scale, D2.variance, self.metric)
         self.shift = (self.new.centre.astype(float) - self.old.centre) * self.scale  # (d,)
-        if self.metric.usages:
-            self.distances = between_usages(self.metric, old, new)
 
     def __call__(self, size: int, rng: np.random.Generator) -> Floats:
         """(size,) change scores."""
-        n_old, n_new = len(self.old.rows), len(self.new.rows)
+        n_old, n_new = len(self.rows_old), len(self.rows_new)
         drawn_old, drawn_new = _draw(n_old, size, rng), _draw(n_new, size, rng)  # (size, n)
         if self.sscd.strategy == "distance":
-            order_old = _farthest_first(self.old.rows, drawn_new, self.new.rows)
-            order_new = _farthest_first(self.new.rows, drawn_old, self.old.rows)
+            order_old = _farthest_first(self.rows_old, drawn_new, self.rows_new)
+            order_new = _farthest_first(self.rows_new, drawn_old, self.rows_old)
         else:
             order_old, order_new = (
                 rng.permuted(np.broadcast_to(np.arange(n), (size * self.repeats, n)), axis=1) for n in (n_old, n_new)
@@ -148,8 +150,8 @@ class Resampler:
     def _distances(self, all_old: _Sums, all_new: _Sums, moved_old: _Sums, moved_new: _Sums) -> Floats:
         """Distances between the two sets after what moved has changed places. (b,)"""
         swap_moments(*all_old, *all_new, *moved_old, *moved_new, self.shift, self.scale)
-        D1 = Gaussian(moved_old.sums + self.old.centre, moved_old.squares, len(self.old.rows))
-        D2 = Gaussian(moved_new.sums + self.new.centre, moved_new.squares, len(self.new.rows))
+        D1 = Gaussian(moved_old.sums + self.old.centre, moved_old.squares, len(self.rows_old))
+        D2 = Gaussian(moved_new.sums + self.new.centre, moved_new.squares, len(self.rows_new))
         return evaluate([self.metric], D1, D2, generator(self.sscd.seed, "samples", self.word))[0]
 
 

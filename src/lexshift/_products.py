@@ -11,7 +11,8 @@ from lexshift.distance.metric import Metric
 from lexshift.gaussian import row_weights
 
 _CHUNK_ROWS = 1024  # rows in one product: its sums are in the precision of the rows only for so long
-_BATCH_CELLS = 4_000_000  # entries of one batch of selections: bounds the memory
+MANY, FEW = 4_000_000, 100_000
+"""Entries of one batch of selections: as many as memory should hold, or as the cache of a processor does."""
 
 
 class Products:
@@ -50,8 +51,8 @@ def _add(total: Floats, part: Matrix, start: int) -> None:
         total[:] = part
 
 
-def batches(total: int, cells: int) -> Iterator[int]:
-    """Sizes of batches that make up ``total``, each with a bounded number of cells."""
-    size = max(1, _BATCH_CELLS // cells)
+def batches(total: int, cells: int, most: int) -> Iterator[int]:
+    """Sizes of batches that make up ``total``, each of at most so many cells."""
+    size = max(1, most // cells)
     for start in range(0, total, size):
         yield min(size, total - start)

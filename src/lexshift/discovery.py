@@ -17,6 +17,7 @@ from lexshift._files import disk_faults, one_writer
 from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record
 from lexshift._settings import digest
 from lexshift._storing import check_periods, complete, in_folder, refuse_other
+from lexshift._threads import for_each
 from lexshift.corpus.frequent import LANGUAGES
 from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.reading import Reading
@@ -35,7 +36,6 @@ from lexshift.scale.engine import Engine, Local, as_engine, results
 from lexshift.scale.kept import Kept
 from lexshift.scale.parts import Counting, Part, Sampling, counted, parts_of, sampled
 from lexshift.scale.scored import score_all
-from lexshift.scoring import for_each
 from lexshift.siblings import Siblings
 from lexshift.space import fit_space
 
@@ -200,7 +200,7 @@ def discover(
         settings["candidates"] = len(vocabulary.words)
         settings["permutations"] = max((s.test.permutations for s in scores.words.values()), default=0)
         run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), labelled)
-        spreads = for_each(pairs, lambda word: spread(*pairs[word]), lambda _: None)
+        spreads = for_each(pairs, lambda word: spread(*pairs[word]))
         found = Discovery(siblings, asked.words, scores, labelled, run, fitted, vocabulary, spreads)
         if out is not None:
             heard.stage("report", 1, "pages")

@@ -8,6 +8,7 @@ import numpy as np
 
 from lexshift._typing import Floats, Matrix
 
+_LARGE = 100  # dimensions from which on it pays to look for two components only
 _ROUNDING = 1e-12  # of the largest eigenvalue: what rounding leaves of none
 
 
@@ -72,9 +73,28 @@ def _unit(rows: Matrix) -> Floats:
 
 def _largest(covariance: Floats, n: int) -> tuple[Floats, Floats]:
     """The n largest eigenvalues (n,), largest first, and their vectors (d, n); zeros where there are not so many."""
+    d = len(covariance)
+    kept = min(n, d)
+    values, vectors = _iterated(covariance, kept) if d >= _LARGE else _solved(covariance, kept)
+    order = np.argsort(-values, kind="stable")
+    return np.pad(values[order], (0, n - kept)), np.pad(vectors[:, order], ((0, 0), (0, n - kept)))
+
+
+def _iterated(covariance: Floats, n: int) -> tuple[Floats, Floats]:
+    """The n largest eigenvalues and their vectors of a large matrix, to the same digits in a fraction of the time."""
+    from scipy.sparse.linalg import ArpackError, eigsh  # a slow import
+
+    try:
+        values, vectors = eigsh(covariance, n, v0=np.random.default_rng(0).normal(size=len(covariance)))
+    except ArpackError:  # a matrix of zeros, or no end in sight
+        return _solved(covariance, n)
+    return values, vectors
+
+
+def _solved(covariance: Floats, n: int) -> tuple[Floats, Floats]:
+    """The n largest eigenvalues and their vectors."""
     from scipy.linalg import eigh  # a slow import
 
     d = len(covariance)
-    kept = min(n, d)
-    values, vectors = eigh(covariance, subset_by_index=[d - kept, d - 1])
-    return np.pad(values[::-1], (0, n - kept)), np.pad(vectors[:, ::-1], ((0, 0), (0, n - kept)))
+    values, vectors = eigh(covariance, subset_by_index=[d - n, d - 1])
+    return values, vectors

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Literal
 
+from lexshift._threads import for_each
 from lexshift._typing import Matrix, Pairs
-from lexshift.distance.metric import Metric, get
+from lexshift.distance.metric import Metric, compared_once, get
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.rates import RateCurve, search_rate
 from lexshift.significance import Interval, PermutationTest, bootstrap, permutation_test
 from lexshift.sscd import SSCD, Change
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +65,7 @@ def score(
 
     monitor.stage("scoring", len(words), "words")
     found = for_each(words, one, lambda done: monitor.advance(done, done))
-    return Scores({word: found[word] for word in words}, curve, sscd)
+    return Scores(found, curve, sscd)
 
 
 def rate_curve(words: Pairs, sscd: SSCD) -> RateCurve:
@@ -92,29 +88,15 @@ def score_word(
 ) -> WordScore:
     """Score and test one word. old, new : (n_old, d), (n_new, d)"""
     try:
-        change = sscd.score(old, new, word)
+        once = replace(sscd, metric=compared_once(get(sscd.metric), old, new))
+        change = once.score(old, new, word)
         return WordScore(
             change=change,
-            interval=bootstrap(old, new, sscd, resamples, confidence, word, change.score),
+            interval=bootstrap(old, new, once, resamples, confidence, word, change.score),
             test=permutation_test(old, new, tested_metric(sscd.metric, old, new), permutations, sscd.seed, word),
         )
     except ValueError as error:
         raise UserError(f"{word!r}: {error}") from error
-
-
-def for_each(words: Iterable[str], one: Callable[[str], T], told: Callable[[int], None]) -> dict[str, T]:
-    """Call a function for every word, several at a time; ``told`` hears how many are done."""
-    found: dict[str, T] = {}
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        futures = {pool.submit(one, word): word for word in words}
-        try:
-            for done, future in enumerate(as_completed(futures), 1):
-                found[futures[future]] = future.result()
-                told(done)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return found
 
 
 def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from lexshift import _checks
 from lexshift._bootstrap import Interval, bootstrap
 from lexshift._compile import kernel
-from lexshift._products import Products, batches
+from lexshift._products import FEW, Products, batches
 from lexshift._streams import check_seed, generator
 from lexshift._sums import power_of_two
 from lexshift._typing import Array, Floats, Matrix
@@ -114,7 +114,7 @@ def permutation_test(
 
     if exact:
         others = split.all_others()
-        edges = np.cumsum([0, *batches(len(others), split.cells)])
+        edges = np.cumsum([0, *batches(len(others), split.cells, FEW)])
         found = sum(exceeding(others[start:stop]) for start, stop in itertools.pairwise(edges))
         return PermutationTest((1 + found) / (1 + len(others)), e_original, found, len(others), exact=True)
 
@@ -122,7 +122,7 @@ def permutation_test(
     found = done = 0
     for stage, p_above in STAGES:
         stage = min(stage, permutations)
-        found += sum(exceeding(split.random(size, rng)) for size in batches(stage - done, split.cells))
+        found += sum(exceeding(split.random(size, rng)) for size in batches(stage - done, split.cells, FEW))
         done = stage
         p = (1 + found) / (1 + done)
         if p > p_above or done == permutations:

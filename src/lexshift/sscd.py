@@ -16,9 +16,7 @@ gold standards a word with more variety tends to have changed more, so a share o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,6 +26,7 @@ import numpy.typing as npt
 
 from lexshift import _checks, swap
 from lexshift._streams import check_seed, generator
+from lexshift._threads import for_each
 from lexshift._typing import Floats, Matrix
 from lexshift.distance.metric import Metric, as_given, between_usages, evaluate, get
 from lexshift.gaussian import fit
@@ -344,6 +343,4 @@ def for_words(words: Words, workers: int | None, function: Any) -> dict[str, Any
         except ValueError as error:
             raise ValueError(f"{word!r}: {error}") from error
 
-    workers = _checks.positive(workers, "workers") if workers is not None else os.cpu_count() or 1
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        return dict(zip(words, pool.map(one, words), strict=True))
+    return for_each(words, one, workers=None if workers is None else _checks.positive(workers, "workers"))

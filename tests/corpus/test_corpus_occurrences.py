@@ -27,7 +27,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from lexshift.corpus import Occurrences, Reading, Targets, blocks, find_occurrences, occurrences, read_targets, streams
+from lexshift.corpus import (
+    Occurrences,
+    Reading,
+    Targets,
+    blocks,
+    find_occurrences,
+    keeping,
+    occurrences,
+    read_targets,
+    scanning,
+    streams,
+)
 from lexshift.corpus.sources import find_sources
 from lexshift.errors import UserError
 
@@ -134,7 +145,7 @@ def test_a_search_character_by_character_finds_the_same(text: str, match: str, s
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(streams, "BLOCK", size)
         patch.setattr(blocks, "BLOCK", size)
-        patch.setattr(occurrences, "_HITS", buffer)
+        patch.setattr(scanning, "_HITS", buffer)
         found = find_occurrences(written(folder, text + "\nz"), read_targets(FORMS, match), LINES)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     expected = slow_search(lines, FORMS, match)
@@ -325,7 +336,7 @@ def test_a_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
         assert [row["target"] for row in rows_of(found)] == [1]
         nothing = find_occurrences(path, read_targets(["cat"]), max_per_word=most)
         assert nothing.table.num_rows == 0
-        assert nothing.table.schema == found.table.schema == occurrences.SCHEMA
+        assert nothing.table.schema == found.table.schema == keeping.SCHEMA
 
 
 def test_words_and_passages_are_counted(tmp_path: Path) -> None:
@@ -561,15 +572,15 @@ def test_pruning_on_the_way_changes_nothing(
 ) -> None:
     expected = find_occurrences(corpus, SAMPLED, LINES, most, 5)
     cuts = 0
-    cut = occurrences._Keeper._cut
+    cut = keeping.Keeper.cut
 
-    def counted(keeper: occurrences._Keeper) -> None:
+    def counted(keeper: keeping.Keeper) -> None:
         nonlocal cuts
         cuts += 1
         cut(keeper)
 
-    monkeypatch.setattr(occurrences._Keeper, "_cut", counted)
-    monkeypatch.setattr(occurrences, "_SLACK", slack)
+    monkeypatch.setattr(keeping.Keeper, "cut", counted)
+    monkeypatch.setattr(keeping, "SLACK", slack)
     monkeypatch.setattr(streams, "BLOCK", size)
     found = find_occurrences(corpus, SAMPLED, LINES, most, 5)
     assert rows_of(found) == rows_of(expected)
@@ -582,7 +593,7 @@ def test_pruning_on_the_way_changes_nothing(
 def test_the_order_in_which_files_are_read_changes_nothing(
     corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int
 ) -> None:
-    monkeypatch.setattr(occurrences, "_SLACK", slack)
+    monkeypatch.setattr(keeping, "SLACK", slack)
     expected = find_occurrences(corpus, SAMPLED, LINES, 4)
     monkeypatch.setattr(occurrences, "find_sources", lambda path: find_sources(path)[::-1])
     found = find_occurrences(corpus, SAMPLED, LINES, 4)

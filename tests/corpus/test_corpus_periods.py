@@ -138,7 +138,7 @@ def test_each_period_is_what_it_would_be_alone(
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         patch.setattr(blocks, "BLOCK", block)
-        patch.setattr(periods, "_SLACK", 5)  # samples are cut down on the way
+        patch.setattr(periods, "SLACK", 5)  # samples are cut down on the way
         found = find_in_periods(table(folder, rows), TARGETS, by, DATED, most, 5)
         assert list(found) == sorted({label for _, date in rows if (label := period_of(date, by))})
         for label, ours in found.items():

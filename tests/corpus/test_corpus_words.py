@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lexshift.corpus import occurrences, words
+from lexshift.corpus import scanning, words
 from lexshift.corpus.words import WordTable, fold, hash_word, scan, token_table, word_table
 
 Rule = Callable[[str], str]  # of a character: what it counts as, or "" if it separates words
@@ -65,8 +65,8 @@ def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[lis
     numbers = {fold(form, table): number for number, form in enumerate(forms)}
     targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(occurrences, "_HITS", buffer)
-        found, counts = occurrences._scan_block(text.encode(), targets)
+        patch.setattr(scanning, "_HITS", buffer)
+        found, counts = scanning._scan_block(text.encode(), targets)
     return [tuple(hit) for hit in found.tolist()], (int(counts[0]), int(counts[1]))
 
 
@@ -132,7 +132,7 @@ def test_the_way_of_ascii_text_finds_what_the_way_of_any_text_finds(text: str, m
     numbers = {folded: i for i, folded in enumerate(dict.fromkeys(fold(form, table) for form in sorted(forms)))}
     targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table))
     array = np.frombuffer(text.encode(), np.uint8)
-    (ours, counts), (theirs, expected) = (f(array, targets) for f in (occurrences._scan_ascii, occurrences._scan_any))
+    (ours, counts), (theirs, expected) = (f(array, targets) for f in (scanning._scan_ascii, scanning._scan_any))
     assert ours.tolist() == theirs.tolist()
     assert counts.tolist() == expected.tolist()
 
@@ -140,8 +140,8 @@ def test_the_way_of_ascii_text_finds_what_the_way_of_any_text_finds(text: str, m
 def test_a_block_too_large_for_scratch_memory_goes_the_way_of_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "the mouse and the cat\n" * 50
     usual = fast_scan(text, "word", ["mouse", "cat"], 8)
-    monkeypatch.setattr(occurrences, "_LARGEST", 100)
-    monkeypatch.setattr(occurrences, "_scan_ascii", None)
+    monkeypatch.setattr(scanning, "_LARGEST", 100)
+    monkeypatch.setattr(scanning, "_scan_ascii", None)
     assert fast_scan(text, "word", ["mouse", "cat"], 8) == usual
     assert len(usual[0]) == 100
 

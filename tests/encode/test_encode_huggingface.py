@@ -520,3 +520,32 @@ def test_a_model_that_runs_by_its_own_forward_pass_runs_one_batch_at_a_time() ->
         assert encoder("modernbert")._pool is None
     finally:
         torch.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("family", ["bert", "distilbert"])
+def test_where_weights_begin_in_memory_changes_no_digit(family: str) -> None:
+    model, tokenizer = loaded(family)
+    vectors = []
+    for offset in (0, 1, 3):  # of four bytes
+        moved = copy.deepcopy(model)
+        for weight in moved.parameters():
+            room = torch.empty(weight.numel() + 16 + offset)
+            begin = (-room.data_ptr() // 4) % 16 + offset
+            weight.data = room[begin : begin + weight.numel()].view_as(weight).copy_(weight.data)
+            assert weight.data_ptr() % 64 == 4 * offset
+        ours = HuggingFaceEncoder(moved, tokenizer, device="cpu")
+        vectors.append([ours.encode([sentence], [span]) for sentence, span in zip(SENTENCES, SPANS, strict=True)])
+        assert all(weight.data_ptr() % 64 == 4 * offset for weight in moved.parameters())  # it stays as it is
+    assert np.array_equal(vectors[0], vectors[1])
+    assert np.array_equal(vectors[0], vectors[2])
+
+
+def test_an_encoder_that_was_used_can_be_sent_to_another_process() -> None:
+    ours = encoder("bert")
+    vectors = ours.encode(SENTENCES, SPANS)
+    state = ours.__getstate__()
+    assert "_run" not in state
+    assert "_pool" not in state
+    again = HuggingFaceEncoder.__new__(HuggingFaceEncoder)
+    again.__dict__.update(state)
+    assert np.array_equal(again.encode(SENTENCES, SPANS), vectors)

@@ -93,6 +93,33 @@ class MortalJob:
         return self.job.key(part)
 
 
+class Fatal(Numbers):
+    """Kills every process that it is sent to."""
+
+    def __init__(self) -> None:
+        self.maker = os.getpid()
+
+    def encode(self, *args: Any, **told: Any) -> npt.NDArray[Any]:
+        if os.getpid() != self.maker:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().encode(*args, **told)
+
+
+@dataclass(frozen=True)
+class FatalJob:
+    """Kills every process that makes the third part."""
+
+    job: Job
+
+    def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
+        if part.number == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.job(part, progress)
+
+    def key(self, part: Part) -> str:
+        return self.job.key(part)
+
+
 class Raises(Numbers):
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -237,13 +264,24 @@ def test_vectors_of_a_model_are_the_same_bit_for_bit(workers: int) -> None:
 
 
 @pytest.mark.usefixtures("ray")
-def test_a_loaded_model_is_sent_with_its_tokenizer() -> None:
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_a_loaded_model_is_sent_with_its_tokenizer(family: str) -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     from lexshift.encode import as_encoder
 
-    loaded = tiny_models.loaded("roberta")
+    loaded = tiny_models.loaded(family)
     encoder = as_encoder(loaded, device="cpu")
     same_vectors(RayEngine(workers=1), encoder, loaded, {"device": "cpu"}, pieces(3))
+
+
+@pytest.mark.usefixtures("ray")
+@pytest.mark.parametrize("family", ["bert", "roberta"])
+def test_an_encoder_of_a_model_is_sent_after_it_has_been_used(family: str) -> None:
+    tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
+    from lexshift.encode import as_encoder
+
+    encoder = as_encoder(str(tiny_models.folder(family)), device="cpu")
+    same_vectors(RayEngine(workers=2), encoder, encoder, {}, pieces(4))
 
 
 @pytest.mark.usefixtures("ray")
@@ -275,6 +313,21 @@ def test_a_shard_whose_encoder_is_killed_is_encoded_again(tmp_path: Path) -> Non
     encoder = Mortal(tmp_path / "killed", os.getpid())
     same_vectors(RayEngine(workers=2), encoder, encoder, {}, pieces())
     assert encoder.marker.exists()
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_shard_that_kills_every_worker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift.scale.cluster._TRIES", 1)
+    encoder = Fatal()
+    with pytest.raises(UserError, match=r"^the Ray cluster lost workers .* run the same command again"):
+        list(RayEngine(workers=1).encode(encoder, encoder, {})(pieces(1), lambda *_: None))
+
+
+@pytest.mark.usefixtures("ray")
+def test_a_part_that_kills_every_worker_is_given_up(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift.scale.cluster._TRIES", 1)
+    with pytest.raises(UserError, match=r"^the Ray cluster lost workers .* run the same command again"):
+        list(RayEngine().map(FatalJob(JOBS["counting"]), parts_of(corpus, 1), lambda _: None))
 
 
 # --------------------------------------------------------------------------------------------------------------- errors

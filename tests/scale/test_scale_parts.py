@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from lexshift.corpus import Reading
 from lexshift.corpus.counting import count_words
-from lexshift.corpus.occurrences import merged
+from lexshift.corpus.keeping import merged
 from lexshift.corpus.sample import file_keys, place_key, priorities, shared_priorities, smallest, word_keys
 from lexshift.corpus.words import word_table
 from lexshift.errors import UserError
@@ -243,7 +243,7 @@ def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
 
 
 def test_merging_nothing_but_empty_samples_is_empty() -> None:
-    from lexshift.corpus.occurrences import SCHEMA
+    from lexshift.corpus.keeping import SCHEMA
 
     assert len(merged([SCHEMA.empty_table()], 5)) == 0
 

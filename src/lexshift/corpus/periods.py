@@ -20,8 +20,10 @@ from typing import Literal, get_args
 from lexshift import _checks
 from lexshift._streams import check_seed
 from lexshift.corpus.blocks import Block, read_blocks
-from lexshift.corpus.occurrences import _SLACK, Occurrences, _Keeper, _scanned
+from lexshift.corpus.keeping import SLACK, Keeper
+from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.scanning import scanned
 from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
@@ -116,14 +118,14 @@ def find_in_periods(
         raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")
     total = sum(os.path.getsize(source.path) for source in sources)
     whole, hashes = Tally(), dict[str, str]()
-    keepers: defaultdict[str, _Keeper] = defaultdict(lambda: _Keeper(targets, max_per_word, seed))
+    keepers: defaultdict[str, Keeper] = defaultdict(lambda: Keeper(targets, max_per_word, seed))
     tallies: defaultdict[str, Tally] = defaultdict(Tally)
     cutter, kept = _Cutter(by, whole), 0
     for source in sources:
         entered: set[str] = set()
         blocks = cutter.cut(source, read_blocks(source, how, whole, hashes), how)
         counted = Tally()  # of the block that comes out, as they come out in order
-        for block, hits in _scanned(blocks, targets, counted):
+        for block, hits in scanned(blocks, targets, counted):
             assert isinstance(block, _PeriodBlock)
             keeper, tally = keepers[block.period], tallies[block.period]
             if block.period not in entered:
@@ -135,10 +137,10 @@ def find_in_periods(
             tally.passages += counted.passages
             tally.size += len(block.data)
             counted.words = counted.passages = 0
-            before = keeper._rows
+            before = keeper.held
             keeper.add(block, hits, how.language, tally)
-            kept += keeper._rows - before
-            if max_per_word is not None and kept > 1.25 * max_per_word * len(targets.words) * len(keepers) + _SLACK:
+            kept += keeper.held - before
+            if max_per_word is not None and kept > 1.25 * max_per_word * len(targets.words) * len(keepers) + SLACK:
                 kept = _cut_all(keepers.values())
             if progress is not None:
                 progress(whole.size, total)
@@ -160,12 +162,11 @@ def find_in_periods(
     }
 
 
-def _cut_all(keepers: Collection[_Keeper]) -> int:
+def _cut_all(keepers: Collection[Keeper]) -> int:
     """Bring every sample down to its size, and say how many rows that leaves: many periods share what may be beyond."""
     for keeper in keepers:
-        if keeper._batches:
-            keeper._cut()
-    return sum(keeper._rows for keeper in keepers)
+        keeper.cut()
+    return sum(keeper.held for keeper in keepers)
 
 
 class _Cutter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -130,6 +131,14 @@ def between_usages(metric: Metric, old: Matrix, new: Matrix) -> Callable[[Array]
         return values
 
     return of
+
+
+def compared_once(metric: Metric, old: Matrix, new: Matrix) -> Metric:
+    """A metric for these two sets of rows only, whose usages are compared with each other here and not again."""
+    if not metric.usages:
+        return metric
+    distances = metric.between(old, new)
+    return dataclasses.replace(metric, between=lambda _old, _new: distances)
 
 
 def as_given(n_old: int, n_new: int) -> Array:

@@ -20,7 +20,7 @@ FEW = 20
 MOST = 10_000
 """The most usages of a word: their distances are kept, 8 bytes for each pair."""
 _LEAST = 1e-10  # the chance at which what is left to draw no longer counts
-_STRIDE = 32  # neighbours that are looked at before asking whether there is any left to look at
+_STRIDE = 32  # neighbours, a multiple of four, that are looked at before asking whether there is any left to look at
 
 
 class Neighbours:
@@ -43,7 +43,7 @@ class Neighbours:
         nowhere = ~unit.any(axis=1)
         pairs[np.ix_(nowhere, nowhere)] = 0
         np.fill_diagonal(pairs, -np.inf)  # a usage is its own nearest, and is left out
-        self.order = np.argsort(pairs, axis=1)[:, 1:].astype(np.int32)
+        self.order = np.argsort(pairs, axis=1)[:, 1:].astype(np.uint32)
         self.distances = np.take_along_axis(pairs, self.order, axis=1)
 
     def __call__(self, sides: Array) -> Floats:
@@ -71,9 +71,12 @@ def _nearest(order: Array, distances: Matrix, sides: Array, few: int, least: flo
     """
     batch, n = sides.shape
     count = np.zeros((batch, 2), np.int64)
+    times = np.zeros((batch, 2, n), np.uint32)
     for b in range(batch):
         for i in range(n):
-            count[b, int(sides[b, i] < 0)] += abs(sides[b, i])
+            side = int(sides[b, i] < 0)
+            times[b, side, i] = abs(sides[b, i])
+            count[b, side] += abs(sides[b, i])
     none = np.zeros((batch, 2, count.max() + 1))  # the chance that none of the k nearest of a side is drawn
     last = count.copy()
     for b in range(batch):
@@ -81,26 +84,51 @@ def _nearest(order: Array, distances: Matrix, sides: Array, few: int, least: flo
             drawn = min(few, count[b, side])
             none[b, side, 0] = 1.0
             for k in range(count[b, side]):
-                none[b, side, k + 1] = none[b, side, k] * max(count[b, side] - k - drawn, 0) / (count[b, side] - k)
-                if none[b, side, k + 1] < least:
+                chance = none[b, side, k] * max(count[b, side] - k - drawn, 0) / (count[b, side] - k)
+                if chance < least:
                     last[b, side] = k + 1
                     break
+                none[b, side, k + 1] = chance
     total = np.zeros((batch, 2))
+    length = -(-(n - 1) // 4) * 4
+    near, steps = np.empty(length, np.uint32), np.zeros(length)
     for i in range(n):  # a usage's neighbours are used for the whole batch while they are close at hand
+        near[:] = i  # never on the other side: what fills up the last four does not count
+        near[: n - 1] = order[i]
+        steps[: n - 1] = distances[i]
+        steps[1 : n - 1] -= distances[i, : n - 2]
         for b in range(batch):
             own = sides[b, i]
             if own == 0:
                 continue
             side = int(own > 0)  # of the others
-            sign, end = -1 if own > 0 else 1, last[b, side]
-            seen, expected = 0, 0.0
-            for begin in range(0, n - 1, _STRIDE):
-                for k in range(begin, min(begin + _STRIDE, n - 1)):  # without a branch: half of the others count
-                    till = min(seen + max(sign * sides[b, order[i, k]], 0), end)
-                    expected += (none[b, side, seen] - none[b, side, till]) * distances[i, k]
-                    seen = till
-                if seen == end:
-                    break
+            expected = _expected(near, steps, times[b, side], none[b, side], last[b, side])
             total[b, 1 - side] += abs(own) * expected
     for b in range(batch):
         out[b] = 0.5 * (total[b, 0] / count[b, 0] + total[b, 1] / count[b, 1])
+
+
+@kernel
+def _expected(near: Array, steps: Floats, times: Array, none: Floats, last: int) -> float:
+    """The expected distance to the nearest: each step from one neighbour to the next, by the chance to take it.
+
+    near, steps : (m,), m a multiple of four; times : (n,), none : (count + 1,), of the other side
+
+    A sum waits for the one before it, so there are four. Numbers without a sign need no look at whether they are
+    indices from the end.
+    """
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    seen = np.uint64(0)
+    for begin in range(0, len(near), _STRIDE):
+        for k in range(begin, min(begin + _STRIDE, len(near)), 4):
+            one += none[seen] * steps[k]
+            seen += np.uint64(times[near[k]])
+            two += none[seen] * steps[k + 1]
+            seen += np.uint64(times[near[k + 1]])
+            three += none[seen] * steps[k + 2]
+            seen += np.uint64(times[near[k + 2]])
+            four += none[seen] * steps[k + 3]
+            seen += np.uint64(times[near[k + 3]])
+        if seen >= last:
+            break
+    return (one + two) + (three + four)

@@ -35,6 +35,7 @@ _WIDE_BUDGET = 16_384
 _STREAMS = 8  # batches that a processor works on beside one another, at most
 _LONGEST = 512  # pieces; what most models were trained with, so longer windows must be asked for
 _VOLATILE = ("_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "architectures")
+_ALIGNED = 64  # bytes, as torch itself does it
 _LAYERS, _POOLING = "mean:4", "mean"  # unless a model says otherwise
 _PROBE = (7, 4)  # lengths of the sequences on which the fast path is compared with the model's own
 
@@ -121,7 +122,7 @@ class HuggingFaceEncoder:
             self.dimensions = len(self._projection)
         pad = tokenizer.pad_token_id
         self._pad = 0 if pad is None else int(pad)
-        self._run = self._prepare()
+        self._run  # noqa: B018  what cannot run is refused here
 
     def _check_projection(self, projection: Matrix) -> None:
         if projection.shape[1] != self.dimensions:
@@ -136,10 +137,20 @@ class HuggingFaceEncoder:
         if self.dtype in ("bf16", "fp16") and self.device.type == "cpu":
             raise UserError(f"dtype {self.dtype} is for GPUs; a processor takes fp32, or int8 as an approximation")
 
-    def _prepare(self) -> PostNorm | Generic:
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process: the model as it was given, without what was made of it to run here."""
+        return {name: value for name, value in vars(self).items() if name not in ("_run", "_pool")}
+
+    @cached_property
+    def _run(self) -> PostNorm | Generic:
         dtype = _DTYPES.get(self.dtype, torch.float32)
         model = self._original
-        if any(weight.dtype != dtype or weight.device != self.device for weight in model.parameters()):
+        # Weights mapped from a file or sent by another process may begin anywhere, and products then differ in the last
+        # digit from those of weights that begin where a register does.
+        if any(
+            weight.dtype != dtype or weight.device != self.device or weight.data_ptr() % _ALIGNED
+            for weight in model.parameters()
+        ):
             model = copy.deepcopy(model).to(self.device, dtype)  # the one given stays as it is
         if self.dtype == "int8":
             return Generic(_quantized(model), self._depth)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lexshift._threads import single_products
 from lexshift._typing import Floats
 from lexshift.evidence import Plane, leanings, plane
 from lexshift.report.content import rounded
@@ -34,7 +35,7 @@ def details(result: Result) -> Iterator[dict[str, Any]]:
     """What the page holds of each word, in the order of the table."""
     table = result.table
     result.siblings.occurrences  # noqa: B018  read once, before several threads ask for it
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with single_products(), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         yield from pool.map(partial(_word, result), table["word"], allotted(table["verdict"].tolist()))
 
 

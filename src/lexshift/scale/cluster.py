@@ -37,6 +37,7 @@ _CORES = 4  # of an encoder, if it is not said how many there are
 _ROUND = 256  # shards of each encoder that are away at a time: some minutes of work, so that loading a model is little
 _AHEAD = 2  # shards that wait at an encoder, so that it never does
 _PATIENCE = 10  # seconds for a cluster to answer
+_TRIES = 5  # after the first, of a shard or part whose workers die of it
 _DEATHS = 3  # of workers while they load their encoder, one after another; then it is not by chance
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _MADE = pa.schema([("number", pa.int64()), ("table", pa.large_binary()), ("error", pa.string())])
@@ -77,7 +78,7 @@ class RayEngine:
 
         with _settings():
             data = _ray().data.range(len(parts), override_num_blocks=len(parts))
-            made = data.map_batches(make, batch_size=1, batch_format="pyarrow")
+            made = data.map_batches(make, batch_size=1, batch_format="pyarrow", max_retries=_TRIES)
         done = 0
         for row in _rows(made):
             part = parts[row["number"]]
@@ -110,6 +111,7 @@ class RayEngine:
                         compute=ray.data.ActorPoolStrategy(
                             size=min(workers, len(pending)), max_tasks_in_flight_per_actor=_AHEAD
                         ),
+                        max_task_retries=_TRIES,
                         **needs,
                     )
                 rows_of = {piece.number: len(piece.sentences) for piece in pending}

@@ -19,7 +19,8 @@ import pyarrow as pa
 from lexshift._settings import digest
 from lexshift._typing import Array
 from lexshift.corpus.counting import Cases, WordCounts, count_sources, words_counted
-from lexshift.corpus.occurrences import Occurrences, merged, occurrences_in, scan_sources
+from lexshift.corpus.keeping import merged
+from lexshift.corpus.occurrences import Occurrences, occurrences_in, scan_sources
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources
 from lexshift.corpus.targets import Targets
@@ -106,7 +107,7 @@ class Sampling:
     seed: int
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
-        """Columns as :data:`lexshift.corpus.occurrences.SCHEMA`; how many there are of each word is told."""
+        """Columns as :data:`lexshift.corpus.keeping.SCHEMA`; how many there are of each word is told."""
         tally, hashes = Tally(), dict[str, str]()
         table, found = scan_sources(
             part.sources,

@@ -18,11 +18,12 @@ import numpy as np
 import pyarrow as pa
 
 from lexshift._settings import digest
+from lexshift._threads import for_each
 from lexshift._typing import Floats, Pairs
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.scale.kept import Kept
-from lexshift.scoring import Scores, WordScore, for_each, rate_curve, score_word, tested_metric
+from lexshift.scoring import Scores, WordScore, rate_curve, score_word, tested_metric
 from lexshift.significance import STAGES, Interval, PermutationTest, benjamini_hochberg, decide, permutation_test
 from lexshift.sscd import SSCD, Change
 
@@ -64,7 +65,7 @@ def score_all(
                 lambda word: score_word(word, *words[word], sscd, first, resamples, confidence),
                 partial(_advance, monitor, begin),
             )
-            table = as_table({word: made[word] for word in together})
+            table = as_table(made)
             kept.put(file, table)
         found |= from_table(table)
         monitor.advance(begin + len(together), begin + len(together))

@@ -7,15 +7,14 @@ are drawn from the vectors many times, and tested as ``compare`` tests them.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lexshift import _checks
 from lexshift._running import METRIC, SPACE
 from lexshift._streams import check_seed, generator
+from lexshift._threads import for_each
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import find_sources
 from lexshift.distance.metric import Metric, get
@@ -142,12 +141,12 @@ def power(
         cells = [(size, share) for size in sizes for share in shares]
         heard.stage("testing", len(cells), "cells")
         rows = []
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            for done, (size, share) in enumerate(cells, 1):
-                seen = sum(p <= level for p in pool.map(partial(drawing.p, size, share), range(trials)))
-                low, high = wilson(seen, trials)
-                rows.append((size, share, trials, seen, seen / trials, low, high))
-                heard.advance(done, done)
+        for done, (size, share) in enumerate(cells, 1):
+            found = for_each(range(trials), partial(drawing.p, size, share))
+            seen = sum(p <= level for p in found.values())
+            low, high = wilson(seen, trials)
+            rows.append((size, share, trials, seen, seen / trials, low, high))
+            heard.advance(done, done)
     return pd.DataFrame(rows, columns=["usages", "change", "trials", "seen", "power", "low", "high"])
 
 

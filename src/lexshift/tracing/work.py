@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, TypeVar
 
 from lexshift._choosing import _count, choose_words
 from lexshift._corpora import Place
 from lexshift._running import run_record
+from lexshift._threads import for_each
 from lexshift._typing import Matrix
 from lexshift.corpus.frequent import frequent_words
 from lexshift.corpus.periods import month_of
@@ -124,17 +123,7 @@ def months_of(periods: Sequence[str]) -> list[tuple[int, int]] | None:
 def _for_each(words: Sequence[str], one: Callable[[str], _Found], stage: str, monitor: Monitor) -> dict[str, _Found]:
     """What is found for each word, several words at a time."""
     monitor.stage(stage, len(words), "words")
-    found: dict[str, _Found] = {}
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        answers: Iterable[_Found] = pool.map(one, words)
-        try:
-            for done, (word, answer) in enumerate(zip(words, answers, strict=True), 1):
-                found[word] = answer
-                monitor.advance(done, done)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return found
+    return for_each(words, one, lambda done: monitor.advance(done, done))
 
 
 def run_of(

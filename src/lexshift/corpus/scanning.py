@@ -1,0 +1,80 @@
+"""Where in blocks of text the target words may be: a kernel over the bytes, and several blocks at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+
+from lexshift._typing import Array
+from lexshift.corpus.blocks import Block
+from lexshift.corpus.reading import Tally
+from lexshift.corpus.targets import Targets
+from lexshift.corpus.words import prepare_ascii, scan, scan_ascii
+
+_HITS = 1 << 15  # the scan's buffer, in hits
+_LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones
+_AHEAD = 4  # blocks read ahead for each worker
+_local = threading.local()
+
+
+def scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterator[tuple[Block, Array]]:
+    """Each block with its hits, (hits, 6) as the scan gives them; blocks are scanned beside one another, in order."""
+    workers = min(4, os.cpu_count() or 1)
+    ahead: deque[tuple[Block, Future[tuple[Array, Array]]]] = deque()
+
+    def oldest() -> tuple[Block, Array]:
+        block, future = ahead.popleft()
+        hits, counts = future.result()
+        tally.words += int(counts[0])
+        tally.passages += int(counts[1])
+        return block, hits
+
+    with ThreadPoolExecutor(workers) as pool:
+        for block in blocks:
+            ahead.append((block, pool.submit(_scan_block, block.data, targets)))
+            if len(ahead) > _AHEAD * workers or (ahead and ahead[0][1].done()):
+                yield oldest()
+        while ahead:
+            yield oldest()
+
+
+def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
+    """Hits, (hits, 6), and counts of words and of lines with words, (2,)."""
+    array = np.frombuffer(data, np.uint8)
+    plain = len(data) <= _LARGEST and data.isascii()
+    return _scan_ascii(array, targets) if plain else _scan_any(array, targets)
+
+
+def _scan_ascii(array: Array, targets: Targets) -> tuple[Array, Array]:
+    words, counts = targets.word_table, np.zeros(2, np.int64)
+    folded, newlines, places = _scratch(len(array))
+    lines, n = prepare_ascii(array, words.folding, words.beginnings, folded, newlines, places, counts)
+    hits = np.empty((n, 6), np.int64)
+    return hits[: scan_ascii(folded, newlines[: lines + 1], places[:n], words.keys, words.values, hits)], counts
+
+
+def _scratch(n: int) -> tuple[Array, Array, Array]:
+    """Arrays for a block of n bytes, each thread's own and used again: memory that is new to a process is slow."""
+    if n > getattr(_local, "size", -1):
+        _local.size = n
+        _local.folded = np.empty(n + 4, np.uint8)
+        _local.newlines, _local.places = (np.empty(n + 1, np.int32) for _ in range(2))
+    return _local.folded[: n + 4], _local.newlines[: n + 1], _local.places[: n + 1]
+
+
+def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
+    table, words = targets.table, targets.word_table
+    buffer, counts, found = np.empty((_HITS, 6), np.int64), np.zeros(2, np.int64), []
+    at = line = 0
+    while at < len(array):
+        n, next_at, line = scan(array, at, line, table, words.keys, words.values, buffer, counts)
+        if next_at == at:  # one line with more hits than the buffer holds
+            buffer = np.empty((4 * len(buffer), 6), np.int64)
+        found.append(buffer[:n].copy())
+        at = next_at
+    return np.concatenate(found) if found else buffer[:0], counts

@@ -1,0 +1,74 @@
+"""Many words at a time: every answer in its place, and products of matrices on one core each while it lasts."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from lexshift._threads import for_each, single_products
+
+
+def product_threads() -> set[int]:
+    np.ones((2, 2)) @ np.ones((2, 2))
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def two_threads() -> Iterator[None]:
+    with threadpool_limits(2, "blas"):
+        assert product_threads() == {2}
+        yield
+
+
+@pytest.mark.parametrize("workers", [None, 1, 3])
+def test_answers_are_in_the_order_of_the_items_whichever_is_ready_first(workers: int | None) -> None:
+    rest = threading.Event()
+
+    def one(i: int) -> int:
+        if i == 0 and workers == 3:
+            assert rest.wait(30)
+        if i == 4:
+            rest.set()
+        return i * i
+
+    heard: list[int] = []
+    found = for_each(range(5), one, heard.append, workers)
+    assert list(found.items()) == [(i, i * i) for i in range(5)]
+    assert heard == [1, 2, 3, 4, 5]
+
+
+def test_of_nothing_there_is_nothing() -> None:
+    assert for_each([], len) == {}
+
+
+def test_the_first_error_is_raised_and_what_has_not_begun_is_left() -> None:
+    begun: list[int] = []
+
+    def one(i: int) -> None:
+        begun.append(i)
+        if i == 0:
+            raise ValueError("no")
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match=r"^no$"):
+        for_each(range(1_000), one, workers=1)
+    assert len(begun) < 1_000
+    assert product_threads() == {2}
+
+
+def test_products_take_one_core_in_each_thread_and_as_many_as_before_afterwards() -> None:
+    found = for_each(range(3), lambda _: product_threads())
+    assert list(found.values()) == [{1}] * 3
+    assert product_threads() == {2}
+
+
+def test_a_call_inside_another_leaves_it_as_it_was() -> None:
+    with single_products():
+        for_each(range(2), lambda i: i)
+        assert product_threads() == {1}
+    assert product_threads() == {2}
