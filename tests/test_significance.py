@@ -16,6 +16,7 @@ from scipy import stats
 from scipy.spatial import distance
 
 from lexshift import Metric, benjamini_hochberg, decide, permutation_test, significance
+from lexshift._products import FEW
 from lexshift._streams import generator
 from lexshift._typing import Floats, Matrix
 from lexshift.distance.metric import evaluate, get
@@ -304,6 +305,34 @@ def test_a_words_result_depends_on_its_rows_its_name_and_the_seed_only() -> None
     old, new = words["word0"]
     assert len({permutation_test(old, new, permutations=300, word=word).exceeding for word in words}) > 1
     assert len({permutation_test(old, new, permutations=300, seed=seed).exceeding for seed in range(8)}) > 1
+
+
+@settings(max_examples=40)
+@given(st.integers(20, 60), st.floats(0, 0.6), st.sampled_from([0.3, 0.05, 0.01, 0.002]), st.integers(0, 99))
+def test_with_a_level_p_is_on_the_same_side_of_it_after_fewer_permutations(
+    n: int, shift: float, level: float, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    old, new = rng.normal(size=(n, 4)), rng.normal(shift, 1, size=(n, 4))
+    full = permutation_test(old, new, "euclidean", 900, seed)
+    short = permutation_test(old, new, "euclidean", 900, seed, level=level)
+    assert (short.p <= level) == (full.p <= level)
+    assert short.permutations <= full.permutations == 900
+    if full.p <= level:
+        assert short == full
+
+
+def test_with_a_level_no_more_is_drawn_than_a_batch_beyond_what_settles_it() -> None:
+    old, new = np.random.default_rng(0).normal(size=(2, 100, 50))
+    short = permutation_test(old, new, "euclidean", level=0.0001)
+    assert short.permutations <= FEW // 200
+    assert short.p > 0.0001
+
+
+@pytest.mark.parametrize("level", [-0.1, 1.5, np.nan])
+def test_a_level_that_is_none_is_refused(level: float) -> None:
+    with pytest.raises(ValueError, match=r"^level must be from 0 to 1"):
+        permutation_test(np.eye(3), 2 * np.eye(3), level=level)
 
 
 def test_permutations_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
+from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.errors import UserError
 from lexshift.result import FILES, PERIODS, RUN
 
@@ -52,7 +52,8 @@ def corpus_labels(old: Place, new: Place, labels: Sequence[str] | None) -> tuple
         if len(chosen) != 2 or not all(chosen) or chosen[0] == chosen[1]:
             raise UserError(f"labels must be two different names, of the old and the new corpus; got {labels!r}")
         return chosen[0], chosen[1]
-    first, second = (_printable(as_text(Path(os.path.abspath(corpus)).name.split(".")[0])) for corpus in (old, new))
+    files = (Path(os.path.abspath(place_of(corpus))).name for corpus in (old, new))
+    first, second = (_printable(as_text(name.split(".")[0])) for name in files)
     plain = first != second and all(name and not re.search(r"[*?\[]", name) for name in (first, second))
     return (first, second) if plain and STANDARD_INPUT not in (first, second) else PERIODS
 

@@ -21,7 +21,7 @@ from lexshift._storing import check_periods, complete, in_folder, refuse_other
 from lexshift._streams import check_seed
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
 from lexshift.corpus.periods import BY, find_in_periods
-from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources
+from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.corpus.targets import Words
 from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
@@ -195,13 +195,14 @@ def embed_usages(
 
 def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
     """What corpora are called: as asked, or old and new, or by their files."""
+    places = [place_of(corpus) for corpus in corpora]
     if labels is None:
-        names = [as_text(Path(corpus).name.split(".")[0] or str(corpus)) for corpus in corpora]
+        names = [as_text(Path(place).name.split(".")[0] or place) for place in places]
         labels = ["old", "new"] if len(corpora) == 2 else names
     chosen = [str(label) for label in labels]
     if len(chosen) != len(corpora) or len(set(chosen)) != len(chosen) or not all(chosen):
         raise UserError(f"labels must name each of the {len(corpora)} corpora, each differently; got {chosen}")
-    if [os.fspath(corpus) for corpus in corpora].count(STANDARD_INPUT) > 1:
+    if places.count(STANDARD_INPUT) > 1:
         raise UserError("standard input ('-') can be only one of the corpora")
     return chosen
 

@@ -65,6 +65,7 @@ def permutation_test(
     permutations: int = STAGES[-1][0],
     seed: int = 0,
     word: str = "",
+    level: float = 1.0,
 ) -> PermutationTest:
     """Test whether the two sets differ more than a random split of their rows would.
 
@@ -79,6 +80,8 @@ def permutation_test(
         The most that are drawn at random.
     seed, word
         As for :class:`lexshift.SSCD`.
+    level : float
+        If all that matters is whether p is at most this: no more are drawn once it cannot be.
 
     Examples
     --------
@@ -95,6 +98,7 @@ def permutation_test(
     chosen = get(metric)
     permutations = _checks.positive(permutations, "permutations")
     seed = check_seed(seed)
+    _checks.from_0_to_1(np.array([level], float), "level")
 
     n, n_small = len(rows_old) + len(rows_new), min(len(rows_old), len(rows_new))
     # Either set has two rows at least, and 46 rows already have more pairs than that.
@@ -121,11 +125,13 @@ def permutation_test(
     rng = generator(seed, "permutation", word)
     found = done = 0
     for stage, p_above in STAGES:
-        stage = min(stage, permutations)
-        found += sum(exceeding(split.random(size, rng)) for size in batches(stage - done, split.cells, FEW))
-        done = stage
+        for size in batches(min(stage, permutations) - done, split.cells, FEW):
+            found += exceeding(split.random(size, rng))
+            done += size
+            if above := 1 + found > level * (1 + permutations):
+                break
         p = (1 + found) / (1 + done)
-        if p > p_above or done == permutations:
+        if above or p > p_above or done == permutations:
             break
     return PermutationTest(p, e_original, found, done, exact=False)
 

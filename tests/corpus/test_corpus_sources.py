@@ -6,12 +6,14 @@ import io
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+import lexshift
 from lexshift.corpus.sources import Source, find_sources
 from lexshift.errors import UserError
 
@@ -152,3 +154,19 @@ def test_a_path_inside_a_folder_that_may_not_be_searched_is_refused(
 def test_a_path_that_is_too_long_for_the_system_is_refused() -> None:
     with pytest.raises(UserError, match=re.escape("x" * 300)):
         find_sources("x" * 300)
+
+
+@pytest.mark.parametrize("corpus", [["a.txt", "b.txt"], 3, None, b"a.txt"])
+def test_what_is_no_path_is_refused_with_what_a_corpus_is(tmp_path: Path, corpus: Any) -> None:
+    other = make(tmp_path, "new.txt") / "new.txt"
+    calls: list[Callable[[], object]] = [
+        lambda: find_sources(corpus),
+        lambda: lexshift.compare(corpus, other, words=["mouse"]),
+        lambda: lexshift.compare(other, corpus, words=["mouse"]),
+        lambda: lexshift.discover(corpus, other),
+        lambda: lexshift.embed(corpus, words=["mouse"]),
+        lambda: lexshift.trace(other, corpus, words=["mouse"]),
+    ]
+    for call in calls:
+        with pytest.raises(UserError, match=r"^a corpus is a file, a folder or a pattern such as 'texts/\*.txt'; got "):
+            call()

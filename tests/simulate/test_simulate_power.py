@@ -85,14 +85,18 @@ def test_every_row_is_drawn_as_often_as_the_others() -> None:
     assert counts / 3_000 == pytest.approx(np.full(24, 5 / 24), abs=0.04)
 
 
-def test_p_is_that_of_the_permutation_test_of_the_draw() -> None:
+def test_a_change_is_seen_if_the_permutation_test_of_the_draw_says_so() -> None:
     rng = np.random.default_rng(0)
     vectors = {name: (rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 1) for name in ("a", "b")}
-    drawing = Drawing(vectors, "nearest", 300, 7)
-    for trial in range(4):
-        key = f"{'ab'[trial % 2]} 10 0.5 {trial}"
-        old, new = draw(*vectors["ab"[trial % 2]], 10, 0.5, generator(7, "power", key))
-        assert drawing.p(10, 0.5, trial) == permutation_test(old, new, "apd", 300, 7, key).p
+    drawing = Drawing(vectors, "nearest", 300, 7, 0.2)
+    seen = set()
+    for trial in range(20):
+        key = f"{'ab'[trial % 2]} 10 0.3 {trial}"
+        old, new = draw(*vectors["ab"[trial % 2]], 10, 0.3, generator(7, "power", key))
+        expected = permutation_test(old, new, "apd", 300, 7, key).p <= 0.2
+        assert drawing.seen(10, 0.3, trial) == expected
+        seen.add(expected)
+    assert seen == {True, False}
 
 
 def test_where_the_words_are_far_apart_all_large_changes_are_seen_and_false_alarms_are_rare(source: Path) -> None:

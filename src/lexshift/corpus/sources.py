@@ -41,9 +41,20 @@ class Source:
     kind: Kind
 
 
+def place_of(corpus: object) -> str:
+    """The path or pattern that a corpus is given by.
+
+    >>> place_of(Path("texts"))
+    'texts'
+    """
+    if not isinstance(corpus, (str, os.PathLike)):
+        raise UserError(f"a corpus is a file, a folder or a pattern such as 'texts/*.txt'; got {corpus!r}")
+    return os.fsdecode(corpus)
+
+
 def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
     """The files that a path, a folder, a glob pattern or "-" stands for, in the order of their names."""
-    text = os.fspath(corpus)
+    text = place_of(corpus)
     if text == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.isatty():
             raise UserError("the corpus is '-', standard input, but nothing is piped into it")

@@ -21,20 +21,23 @@ class Drawing:
     Attributes
     ----------
     vectors : for each name those of its first and second source word, (n, d) each
+    level : the p up to which a change is seen
     """
 
     vectors: Mapping[str, tuple[Matrix, Matrix]]
     metric: str | Metric
     permutations: int
     seed: int
+    level: float
 
-    def p(self, size: int, change: float, trial: int) -> float:
-        """The p of one draw. It depends on the vectors and on its own number, and on no other draw."""
+    def seen(self, size: int, change: float, trial: int) -> bool:
+        """Whether the change is seen in one draw, which depends on the vectors and its own number, on no other draw."""
         name = list(self.vectors)[trial % len(self.vectors)]
         key = f"{name} {size} {change} {trial}"
         old, new = draw(*self.vectors[name], size, change, generator(self.seed, "power", key))
         tested = tested_metric(self.metric, old, new)
-        return permutation_test(old, new, tested, self.permutations, self.seed, key).p
+        test = permutation_test(old, new, tested, self.permutations, self.seed, key, self.level)
+        return test.p <= self.level
 
 
 def draw(first: Matrix, second: Matrix, size: int, change: float, rng: np.random.Generator) -> tuple[Matrix, Matrix]:

@@ -137,13 +137,12 @@ def power(
         frame = _usages_of(text, given, count, need, seed)
         store = embed_usages(frame, encoder, out, SIDES, monitor=heard)
         vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}
-        drawing = Drawing(dict(fit_space(vectors, space).of(vectors)), metric, most, seed)
+        drawing = Drawing(dict(fit_space(vectors, space).of(vectors)), metric, most, seed, level)
         cells = [(size, share) for size in sizes for share in shares]
         heard.stage("testing", len(cells), "cells")
         rows = []
         for done, (size, share) in enumerate(cells, 1):
-            found = for_each(range(trials), partial(drawing.p, size, share))
-            seen = sum(p <= level for p in found.values())
+            seen = sum(for_each(range(trials), partial(drawing.seen, size, share)).values())
             low, high = wilson(seen, trials)
             rows.append((size, share, trials, seen, seen / trials, low, high))
             heard.advance(done, done)
