@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lexshift import _checks
+from lexshift._memory import give_back
 from lexshift._typing import Array
 from lexshift.corpus import sample
 from lexshift.corpus.blocks import Block
@@ -170,6 +171,7 @@ class Keeper:
         """Keep the smallest hashes of each target, and take nothing above them from now on."""
         if self._most is None or not self._batches:
             return
+        give_back()  # what reading and scanning no longer use, before copies are made
         table = pa.Table.from_batches(self._batches, SCHEMA).unify_dictionaries().combine_chunks()
         targets = table["target"].to_numpy()
         table = table.take(sample.smallest(targets, table["priority"].to_numpy(), self._most))
