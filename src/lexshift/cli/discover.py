@@ -11,7 +11,9 @@ from lexshift.cli import options
 _CHOICE, _SCORES, _WHERE = "Which words and usages", options.SCORES, "Where the work is done"
 
 
+@options.grouped
 def command(
+    *,
     old: Annotated[str, typer.Argument(metavar="OLD", help="The old corpus: a file, folder or pattern.")],
     new: Annotated[str, typer.Argument(metavar="NEW", help="The new corpus.")],
     min_count: Annotated[
@@ -30,12 +32,12 @@ def command(
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results; named after the corpora.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")] = "table",
+    form: options.Form = "table",
     show_words: Annotated[
         int, typer.Option("--show", help="Words in the printed table; all are in scores.csv and on the page.")
     ] = 30,
     labels: Annotated[str | None, typer.Option(help="Names of the corpora, with a comma; by their files.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
+    quiet: options.Quiet = False,
     engine: Annotated[
         str, typer.Option(help="local, or ray: a cluster of machines.", rich_help_panel=_WHERE)
     ] = "local",
@@ -47,44 +49,18 @@ def command(
         int | None, typer.Option(help="Encoders on a cluster; one for each GPU.", rich_help_panel=_WHERE)
     ] = None,
     model: options.Model = "minilm",
-    metric: Annotated[
-        str, typer.Option(help="The distance between the two sets.", rich_help_panel=_SCORES)
-    ] = "nearest",
-    strategy: Annotated[
-        str, typer.Option(help="What is swapped: random, or distance (the farthest).", rich_help_panel=_SCORES)
-    ] = "random",
-    normalised: Annotated[
-        bool, typer.Option("--normalised", help="Swap counts normalised by corpus size.", rich_help_panel=_SCORES)
-    ] = False,
-    rate: Annotated[
-        str, typer.Option(help="The share that is swapped, 0 to 1; or auto.", rich_help_panel=_SCORES)
-    ] = "0.3",
+    scoring: options.Scoring,
     keep: Annotated[
         float, typer.Option(help="The share of the distance that is kept in the score.", rich_help_panel=_SCORES)
     ] = 0.0,
-    space: options.Space = "standardised",
-    repeats: Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=_SCORES)] = 20,
-    alpha: Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=_SCORES)] = 0.05,
     permutations: Annotated[
         str, typer.Option(help="The most of a test; auto for as many as are called for.", rich_help_panel=_SCORES)
     ] = "auto",
     resamples: Annotated[int, typer.Option(help="For the 95 % intervals.", rich_help_panel=_SCORES)] = 100,
-    seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
     match: options.Match = "word",
-    split: options.Split = "auto",
-    language: options.Language = "en",
-    encoding: options.Encoding = "utf-8",
-    errors: options.Errors = "strict",
-    text_column: options.TextColumn = "text",
+    reading: options.Reading,
     date_column: options.DateColumn = None,
-    layers: options.Layers = None,
-    pooling: options.Pooling = None,
-    window: options.Window = None,
-    markers: options.Markers = None,
-    device: options.Device = "auto",
-    dtype: options.Dtype = "fp32",
-    revision: options.Revision = None,
-    precision: options.Precision = "float32",
+    encoder: options.Vectors,
 ) -> None:
     """Find which of all words changed their meaning between two corpora, and write a page that shows them.
 
@@ -108,15 +84,8 @@ def command(
             top_words=whole_or_all(top_words, "top-words", "words"),
             names=names,
             max_per_word=whole_or_all(max_per_word, "max-per-word", "usages"),
-            metric=metric,
-            strategy=strategy,  # type: ignore[arg-type]  # checked by discover
-            normalised=normalised,
-            rate=number_or_auto(rate, "rate", "a number from 0 to 1"),
+            **scoring.given(),
             keep=keep,
-            space=space,
-            repeats=repeats,
-            alpha=alpha,
-            seed=seed,
             min_usages=min_usages,
             permutations=number_or_auto(permutations, "permutations", "a whole number", int),
             resamples=resamples,
@@ -127,20 +96,9 @@ def command(
             address=address,
             workers=workers,
             monitor=Silent() if quiet else bars,
-            split=split,
-            language=language,
-            encoding=encoding,
-            errors=errors,
-            text_column=text_column,
+            **reading.given(),
             date_column=date_column,
-            layers=layers,
-            pooling=pooling,
-            window=window,
-            markers=markers,
-            device=device,
-            dtype=dtype,
-            revision=revision,
-            precision=precision,
+            **encoder.given(),
         )
     show(found, form, show_words)
     if not quiet:

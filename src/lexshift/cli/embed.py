@@ -9,7 +9,9 @@ import typer
 from lexshift.cli import options
 
 
+@options.grouped
 def command(
+    *,
     corpora: Annotated[
         list[str],
         typer.Argument(
@@ -30,20 +32,9 @@ def command(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
     missing: Annotated[str, typer.Option(help="What to do about words that never occur: error or skip.")] = "error",
-    split: options.Split = "auto",
-    language: options.Language = "en",
-    encoding: options.Encoding = "utf-8",
-    errors: options.Errors = "strict",
-    text_column: options.TextColumn = "text",
+    reading: options.Reading,
     date_column: options.DateColumn = None,
-    layers: options.Layers = None,
-    pooling: options.Pooling = None,
-    window: options.Window = None,
-    markers: options.Markers = None,
-    device: options.Device = "auto",
-    dtype: options.Dtype = "fp32",
-    revision: options.Revision = None,
-    precision: options.Precision = "float32",
+    encoder: options.Vectors,
 ) -> None:
     """Embed every occurrence of some words in two corpora. A run that was stopped goes on where it was."""
     from lexshift.cli.results import interruptible
@@ -62,20 +53,9 @@ def command(
             max_per_word=max_per_word,
             seed=seed,
             missing=missing,
-            precision=precision,
             monitor=bars,
-            split=split,
-            language=language,
-            encoding=encoding,
-            errors=errors,
-            text_column=text_column,
+            **reading.given(),
             date_column=date_column,
-            layers=layers,
-            pooling=pooling,
-            window=window,
-            markers=markers,
-            device=device,
-            dtype=dtype,
-            revision=revision,
+            **encoder.given(),
         )
     summary(store)

@@ -11,7 +11,9 @@ from lexshift.cli import options
 _SCORES = options.SCORES
 
 
+@options.grouped
 def command(
+    *,
     path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")],
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for vectors and results; named after both.")
@@ -25,24 +27,15 @@ def command(
     space: options.Space = "standardised",
     metric: Annotated[str, typer.Option(help="Of SSCD.", rich_help_panel=_SCORES)] = "nearest",
     strategy: Annotated[str, typer.Option(help="Of SSCD: random or distance.", rich_help_panel=_SCORES)] = "random",
-    normalised: Annotated[
-        bool, typer.Option("--normalised", help="Swap counts normalised by corpus size.", rich_help_panel=_SCORES)
-    ] = False,
+    normalised: options.Normalised = False,
     rate: Annotated[float, typer.Option(help="The share that is swapped, 0 to 1.", rich_help_panel=_SCORES)] = 0.3,
     keep: options.Keep = None,
-    repeats: Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=_SCORES)] = 20,
-    alpha: Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=_SCORES)] = 0.05,
-    seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
-    form: Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")] = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
-    layers: options.Layers = None,
-    pooling: options.Pooling = None,
-    window: options.Window = None,
-    markers: options.Markers = None,
-    device: options.Device = "auto",
-    dtype: options.Dtype = "fp32",
-    revision: options.Revision = None,
-    precision: options.Precision = "float32",
+    repeats: options.Repeats = 20,
+    alpha: options.Alpha = 0.05,
+    seed: options.Seed = 0,
+    form: options.Form = "table",
+    quiet: options.Quiet = False,
+    encoder: options.Vectors,
 ) -> None:
     """Evaluate SSCD and the systems it is compared with on a data set with human judgements.
 
@@ -73,14 +66,7 @@ def command(
             suffix=suffix,
             gold=gold,
             monitor=Silent() if quiet else bars,
-            precision=precision,
-            layers=layers,
-            pooling=pooling,
-            window=window,
-            markers=markers,
-            device=device,
-            dtype=dtype,
-            revision=revision,
+            **encoder.given(),
         )
     show(result, form)
     if not quiet:

@@ -1,8 +1,15 @@
-"""Options that several commands have: how text is read and how it is encoded."""
+"""Options that several commands have: how text is read, how it is encoded, and how change is scored.
+
+Options that go together are a group: a parameter of a command that is a group stands for all of its options.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -61,3 +68,103 @@ Dtype = Annotated[
 ]
 Revision = Annotated[str | None, typer.Option(help="Of a model on the hub.", rich_help_panel=_ENCODING)]
 Precision = Annotated[str, typer.Option(help="Of the vectors on disk: float32 or float16.", rich_help_panel=_ENCODING)]
+Strategy = Annotated[
+    str, typer.Option(help="What is swapped: random, or distance (the farthest).", rich_help_panel=SCORES)
+]
+Normalised = Annotated[
+    bool, typer.Option("--normalised", help="Swap counts normalised by corpus size.", rich_help_panel=SCORES)
+]
+Repeats = Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=SCORES)]
+Alpha = Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=SCORES)]
+Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=SCORES)]
+Metric = Annotated[str, typer.Option(help="The distance between two sets of usages.", rich_help_panel=SCORES)]
+Rate = Annotated[str, typer.Option(help="The share that is swapped, 0 to 1; or auto.", rich_help_panel=SCORES)]
+Form = Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Options that go together."""
+
+    def given(self) -> dict[str, Any]:
+        """Their values by their names."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True)
+class Reading(Group):
+    """How text is read."""
+
+    split: Split = "auto"
+    language: Language = "en"
+    encoding: Encoding = "utf-8"
+    errors: Errors = "strict"
+    text_column: TextColumn = "text"
+
+
+@dataclass(frozen=True)
+class Encoder(Group):
+    """How text is encoded."""
+
+    layers: Layers = None
+    pooling: Pooling = None
+    window: Window = None
+    markers: Markers = None
+    device: Device = "auto"
+    dtype: Dtype = "fp32"
+    revision: Revision = None
+
+
+@dataclass(frozen=True)
+class Vectors(Encoder):
+    """How text is encoded, and how its vectors are kept."""
+
+    precision: Precision = "float32"
+
+
+@dataclass(frozen=True)
+class Scoring(Group):
+    """How change is scored."""
+
+    metric: Metric = "nearest"
+    strategy: Strategy = "random"
+    normalised: Normalised = False
+    rate: Rate = "0.3"
+    space: Space = "standardised"
+    repeats: Repeats = 20
+    alpha: Alpha = 0.05
+    seed: Seed = 0
+
+    def given(self) -> dict[str, Any]:
+        """Their values by their names."""
+        from lexshift.cli.results import number_or_auto
+
+        return super().given() | {"rate": number_or_auto(self.rate, "rate", "a number from 0 to 1")}
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with the options of its groups in place of the groups."""
+    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, type[Group]] = {}
+    parameters = []
+    for parameter in signature.parameters.values():
+        kind = parameter.annotation
+        if isinstance(kind, type) and issubclass(kind, Group):
+            groups[parameter.name], types = kind, get_type_hints(kind, include_extras=True)
+            parameters += [_option(field.name, field.default, types[field.name]) for field in fields(kind)]
+        else:
+            parameters.append(_option(parameter.name, parameter.default, kind))
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        made = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
+        command(**given, **made)
+
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _option(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -17,7 +17,9 @@ _T = TypeVar("_T")
 _SCORES = options.SCORES
 
 
+@options.grouped
 def command(
+    *,
     corpora: Annotated[
         list[str],
         typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns."),
@@ -35,29 +37,17 @@ def command(
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="STORE", help="Folder that keeps the vectors.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")] = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
+    form: options.Form = "table",
+    quiet: options.Quiet = False,
     model: options.Model = "minilm",
-    metric: Annotated[
-        str, typer.Option(help="The distance between the two sets.", rich_help_panel=_SCORES)
-    ] = "nearest",
+    metric: options.Metric = "nearest",
     space: options.Space = "standardised",
     permutations: Annotated[
         int | None, typer.Option(help="The most of a test; as many as it asks for.", rich_help_panel=_SCORES)
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
-    split: options.Split = "auto",
-    language: options.Language = "en",
-    encoding: options.Encoding = "utf-8",
-    errors: options.Errors = "strict",
-    text_column: options.TextColumn = "text",
-    layers: options.Layers = None,
-    pooling: options.Pooling = None,
-    window: options.Window = None,
-    markers: options.Markers = None,
-    device: options.Device = "auto",
-    dtype: options.Dtype = "fp32",
-    revision: options.Revision = None,
+    seed: options.Seed = 0,
+    reading: options.Reading,
+    encoder: options.Encoder,
 ) -> None:
     """Find how many usages of a word are needed to see a change, by planting changes in sentences of a corpus."""
     from lexshift._checks import choice
@@ -84,18 +74,8 @@ def command(
             seed=seed,
             out=out,
             monitor=Silent() if quiet else bars,
-            split=split,
-            language=language,
-            encoding=encoding,
-            errors=errors,
-            text_column=text_column,
-            layers=layers,
-            pooling=pooling,
-            window=window,
-            markers=markers,
-            device=device,
-            dtype=dtype,
-            revision=revision,
+            **reading.given(),
+            **encoder.given(),
         )
     if form == "csv":
         typer.echo(table.to_csv(index=False), nl=False)

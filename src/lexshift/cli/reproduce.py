@@ -11,7 +11,9 @@ from lexshift.cli import options
 _SCORES = options.SCORES
 
 
+@options.grouped
 def command(
+    *,
     path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")],
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for vectors and results, as eval has it.")
@@ -22,17 +24,10 @@ def command(
     ] = "strip",
     gold: options.Gold = None,
     space: options.Space = "raw",
-    repeats: Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=_SCORES)] = 20,
-    seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
-    layers: options.Layers = None,
-    pooling: options.Pooling = None,
-    window: options.Window = None,
-    markers: options.Markers = None,
-    device: options.Device = "auto",
-    dtype: options.Dtype = "fp32",
-    revision: options.Revision = None,
-    precision: options.Precision = "float32",
+    repeats: options.Repeats = 20,
+    seed: options.Seed = 0,
+    quiet: options.Quiet = False,
+    encoder: options.Vectors,
 ) -> None:
     """Make each table and figure of the paper for a data set with graded judgements, beside the published figures.
 
@@ -57,14 +52,7 @@ def command(
             repeats=repeats,
             seed=seed,
             monitor=Silent() if quiet else bars,
-            precision=precision,
-            layers=layers,
-            pooling=pooling,
-            window=window,
-            markers=markers,
-            device=device,
-            dtype=dtype,
-            revision=revision,
+            **encoder.given(),
         )
     show(result.exhibits)
     if not quiet:

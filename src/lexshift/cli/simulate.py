@@ -9,7 +9,9 @@ import typer
 from lexshift.cli import options
 
 
+@options.grouped
 def command(
+    *,
     corpora: Annotated[
         list[str],
         typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns."),
@@ -26,11 +28,7 @@ def command(
     years: Annotated[int, typer.Option(help="Of step and season, twelve months each.")] = 6,
     seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
-    split: options.Split = "auto",
-    language: options.Language = "en",
-    encoding: options.Encoding = "utf-8",
-    errors: options.Errors = "strict",
-    text_column: options.TextColumn = "text",
+    reading: options.Reading,
 ) -> None:
     """Make corpora with planted change: sentences of two words under one invented name, in a known mix."""
     from rich.table import Table
@@ -52,11 +50,7 @@ def command(
             years=years,
             seed=seed,
             monitor=Silent() if quiet else bars,
-            split=split,
-            language=language,
-            encoding=encoding,
-            errors=errors,
-            text_column=text_column,
+            **reading.given(),
         )
     if quiet:
         return

@@ -11,7 +11,9 @@ from lexshift.cli import options
 _CHOICE, _SCORES, _PERIODS = "Which words", options.SCORES, "Which periods"
 
 
+@options.grouped
 def command(
+    *,
     corpora: Annotated[
         list[str],
         typer.Argument(metavar="PERIOD...", help="The periods, the earliest first; or one corpus and --by."),
@@ -54,49 +56,23 @@ def command(
     out: Annotated[
         str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results; named after the corpora.")
     ] = None,
-    form: Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")] = "table",
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")] = False,
+    form: options.Form = "table",
+    quiet: options.Quiet = False,
     model: options.Model = "minilm",
-    metric: Annotated[
-        str, typer.Option(help="The distance between two sets of usages.", rich_help_panel=_SCORES)
-    ] = "nearest",
-    strategy: Annotated[
-        str, typer.Option(help="What is swapped: random, or distance (the farthest).", rich_help_panel=_SCORES)
-    ] = "random",
-    normalised: Annotated[
-        bool, typer.Option("--normalised", help="Swap counts normalised by corpus size.", rich_help_panel=_SCORES)
-    ] = False,
-    rate: Annotated[
-        str, typer.Option(help="The share that is swapped, 0 to 1; or auto.", rich_help_panel=_SCORES)
-    ] = "0.3",
+    scoring: options.Scoring,
     keep: options.Keep = None,
-    space: options.Space = "standardised",
-    repeats: Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=_SCORES)] = 20,
-    alpha: Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=_SCORES)] = 0.05,
     permutations: Annotated[int, typer.Option(help="The most of a test.", rich_help_panel=_SCORES)] = 10_000,
     resamples: Annotated[int, typer.Option(help="For the 95 % intervals.", rich_help_panel=_SCORES)] = 1_000,
-    seed: Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=_SCORES)] = 0,
     match: options.Match = "word",
-    split: options.Split = "auto",
-    language: options.Language = "en",
-    encoding: options.Encoding = "utf-8",
-    errors: options.Errors = "strict",
-    text_column: options.TextColumn = "text",
-    layers: options.Layers = None,
-    pooling: options.Pooling = None,
-    window: options.Window = None,
-    markers: options.Markers = None,
-    device: options.Device = "auto",
-    dtype: options.Dtype = "fp32",
-    revision: options.Revision = None,
-    precision: options.Precision = "float32",
+    reading: options.Reading,
+    encoder: options.Vectors,
 ) -> None:
     """Find how words moved over several periods: how much, when, and whether it returns every year.
 
     Run again with another metric, rate or strategy, it takes seconds; stopped, it goes on where it was.
     """
     from lexshift._checks import choice
-    from lexshift.cli.results import FORMATS, interruptible, number_or_auto, whole_or_all
+    from lexshift.cli.results import FORMATS, interruptible, whole_or_all
     from lexshift.cli.traces import show, tell
     from lexshift.monitor import Silent
     from lexshift.progress import Bars
@@ -111,15 +87,8 @@ def command(
             words=words,
             by=by,
             model=model,
-            metric=metric,
-            strategy=strategy,  # type: ignore[arg-type]  # checked by trace
-            normalised=normalised,
-            rate=number_or_auto(rate, "rate", "a number from 0 to 1"),
+            **scoring.given(),
             keep=keep,
-            space=space,
-            repeats=repeats,
-            alpha=alpha,
-            seed=seed,
             max_per_word=whole_or_all(max_per_word, "max-per-word", "usages"),
             min_usages=min_usages,
             min_count=min_count,
@@ -130,20 +99,9 @@ def command(
             labels=labels.split(",") if labels else None,
             match=match,
             monitor=Silent() if quiet else bars,
-            split=split,
-            language=language,
-            encoding=encoding,
-            errors=errors,
-            text_column=text_column,
+            **reading.given(),
             date_column=date_column,
-            layers=layers,
-            pooling=pooling,
-            window=window,
-            markers=markers,
-            device=device,
-            dtype=dtype,
-            revision=revision,
-            precision=precision,
+            **encoder.given(),
         )
     show(result, form)
     if not quiet:

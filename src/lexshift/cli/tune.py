@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -42,56 +43,66 @@ MaxSentences = Annotated[int, typer.Option(help="Of a corpus, a random sample.",
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=_HOW)]
 
 
+@dataclass(frozen=True)
+class Training(options.Group):
+    """How a model is trained."""
+
+    epochs: Epochs = None
+    steps: Steps = None
+    batch: Batch = None
+    accumulate: Accumulate = 1
+    rate: Rate = None
+    every: Every = None
+    patience: Patience = 3
+    seed: Seed = 0
+    device: Device = "auto"
+
+    def schedule(self, usual: Schedule | None = None) -> Schedule:
+        """What is asked for, and for the rest what is usual."""
+        from lexshift.tune.schedule import Schedule
+
+        left = {name for name in ("epochs", "batch", "rate") if getattr(self, name) is None}
+        asked = {name: value for name, value in self.given().items() if name not in left}
+        return replace(usual or Schedule(), **asked)
+
+
 @app.command("mlm")
+@options.grouped
 def mlm(
+    *,
     corpora: Corpora,
     out: Out,
     model: options.Model = "minilm",
-    epochs: Epochs = None,
-    steps: Steps = None,
-    batch: Batch = None,
-    accumulate: Accumulate = 1,
-    rate: Rate = None,
-    every: Every = None,
-    patience: Patience = 3,
-    seed: Seed = 0,
+    training: Training,
     held_out: HeldOut = 0.05,
     mask: Mask = 0.15,
     max_sentences: MaxSentences = 100_000,
     window: Window = 128,
-    device: Device = "auto",
-    split: options.Split = "auto",
-    language: options.Language = "en",
-    encoding: options.Encoding = "utf-8",
-    errors: options.Errors = "strict",
-    text_column: options.TextColumn = "text",
+    reading: options.Reading,
     revision: options.Revision = None,
 ) -> None:
     """Go on training a masked language model on corpora. A run that was stopped goes on where it was."""
     from lexshift.tune import tune_mlm
 
-    schedule = _schedule(None, epochs, steps, batch, accumulate, rate, every, patience, seed, device)
     _run(
         tune_mlm,
         corpora,
         out=out,
         model=model,
-        schedule=schedule,
+        schedule=training.schedule(),
         mask=mask,
         max_sentences=max_sentences,
         held_out=held_out,
         window=window,
         revision=revision,
-        split=split,
-        language=language,
-        encoding=encoding,
-        errors=errors,
-        text_column=text_column,
+        **reading.given(),
     )
 
 
 @app.command("time")
+@options.grouped
 def time(
+    *,
     corpora: Corpora,
     out: Out,
     model: options.Model = "minilm",
@@ -100,31 +111,18 @@ def time(
     tokens: Annotated[
         bool | None, typer.Option("--tokens/--no-tokens", help="Time tokens; unless there is temporal attention.")
     ] = None,
-    epochs: Epochs = None,
-    steps: Steps = None,
-    batch: Batch = None,
-    accumulate: Accumulate = 1,
-    rate: Rate = None,
-    every: Every = None,
-    patience: Patience = 3,
-    seed: Seed = 0,
+    training: Training,
     held_out: HeldOut = 0.05,
     mask: Mask = 0.15,
     time_mask: Annotated[float, typer.Option(help="How often the time token is masked.", rich_help_panel=_HOW)] = 0.5,
     max_sentences: MaxSentences = 100_000,
     window: Window = 128,
-    device: Device = "auto",
-    split: options.Split = "auto",
-    language: options.Language = "en",
-    encoding: options.Encoding = "utf-8",
-    errors: options.Errors = "strict",
-    text_column: options.TextColumn = "text",
+    reading: options.Reading,
     revision: options.Revision = None,
 ) -> None:
     """Train a model to know the time of a text: by a token before each sentence, or by its attention."""
     from lexshift.tune import tune_time
 
-    schedule = _schedule(None, epochs, steps, batch, accumulate, rate, every, patience, seed, device)
     _run(
         tune_time,
         corpora,
@@ -133,23 +131,21 @@ def time(
         labels=labels.split(",") if labels else None,
         tokens=tokens,
         attention=attention,
-        schedule=schedule,
+        schedule=training.schedule(),
         mask=mask,
         time_mask=time_mask,
         max_sentences=max_sentences,
         held_out=held_out,
         window=window,
         revision=revision,
-        split=split,
-        language=language,
-        encoding=encoding,
-        errors=errors,
-        text_column=text_column,
+        **reading.given(),
     )
 
 
 @app.command("wic")
+@options.grouped
 def wic(
+    *,
     pairs: Annotated[
         list[str], typer.Argument(metavar="PAIRS", help="A data file or folder of WiC, or a table of pairs of usages.")
     ],
@@ -165,25 +161,15 @@ def wic(
     margin: Annotated[
         float, typer.Option(help="From this cosine distance on, meanings are far apart.", rich_help_panel=_HOW)
     ] = 0.5,
-    epochs: Epochs = None,
-    steps: Steps = None,
-    batch: Batch = None,
-    accumulate: Accumulate = 1,
-    rate: Rate = None,
-    every: Every = None,
-    patience: Patience = 3,
-    seed: Seed = 0,
+    training: Training,
     held_out: HeldOut = 0.1,
     window: Window = 128,
-    device: Device = "auto",
     revision: options.Revision = None,
 ) -> None:
     """Tune an encoder on pairs of usages that have the same meaning or not, as XL-LEXEME does."""
     from lexshift.tune import tune_wic
     from lexshift.tune.schedule import LIGHT, WHOLE
 
-    start = LIGHT if light else WHOLE
-    schedule = _schedule(start, epochs, steps, batch, accumulate, rate, every, patience, seed, device)
     _run(
         tune_wic,
         pairs,
@@ -192,41 +178,12 @@ def wic(
         dev=dev or (),
         light=light,
         pooling=pooling,
-        schedule=schedule,
+        schedule=training.schedule(LIGHT if light else WHOLE),
         margin=margin,
         held_out=held_out,
         window=window,
         revision=revision,
     )
-
-
-def _schedule(
-    start: Schedule | None,
-    epochs: float | None,
-    steps: int | None,
-    batch: int | None,
-    accumulate: int,
-    rate: float | None,
-    every: int | None,
-    patience: int,
-    seed: int,
-    device: str,
-) -> Schedule:
-    """What is asked for, and for the rest what is usual."""
-    from dataclasses import replace
-
-    from lexshift.tune.schedule import Schedule
-
-    asked = {"epochs": epochs, "batch": batch, "rate": rate}
-    chosen: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-    rest: dict[str, Any] = {
-        "steps": steps,
-        "accumulate": accumulate,
-        "every": every,
-        "patience": patience,
-        "seed": seed,
-    }
-    return replace(start or Schedule(), **chosen, **rest, device=device)
 
 
 def _run(tune: Any, what: list[str], **settings: Any) -> None:
