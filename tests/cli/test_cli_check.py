@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from shell import typed
 
 from lexshift import embed
-from lexshift.cli import main
 
 
 class Lengths:
@@ -30,12 +29,8 @@ def store(tmp_path: Path) -> Path:
     ).path
 
 
-def check(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
-    monkeypatch.setattr(sys, "argv", ["lexshift", "check", str(path)])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    done = capsys.readouterr()
-    return caught.value.code or 0, done.out, done.err
+def check(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    return typed(monkeypatch, capsys, "check", str(path))
 
 
 def test_a_store_that_is_whole_is_said_to_be(

@@ -12,19 +12,16 @@ import signal
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
+from shell import Stopped, Terminal, only_sentence, rows
 
 from lexshift import Siblings, compare
-from lexshift.cli import main, terminal
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
@@ -42,88 +39,25 @@ def text_of(patterns: Sequence[str], fillers: Sequence[str] = FILLERS) -> str:
     return "".join(f"{pattern.format(filler)}\n" for pattern in patterns for filler in fillers)
 
 
-@cache
-def vector_of(word: str) -> npt.NDArray[np.float32]:
-    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=6).astype(np.float32)
-
-
-class Toy:
-    """An encoder of the words around a word."""
-
-    def __init__(self) -> None:
-        self.settings = {"model": "toy"}
-        self.calls = 0
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        self.calls += 1
-        assert len(sentences) == len(spans)
-        return np.array([np.mean([vector_of(word) for word in s.split()], axis=0) for s in sentences], np.float32)
-
-
-class Stopped(Toy):
-    """The user presses Ctrl-C."""
-
-    def encode(self, *_: Any) -> npt.NDArray[np.float32]:
-        raise KeyboardInterrupt
-
-
-class Shell:
-    """Runs commands as the command line does, with an encoder that is made at once."""
+class Shell(Terminal):
+    """Two corpora, and the command that compares them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
-        self.toy = Toy()
-        self.options: dict[str, Any] = {}
+        super().__init__(folder, monkeypatch, capsys, "lexshift.comparison")
         (folder / "1950s.txt").write_text(text_of(OLD))
         (folder / "2010s.txt").write_text(text_of(NEW))
-        monkeypatch.chdir(folder)
-        monkeypatch.setattr("lexshift.comparison.as_encoder", self.encoder)
-        monkeypatch.setattr(terminal.out, "_width", 300)
-
-    def encoder(self, model: Any, **options: Any) -> Toy:
-        self.options = {"model": model, **options}
-        return self.toy
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit status, output and errors."""
-        self._monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        done = self._capsys.readouterr()
-        code = caught.value.code
-        return (0 if code is None else int(code)), done.out, done.err
 
     def compare(self, *arguments: str) -> tuple[str, str]:
         """Output and errors of a comparison that succeeds; the corpora are named unless the arguments begin so."""
-        code, out, err = self.run("compare", *self._corpora(arguments), *arguments, *FEW)
-        assert code == 0, err
-        assert "error" not in err
-        return out, err
+        return self.succeed("compare", *self._corpora(arguments), *arguments, *FEW)
 
     def refused(self, *arguments: str) -> str:
         """The one sentence with which a comparison is refused."""
-        return one_sentence(self.run("compare", *self._corpora(arguments), *arguments, *FEW))
+        return only_sentence(self.run("compare", *self._corpora(arguments), *arguments, *FEW))
 
     def _corpora(self, arguments: Sequence[str]) -> list[str]:
         named = bool(arguments) and (arguments[0] == "-" or not arguments[0].startswith("-"))
         return [] if named else ["1950s.txt", "2010s.txt"]
-
-
-def one_sentence(done: tuple[int, str, str]) -> str:
-    code, out, err = done
-    assert code == 2, err
-    assert out == ""
-    assert "Traceback" not in err
-    assert err.count("error:") == 1
-    sentence = err.rstrip("\n").splitlines()[-1]
-    assert sentence.startswith("error: ")
-    return sentence.removeprefix("error: ")
-
-
-def rows(table: str) -> dict[str, list[str]]:
-    """The cells of a printed table, which two spaces part, by word."""
-    lines = [re.split(r"\s{2,}", line.strip()) for line in table.splitlines() if line.strip()]
-    return {cells[0]: cells[1:] for cells in lines[1:]}
 
 
 def child(*arguments: str, before: str = "") -> list[str]:
@@ -132,7 +66,7 @@ def child(*arguments: str, before: str = "") -> list[str]:
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         import lexshift.comparison
-        from test_cli_compare import Toy
+        from shell import Toy
         lexshift.comparison.as_encoder = lambda *_, **__: Toy()
         {before}
         from lexshift.cli import main
@@ -640,7 +574,7 @@ def test_a_disk_without_room_is_one_sentence_and_the_same_command_goes_on(
     done = subprocess.run(
         child(*arguments), capture_output=True, text=True, timeout=120, check=False, preexec_fn=small_files
     )
-    said = one_sentence((done.returncode, done.stdout, done.stderr))
+    said = only_sentence((done.returncode, done.stdout, done.stderr))
     assert re.match(r"the disk is full while writing 'results.*': make room and run the same command again", said)
     assert reached in said
     assert not list(Path("results").rglob("*.tmp"))

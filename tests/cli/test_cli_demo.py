@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
-from test_cli_compare import Shell, Stopped, one_sentence, rows
+from shell import Stopped, only_sentence, rows
+from test_cli_compare import Shell
 
 from lexshift.cli import main, terminal
 from lexshift.demo import demo_corpora, gold
@@ -122,7 +123,7 @@ def test_ctrl_c_in_the_demo_is_told_and_the_same_command_goes_on(shell: Shell) -
 
 def test_a_file_where_the_demo_would_be_is_named_and_stays(shell: Shell) -> None:
     (shell.folder / "mine").write_text("mine")
-    said = one_sentence(shell.run("demo", "--out", "mine"))
+    said = only_sentence(shell.run("demo", "--out", "mine"))
     assert "'mine' would be a folder, but there is a file of that name" in said
     assert (shell.folder / "mine").read_text() == "mine"
 

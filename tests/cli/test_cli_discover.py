@@ -5,16 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from shell import typed
 
 from lexshift import demo_corpora
-from lexshift.cli import main
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -35,14 +35,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for source, name in zip(demo_corpora(), ("1950s.txt", "2010s.txt"), strict=True):
         Path(name).write_bytes(source.read_bytes())
 
-    def typed(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["lexshift", "discover", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return typed
+    return partial(typed, monkeypatch, capsys, "discover")
 
 
 def table(path: str) -> list[dict[str, str]]:

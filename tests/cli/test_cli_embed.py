@@ -14,22 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from shell import Stopped, Terminal, Toy, one_sentence
 
 import lexshift
 from lexshift import Siblings
-from lexshift.cli import main, terminal
 from lexshift.encode.adaptation import Adaptation
 
 OLD = "The mouse ran.\nA mouse and a plane.\nThe mouse hid.\n"
 NEW = "A plane flew.\nShe moved the mouse.\n"
 
 
-class Toy:
+class Hashes(Toy):
     """An encoder of hashes."""
-
-    def __init__(self, model: str = "toy") -> None:
-        self.settings = {"model": model}
-        self.calls = 0
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         self.calls += 1
@@ -37,38 +33,13 @@ class Toy:
         return np.array([np.frombuffer(hashlib.sha256(key).digest()[:4], np.int8) for key in keys], np.float32)
 
 
-class Stopped(Toy):
-    """The user presses Ctrl-C."""
-
-    def encode(self, *_: Any) -> npt.NDArray[np.float32]:
-        raise KeyboardInterrupt
-
-
-class Shell:
-    """Runs commands as the command line does."""
+class Shell(Terminal):
+    """Two corpora, and the command that embeds them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
-        self.toy = Toy()
-        self.options: dict[str, Any] = {}
+        super().__init__(folder, monkeypatch, capsys, "lexshift.embedding", Hashes())
         (folder / "old.txt").write_text(OLD)
         (folder / "new.txt").write_text(NEW)
-        monkeypatch.chdir(folder)
-        monkeypatch.setattr("lexshift.embedding.as_encoder", self.encoder)
-        monkeypatch.setattr(terminal.out, "_width", 300)
-
-    def encoder(self, model: Any, **options: Any) -> Toy:
-        self.options = {"model": model, **options}
-        return self.toy
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit status, output and errors."""
-        self._monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        done = self._capsys.readouterr()
-        code = caught.value.code
-        return (0 if code is None else int(code)), done.out, done.err
 
     def embed(self, *arguments: str, words: str = "mouse,plane") -> tuple[int, str, str]:
         corpora = [] if arguments and not arguments[0].startswith("-") else ["old.txt", "new.txt"]
@@ -77,16 +48,6 @@ class Shell:
     def refused(self, *arguments: str, words: str = "mouse,plane") -> str:
         """The one sentence with which a command is refused."""
         return one_sentence(self.embed(*arguments, words=words))
-
-
-def one_sentence(done: tuple[int, str, str]) -> str:
-    code, _, err = done
-    assert code == 2, err
-    assert "Traceback" not in err
-    assert err.count("error:") == 1
-    sentence = err.rstrip("\n").splitlines()[-1]
-    assert sentence.startswith("error: ")
-    return sentence.removeprefix("error: ")
 
 
 @pytest.fixture
@@ -324,7 +285,7 @@ def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, argumen
 
 def test_a_store_of_another_model_is_refused_and_stays(shell: Shell) -> None:
     assert shell.embed()[0] == 0
-    shell.toy = Toy("other")
+    shell.toy = Hashes("other")
     assert "was made with model 'toy', not 'other'; choose another folder (--out)" in shell.refused()
     assert shell.toy.calls == 0
     Siblings("store").check()
@@ -341,7 +302,7 @@ def test_a_truncated_store_is_refused(shell: Shell, name: str) -> None:
 
 
 def test_a_truncated_shard_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Second(Toy):
+    class Second(Hashes):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             if self.calls:
                 raise KeyboardInterrupt

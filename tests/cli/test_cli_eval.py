@@ -6,18 +6,15 @@ import io
 import json
 import os
 import re
-import sys
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
+from shell import Stopped, Terminal, Toy, only_sentence, rows
 
 from lexshift import SSCD, Siblings, UserError
 from lexshift.benchmark.dataset import PERIODS
@@ -25,7 +22,6 @@ from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, 
 from lexshift.benchmark.loading import load
 from lexshift.benchmark.methods import grid
 from lexshift.benchmark.running import Evaluated, default_folder, evaluate
-from lexshift.cli import main, terminal
 from lexshift.distance import PAPER
 from lexshift.space import fit_space
 from lexshift.sscd import RATES
@@ -58,67 +54,21 @@ def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
     return pd.DataFrame(rows).drop(columns=[name for name in ("graded", "binary") if name not in gold])
 
 
-@cache
-def vector_of(word: str) -> npt.NDArray[np.float32]:
-    return np.random.default_rng(zlib.crc32(word.encode())).normal(0.5, 1, size=6).astype(np.float32)
-
-
-class Toy:
-    """An encoder of the words around a word; it counts what it was asked for."""
-
-    def __init__(self) -> None:
-        self.settings = {"model": "toy"}
-        self.calls = 0
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        self.calls += 1
-        assert len(sentences) == len(spans)
-        return np.array([np.mean([vector_of(word) for word in s.split()], axis=0) for s in sentences], np.float32)
-
-
-class Stopped(Toy):
-    """The user presses Ctrl-C."""
-
-    def encode(self, *_: Any) -> npt.NDArray[np.float32]:
-        raise KeyboardInterrupt
-
-
-class Shell:
-    """Runs commands as the command line does, with an encoder that is made at once."""
+class Shell(Terminal):
+    """A table of usages, and the command that evaluates with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
-        self.toy = Toy()
-        self.options: dict[str, Any] = {}
+        super().__init__(folder, monkeypatch, capsys, "lexshift.embedding", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
-        monkeypatch.chdir(folder)
-        monkeypatch.setattr("lexshift.embedding.as_encoder", self.encoder)
-        monkeypatch.setattr(terminal.out, "_width", 300)
-
-    def encoder(self, model: Any, **options: Any) -> Toy:
-        self.options = {"model": model, **options}
-        return self.toy
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit status, output and errors."""
-        self._monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        done = self._capsys.readouterr()
-        code = caught.value.code
-        return (0 if code is None else int(code)), done.out, done.err
 
     def eval(self, *arguments: str) -> tuple[str, str]:
         """Output and errors of an evaluation that succeeds, into the folder "out" unless the arguments say where."""
         where = [] if "--out" in arguments or "-o" in arguments else ["--out", "out"]
-        code, out, err = self.run("eval", "usages.csv", *arguments, *where, *FAST)
-        assert code == 0, err
-        assert "error" not in err
-        return out, err
+        return self.succeed("eval", "usages.csv", *arguments, *where, *FAST)
 
     def refused(self, *arguments: str) -> str:
         """The one sentence with which an evaluation is refused."""
-        return one_sentence(self.run("eval", *arguments))
+        return only_sentence(self.run("eval", *arguments))
 
     @property
     def table(self) -> pd.DataFrame:
@@ -127,23 +77,6 @@ class Shell:
     @property
     def told(self) -> Mapping[str, Any]:
         return json.loads((self.folder / "out" / "evaluation.json").read_text("utf-8"))
-
-
-def one_sentence(done: tuple[int, str, str]) -> str:
-    code, out, err = done
-    assert code == 2, err
-    assert out == ""
-    assert "Traceback" not in err
-    assert err.count("error:") == 1
-    sentence = err.rstrip("\n").splitlines()[-1]
-    assert sentence.startswith("error: ")
-    return sentence.removeprefix("error: ")
-
-
-def rows(printed: str) -> dict[str, list[str]]:
-    """The cells of a printed table, which two spaces part, by their first cell."""
-    lines = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines() if line.strip()]
-    return {cells[0]: cells[1:] for cells in lines[1:]}
 
 
 def direct(folder: Path, settings: SSCD, space: str = "standardised", alpha: float = 0.05) -> pd.DataFrame:
@@ -166,7 +99,7 @@ def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluated
     path = folder / "usages.csv"
     if not path.exists():
         usages().to_csv(path, index=False)
-    return evaluate(path, DEFAULT, model=toy or Toy(), out=folder / "out", **options)
+    return evaluate(path, DEFAULT, model=toy or Toy(centre=0.5), out=folder / "out", **options)
 
 
 def test_an_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path: Path) -> None:
@@ -261,7 +194,7 @@ def test_a_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name
 def test_a_setting_that_is_wrong_is_told_before_anything_is_encoded(
     tmp_path: Path, options: dict[str, Any], told: str
 ) -> None:
-    toy = Toy()
+    toy = Toy(centre=0.5)
     with pytest.raises(UserError, match=f"^{told}"):
         evaluated(tmp_path, toy, **options)
     assert toy.calls == 0
@@ -427,7 +360,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(shell: Shell) -> None:
     assert (code, out) == (130, "")
     assert "error: stopped; the same command goes on where it was" in err
     assert not Path("out", "evaluation.csv").exists()
-    shell.toy = Toy()
+    shell.toy = Toy(centre=0.5)
     shell.eval()
     assert shell.table["method"].tolist() == METHODS
 
@@ -536,5 +469,5 @@ def test_data_without_gold_says_so(shell: Shell) -> None:
 
 
 def test_data_that_is_not_there_is_told_in_one_sentence(shell: Shell) -> None:
-    sentence = one_sentence(shell.run("data", "missing"))
+    sentence = only_sentence(shell.run("data", "missing"))
     assert sentence.startswith("no such file or folder: 'missing' (looked from ")

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from shell import typed
 
 import lexshift
 from lexshift import embed
-from lexshift.cli import main, terminal
+from lexshift.cli import terminal
 
 
 class Lengths:
@@ -41,13 +42,10 @@ def made(folder: Path, settings: Mapping[str, Any] | None = None, **options: Any
 
 def shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str]:
     monkeypatch.setattr(terminal.out, "_width", 300)
-    monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
-    with pytest.raises(SystemExit) as caught:
-        main()
-    done = capsys.readouterr()
-    assert caught.value.code in (0, None), done.err
-    assert done.err == ""
-    return [line.rstrip() for line in done.out.splitlines()]
+    code, out, err = typed(monkeypatch, capsys, *arguments)
+    assert code == 0, err
+    assert err == ""
+    return [line.rstrip() for line in out.splitlines()]
 
 
 def test_what_a_store_holds_is_shown(
@@ -117,11 +115,9 @@ def test_what_is_not_a_store_is_one_sentence(
 ) -> None:
     for path, what in ((tmp_path, "is not a store of sibling embeddings."), (tmp_path / "no", "is not there.")):
         for command in ("info", "check"):
-            monkeypatch.setattr(sys, "argv", ["lexshift", command, str(path)])
-            with pytest.raises(SystemExit) as caught:
-                main()
-            assert caught.value.code == 2
-            assert capsys.readouterr().err == f"error: the store {str(path)!r} {what}\n"
+            code, _, err = typed(monkeypatch, capsys, command, str(path))
+            assert code == 2
+            assert err == f"error: the store {str(path)!r} {what}\n"
 
 
 @pytest.mark.parametrize("command", [["info"], ["check"], [], ["--help"]])

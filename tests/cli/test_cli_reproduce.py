@@ -6,20 +6,16 @@ import gzip
 import json
 import os
 import re
-import sys
-import zlib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
+from shell import Terminal, Toy, last_sentence
 
 from lexshift import UserError, __version__
 from lexshift.benchmark.reproducing import Reproduced, reproduce
-from lexshift.cli import main, terminal
 from lexshift.distance import PAPER
 from lexshift.sscd import RATES
 
@@ -63,46 +59,12 @@ def release(folder: Path) -> Path:
     return folder
 
 
-class Toy:
-    """An encoder of the words of a sentence; it counts what it was asked for."""
-
-    def __init__(self) -> None:
-        self.settings = {"model": "toy"}
-        self.calls = 0
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        self.calls += 1
-        assert len(sentences) == len(spans)
-        return np.array([np.mean([self.vector(w) for w in s.split()], axis=0) for s in sentences], np.float32)
-
-    def vector(self, word: str) -> npt.NDArray[np.float64]:
-        return np.random.default_rng(zlib.crc32(word.encode())).normal(0.5, 1, size=6)
-
-
-class Shell:
-    """Runs commands as the command line does, with an encoder that is made at once."""
+class Shell(Terminal):
+    """A table of usages, and the command that reproduces the paper with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch, self._capsys = monkeypatch, capsys
-        self.toy = Toy()
-        self.options: dict[str, Any] = {}
+        super().__init__(folder, monkeypatch, capsys, "lexshift.embedding", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
-        monkeypatch.chdir(folder)
-        monkeypatch.setattr("lexshift.embedding.as_encoder", self.encoder)
-        monkeypatch.setattr(terminal.out, "_width", 300)
-
-    def encoder(self, model: Any, **options: Any) -> Toy:
-        self.options = {"model": model, **options}
-        return self.toy
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit status, output and errors."""
-        self._monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        done = self._capsys.readouterr()
-        code = caught.value.code
-        return (0 if code is None else int(code)), done.out, done.err
 
     def reproduce(self, *arguments: str) -> tuple[str, str]:
         """Output and errors of a run that succeeds."""
@@ -114,10 +76,7 @@ class Shell:
         """The one sentence with which a run is refused."""
         code, out, err = self.run("reproduce", *arguments)
         assert (code, out) == (2, ""), err
-        assert "Traceback" not in err
-        sentence = err.rstrip("\n").splitlines()[-1]
-        assert sentence.startswith("error: ")
-        return sentence.removeprefix("error: ")
+        return last_sentence(err)
 
 
 @pytest.fixture
@@ -126,7 +85,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def reproduced(path: Path, **options: Any) -> Reproduced:
-    return reproduce(path, model=Toy(), out=path.parent / "out", repeats=2, **options)
+    return reproduce(path, model=Toy(centre=0.5), out=path.parent / "out", repeats=2, **options)
 
 
 def csv(name: str, folder: str = "out") -> pd.DataFrame:

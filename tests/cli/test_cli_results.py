@@ -13,7 +13,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from test_cli_compare import FEW, NEW, OLD, Shell, child, rows, text_of
+from shell import rows
+from test_cli_compare import FEW, NEW, OLD, Shell, child, text_of
 
 posix = pytest.mark.skipif(os.name != "posix", reason="terminals and pipes of POSIX")
 

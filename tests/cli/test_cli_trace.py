@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-import zlib
-from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
 import typer
+from shell import Toy
 
 from lexshift.cli import trace as cli_trace
 from lexshift.cli.traces import sparkline
@@ -26,21 +22,6 @@ FEW = ["--permutations", "99", "--resamples", "9", "--repeats", "3", "--split", 
 SHAPES, THINGS = ["red", "blue", "round", "heavy"], ["box", "door", "lamp", "coat", "ring"]
 OLD, NEW = "a mouse hid under the {} in the barn", "click the mouse to move the {} across the screen"
 SAME = "the bread lay near the {} on a shelf"
-
-
-@cache
-def vector_of(word: str) -> npt.NDArray[np.float32]:
-    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=6).astype(np.float32)
-
-
-class Toy:
-    """An encoder of the words around a word."""
-
-    settings = {"model": "toy"}  # noqa: RUF012
-
-    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        assert len(sentences) == len(spans)
-        return np.array([np.mean([vector_of(word) for word in s.split()], axis=0) for s in sentences], np.float32)
 
 
 class Shell:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cli_embed import Shell, one_sentence
+from shell import Terminal, one_sentence
 from tiny_models import WORDS, make_model, make_tokenizer
 
 from lexshift import progress
@@ -22,8 +22,8 @@ READING = {"split": "auto", "language": "en", "encoding": "utf-8", "errors": "st
 
 
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
-    found = Shell(tmp_path, monkeypatch, capsys)
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    found = Terminal(tmp_path, monkeypatch, capsys)
     monkeypatch.setattr(progress.err, "_width", 200)
     rng = random.Random(0)
     for name, words in (("old", WORDS[:30]), ("new", WORDS[30:60])):
@@ -33,18 +33,18 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 @pytest.fixture
-def model(shell: Shell) -> Path:
+def model(shell: Terminal) -> Path:
     place = shell.folder / "model"
     make_tokenizer("bert").save_pretrained(place)
     make_model("bert", depth=1).save_pretrained(place)
     return place
 
 
-def tune(shell: Shell, kind: str, *arguments: str) -> tuple[int, str, str]:
+def tune(shell: Terminal, kind: str, *arguments: str) -> tuple[int, str, str]:
     return shell.run("tune", kind, "old.txt", "new.txt", "--out", "tuned", *arguments)
 
 
-def run_of(shell: Shell) -> dict[str, Any]:
+def run_of(shell: Terminal) -> dict[str, Any]:
     run: dict[str, Any] = json.loads((shell.folder / "tuned" / "run.json").read_bytes())
     return run
 
@@ -53,7 +53,7 @@ def run_of(shell: Shell) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("model")
-def test_a_model_is_tuned_to_corpora_and_its_perplexity_told(shell: Shell) -> None:
+def test_a_model_is_tuned_to_corpora_and_its_perplexity_told(shell: Terminal) -> None:
     code, out, err = tune(shell, "mlm", *FAST)
     assert code == 0, err
     run = run_of(shell)
@@ -69,7 +69,7 @@ def test_a_model_is_tuned_to_corpora_and_its_perplexity_told(shell: Shell) -> No
 
 
 @pytest.mark.usefixtures("model")
-def test_a_model_is_tuned_to_time_and_how_often_it_knows_the_period_is_told(shell: Shell) -> None:
+def test_a_model_is_tuned_to_time_and_how_often_it_knows_the_period_is_told(shell: Terminal) -> None:
     code, out, err = tune(shell, "time", *FAST, "--labels", "then,now")
     assert code == 0, err
     run = run_of(shell)
@@ -85,7 +85,7 @@ def test_a_model_is_tuned_to_time_and_how_often_it_knows_the_period_is_told(shel
 
 
 @pytest.mark.usefixtures("model")
-def test_of_temporal_attention_no_period_is_told(shell: Shell) -> None:
+def test_of_temporal_attention_no_period_is_told(shell: Terminal) -> None:
     code, out, err = tune(shell, "time", *FAST, "--attention")
     assert code == 0, err
     assert "perplexity on held-out sentences" in out
@@ -94,7 +94,7 @@ def test_of_temporal_attention_no_period_is_told(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("model")
-def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     advance = Bars.advance
 
     def stopped(self: Bars, done: int, items: int = 0, status: str = "") -> None:
@@ -149,7 +149,7 @@ OF_TIME: dict[str, Any] = {"labels": None, "tokens": None, "attention": False, "
 
 @pytest.mark.parametrize("kind", ["mlm", "time"])
 def test_without_options_all_is_as_the_function_has_it(
-    kind: str, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    kind: str, shell: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called = Called()
     monkeypatch.setattr(f"lexshift.tune.tune_{kind}", called)
@@ -198,7 +198,7 @@ CASES = [(kind, *case) for kind in ("mlm", "time") for case in OPTIONS] + [("tim
 
 @pytest.mark.parametrize(("kind", "arguments", "changed"), CASES, ids=str)
 def test_every_option_reaches_the_function(
-    kind: str, arguments: list[str], changed: dict[str, Any], shell: Shell, monkeypatch: pytest.MonkeyPatch
+    kind: str, arguments: list[str], changed: dict[str, Any], shell: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     called = Called()
     monkeypatch.setattr(f"lexshift.tune.tune_{kind}", called)
@@ -208,7 +208,7 @@ def test_every_option_reaches_the_function(
 
 
 @pytest.mark.parametrize("kind", ["mlm", "time"])
-def test_help_names_every_option(kind: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_names_every_option(kind: str, shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     code, out, err = shell.run("tune", kind, "--help")
     assert (code, err) == (0, "")
@@ -219,7 +219,7 @@ def test_help_names_every_option(kind: str, shell: Shell, monkeypatch: pytest.Mo
         assert "--time-mask" not in out
 
 
-def test_help_of_tune_names_the_commands(shell: Shell) -> None:
+def test_help_of_tune_names_the_commands(shell: Terminal) -> None:
     code, out, _ = shell.run("tune", "--help")
     assert code == 0
     for kind in ("mlm", "time", "wic"):
@@ -255,13 +255,13 @@ def test_help_of_tune_names_the_commands(shell: Shell) -> None:
     ],
     ids=str,
 )
-def test_a_mistake_is_told_in_one_sentence(kind: str, arguments: list[str], sentence: str, shell: Shell) -> None:
+def test_a_mistake_is_told_in_one_sentence(kind: str, arguments: list[str], sentence: str, shell: Terminal) -> None:
     assert sentence in one_sentence(tune(shell, kind, *FAST, *arguments))
     assert not (shell.folder / "tuned" / "run.json").exists()
 
 
 @pytest.mark.usefixtures("model")
-def test_corpora_that_are_none_are_told_in_one_sentence(shell: Shell) -> None:
+def test_corpora_that_are_none_are_told_in_one_sentence(shell: Terminal) -> None:
     (shell.folder / "empty.txt").write_text("")
     (shell.folder / "latin.txt").write_bytes(b"the mouse ran\nun \xe9t\xe9 chaud\n")
     for corpus, sentence in {
@@ -275,13 +275,13 @@ def test_corpora_that_are_none_are_told_in_one_sentence(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("model")
-def test_another_run_in_the_folder_is_told_in_one_sentence(shell: Shell) -> None:
+def test_another_run_in_the_folder_is_told_in_one_sentence(shell: Terminal) -> None:
     assert tune(shell, "mlm", *FAST)[0] == 0
     said = one_sentence(tune(shell, "mlm", *FAST, "--mask", "0.3"))
     assert said == "'tuned' holds a model tuned with mask 0.15, not 0.3; choose another folder (--out)"
 
 
-def test_missing_libraries_are_told_in_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_told_in_one_sentence(shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.tune.training.find_spec", lambda name: None if name == "accelerate" else object())
     assert one_sentence(tune(shell, "mlm")) == "tuning needs accelerate: pip install 'lexshift[tune]'"
 
@@ -297,7 +297,7 @@ def test_missing_libraries_are_told_in_one_sentence(shell: Shell, monkeypatch: p
     ],
     ids=" ".join,
 )
-def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, arguments: list[str]) -> None:
+def test_commands_that_are_not_complete_have_exit_status_2(shell: Terminal, arguments: list[str]) -> None:
     code, out, err = shell.run(*arguments)
     assert code == 2
     assert "Traceback" not in err + out

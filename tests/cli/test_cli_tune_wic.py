@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from shell import Terminal, one_sentence
 from test_tune_wic import WORDS, planted
 from tiny_models import folder
 
 from lexshift import Siblings, progress
-from lexshift.cli import main, terminal
 from lexshift.encode.adaptation import MARKERS
 from lexshift.encode.models import load_model
 from lexshift.progress import Bars
@@ -23,27 +22,16 @@ from lexshift.tune.schedule import LIGHT, WHOLE
 QUICK = ["--steps", "4", "--batch", "8", "--every", "2", "--epochs", "9", "--device", "cpu", "--held-out", "0.25"]
 
 
-class Shell:
-    """Runs commands as the command line does."""
+class Shell(Terminal):
+    """Pairs, a model, and the command that tunes it."""
 
     def __init__(self, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.place, self._monkeypatch, self._capsys = place, monkeypatch, capsys
+        super().__init__(place, monkeypatch, capsys)
         planted(place / "pairs", 48, WORDS[:8])
         planted(place / "dev", 12, WORDS[8:], seed=1)
-        monkeypatch.chdir(place)
-        for console in (terminal.out, progress.err):
-            monkeypatch.setattr(console, "_width", 300)
+        monkeypatch.setattr(progress.err, "_width", 300)
         self.model = str(folder("bert"))
         capsys.readouterr()  # what was said as it was made
-
-    def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit status, output and errors."""
-        self._monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
-        with pytest.raises(SystemExit) as caught:
-            main()
-        done = self._capsys.readouterr()
-        code = caught.value.code
-        return (0 if code is None else int(code)), done.out, done.err
 
     def tune(self, *arguments: str) -> tuple[int, str, str]:
         return self.run("tune", "wic", "pairs", "--out", "tuned", "--model", self.model, *QUICK, *arguments)
@@ -51,16 +39,6 @@ class Shell:
     def refused(self, *arguments: str) -> str:
         """The one sentence with which a command is refused."""
         return one_sentence(self.tune(*arguments))
-
-
-def one_sentence(done: tuple[int, str, str]) -> str:
-    code, _, err = done
-    assert code == 2, err
-    assert "Traceback" not in err
-    assert err.count("error:") == 1
-    sentence = err.rstrip("\n").splitlines()[-1]
-    assert sentence.startswith("error: ")
-    return sentence.removeprefix("error: ")
 
 
 @pytest.fixture
@@ -147,8 +125,8 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(
 
 
 def test_every_file_of_pairs_and_of_dev_pairs_is_read(shell: Shell) -> None:
-    planted(shell.place / "more", 16, WORDS[:8], seed=3)
-    planted(shell.place / "other", 6, WORDS[:3], seed=4)
+    planted(shell.folder / "more", 16, WORDS[:8], seed=3)
+    planted(shell.folder / "other", 6, WORDS[:3], seed=4)
     code, _, err = shell.run(
         *["tune", "wic", "pairs/some.data.txt", "more", "--dev", "dev", "--dev", "other", "--light"],
         *["-o", "tuned", "-m", shell.model, *QUICK],

@@ -750,6 +750,14 @@ def test_the_time_of_one_corpus_is_no_time(n: int, shared: Place) -> None:
         shared.time("one", corpora=shared.corpora[:n])
 
 
+def test_the_same_text_twice_is_of_no_two_times(shared: Place) -> None:
+    first, second = shared.corpora
+    for corpora in ((first, first), (first, second, first)):
+        with pytest.raises(UserError, match=r"^both corpora are '.*'; give two different ones, the old one first$"):
+            shared.time("twice the same", corpora=corpora, labels=["a", "b", "c"][: len(corpora)])
+    assert not (shared.path / "twice the same").exists()
+
+
 def test_without_a_corpus_there_is_nothing_to_tune_to(shared: Place) -> None:
     with pytest.raises(UserError, match=r"^there is no corpus to train on; give at least one$"):
         shared.mlm("none", corpora=())

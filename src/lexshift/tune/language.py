@@ -11,12 +11,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lexshift import __version__, _checks
+from lexshift._corpora import refuse_same
 from lexshift._typing import Array
 from lexshift.corpus import Reading
 from lexshift.corpus.sampled import Sample, sample_sentences
@@ -140,6 +142,8 @@ def tune_time(
     if len(corpora) < 2:
         raise UserError("to know the time of a text, a model needs two corpora or more, the oldest first")
     periods = corpus_names(corpora, labels)
+    for earlier, later in combinations(corpora, 2):
+        refuse_same(earlier, later)
     with_tokens = (not attention) if tokens is None else tokens
     if not with_tokens and not attention:
         raise UserError("a model knows the time by tokens or by attention; this asks for neither")
