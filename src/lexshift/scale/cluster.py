@@ -31,13 +31,13 @@ from lexshift._typing import Matrix
 from lexshift.encode import Encoder
 from lexshift.errors import UserError
 from lexshift.scale.parts import Job, Part
-from lexshift.scale.workers import Worker, as_table
+from lexshift.scale.workers import Tries, Worker, as_table, begin
 
 _CORES = 4  # of an encoder, if it is not said how many there are
 _ROUND = 256  # shards of each encoder that are away at a time: some minutes of work, so that loading a model is little
 _AHEAD = 2  # shards that wait at an encoder, so that it never does
 _PATIENCE = 10  # seconds for a cluster to answer
-_TRIES = 5  # after the first, of a shard or part whose workers die of it
+_TRIES = 6  # of a shard or part whose workers die of it
 _DEATHS = 3  # of workers while they load their encoder, one after another; then it is not by chance
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _MADE = pa.schema([("number", pa.int64()), ("table", pa.large_binary()), ("error", pa.string())])
@@ -66,11 +66,12 @@ class RayEngine:
         """What is made of each part, as parts are done; files are looked for under their absolute paths."""
         if not parts:
             return
-        there = [_absolute(part) for part in parts]
+        there, tries = [_absolute(part) for part in parts], _tries()
 
         def make(rows: pa.Table) -> pa.Table:
             number = rows["id"][0].as_py()
             try:
+                begin(tries, number)
                 made, error = _bytes(job(there[number], lambda _: None)), None
             except UserError as raised:
                 made, error = None, str(raised)
@@ -78,7 +79,7 @@ class RayEngine:
 
         with _settings():
             data = _ray().data.range(len(parts), override_num_blocks=len(parts))
-            made = data.map_batches(make, batch_size=1, batch_format="pyarrow", max_retries=_TRIES)
+            made = data.map_batches(make, batch_size=1, batch_format="pyarrow")
         done = 0
         for row in _rows(made):
             part = parts[row["number"]]
@@ -99,19 +100,19 @@ class RayEngine:
             if first is None:
                 return
             recipe = _sent((model, options, getattr(encoder, "weights", None), threads))
+            tries = _tries()
             pending = [first, *islice(waiting, _ROUND * workers - 1)]
             while pending:
                 with _settings():
                     data = ray.data.from_arrow_refs([ray.put(as_table(piece)) for piece in pending])
                     made = data.map_batches(
                         Worker,
-                        fn_constructor_args=(recipe,),
+                        fn_constructor_args=(recipe, tries),
                         batch_size=1,
                         batch_format="pyarrow",
                         compute=ray.data.ActorPoolStrategy(
                             size=min(workers, len(pending)), max_tasks_in_flight_per_actor=_AHEAD
                         ),
-                        max_task_retries=_TRIES,
                         **needs,
                     )
                 rows_of = {piece.number: len(piece.sentences) for piece in pending}
@@ -227,6 +228,11 @@ def _shares(
     workers = workers or max(1, sum(math.ceil(n / _CORES) for n in cores))
     share = next((s for s in range(max(cores), 0, -1) if sum(n // s for n in cores) >= workers), 0)
     return workers, max(share, 1), {"num_cpus": share}
+
+
+def _tries() -> Any:
+    """What counts how often each shard or part was begun, on a worker of its own, which outlives the others."""
+    return _ray().remote(num_cpus=0)(Tries).remote(_TRIES)
 
 
 def _absolute(part: Part) -> Part:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,35 @@ _VECTORS = pa.schema(
 )
 
 
+class Tries:
+    """Counts how often each shard or part of a corpus was begun: a worker that died is started again without a word."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._begun: Counter[int] = Counter()
+
+    def begin(self, number: int) -> bool:
+        """Whether it may be tried once more."""
+        self._begun[number] += 1
+        return self._begun[number] <= self._most
+
+
+def begin(tries: Any, number: int) -> None:
+    """Refuse what has killed too many workers already."""
+    import ray
+
+    if not ray.get(tries.begin.remote(number)):
+        raise UserError(
+            "the workers of the Ray cluster die again and again of the same work; run the same command again to go "
+            "on, with fewer of them (--workers) if they lack memory"
+        )
+
+
 class Worker:
     """Encodes shards with an encoder of its own."""
 
-    def __init__(self, recipe: Any) -> None:
+    def __init__(self, recipe: Any, tries: Any) -> None:
+        self._tries = tries
         self._encoder: Encoder | None = None
         self._error: str | None = None
         try:
@@ -47,6 +73,7 @@ class Worker:
         if error is None:
             assert self._encoder is not None
             try:
+                begin(self._tries, piece.number)
                 vectors = np.ascontiguousarray(encoded(self._encoder, piece, lambda _: None))
                 row = [piece.number, pa.py_buffer(vectors).to_pybytes(), vectors.dtype.str, None]
                 return pa.table([[value] for value in row], schema=_VECTORS)
