@@ -97,6 +97,8 @@ def main() -> None:
     )
     os.environ.setdefault("RAY_worker_niceness", "0")  # else Ray's processes stand back behind all others
     pieces = shards(texts, spans)
+    if len(pieces) < 3 * given.workers:  # with fewer, one encoder may get all, and wait for the others for ever
+        parser.error(f"{given.sentences} sentences are too few for {given.workers} workers")
     n = sum(len(piece.sentences) for piece in pieces)
     ray = RayEngine(workers=given.workers)
     engines: dict[str, tuple[Engine, int]] = {
