@@ -23,8 +23,8 @@ def square(x: float) -> float:
     return x * x
 
 
-def without_a_file(source: str, **scope: Any) -> Any:
-    """The function ``f`` of some source that is in no file, so that no compiled code of it is found on disk."""
+def defined(source: str, **scope: Any) -> Any:
+    """Return the function ``f`` that some source defines."""
     exec(compile(source, "<no file>", "exec"), scope)
     return scope["f"]
 
@@ -60,9 +60,9 @@ def test_a_kernel_is_compiled_by_its_first_call_and_by_no_other(monkeypatch: pyt
 
 
 def test_a_kernel_may_call_other_kernels_and_these_still_others() -> None:
-    fresh = kernel(without_a_file("def f(x):\n    return x * x\n"))
-    total = kernel(without_a_file("def f(x):\n    return fresh(x).sum()\n", fresh=fresh))
-    twice = kernel(without_a_file("def f(x):\n    return 2.0 * total(x)\n", total=total))
+    fresh = kernel(defined("def f(x):\n    return x * x\n"))
+    total = kernel(defined("def f(x):\n    return fresh(x).sum()\n", fresh=fresh))
+    twice = kernel(defined("def f(x):\n    return 2.0 * total(x)\n", total=total))
     assert twice(np.arange(10.0)) == 570.0
     assert total(np.arange(10.0)) == 285.0
 
@@ -79,45 +79,91 @@ def test_a_kernel_takes_arguments_by_name() -> None:
 
 
 def test_a_kernel_keeps_the_default_arguments_of_its_function() -> None:
-    power = kernel(without_a_file("def f(x, exponent=2):\n    return x ** exponent\n"))
+    power = kernel(defined("def f(x, exponent=2):\n    return x ** exponent\n"))
     assert power(3.0, 3) == 27.0
     assert power(3.0) == 9.0
 
 
 def test_nan_and_infinity_keep_their_meaning_in_a_kernel() -> None:
-    total = kernel(without_a_file("def f(x):\n    t = 0.0\n    for v in x:\n        t += v * v\n    return t\n"))
+    total = kernel(defined("def f(x):\n    t = 0.0\n    for v in x:\n        t += v * v\n    return t\n"))
     assert np.isnan(total(np.array([1.0, np.nan, 2.0])))
     assert total(np.array([1.0, -np.inf])) == np.inf
-    ratio = kernel(without_a_file("def f(x, y):\n    return x / y\n"))
+    ratio = kernel(defined("def f(x, y):\n    return x / y\n"))
     assert ratio(1.0, 0.0) == np.inf  # and no ZeroDivisionError
     assert np.isnan(ratio(0.0, 0.0))
 
 
-def test_a_kernel_whose_code_can_be_kept_nowhere_still_works() -> None:
-    function = without_a_file("def f(x):\n    return x + 1.0\n")
-    with pytest.raises(RuntimeError, match="cannot cache"):
-        numba.njit(cache=True)(function)
-    assert kernel(function)(2.0) == 3.0
-
-
 def test_the_package_works_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
     source = """
-        import os, tempfile
-        import numba, numpy as np
-
-        def unwritable(*args, **kwargs):
-            raise PermissionError("read-only file system")
-
-        os.makedirs = tempfile.TemporaryFile = unwritable
+        import numpy as np
         from lexshift import Gaussian
         from lexshift._sums import moments
 
-        print(Gaussian.fit(np.eye(3)).variance.round(12).tolist(), moments.compiled.stats.cache_path)
+        print(Gaussian.fit(np.eye(3)).variance.round(12).tolist(), sum(moments.compiled.stats.cache_hits.values()))
     """
     nowhere = tmp_path / "a file, not a folder"
     nowhere.touch()
     answer = python(source, NUMBA_CACHE_DIR=str(nowhere / "cache"), HOME=str(nowhere))
-    assert answer == f"{[round(1 / 3, 12)] * 3} None"
+    assert answer == f"{[round(1 / 3, 12)] * 3} 0"
+
+
+CACHED = """
+    import sys
+    sys.path.insert(0, sys.argv[1])
+    from module import add
+
+    print(add(1, 2), add(1.5, 2.0), sum(add.compiled.stats.cache_hits.values()))
+"""
+
+
+def installed(folder: Path) -> str:
+    """Write a module with a kernel that calls another one, and return its folder."""
+    folder.mkdir()
+    source = """
+        from lexshift._compile import kernel
+
+        @kernel
+        def total(x, y):
+            return x + y
+
+        @kernel
+        def add(x, y):
+            return total(x, y)
+    """
+    (folder / "module.py").write_text(dedent(source))
+    return str(folder)
+
+
+def test_compiled_code_is_shared_by_all_installations_of_a_user(tmp_path: Path) -> None:
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert python(CACHED, installed(tmp_path / "a"), **cache) == "3 3.5 0"
+    assert python(CACHED, installed(tmp_path / "b"), **cache) == "3 3.5 2"
+
+
+def test_the_cache_is_in_the_users_cache_folder(tmp_path: Path) -> None:
+    python(CACHED, installed(tmp_path / "a"), HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"))
+    assert len(list((tmp_path / "cache" / "lexshift" / "kernels").iterdir())) == 4  # two kernels, two signatures
+
+
+def test_damaged_compiled_code_is_compiled_again(tmp_path: Path) -> None:
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    folder = installed(tmp_path / "a")
+    python(CACHED, folder, **cache)
+    for number, path in enumerate(sorted((tmp_path / "cache").iterdir())):
+        whole = path.read_bytes()
+        path.write_bytes([b"", whole[:-1], whole[:40] + b"?" + whole[41:], b"x"][number % 4])
+    assert python(CACHED, folder, **cache) == "3 3.5 0"
+    assert python(CACHED, folder, **cache) == "3 3.5 2"
+
+
+@pytest.mark.parametrize("change", [("np.minimum", "np.maximum"), ("1.5", "2.5"), ("x=1", "x=3")])
+def test_the_fingerprint_depends_on_names_constants_and_defaults(change: tuple[str, str]) -> None:
+    source = "def f(x=1):\n    return np.minimum(x, 1.5)\n"
+    first, again, other = (
+        kernel(defined(text, np=np)).fingerprint for text in (source, "\n\n" + source, source.replace(*change))
+    )
+    assert first == again
+    assert first != other
 
 
 MODULES = {
@@ -159,8 +205,8 @@ def test_numba_is_loaded_by_the_first_call_of_a_kernel_and_not_by_its_module() -
 
 def test_threads_that_call_a_fresh_kernel_at_once_all_get_the_right_answer() -> None:
     threads = 8
-    inner = kernel(without_a_file("def f(x):\n    return x * x\n"))
-    fresh = kernel(without_a_file("def f(x):\n    return inner(x).sum() + 1.0\n", inner=inner))
+    inner = kernel(defined("def f(x):\n    return x * x\n"))
+    fresh = kernel(defined("def f(x):\n    return inner(x).sum() + 1.0\n", inner=inner))
     start = threading.Barrier(threads)
 
     def call(i: int) -> tuple[float, Any]:
