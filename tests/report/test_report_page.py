@@ -1210,3 +1210,42 @@ def test_without_the_policy_these_attempts_would_succeed(browser: Browser, kind:
     until(page, "window.hacked === 1")
     assert page.evaluate("window.hacked") == 1
     page.close()
+
+
+# Cells of the ranking whose content is wider than the cell, by the text that sticks out.
+OVERFLOWING = """() => [...document.querySelectorAll("#ranking tr > *")].filter((cell) => cell.getClientRects().length).map((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const [inner, outer] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
+  return inner.left < outer.left - 0.5 || inner.right > outer.right + 0.5 ? cell.innerText : null;
+}).filter((found) => found !== null)"""
+
+
+@pytest.fixture(scope="module")
+def long_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page whose p and q have all the digits that the table shows."""
+    folder = tmp_path_factory.mktemp("long")
+    words = {"plane": (25, 31, True), "naïveté": (14, 15, True), "unquestionably": (18, 12, False)}
+    result = planted(folder, words, permutations=40_000, resamples=10)
+    assert result.table["q"].min() < 0.0001
+    return result.report(folder / "report.html")
+
+
+@pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
+def test_no_cell_of_the_table_runs_into_the_next(long_numbers: Path, window: Window, width: int) -> None:
+    page = window.open(long_numbers, width=width)
+    assert page.evaluate(OVERFLOWING) == []
+    assert page.locator("#ranking .said").evaluate_all("all => all.every((e) => e.scrollWidth <= e.clientWidth)")
+    assert page.locator("#ranking tbody th bdi").evaluate_all("all => Math.max(...all.map((e) => e.offsetHeight))") < 30
+
+
+@pytest.mark.parametrize("width", [1280, 700])
+def test_the_names_of_both_axes_of_the_cloud_stand_outside_the_points(file: Path, window: Window, width: int) -> None:
+    page = window.open(file, "#word=river", width=width)
+    expect(heading(page)).to_have_text("river")
+    boxes = """all => all.map((e) => e.getBoundingClientRect()).map((b) => [b.left, b.top, b.right, b.bottom])"""
+    names = page.locator("#word .chart .axis text").filter(has_text=re.compile("component")).evaluate_all(boxes)
+    points = page.locator("#word .usage").evaluate_all(boxes)
+    assert len(names) == 2
+    for left, top, right, bottom in names:
+        assert not [b for b in points if b[0] < right and left < b[2] and b[1] < bottom and top < b[3]]

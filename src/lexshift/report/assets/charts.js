@@ -41,11 +41,7 @@ function chart(frame, title, draw) {
     const width = Math.round(frame.clientWidth);
     if (!width || width === drawn) return;
     drawn = width;
-    // The mark of a usage in the old and in the new corpus: a diamond and a circle.
-const MARKS = [(x, y, r) => `M${x},${y - r * 1.25}l${r * 1.25},${r * 1.25}l${-r * 1.25},${r * 1.25}l${-r * 1.25},${-r * 1.25}z`,
-  (x, y, r) => `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`];
-
-const picture = draw(width);
+    const picture = draw(width);
     picture.setAttribute("role", "group");
     picture.setAttribute("aria-label", title);
     const save = el("button", { type: "button", class: "save", title: "Save this chart as an SVG file" }, "Save SVG");

@@ -23,7 +23,7 @@ function saying(word) {
 function cloud(word, items) {
   return (width) => {
     const height = Math.max(260, Math.min(460, width * 0.72));
-    const box = { left: 10, right: width - 10, top: 10, bottom: height - 26 };
+    const box = { left: 10, right: width - 10, top: 26, bottom: height - 26 };
     const all = word.usages.flat();
     const extent = (i) => [Math.min(...all.map((u) => u[i])), Math.max(...all.map((u) => u[i]))];
     const [[x0, x1], [y0, y1]] = [extent(4), extent(5)];
@@ -37,7 +37,7 @@ function cloud(word, items) {
     const parts = [svg("g", { class: "axis" },
       svg("path", { d: `M${box.left},${box.top}V${box.bottom}H${box.right}` }),
       text(box.right, height - 8, `first principal component (${pc1})`, { "text-anchor": "end" }),
-      text(box.left + 6, box.top + 10, `second (${pc2})`, {}))];
+      text(box.left, 12, `second principal component (${pc2})`, {}))];
     word.usages.forEach((usages, side) => usages.forEach((usage, i) => {
       const mark = svg("path", { class: `usage ${SIDES[side]}`, d: MARKS[side](x(usage[4]), y(usage[5]), r) });
       points.push({ px: x(usage[4]), py: y(usage[5]), mark, usage, side, item: items[side][i] });
