@@ -1,9 +1,9 @@
-"""A word against words like it: is its change large for a word of its frequency and ambiguity?
+"""Compare a word with words of similar frequency and spread: is its change large for a word of its kind?
 
-Change scores are higher for rare words, whose few usages differ by chance, and for words of many meanings, whose usages
-are far apart in any corpus. Neither is change. So each word is set against the words nearest to it by both: the
-logarithm of its frequency in the corpus where it is rarer, and its spread, the average distance between two usages in
-the same corpus. Both are taken by rank, so that no unit matters.
+Change scores are higher for words with many meanings, whose usages are far apart in any corpus, and may be higher for
+rare words, whose few usages differ by chance. Neither is change. So each word is compared with the words nearest to it
+in both respects: its frequency in the corpus where it is rarer, and its spread, the average distance between two usages
+in the same corpus. Both are taken by rank, so that no unit matters.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def _within(rows: Matrix) -> float:
 def against_similar(scores: Floats, frequencies: Floats, spreads: Floats, like: int = LIKE) -> Control:
     """Set each word against the ``like`` words most similar to it in frequency and spread. All : (n,)
 
-    ``excess`` is in robust standard deviations of those words' scores; it is 0 for a word that has no others.
+    ``excess`` is the score minus the median of those words' scores, divided by 1.4826 times their median absolute
+    deviation; it is 0 for a word that has no others. Scores have a long upper tail, so it is not a z-score.
     """
     n = len(scores)
     if n < 2:

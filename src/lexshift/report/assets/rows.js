@@ -20,7 +20,7 @@ function interval(word) {
 
 function amongSimilar(word) {
   const made = cell("number similar", word.above === undefined ? NONE : percent(word.above));
-  if (word.excess !== undefined) made.title = `${fixed(word.excess, 2)} robust standard deviations above their median`;
+  if (word.excess !== undefined) made.title = `${fixed(word.excess, 2)} scaled median absolute deviations above their median`;
   return made;
 }
 
