@@ -55,8 +55,8 @@ class Discovery(Result):
         """As :attr:`lexshift.Result.table`, and four columns more.
 
         spread (the average distance between two usages in the same corpus, high for ambiguous words), expected (the
-        median score of the words most like it in frequency and spread), excess (the distance of the score from that median,
-        in units of 1.4826 median absolute deviations), above (the share of those words with a lower score).
+        median score of the words most like it in frequency and spread), excess (the distance of the score from that
+        median, in units of 1.4826 median absolute deviations), above (the share of those words with a lower score).
         """
         table = super().table
         scored = table["word"].isin(self.spreads).to_numpy()

@@ -294,7 +294,9 @@ def test_words_are_set_against_similar_ones(page: Page, result: Result) -> None:
     for record in result.table.head(5).to_dict("records"):
         cell = rows(page).nth(result.table.index[result.table["word"] == record["word"]][0]).locator(".similar")
         expect(cell).to_have_text(f"{percent(record['above'])} %")
-        expect(cell).to_have_attribute("title", re.compile(rf"^{record['excess']:.2f} scaled median absolute deviations"))
+        expect(cell).to_have_attribute(
+            "title", re.compile(rf"^{record['excess']:.2f} scaled median absolute deviations")
+        )
     first = result.table["above"][0]
     share = "all" if first == 1 else f"{percent(first)} % of"
     said = f"Changed more than {share} the words of similar frequency and spread."

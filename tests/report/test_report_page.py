@@ -1213,7 +1213,8 @@ def test_without_the_policy_these_attempts_would_succeed(browser: Browser, kind:
 
 
 # Cells of the ranking whose content is wider than the cell, by the text that sticks out.
-OVERFLOWING = """() => [...document.querySelectorAll("#ranking tr > *")].filter((cell) => cell.getClientRects().length).map((cell) => {
+OVERFLOWING = """() => [...document.querySelectorAll("#ranking tr > *")].map((cell) => {
+  if (!cell.getClientRects().length) return null;
   const range = document.createRange();
   range.selectNodeContents(cell);
   const [inner, outer] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
