@@ -1,4 +1,5 @@
 # make demo    set everything up and compare two small corpora that come with the package
+# make check   lint, and run the quick tests: two minutes, before each commit
 # make test    set everything up, lint, and run every test
 # make lint    ruff and mypy
 # make docs    the documentation as a web site, in site/
@@ -8,15 +9,19 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test lint docs picture bench clean
+.PHONY: demo check test lint docs picture bench clean
 
 demo: $(VENV)/.ready
 	$(BIN)/lexshift demo
 
+check: lint
+	$(PYTEST) -m "not (browser or model or ray or slow or tune)"
+
 test: lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(PYTEST)
 
 docs: $(VENV)/.developing
 	$(BIN)/mkdocs build --strict

@@ -140,6 +140,19 @@ def test_compiled_code_is_shared_by_all_installations_of_a_user(tmp_path: Path) 
     assert python(CACHED, installed(tmp_path / "b"), **cache) == "3 3.5 2"
 
 
+def test_a_kernel_that_belongs_to_no_module_is_not_cached(tmp_path: Path) -> None:
+    source = """
+        from lexshift._compile import kernel
+
+        scope = {"__name__": None}
+        exec("def f(x):\\n    return x + 1", scope)
+        print(kernel(scope["f"])(1))
+    """
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert python(source, **cache) == python(source, **cache) == "2"
+    assert not (tmp_path / "cache").exists()
+
+
 def test_the_cache_is_in_the_users_cache_folder(tmp_path: Path) -> None:
     python(CACHED, installed(tmp_path / "a"), HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert len(list((tmp_path / "cache" / "lexshift" / "kernels").iterdir())) == 4  # two kernels, two signatures

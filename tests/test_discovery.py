@@ -211,6 +211,7 @@ def test_a_shared_sample_encodes_fewer_sentences_than_samples_apart(tmp_path: Pa
     assert apart.seen > 250
 
 
+@pytest.mark.slow
 def test_without_change_few_words_are_called_changed(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     words = [f"{a}{b}ling" for a in "bdfgk" for b in ("an", "or", "ip", "um")]

@@ -125,6 +125,7 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         assert called in made.stdout.splitlines()[-1]
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=lambda page: page.name)
 def test_every_command_runs(
     page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -136,6 +137,7 @@ def test_every_command_runs(
             run(command, desk, monkeypatch, capsys)
 
 
+@pytest.mark.model
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 @pytest.mark.usefixtures("desk")
 def test_all_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,6 +160,7 @@ def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
         assert (page.parent / link).exists(), link
 
 
+@pytest.mark.slow
 def test_the_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     made = subprocess.run(
@@ -167,6 +170,7 @@ def test_the_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert (tmp_path / "site/index.html").is_file()
 
 
+@pytest.mark.model
 def test_the_notebook_runs(tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples/compare.ipynb", tmp_path)
     notebook = nbformat.read(tmp_path / "compare.ipynb", as_version=4)

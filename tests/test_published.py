@@ -66,6 +66,7 @@ def answers(data: Path) -> dict[str, Any]:
         return {w["word"]: (arrays[f"{w['word']}_c1"], arrays[f"{w['word']}_c2"], w) for w in recorded["words"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", WORDS)
 def test_every_recorded_answer_comes_out_again(answers: dict[str, Any], word: str) -> None:
     old, new, recorded = answers[word]

@@ -76,7 +76,8 @@ class Kernel(Generic[P, R]):
         function.__qualname__ = f"{original.__qualname__}_{self.fingerprint}"
         function.__module__ = original.__module__
         compiled: Any = numba.njit(nogil=True, error_model="numpy", fastmath=_FASTMATH)(function)
-        compiled._cache = KernelCache(cache_folder(), self.fingerprint)  # numba asks it before it compiles a signature
+        if original.__module__ in sys.modules:  # cached code imports the module that it was compiled from
+            compiled._cache = KernelCache(cache_folder(), f"{original.__module__} {self.fingerprint}")
         return compiled
 
 
@@ -91,14 +92,14 @@ class KernelCache:
     ----------
     folder : Path
         Where compiled code is kept. Nothing is cached if it cannot be written.
-    fingerprint : str
-        Digest of the kernel's code.
+    name : str
+        Name of the version of the kernel: its module and the digest of its code.
     """
 
-    def __init__(self, folder: Path, fingerprint: str) -> None:
+    def __init__(self, folder: Path, name: str) -> None:
         self.cache_path = str(folder)
         self._folder = folder
-        self._fingerprint = fingerprint
+        self._name = name
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return the compiled code for a signature, or None if it is not cached."""
@@ -136,7 +137,7 @@ class KernelCache:
     def _path(self, signature: Any, codegen: Any) -> Path:
         import numba
 
-        key = (self._fingerprint, signature, codegen.magic_tuple(), numba.__version__, sys.version_info[:2])
+        key = (self._name, signature, codegen.magic_tuple(), numba.__version__, sys.version_info[:2])
         return self._folder / f"{hashlib.blake2b(repr(key).encode(), digest_size=20).hexdigest()}.kernel"
 
 

@@ -134,6 +134,7 @@ NUMBERS = [
 NAMES = [row[0] for row in NUMBERS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "language", "periods", "words", "usages", "graded", "binary", "changed"), NUMBERS, ids=NAMES
 )

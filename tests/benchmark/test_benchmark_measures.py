@@ -77,6 +77,7 @@ def test_the_interval_contains_rho_of_nearly_all_samples() -> None:
     assert inside >= 48
 
 
+@pytest.mark.slow
 def test_the_interval_contains_the_rho_of_all_words_for_most_samples_of_them() -> None:
     rng = np.random.default_rng(0)
     gold = rng.normal(size=20_000)

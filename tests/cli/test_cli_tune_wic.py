@@ -19,6 +19,8 @@ from lexshift.progress import Bars
 from lexshift.tune import Schedule, Tuned
 from lexshift.tune.schedule import LIGHT, WHOLE
 
+pytestmark = pytest.mark.tune
+
 QUICK = ["--steps", "4", "--batch", "8", "--every", "2", "--epochs", "9", "--device", "cpu", "--held-out", "0.25"]
 
 

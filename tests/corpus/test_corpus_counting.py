@@ -108,6 +108,7 @@ def test_words_rarer_than_the_least_are_left_out_but_are_part_of_the_total(texts
     assert expected.total == slow_counts(texts, word_table()).total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slots", [1, 2, 16, 1 << 16])
 def test_the_table_grows_with_the_words_and_loses_none(slots: int) -> None:
     words = [f"w{i % 40_000}" for i in range(60_000)]

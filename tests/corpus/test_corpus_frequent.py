@@ -352,6 +352,7 @@ def test_tokens_are_counted_as_they_stand(tmp_path: Path) -> None:
     assert found == WordCounts({"Mouse": 1, "mouse": 2, "mouse,": 1}, 4)
 
 
+@pytest.mark.slow
 def test_lemmas_of_words_that_are_written_with_a_capital_are_found(tmp_path: Path) -> None:
     pytest.importorskip("simplemma")
     text = "Das Haus und die Häuser, und auch das Dach des Hauses.\n" * 5
@@ -359,6 +360,7 @@ def test_lemmas_of_words_that_are_written_with_a_capital_are_found(tmp_path: Pat
     assert words & {"haus", "hauses", "häuser", "hausen"} == {"haus"}
 
 
+@pytest.mark.slow
 def test_function_words_are_left_out_whatever_their_lemmas_are(tmp_path: Path) -> None:
     pytest.importorskip("simplemma")
     text = "Uma casa e uma rua são dele, e as casas vão pela água com as suas ruas.\n" * 5

@@ -299,6 +299,7 @@ def test_a_sentence_beyond_the_longest_is_cut_around_the_word_and_counted(tmp_pa
     assert dict(found.tally.skipped) == {"sentences of over 4000 characters, cut around the word": 1}
 
 
+@pytest.mark.slow
 def test_a_line_of_50_megabytes_works(tmp_path: Path) -> None:
     filler = "ein Käse und ".encode() * 1_900_000
     path = written(tmp_path, b"x\nMouse " + filler + b"mouse " + filler + b"MOUSE\ny mouse\n")

@@ -509,6 +509,7 @@ def test_weights_of_the_built_in_model_that_are_not_known_are_not_loaded(monkeyp
         load_model("minilm")
 
 
+@pytest.mark.model
 @installed
 def test_the_built_in_model_is_found_without_running_its_package() -> None:
     code = f"""

@@ -60,6 +60,7 @@ def test_counts_of_parts_add_up_to_those_of_the_corpus(files: list[list[str]], s
     assert found.counts == dict(sorted(Counter(w.lower() for ls in files for line in ls for w in line.split()).items()))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(st.lists(LINES, min_size=1, max_size=6), st.integers(1, 300), st.none() | st.integers(1, 8), st.integers(0, 3))
 def test_a_sample_is_the_same_however_the_corpus_is_cut(

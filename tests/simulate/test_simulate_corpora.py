@@ -51,6 +51,7 @@ def origins(lines: Sequence[str], name: str, pair: tuple[str, str]) -> Counter[s
     return Counter(beginnings[match[1]] for match in found)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.integers(2, 30), st.integers(0, 1000))
 def test_the_corpora_hold_what_was_planted(
     source: Path, tmp_path_factory: pytest.TempPathFactory, words: int, usages: int, seed: int

@@ -22,6 +22,8 @@ from test_store_embedding import BOTH, WORDS, Toy, assert_holds, contents, corpo
 
 from lexshift import Siblings, UserError, embed
 
+pytestmark = pytest.mark.slow
+
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
 # What every script begins with: corpora, an encoder that takes its time, and many shards.

@@ -221,6 +221,7 @@ def monthly(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_months_tell_changes_from_seasons(tmp_path: Path) -> None:
     heard = Heard()
     quick = FAST | {"monitor": heard, "permutations": 99, "resamples": 2, "repeats": 2, "min_usages": 5}

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tested in a browser, which needs playwright")
 expect = sync_api.expect
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="the page is tested in a browser, and there is no chromium")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="the page is tested in a browser, and there is no chromium"),
+]
 
 HOSTILE = '</script><script>window.hurt = 1</script><img src=x onerror="window.hurt = 2">'
 WATCH = """

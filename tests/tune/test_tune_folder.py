@@ -21,6 +21,8 @@ from safetensors import numpy as safetensors
 from lexshift.errors import UserError
 from lexshift.tune.folder import RUN, UNFINISHED, Tuned, finish, finished, last_checkpoint, tuning_folder
 
+pytestmark = pytest.mark.tune
+
 PLAN: dict[str, Any] = {"kind": "mlm", "model": "m", "weights": "ab", "rate": 1e-3, "time tokens": [], "periods": None}
 HISTORY = [{"step": 0, "loss": None, "held_out_loss": 3.0}, {"step": 2, "loss": 2.5, "held_out_loss": 2.0}]
 

@@ -17,6 +17,8 @@ from lexshift.encode.models import load_model
 from lexshift.errors import UserError
 from lexshift.tune.heads import add_tokens, digest_weights, head_of, load_with_head, predict
 
+pytestmark = pytest.mark.tune
+
 IN_ONE_PLACE = ("bert", "roberta", "xlm-roberta", "mpnet")
 
 

@@ -26,6 +26,8 @@ from lexshift.tune.judging import (
 )
 from lexshift.tune.pairs import Pair, Usage
 
+pytestmark = pytest.mark.tune
+
 Judged = list[tuple[float, bool]]
 NEXT = float(np.nextafter(1.0, 0.0))  # the cosine of a vector with itself is this or 1
 FEW = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 0.9, 1.0])  # so that there are ties

@@ -33,6 +33,8 @@ from lexshift.errors import UserError
 from lexshift.tune import Schedule, Tuned, tune_mlm, tune_time
 from lexshift.tune.masking import IGNORED, HeldOut, Masking, Training, Vocabulary
 
+pytestmark = pytest.mark.tune
+
 Tune = Callable[..., Tuned]
 PLAIN = sorted({word.lower() for word in WORDS if re.fullmatch("[A-Za-z]+", word)})
 OF_PERIOD = PLAIN[:12], PLAIN[-12:]  # each period has its own words

@@ -17,6 +17,8 @@ from lexshift.tune.heads import add_tokens
 from lexshift.tune.masked import _figures, with_loss
 from lexshift.tune.masking import IGNORED, HeldOut, Masking, Training, Vocabulary, collate, in_batches
 
+pytestmark = pytest.mark.tune
+
 Ids = npt.NDArray[np.int64]
 MASK, PAD, BEGIN, END = 4, 0, 2, 3
 OTHERS = np.arange(10, 60)  # words that stand in for others; those of the sentences are from 100 on

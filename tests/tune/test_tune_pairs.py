@@ -19,6 +19,8 @@ from lexshift.corpus.sample import place_key
 from lexshift.errors import UserError
 from lexshift.tune.pairs import COLUMNS, Pair, Usage, hold_out, read_pairs
 
+pytestmark = pytest.mark.tune
+
 CARRY = Pair("carry", Usage("Carry the gear .", 0, 5), Usage("Sound carries well .", 6, 13), False)
 PLANE = Pair("plane", Usage("A plane", 2, 7), Usage("By  plane .", 4, 9), True)
 PAIRS = [CARRY, PLANE]

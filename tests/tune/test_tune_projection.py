@@ -36,6 +36,8 @@ from lexshift.tune.judging import judge
 from lexshift.tune.pairs import hold_out, read_pairs
 from lexshift.tune.projection import Projection
 
+pytestmark = pytest.mark.tune
+
 QUICK = Schedule(steps=9, epochs=9, batch=8, rate=1e-2, every=3, patience=0, device="cpu")
 THOROUGH = Schedule(steps=150, epochs=9, batch=32, rate=1e-2, every=50, patience=0, device="cpu")
 LEARNED = ("bert", "xlm-roberta")

@@ -17,6 +17,8 @@ from safetensors.numpy import save_file
 from lexshift.errors import UserError
 from lexshift.tune.schedule import LIGHT, WHOLE, Schedule, training_arguments
 
+pytestmark = pytest.mark.tune
+
 
 @given(
     examples=st.integers(1, 3000),

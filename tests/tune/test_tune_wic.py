@@ -38,6 +38,8 @@ from lexshift.tune.schedule import LIGHT, WHOLE, training_arguments
 from lexshift.tune.siamese import Siamese, WordPooling, _cut, siamese, siamese_trainer
 from lexshift.tune.wic import add_markers, digest_of, marked
 
+pytestmark = pytest.mark.tune
+
 WORDS = [
     "plane",
     "mouse",
