@@ -58,7 +58,7 @@ MOVED = ("mouse", "cell")
 TESTED = ["mouse", "cell", "bread", "river", "table"]
 WORDS = [*COUNTS, "nowhere"]
 COLUMNS = [
-    *("word", "n_old", "n_new", "score", "low", "high", "p", "q", "verdict", "reason"),
+    *("word", "n_old", "n_new", "score", "low", "high", "p", "q", "tested_metric", "verdict", "reason"),
     *("e_original", "e_swap", "per_million_old", "per_million_new"),
 ]
 NUMBERS = ["score", "low", "high", "p", "q", "e_original", "e_swap"]
@@ -624,7 +624,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"seed": "one"}, r"seed must be a whole number, 0 or more; got 'one'"),
     ({"max_per_word": 0}, r"max_per_word must be a whole number of at least 1; got 0"),
     ({"max_per_word": 2.5}, r"max_per_word must be a whole number of at least 1; got 2\.5"),
-    ({"permutations": 0}, r"permutations must be a whole number of at least 1; got 0"),
+    ({"permutations": 0}, r"permutations must be a whole number of at least 1, or auto; got 0"),
     ({"resamples": 0}, r"resamples must be a whole number of at least 1; got 0"),
     ({"min_count": 0}, r"min_count must be a whole number of at least 1; got 0"),
     ({"top_words": 0}, r"top_words must be a whole number of at least 1; got 0"),

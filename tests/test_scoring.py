@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, scoring, search_rate
 from lexshift._bootstrap import first_rows, swap_moments
 from lexshift._typing import Floats, Matrix, Pairs
+from lexshift.distance.metric import get
 from lexshift.monitor import Silent
 from lexshift.scoring import Scores, WordScore, score
 from lexshift.sscd import Change
@@ -67,6 +68,7 @@ def by_itself(words: Pairs, word: str, sscd: SSCD) -> WordScore:
         sscd.score(old, new, word),
         bootstrap(old, new, sscd, RESAMPLES, CONFIDENCE, word),
         permutation_test(old, new, scoring.tested_metric(sscd.metric, old, new), PERMUTATIONS, sscd.seed, word),
+        get(scoring.tested_metric(sscd.metric, old, new)).name,
     )
 
 
@@ -78,6 +80,7 @@ def assert_same(a: WordScore, b: WordScore) -> None:
     assert as_values(a.change) == as_values(b.change)
     assert a.interval == b.interval
     assert a.test == b.test
+    assert a.tested_metric == b.tested_metric
 
 
 # The scores

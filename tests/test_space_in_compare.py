@@ -306,8 +306,8 @@ def test_the_methods_name_the_measure_and_that_of_the_test(usual: Result, paths:
     _, _, scores, significance = methods(usual)
     assert "measured by the cosine distance of a vector to the nearest of 20 vectors drawn from the other set" in scores
     assert "to the corpora, measured by the average pairwise cosine distance (APD) (all" in significance
-    for metric in ("apd", "kl"):
-        assert "measured by" not in methods(made(paths, metric=metric))[3]
+    for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
+        assert f"to the corpora, measured by {told}" in methods(made(paths, metric=metric))[3]
 
 
 # The share in an evaluation

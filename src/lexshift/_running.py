@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, get_args
 
 from lexshift import __version__, _checks, swap
 from lexshift._corpora import Place
+from lexshift._staging import Permutations
 from lexshift._typing import Pairs
 from lexshift.corpus.sources import as_text
 from lexshift.corpus.targets import Match, Targets
 from lexshift.distance.metric import Metric, get
 from lexshift.embedding import READING
 from lexshift.errors import UserError
+from lexshift.scoring import WordScore
 from lexshift.siblings import Siblings
 from lexshift.space import KINDS
 from lexshift.sscd import SSCD
@@ -52,7 +55,7 @@ def checked_settings(
     seed: int,
     max_per_word: int | None,
     min_usages: int,
-    permutations: int | Literal["auto"],
+    permutations: Permutations,
     resamples: int,
     match: str,
 ) -> tuple[SSCD, dict[str, Any]]:
@@ -74,7 +77,7 @@ def checked_settings(
         "seed": int(seed),
         "max_per_word": None if max_per_word is None else _checks.positive(max_per_word, "max_per_word"),
         "min_usages": _at_least_two(min_usages),
-        "permutations": permutations if permutations == "auto" else _checks.positive(permutations, "permutations"),
+        "permutations": _checked_permutations(permutations),
         "resamples": _checks.positive(resamples, "resamples"),
         "confidence": 0.95,
         "match": match,
@@ -91,6 +94,15 @@ def _checked_rate(rate: Any) -> float:
         return float(_checks.fraction(rate))
     except UserError:
         raise UserError(f"rate must be a number from 0 to 1, or auto; got {rate!r}") from None
+
+
+def _checked_permutations(permutations: Any) -> Permutations:
+    if permutations == "auto":
+        return "auto"
+    try:
+        return _checks.positive(permutations, "permutations")
+    except UserError:
+        raise UserError(f"permutations must be a whole number of at least 1, or auto; got {permutations!r}") from None
 
 
 def _at_least_two(min_usages: int) -> int:
@@ -112,8 +124,10 @@ def run_record(
     siblings: Siblings,
     corpora: tuple[Place, Place],
     labels: tuple[str, str],
+    scores: Iterable[WordScore],
 ) -> dict[str, Any]:
     """All that is needed to repeat a comparison."""
+    tested = list(scores)
     told = [
         {"path": as_text(os.fspath(path)), "name": label, **{k: v for k, v in entry.items() if k != "label"}}
         for path, label, entry in zip(corpora, labels, siblings.index["corpora"], strict=True)
@@ -123,6 +137,9 @@ def run_record(
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings,
         "rate": rate,
+        "permutations": max((scored.test.permutations for scored in tested), default=0),
+        "approximated": sum(scored.test.p == scored.test.tail for scored in tested),
+        "tested_metrics": dict(Counter(scored.tested_metric for scored in tested)),
         "words": asked.words,
         "forms": {word: list(forms) for word, forms in asked.forms.items()},
         "corpora": told,

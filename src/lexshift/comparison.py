@@ -11,6 +11,7 @@ from lexshift import _checks, swap
 from lexshift._choosing import choose_words
 from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_files, refuse_same
 from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record
+from lexshift._staging import Permutations
 from lexshift.corpus.targets import Words, read_targets
 from lexshift.distance.metric import Metric
 from lexshift.embedding import embed
@@ -41,7 +42,7 @@ def compare(
     min_usages: int = 10,
     min_count: int = 20,
     top_words: int = 100,
-    permutations: int = 10_000,
+    permutations: Permutations = "auto",
     resamples: int = 1_000,
     out: Place | None = None,
     labels: Sequence[str] | None = None,
@@ -83,8 +84,9 @@ def compare(
         A word with fewer usages in a corpus is listed but not scored.
     min_count, top_words : int
         Without ``words``: how often a word must occur in each corpus, and how many words are taken at most.
-    permutations : int
-        The most permutations of a test; no p is below 1 / (permutations + 1).
+    permutations : int or "auto"
+        Maximum number of permutations per word; no p is below 1 / (permutations + 1). "auto" draws as many as the
+        number of words requires, up to 100,000, and approximates p where these are not enough.
     resamples : int
         Of the bootstrap, for the 95 % intervals.
     out : path, optional
@@ -167,8 +169,10 @@ def compare(
             pairs = fitted.of(pairs)
         sizes = (siblings.index["corpora"][0]["passages"], siblings.index["corpora"][1]["passages"])
         sscd = replace(sscd, corpus_sizes=sizes if normalised else None)
-        scores = score(pairs, sscd, settings["rate"], permutations, resamples, settings["confidence"], heard)
-        run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), names)
+        scores = score(
+            pairs, sscd, settings["rate"], permutations, resamples, settings["confidence"], heard, settings["alpha"]
+        )
+        run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), names, scores.words.values())
         result = Result(siblings, asked.words, scores, names, run, fitted)
         if out is not None:
             heard.stage("report", 1, "pages")

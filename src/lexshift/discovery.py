@@ -16,6 +16,7 @@ from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_fi
 from lexshift._files import disk_faults, one_writer
 from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record
 from lexshift._settings import digest
+from lexshift._staging import Permutations
 from lexshift._storing import check_periods, complete, in_folder, refuse_other
 from lexshift._threads import for_each
 from lexshift.corpus.frequent import LANGUAGES
@@ -62,7 +63,7 @@ def discover(
     alpha: float = 0.05,
     seed: int = 0,
     min_usages: int = 10,
-    permutations: int | Literal["auto"] = "auto",
+    permutations: Permutations = "auto",
     resamples: int = 100,
     out: Place | None = None,
     labels: Sequence[str] | None = None,
@@ -96,7 +97,7 @@ def discover(
         The share of e_original that is added to what swapping takes off. None by default: it grows with a word's
         ambiguity, by which words of all kinds would be ranked.
     permutations : int or "auto"
-        The most permutations of a test; "auto" for as many as the number of words calls for, up to 100,000.
+        As for :func:`lexshift.compare`.
     resamples : int
         Of the bootstrap, for the 95 % intervals.
     out : path, optional
@@ -198,8 +199,7 @@ def discover(
         settings["function_words"] = vocabulary.language
         settings["names"] = vocabulary.names
         settings["candidates"] = len(vocabulary.words)
-        settings["permutations"] = max((s.test.permutations for s in scores.words.values()), default=0)
-        run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), labelled)
+        run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), labelled, scores.words.values())
         spreads = for_each(pairs, lambda word: spread(*pairs[word]))
         found = Discovery(siblings, asked.words, scores, labelled, run, fitted, vocabulary, spreads)
         if out is not None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from lexshift import _checks
 from lexshift._files import disk_faults, write_whole
+from lexshift._staging import too_coarse
 from lexshift._typing import Matrix
 from lexshift.errors import UserError
 from lexshift.evidence import Plane, leanings, plane
@@ -80,8 +81,9 @@ class Result:
         """A row for each word, the most changed first, and last those with too few usages to say anything.
 
         Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), p (permutation test),
-        q (after control of the false discovery rate), verdict (changed, stable or too few), reason (why too few),
-        e_original, e_swap (the mean over repetitions), per_million_old, per_million_new (frequencies).
+        q (after control of the false discovery rate), tested_metric (whose distance p and q are of, which may be
+        another than that of the score), verdict (changed, stable or too few), reason (why too few), e_original, e_swap
+        (the mean over repetitions), per_million_old, per_million_new (frequencies).
         """
         import pandas as pd
 
@@ -174,7 +176,9 @@ class Result:
         return told + (f"; {few} occurred too rarely to say" if few else "")
 
     def caution(self) -> str | None:
-        """What to keep in mind when most words come out as changed: then the corpora differ as wholes."""
+        """What to keep in mind: permutations too few for the number of words, or corpora that differ as wholes."""
+        if coarse := too_coarse([scored.test for scored in self.scores.words.values()], self.settings["alpha"]):
+            return coarse
         changed, tested = self.count(CHANGED), len(self.scores.words)
         if tested < _MANY or changed < _MOST * tested:
             return None
@@ -190,6 +194,7 @@ class Result:
         if scored is None:
             row |= dict.fromkeys(["score", "low", "high", "p", "q"], np.nan)
             row |= {
+                "tested_metric": "",
                 "verdict": TOO_FEW,
                 "reason": self._why_too_few(n_old, n_new),
                 "e_original": np.nan,
@@ -197,7 +202,8 @@ class Result:
             }
         else:
             row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
-            row |= {"p": scored.test.p, "q": q, "verdict": CHANGED if changed else STABLE, "reason": ""}
+            row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
+            row |= {"verdict": CHANGED if changed else STABLE, "reason": ""}
             row |= {"e_original": scored.change.e_original, "e_swap": float(scored.change.e_swap.mean())}
         for period in PERIODS:
             row[f"per_million_{period}"] = 1e6 * self.found(word, period) / self.corpus(period)["words"]

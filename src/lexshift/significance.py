@@ -22,12 +22,15 @@ from lexshift._compile import kernel
 from lexshift._products import FEW, Products, batches
 from lexshift._streams import check_seed, generator
 from lexshift._sums import power_of_two
+from lexshift._tail import largest_values, tail_p
 from lexshift._typing import Array, Floats, Matrix
 from lexshift.distance.metric import Metric, as_given, between_usages, evaluate, get
 from lexshift.gaussian import Gaussian, fit
 
-STAGES = ((1_000, 0.05), (10_000, 0.005), (100_000, 0.0))
+STAGES = ((1_000, 0.05), (10_000, 0.005), (100_000, 0.0005))
 """Permutations in all, and the p above which no more are drawn: Liu et al. (2021)."""
+TAIL_EXCEEDING = 10
+"""With fewer exceeding permutations than this of the last stage, p is also approximated from the tail."""
 EXACT_BELOW = 1_000
 """With fewer splits than this, all of them are tried."""
 
@@ -49,6 +52,10 @@ class PermutationTest:
         How many were tried, the original split not counted.
     exact : bool
         Whether they were all there are.
+    tail : float or None
+        An approximation of p by a generalised Pareto distribution fitted to the largest distances, for a p too small to
+        be counted; None if 100,000 permutations were not drawn, if at least 10 of them exceeded e_original, or if the
+        fit is not good.
     """
 
     p: float
@@ -56,6 +63,7 @@ class PermutationTest:
     exceeding: int
     permutations: int
     exact: bool
+    tail: float | None = None
 
 
 def permutation_test(
@@ -69,8 +77,8 @@ def permutation_test(
 ) -> PermutationTest:
     """Test whether the two sets differ more than a random split of their rows would.
 
-    1,000 permutations are drawn; if p is then at most 0.05, 10,000 in all; if at most 0.005, 100,000. All splits are
-    tried if there are fewer than 1,000.
+    1,000 permutations are drawn; if p is then at most 0.05, 10,000 in all; if at most 0.005, 100,000; if at most
+    0.0005, as many as ``permutations`` allows. All splits are tried if there are fewer than 1,000.
 
     Parameters
     ----------
@@ -110,9 +118,14 @@ def permutation_test(
     else:
         split, e_original, distances = _of_gaussians(rows_old, rows_new, chosen, seed, word)
 
+    largest = np.empty(0)
+
     def exceeding(members: Array) -> int:
         """How many of the splits are at least as far apart; those that differ by rounding only are."""
+        nonlocal largest
         e = distances(members)
+        if permutations >= STAGES[-1][0]:
+            largest = largest_values(largest, e)
         rounding = np.ptp(np.append(e, e_original)) * (1e-9 if rows_old.dtype == np.float64 else 1e-6)
         return int((e >= e_original - rounding - 1e-12 * abs(e_original)).sum())
 
@@ -124,16 +137,47 @@ def permutation_test(
 
     rng = generator(seed, "permutation", word)
     found = done = 0
-    for stage, p_above in STAGES:
-        for size in batches(min(stage, permutations) - done, split.cells, FEW):
+    for stage, p_above in stages(permutations):
+        for size in batches(stage - done, split.cells, FEW):
             found += exceeding(split.random(size, rng))
             done += size
             if above := 1 + found > level * (1 + permutations):
                 break
         p = (1 + found) / (1 + done)
-        if above or p > p_above or done == permutations:
+        if above or p > p_above:
             break
-    return PermutationTest(p, e_original, found, done, exact=False)
+    tail = approximate_p(largest, e_original, found, done, 1 / math.comb(n, n_small))
+    return PermutationTest(p, e_original, found, done, exact=False, tail=tail)
+
+
+def stages(most: int) -> list[tuple[int, float]]:
+    """Return the numbers of permutations to draw in turn, and the p above which to stop after each.
+
+    >>> stages(20_000)
+    [(1000, 0.05), (10000, 0.005), (20000, 0.0)]
+    """
+    return [(stage, p_above) for stage, p_above in STAGES if stage < most] + [(most, 0.0)]
+
+
+def approximate_p(
+    largest: Floats, observed: float, exceeding: int, permutations: int, least: float = 0.0
+) -> float | None:
+    """Return p from the tail of the permutation distribution, if it is too small to be counted; else None.
+
+    Parameters
+    ----------
+    largest : ndarray of shape (n,)
+        The largest values of the permutation distribution.
+    observed : float
+    exceeding, permutations : int
+        Number of permutations that reached ``observed``, and of all.
+    least : float
+        The smallest p that the test can have, that of a single arrangement among all.
+    """
+    if permutations < STAGES[-1][0] or exceeding >= TAIL_EXCEEDING:
+        return None
+    p = tail_p(largest, observed, permutations)
+    return None if p is None else max(p, least)
 
 
 def _of_usages(old: Matrix, new: Matrix, metric: Metric) -> tuple[Splits, float, Callable[[Array], Floats]]:
@@ -181,7 +225,9 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
 def decide(q: npt.ArrayLike, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
     """Changed or stable: the binary task of SemEval-2020. A word has changed if its q is at most ``alpha``.
 
-    Of the words called changed, at most a share of ``alpha`` is expected to have been called so by chance.
+    If the usages of a word are independent of each other, at most a share of ``alpha`` of the words called changed is
+    expected to have been called so by chance. Usages from the same document are not independent, and more words are
+    then called changed by chance.
 
     Parameters
     ----------

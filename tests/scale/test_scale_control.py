@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 
+from lexshift._staging import fine_enough
 from lexshift._typing import Floats, Matrix
 from lexshift.monitor import Silent
 from lexshift.scale import scored
 from lexshift.scale.control import against_similar, spread
 from lexshift.scale.kept import Kept
-from lexshift.scale.scored import as_table, fine_enough, from_table, score_all
+from lexshift.scale.scored import as_table, from_table, score_all
 from lexshift.scoring import Scores, score, score_word
 from lexshift.significance import benjamini_hochberg
 from lexshift.sscd import SSCD

@@ -53,9 +53,7 @@ def command(
     keep: Annotated[
         float, typer.Option(help="The share of the distance that is kept in the score.", rich_help_panel=_SCORES)
     ] = 0.0,
-    permutations: Annotated[
-        str, typer.Option(help="The most of a test; auto for as many as are called for.", rich_help_panel=_SCORES)
-    ] = "auto",
+    permutations: options.Permutations = "auto",
     resamples: Annotated[int, typer.Option(help="For the 95 % intervals.", rich_help_panel=_SCORES)] = 100,
     match: options.Match = "word",
     reading: options.Reading,
@@ -68,7 +66,7 @@ def command(
     """
     from lexshift._checks import choice
     from lexshift._corpora import default_out
-    from lexshift.cli.results import FORMATS, interruptible, number_or_auto, show, tell, whole_or_all
+    from lexshift.cli.results import FORMATS, interruptible, show, tell, whole_or_all
     from lexshift.discovery import discover
     from lexshift.monitor import Silent
     from lexshift.progress import Bars
@@ -87,7 +85,7 @@ def command(
             **scoring.given(),
             keep=keep,
             min_usages=min_usages,
-            permutations=number_or_auto(permutations, "permutations", "a whole number", int),
+            permutations=options.permutations(permutations),
             resamples=resamples,
             out=folder,
             labels=labels.split(",") if labels else None,

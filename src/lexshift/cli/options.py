@@ -79,6 +79,13 @@ Alpha = Annotated[float, typer.Option(help="The false discovery rate.", rich_hel
 Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=SCORES)]
 Metric = Annotated[str, typer.Option(help="The distance between two sets of usages.", rich_help_panel=SCORES)]
 Rate = Annotated[str, typer.Option(help="The share that is swapped, 0 to 1; or auto.", rich_help_panel=SCORES)]
+Permutations = Annotated[
+    str,
+    typer.Option(
+        help="Maximum number of permutations per word; auto for as many as the number of words requires.",
+        rich_help_panel=SCORES,
+    ),
+]
 Form = Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
 
@@ -141,6 +148,13 @@ class Scoring(Group):
         from lexshift.cli.results import number_or_auto
 
         return super().given() | {"rate": number_or_auto(self.rate, "rate", "a number from 0 to 1")}
+
+
+def permutations(text: str) -> Any:
+    """Return the value of --permutations: a whole number, or auto."""
+    from lexshift.cli.results import number_or_auto
+
+    return number_or_auto(text, "permutations", "a whole number", int)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:

@@ -81,6 +81,8 @@ def tell(result: Trace, folder: str) -> None:
         for reason, n in entry["skipped"].items():
             err.print(Text(f"skipped or altered in {entry['name']}: {n:,} {reason}", "yellow"))
     err.print(Text(f"{result.headline()}."))
+    if caution := result.caution():
+        err.print(Text(f"{caution}.", "yellow"))
     err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))
 
 

@@ -32,7 +32,7 @@ def content(result: Result) -> dict[str, Any]:
         "alpha": result.settings["alpha"],
         "metric": result.settings["metric"],
         "keep": result.settings["keep"],
-        "floor": 1 / (result.settings["permutations"] + 1),
+        "floor": 1 / (1 + max((scored.test.permutations for scored in result.scores.words.values()), default=0)),
         "curve": _curve(result),
         "words": words,
     }
@@ -62,7 +62,10 @@ def _word(result: Result, row: dict[str, Any], found: list[int], similar: bool) 
         return told
     # The script writes these with as many digits as the template, and must not round what was rounded.
     told |= {name: _whole(row[name]) for name in _NUMBERS}
-    told["permutations"] = result.scores.words[row["word"]].test.permutations
+    test = result.scores.words[row["word"]].test
+    told["permutations"] = test.permutations
+    if test.p == test.tail:
+        told["approximate"] = True
     if similar:
         told |= {name: value for name in SIMILAR if (value := _whole(row[name])) is not None}
     return told

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lexshift.distance import get
 from lexshift.distance.nearest import FEW
+from lexshift.significance import STAGES
 
 if TYPE_CHECKING:
     from lexshift.result import Result
@@ -116,16 +118,33 @@ def _metric(name: str, usages: bool = False) -> str:
 def _significance(result: Result) -> str:
     settings = result.settings
     tested = len(result.scores.words)
-    by = get(result.scores.sscd.metric).tested_by
-    measure = f", measured by {_metric(by)}" if by else ""
+    measure = f", measured by {tested_by(result)}" if tested else ""
+    tests = [scored.test for scored in result.scores.words.values()]
+    most = settings["permutations"]
+    if most == "auto":
+        most = max((test.permutations for test in tests if not test.exact), default=STAGES[0][0])
+    tail = (
+        " Where hardly any reassignment was as far apart, p was approximated by a generalised Pareto distribution "
+        "fitted to the largest distances (Knijnenburg et al., 2009)."
+        if any(test.p == test.tail for test in tests)
+        else ""
+    )
     return (
         f"Significance was tested by random reassignment of a word's occurrences to the corpora{measure} (all "
-        f"reassignments where there are fewer than 1,000, else up to {settings['permutations']:,}), and the false "
+        f"reassignments where there are fewer than 1,000, else up to {most:,}).{tail} The false "
         f"discovery rate over the {tested} tested words was controlled after Benjamini and Hochberg; words with q ≤ "
         f"{settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap intervals "
         f"from {settings['resamples']:,} resamples of the occurrences. Words with fewer than {settings['min_usages']} "
         f"occurrences in a corpus were not scored. The random seed was {settings['seed']}."
     )
+
+
+def tested_by(result: Result) -> str:
+    """Return the description of the distance that was tested, and of those tested for a few words instead."""
+    counts = Counter(scored.tested_metric for scored in result.scores.words.values()).most_common()
+    usages = get(result.scores.sscd.metric).usages
+    first, *others = [(_metric(name, usages), n) for name, n in counts]
+    return "".join([first[0], *(f" (for {n:,} {'word' if n == 1 else 'words'} by {what})" for what, n in others)])
 
 
 def facts(result: Result) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from lexshift._files import disk_faults, write_whole
 from lexshift.report.content import compares_similar, content
 from lexshift.report.details import details
-from lexshift.report.methods import facts, methods
+from lexshift.report.methods import facts, methods, tested_by
 from lexshift.report.packing import packed
 from lexshift.result import TOO_FEW
 
@@ -75,6 +75,7 @@ def render(result: Result) -> str:
             groups=groups,
             corpora=result.run["corpora"],
             methods=methods(result),
+            tested=tested_by(result) if result.scores.words else "",
             facts=facts(result),
             policy="; ".join(policy),
             style=style,

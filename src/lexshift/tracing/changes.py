@@ -23,8 +23,10 @@ import numpy as np
 from lexshift import _checks
 from lexshift._compile import kernel
 from lexshift._streams import check_seed, generator
+from lexshift._tail import largest_values
 from lexshift._typing import Array, Floats, Matrix
 from lexshift.errors import UserError
+from lexshift.significance import approximate_p, stages
 
 COMPONENTS = 10
 """The principal components of a word's usages in which it is looked for changes: the others are mostly noise."""
@@ -46,12 +48,18 @@ class ChangePoints:
         The cost of a change point; infinite if there are too few shuffles for alpha.
     highest : float
         The penalty up to which the word has a change point.
+    permutations : int
+        Number of shuffles.
+    tail : float or None
+        An approximation of p where it is too small to be counted, as in :class:`lexshift.PermutationTest`.
     """
 
     at: tuple[int, ...]
     p: float
     penalty: float
     highest: float
+    permutations: int
+    tail: float | None = None
 
 
 def change_points(
@@ -66,6 +74,7 @@ def change_points(
     alpha : float
         How likely a word that never changed may get a change point.
     shuffles : int
+        Maximum number of shuffles; fewer are made if p is clearly not small, as in :func:`lexshift.permutation_test`.
     seed, word
         As for :class:`lexshift.SSCD`.
 
@@ -88,13 +97,25 @@ def change_points(
     highest = float(highest_penalty(sums, sizes))
     rng = generator(check_seed(seed), "shuffle", word)
     null = np.empty(shuffles)
-    for i in range(shuffles):
-        null[i] = highest_penalty(np.add.reduceat(rows[rng.permutation(len(rows))], starts, axis=0), sizes)
-    reached = int((null >= highest * (1 - _ROUNDING)).sum())
-    p = (1 + reached) / (1 + shuffles)
+    done = 0
+    for stage, p_above in stages(shuffles):
+        for i in range(done, stage):
+            null[i] = highest_penalty(np.add.reduceat(rows[rng.permutation(len(rows))], starts, axis=0), sizes)
+        done = stage
+        reached = int((null[:done] >= highest * (1 - _ROUNDING)).sum())
+        p = (1 + reached) / (1 + done)
+        if p > p_above:
+            break
+    null = null[:done]
+    tail = approximate_p(largest_values(np.empty(0), null), highest, reached, done, _single_arrangement(sizes))
     penalty = _quantile(null, alpha)
     at = segmented(sums, sizes, penalty) if p <= alpha and highest > penalty else ()
-    return ChangePoints(at, p, penalty, highest)
+    return ChangePoints(at, p, penalty, highest, done, tail)
+
+
+def _single_arrangement(sizes: Floats) -> float:
+    """Return the probability of one arrangement of the usages in periods of these sizes, if all are equally likely."""
+    return math.exp(sum(math.lgamma(size + 1) for size in sizes) - math.lgamma(sizes.sum() + 1))
 
 
 def leading(rows: Matrix, most: int = COMPONENTS) -> Floats:

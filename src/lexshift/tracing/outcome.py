@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift import _checks
 from lexshift._files import disk_faults, write_whole
+from lexshift._staging import too_coarse
 from lexshift.errors import UserError
 from lexshift.result import CHANGED, RUN, TOO_FEW
 from lexshift.scoring import WordScore
@@ -88,8 +89,9 @@ class Trace:
         """A row for each word and pair of periods.
 
         Columns: word, kind ("neighbours", or "first" for a change against the word's first period), from, to, n_from,
-        n_to (usages), score, low, high (its interval), p, q (over all rows of one kind), verdict (changed or stable),
-        skipped (periods with too few usages: between the two, or for "first" before the first one).
+        n_to (usages), score, low, high (its interval), p, q (over all rows of one kind), tested_metric (whose distance
+        p and q are of), verdict (changed or stable), skipped (periods with too few usages: between the two, or for
+        "first" before the first one).
         """
         return step_table(self)
 
@@ -170,6 +172,10 @@ class Trace:
         if self.seasons:
             told += f"; {int((table['season'] == SEASONAL).sum())} of {len(self.seasons)} are seasonal"
         return told + (f"; {few} occurred too rarely to say" if few else "")
+
+    def caution(self) -> str | None:
+        """Return a sentence on permutations that are too few for the number of words; None if they are enough."""
+        return too_coarse(list(self.changes.values()), self.settings["alpha"])
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the page: one file, to be opened in a browser.

@@ -10,11 +10,12 @@ from typing import Literal
 
 import numpy as np
 
+from lexshift._staging import Permutations, first_permutations
 from lexshift._typing import Matrix
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor, Silent
 from lexshift.rates import RateCurve, search_rate
-from lexshift.scoring import WordScore, score
+from lexshift.scoring import WordScore, retest, score
 from lexshift.sscd import SSCD
 
 NEIGHBOURS, FIRST = "neighbours", "first"
@@ -62,21 +63,25 @@ def steps(word: str, counts: Sequence[int], least: int) -> list[Step]:
 
 
 def score_pairs(
-    pairs: Sequence[Pair],
+    families: Sequence[Sequence[Pair]],
     usages: Usages,
     sscd: SSCD,
     rate: float | Literal["auto"],
-    permutations: int,
+    permutations: Permutations,
     resamples: int,
     confidence: float,
     sizes: Sequence[int] | None,
     monitor: Monitor,
+    alpha: float,
 ) -> tuple[dict[Pair, WordScore], float]:
     """Score every pair of periods, and say at which rate.
+
+    The false discovery rate is controlled over the pairs of each of the ``families``; a pair may be in several.
 
     The random streams of a pair are those of its word, whatever the periods are. The rate "auto" is the one at which
     the mean e_swap over all pairs is least. ``sizes`` are those of the periods, if swap counts are normalised by them.
     """
+    pairs = list(dict.fromkeys(pair for family in families for pair in family))
     grouped: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
     for word, start, end in pairs:
         grouped[start, end].append(word)
@@ -92,8 +97,15 @@ def score_pairs(
     for start, end in grouped:
         words, ours = between(start, end)
         heard = _Part(monitor, len(found))
-        scores = score(words, ours, rate, permutations, resamples, confidence, heard)
+        scores = score(words, ours, rate, first_permutations(permutations), resamples, confidence, heard)
         found |= {(word, start, end): scored for word, scored in scores.words.items()}
+    if permutations == "auto":
+
+        def vectors(pair: Pair) -> tuple[Matrix, Matrix]:
+            word, start, end = pair
+            return usages(word, start), usages(word, end)
+
+        found = retest(found, vectors, sscd, alpha, monitor, lambda pair: pair[0], families)
     return found, sscd.rate if rate == "auto" else rate
 
 

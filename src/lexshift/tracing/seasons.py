@@ -24,7 +24,9 @@ import numpy.typing as npt
 
 from lexshift import _checks
 from lexshift._streams import check_seed, generator
+from lexshift._tail import largest_values
 from lexshift._typing import Array, Floats, Matrix
+from lexshift.significance import approximate_p
 from lexshift.tracing.changes import leading
 
 YEARS = 3
@@ -53,12 +55,18 @@ class Season:
         without data.
     effect : (12, components)
         The same on all axes that were looked at; 0 for months without data.
+    permutations : int
+        Number of random orders.
+    tail : float or None
+        An approximation of p where it is too small to be counted, as in :class:`lexshift.PermutationTest`.
     """
 
     p: float
     strength: float
     profile: Floats
     effect: Floats
+    permutations: int
+    tail: float | None = None
 
 
 def season(
@@ -108,9 +116,11 @@ def season(
     alike = same_months(weighted, month)
     null = _permuted(weighted, month, (there + numbers[0]) // _MONTHS, permutations, rng)
     rounding = _ROUNDING * (weighted**2).sum()
-    p = (1 + int((null >= alike - rounding).sum())) / (1 + permutations)
+    reached = int((null >= alike - rounding).sum())
+    p = (1 + reached) / (1 + permutations)
+    tail = approximate_p(largest_values(np.empty(0), null), alike, reached, permutations)
     effect, seen = month_effects(marks[there], counts[there], month)
-    return Season(p, _strength(alike, weighted, month), _profile(effect, seen), effect)
+    return Season(p, _strength(alike, weighted, month), _profile(effect, seen), effect, permutations, tail)
 
 
 def month_means(rows: Floats, sizes: Array, numbers: Array) -> tuple[Floats, Array]:

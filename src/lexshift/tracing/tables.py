@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from lexshift.tracing.outcome import Trace
 
 SEASONAL, NO_SEASON = "seasonal", "none"
-_STEP = ("word", "kind", "from", "to", "n_from", "n_to", "score", "low", "high", "p", "q", "verdict", "skipped")
+_STEP = (
+    *("word", "kind", "from", "to", "n_from", "n_to", "score", "low", "high", "p", "q"),
+    *("tested_metric", "verdict", "skipped"),
+)
 
 
 def step_table(trace: Trace) -> pd.DataFrame:
@@ -61,6 +64,7 @@ def _step(trace: Trace, step: Step, q: float, changed: bool) -> dict[str, Any]:
         "high": scored.interval.high,
         "p": scored.test.p,
         "q": float(q),
+        "tested_metric": scored.tested_metric,
         "verdict": CHANGED if changed else STABLE,
         "skipped": ", ".join(labels[i] for i in step.skipped),
     }

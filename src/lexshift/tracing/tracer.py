@@ -9,6 +9,7 @@ from typing import Any, Literal
 from lexshift import _checks, swap
 from lexshift._corpora import Place
 from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings
+from lexshift._staging import Permutations
 from lexshift._typing import Matrix
 from lexshift.corpus.targets import Words, read_targets
 from lexshift.distance.metric import Metric
@@ -18,9 +19,9 @@ from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.progress import watching
 from lexshift.space import fit_space
-from lexshift.tracing.changes import COMPONENTS, SHUFFLES, require_ruptures
+from lexshift.tracing.changes import COMPONENTS, require_ruptures
 from lexshift.tracing.outcome import Trace
-from lexshift.tracing.pairs import score_pairs, steps
+from lexshift.tracing.pairs import KINDS, score_pairs, steps
 from lexshift.tracing.places import check_corpora, out_of_order, period_labels, refuse_other_files
 from lexshift.tracing.work import Vectors, chosen_words, find_changes, find_seasons, run_of
 
@@ -43,7 +44,7 @@ def trace(
     min_usages: int = 10,
     min_count: int = 20,
     top_words: int = 100,
-    permutations: int = 10_000,
+    permutations: Permutations = "auto",
     resamples: int = 1_000,
     out: Place | None = None,
     labels: Sequence[str] | None = None,
@@ -76,8 +77,8 @@ def trace(
         A period with fewer usages of a word is skipped for this word.
     min_count, top_words : int
         Without ``words``: how often a word must occur, and how many words are taken at most.
-    permutations : int
-        The most permutations of a test, and, up to 999, the shuffles for change points.
+    permutations : int or "auto"
+        As for :func:`lexshift.compare`, of the tests of steps, change points and seasons.
     resamples : int
         Of the bootstrap, for the 95 % intervals.
     out : path, optional
@@ -127,11 +128,11 @@ def trace(
         seed=seed,
         max_per_word=max_per_word,
         min_usages=min_usages,
-        permutations=_checks.positive(permutations, "permutations"),
+        permutations=permutations,
         resamples=resamples,
         match=match,
     )
-    settings |= {"by": by, "shuffles": min(permutations, SHUFFLES), "components": COMPONENTS}
+    settings |= {"by": by, "components": COMPONENTS}
     choice = (_checks.positive(min_count, "min_count"), _checks.positive(top_words, "top_words"))
     check_corpora(corpora, by, labels)
     if out is not None:
@@ -178,13 +179,22 @@ def trace(
             return rows if fitted is None else fitted.apply(rows)
 
         sizes = [entry["passages"] for entry in siblings.index["corpora"]] if normalised else None
-        pairs = list(dict.fromkeys(step.pair for step in walked))
+        pairs = {kind: [step.pair for step in walked if step.kind == kind] for kind in KINDS}
         scores, used = score_pairs(
-            pairs, usages, sscd, settings["rate"], permutations, resamples, settings["confidence"], sizes, heard
+            list(pairs.values()),
+            usages,
+            sscd,
+            settings["rate"],
+            permutations,
+            resamples,
+            settings["confidence"],
+            sizes,
+            heard,
+            settings["alpha"],
         )
         seasons = find_seasons(scored, periods, usages, settings, heard)
         changes = find_changes(scored, enough, periods, usages, seasons, settings, heard)
-        run = run_of(settings, asked, used, siblings, corpora)
+        run = run_of(settings, asked, used, siblings, corpora, scores.values())
         result = Trace(siblings, tuple(asked.words), walked, scores, changes, seasons, run, fitted)
         if out is not None:
             heard.stage("report", 1, "pages")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, TypeVar
 
 from lexshift._choosing import _count, choose_words
 from lexshift._corpora import Place
 from lexshift._running import run_record
+from lexshift._staging import add_permutations, first_permutations
 from lexshift._threads import for_each
 from lexshift._typing import Matrix
 from lexshift.corpus.frequent import frequent_words
@@ -18,9 +20,10 @@ from lexshift.corpus.targets import Targets, folded_lemmas
 from lexshift.embedding import READING
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
+from lexshift.scoring import WordScore
 from lexshift.siblings import Siblings
 from lexshift.significance import benjamini_hochberg, decide
-from lexshift.tracing.changes import ChangePoints, change_points
+from lexshift.tracing.changes import SHUFFLES, ChangePoints, change_points
 from lexshift.tracing.pairs import Usages
 from lexshift.tracing.seasons import Season, season, without_season
 
@@ -70,12 +73,17 @@ def find_seasons(
     if months is None:
         return {}
 
-    def one(word: str) -> Season | None:
+    def one(word: str, permutations: int) -> Season | None:
         rows = [usages(word, i) for i in range(len(periods))]
-        return season(rows, months, settings["permutations"], settings["seed"], word)
+        return season(rows, months, permutations, settings["seed"], word)
 
-    found = _for_each(words, one, "looking for seasons", monitor)
-    return {word: answer for word, answer in found.items() if answer is not None}
+    def again(word: str, permutations: int) -> Season:
+        return one(word, permutations) or found[word]
+
+    first = first_permutations(settings["permutations"])
+    answers = _for_each(words, lambda word: one(word, first), "looking for seasons", monitor)
+    found = {word: answer for word, answer in answers.items() if answer is not None}
+    return add_permutations(found, again, settings["alpha"], monitor) if settings["permutations"] == "auto" else found
 
 
 def find_changes(
@@ -90,19 +98,22 @@ def find_changes(
     """The change points of words, as indices of periods; what returns every year is taken off a word before."""
     months, returning = months_of(periods), seasonal(seasons, settings["alpha"])
 
-    def one(word: str) -> ChangePoints:
+    def one(word: str, shuffles: int) -> ChangePoints:
         if word in returning and months is not None:
             every = without_season([usages(word, i) for i in range(len(periods))], months, seasons[word])
             rows: list[Matrix] = [every[i] for i in enough[word]]
         else:
             rows = [usages(word, i) for i in enough[word]]
         try:
-            found = change_points(rows, settings["alpha"], settings["shuffles"], settings["seed"], word)
+            found = change_points(rows, settings["alpha"], shuffles, settings["seed"], word)
         except ValueError as error:
             raise UserError(f"{word!r}: {error}") from error
-        return ChangePoints(tuple(enough[word][i] for i in found.at), found.p, found.penalty, found.highest)
+        return replace(found, at=tuple(enough[word][i] for i in found.at))
 
-    return _for_each(words, one, "looking for change points", monitor)
+    auto = settings["permutations"] == "auto"
+    first = SHUFFLES if auto else settings["permutations"]
+    changes = _for_each(words, lambda word: one(word, first), "looking for change points", monitor)
+    return add_permutations(changes, one, settings["alpha"], monitor, first) if auto else changes
 
 
 def seasonal(seasons: Mapping[str, Season], alpha: float) -> dict[str, float]:
@@ -127,10 +138,15 @@ def _for_each(words: Sequence[str], one: Callable[[str], _Found], stage: str, mo
 
 
 def run_of(
-    settings: dict[str, Any], asked: Targets, rate: float, siblings: Siblings, corpora: Sequence[Place]
+    settings: dict[str, Any],
+    asked: Targets,
+    rate: float,
+    siblings: Siblings,
+    corpora: Sequence[Place],
+    scores: Iterable[WordScore],
 ) -> dict[str, Any]:
     """All that is needed to repeat a trace; "corpora" are its periods."""
     record: Callable[..., dict[str, Any]] = run_record
     paths = list(corpora) * len(siblings.corpora) if len(corpora) == 1 else corpora
-    told = record(settings, asked, rate, siblings, paths, siblings.corpora)
+    told = record(settings, asked, rate, siblings, paths, siblings.corpora, scores)
     return {**told, "versions": {**told["versions"], "ruptures": version("ruptures")}}

@@ -9,10 +9,10 @@ function saying(word) {
   if (word.score === undefined) {
     return [el("p", { class: "saying" }, "Too few usages to say anything: ", bdi(word.reason), "."), el("p", { class: "saying" }, ...counts, "; ", per, ".")];
   }
-  const floor = word.p <= 1 / (word.permutations + 1) + 1e-12;
+  const relation = word.approximate ? "≈" : word.p <= 1 / (word.permutations + 1) + 1e-12 ? "≤" : "=";
   return [
     el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
-      ": score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; p ${floor ? "≤" : "="} ${chance(word.p)}, q = ${chance(word.q)}.`,
+      ": score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`,
       word.verdict === "stable" ? " What differs below may be chance." : ""),
     word.above === undefined ? null : el("p", { class: "saying" },
       `Changed more than ${word.above === 1 ? "all" : `${percent(word.above)} of`} the words of similar frequency and spread.`),

@@ -1,0 +1,119 @@
+"""Which metric p and q are of is told beside them: in the table, the files and the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lexshift import SSCD, Result, compare, permutation_test
+from lexshift._typing import Floats
+from lexshift.discovery import discover
+from lexshift.monitor import Silent
+from lexshift.report.methods import methods
+from lexshift.scoring import score
+from lexshift.tracing.tracer import trace
+
+FAST: dict[str, Any] = {"permutations": 99, "resamples": 5, "repeats": 2, "monitor": False, "split": "lines"}
+
+
+class Lines:
+    """An encoder that gives a vector for each length of a sentence, and zeros for a sentence with a zero."""
+
+    def encode(self, sentences: list[str], spans: list[tuple[int, int]]) -> Floats:
+        rows = [[len(s), start + 1.0, len(s) % 3] for s, (start, _) in zip(sentences, spans, strict=True)]
+        return np.array(rows, np.float32) * np.array([["0" not in s] for s in sentences])
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("corpora")
+    paths = []
+    for name, begin in (("1950s", "the"), ("2010s", "a very")):
+        lines = [f"{begin} mouse {'x' * (i % 5)} and {begin} bread" for i in range(30)]
+        lines += [f"{begin} bread 0"]
+        paths.append(folder / f"{name}.txt")
+        paths[-1].write_text("\n".join(lines) + "\n")
+    return paths
+
+
+@pytest.fixture(scope="module")
+def saved(corpora: list[Path], tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    folder = tmp_path_factory.mktemp("out") / "results"
+    return compare(corpora[0], corpora[1], ["mouse", "bread"], model=Lines(), space="raw", out=folder, **FAST), folder
+
+
+def test_a_word_with_a_vector_of_zeros_is_tested_by_the_metric_of_its_score() -> None:
+    rng = np.random.default_rng(0)
+    words = {word: (rng.normal(size=(12, 4)), rng.normal(size=(12, 4))) for word in ("mouse", "bread")}
+    words["bread"][0][3] = 0
+    found = score(words, SSCD("nearest"), 0.3, 200, 5, 0.95, Silent()).words
+    assert {word: scored.tested_metric for word, scored in found.items()} == {"mouse": "apd", "bread": "nearest"}
+    for word, scored in found.items():
+        assert scored.test == permutation_test(*words[word], scored.tested_metric, 200, 0, word)
+
+
+def test_a_metric_without_a_substitute_is_tested_itself() -> None:
+    rng = np.random.default_rng(0)
+    found = score({"mouse": (rng.normal(size=(9, 3)), rng.normal(size=(9, 3)))}, SSCD("kl"), 0.3, 20, 5, 0.95, Silent())
+    assert found.words["mouse"].tested_metric == "kl"
+
+
+def test_table_and_files_say_what_was_tested(saved: tuple[Result, Path]) -> None:
+    result, folder = saved
+    expected = {"mouse": "apd", "bread": "nearest"}
+    for table in (result.table, pd.read_csv(folder / "scores.csv"), pd.read_parquet(folder / "scores.parquet")):
+        assert dict(zip(table["word"], table["tested_metric"], strict=True)) == expected
+    run = json.loads((folder / "run.json").read_text())
+    assert run["tested_metrics"] == {"apd": 1, "nearest": 1}
+    assert run["permutations"] == 99
+    assert run["settings"]["permutations"] == 99
+
+
+def test_the_page_says_what_was_tested(saved: tuple[Result, Path]) -> None:
+    result, folder = saved
+    told = "the average pairwise cosine distance (APD) (for 1 word by the cosine distance of a vector to the nearest"
+    assert told in methods(result)[-1]
+    page = (folder / "report.html").read_text()
+    assert f'title="Permutation test of {told}' in page
+    assert f"The distance that is tested is {told}" in page
+
+
+def test_a_trace_says_what_was_tested(corpora: list[Path], tmp_path: Path) -> None:
+    found = trace(*corpora, words=["mouse", "bread"], model=Lines(), space="raw", out=tmp_path / "t", **FAST)
+    table = pd.read_csv(tmp_path / "t" / "trace.csv")
+    assert set(zip(table["word"], table["tested_metric"], strict=True)) == {("mouse", "apd"), ("bread", "nearest")}
+    assert found.run["tested_metrics"] == {"apd": 1, "nearest": 1}
+
+
+def test_a_discovery_says_what_was_tested_when_it_is_resumed(corpora: list[Path], tmp_path: Path) -> None:
+    for _ in range(2):
+        found = discover(*corpora, model=Lines(), space="raw", out=tmp_path / "d", **FAST)
+        tested = dict(zip(found.table["word"], found.table["tested_metric"], strict=True))
+        assert (tested["mouse"], tested["bread"]) == ("apd", "nearest")
+
+
+def test_a_word_with_too_few_usages_is_tested_by_nothing(corpora: list[Path]) -> None:
+    result = compare(corpora[0], corpora[1], ["mouse", "ghost"], model=Lines(), **FAST)
+    assert result.table["tested_metric"].tolist() == ["apd", ""]
+
+
+def test_too_few_permutations_are_cautioned_about(corpora: list[Path]) -> None:
+    few = FAST | {"permutations": 9}
+    result = compare(corpora[0], corpora[1], ["mouse", "bread"], model=Lines(), space="raw", **few)
+    caution = result.caution()
+    assert caution is not None
+    assert "smallest p that 9 permutations can give" in caution
+    assert "permutations auto" in caution
+    traced = trace(*corpora, words=["mouse", "bread"], model=Lines(), space="raw", **few)
+    assert traced.caution() is not None
+    enough = compare(
+        corpora[0], corpora[1], ["mouse", "bread"], model=Lines(), space="raw", **FAST | {"permutations": "auto"}
+    )
+    assert enough.caution() is None
+    assert enough.run["settings"]["permutations"] == "auto"
+    assert enough.run["permutations"] >= 1_000
