@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 
 from lexshift import SSCD, benjamini_hochberg, compare, decide, permutation_test
 from lexshift._running import METRIC, RATE, SPACE, default_keep
@@ -25,7 +26,6 @@ from lexshift.benchmark.measures import spearman
 from lexshift.benchmark.methods import original, sscd
 from lexshift.scoring import tested_metric
 from lexshift.simulation.corpora import simulate
-from lexshift.simulation.power import wilson
 from lexshift.space import fit_space
 
 DISTANCES = ("nearest", "apd", "cosine", "euclidean", "braycurtis", "jeffreys")
@@ -96,7 +96,7 @@ def main() -> None:
     print(recovered(pairs, gold).round(3).to_string(index=False))
     print(f"\nnothing planted, {options.seeds} random deals:")
     for what, (found, tries) in false_alarms(pairs, options.seeds).items():
-        low, high = wilson(found, tries)
+        low, high = binomtest(found, tries).proportion_ci(method="wilson")
         print(f"{what}: {found:,} of {tries:,}, {found / tries:.4f} ({low:.4f} to {high:.4f})")
 
 

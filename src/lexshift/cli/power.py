@@ -84,7 +84,11 @@ def command(
     else:
         console.print(_shown(table))
         if not quiet:
-            told = f"the share of {trials:,} draws in which p was up to {alpha / words_tested:g}, and its 95 % interval"
+            level = f"{alpha / words_tested:g}"
+            told = (
+                f"the share of {trials:,} draws in which p was up to {level}, and the 95 % interval of its mean over "
+            )
+            told += "pairs of source words"
             err.print(f"\n{told}; at change 0 it is the share of false alarms")
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lexshift import _checks
 from lexshift._running import METRIC, SPACE
 from lexshift._streams import check_seed, generator
@@ -94,7 +96,8 @@ def power(
     Returns
     -------
     DataFrame
-        Columns usages, change, trials, seen, power (the share seen), low and high (its 95 % interval after Wilson).
+        Columns usages, change, trials, seen, power (the share seen), low and high (the 95 % interval of the mean power
+        over pairs of source words), spread (the standard deviation of the power between pairs).
 
     Examples
     --------
@@ -142,11 +145,13 @@ def power(
         heard.stage("testing", len(cells), "cells")
         rows = []
         for done, (size, share) in enumerate(cells, 1):
-            seen = sum(for_each(range(trials), partial(drawing.seen, size, share)).values())
-            low, high = wilson(seen, trials)
-            rows.append((size, share, trials, seen, seen / trials, low, high))
+            found = for_each(range(trials), partial(drawing.seen, size, share))
+            turns = np.arange(trials) % len(vectors)  # the pair of each trial
+            seen = np.bincount(turns, weights=list(found.values())).astype(int)  # (pairs,)
+            low, high, spread = share_of_pairs(seen.tolist(), np.bincount(turns).tolist())
+            rows.append((size, share, trials, int(seen.sum()), int(seen.sum()) / trials, low, high, spread))
             heard.advance(done, done)
-    return pd.DataFrame(rows, columns=["usages", "change", "trials", "seen", "power", "low", "high"])
+    return pd.DataFrame(rows, columns=["usages", "change", "trials", "seen", "power", "low", "high", "spread"])
 
 
 def least_usages(table: pd.DataFrame, wanted: float = WANTED) -> dict[float, int | None]:
@@ -170,16 +175,52 @@ def least_usages(table: pd.DataFrame, wanted: float = WANTED) -> dict[float, int
     return found
 
 
-def wilson(seen: int, trials: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """The interval of a share after Wilson (1927): 95 % of such intervals hold the true one.
+def share_of_pairs(seen: Sequence[int], trials: Sequence[int]) -> tuple[float, float, float]:
+    """Return the 95 % interval of the mean power over source pairs, and the standard deviation between pairs.
 
-    >>> [round(value, 3) for value in wilson(8, 10)]
-    [0.49, 0.943]
+    Trials of one pair share its two words, so they are not independent, and the number of pairs limits what is known.
+    The interval is that of Korn and Graubard (1998) for shares in clusters: Clopper and Pearson's, for as many
+    independent trials as would give the standard error that the pairs show, corrected for the degrees of freedom. The
+    number of independent trials is taken to be at least that of the pairs and at most that of all trials, so the
+    interval is not a point if all pairs agree.
+
+    Parameters
+    ----------
+    seen, trials : sequences of int, one for each pair
+        Number of trials in which the change was seen, and of all.
+
+    Returns
+    -------
+    low, high, spread : float
+        The spread is an estimate for the power of the pairs without the chance of the trials; NaN if it cannot be
+        estimated, for fewer than two pairs with two trials.
+
+    Examples
+    --------
+    >>> [round(value, 2) for value in share_of_pairs([10, 10, 2, 0], [10, 10, 10, 10])]
+    [0.01, 1.0, 0.52]
+    >>> [round(value, 2) for value in share_of_pairs([10] * 20, [10] * 20)]
+    [0.81, 1.0, 0.0]
     """
-    share, shrink = seen / trials, 1 + z**2 / trials
-    middle = (share + z**2 / (2 * trials)) / shrink
-    half = z / shrink * math.sqrt(share * (1 - share) / trials + z**2 / (4 * trials**2))
-    return max(middle - half, 0.0), min(middle + half, 1.0)
+    from scipy.stats import beta, norm, t
+
+    hits, tries = np.asarray(seen, float), np.asarray(trials, float)  # (pairs,)
+    pairs, total = len(tries), tries.sum()
+    shares, share = hits / tries, hits.sum() / total
+    if pairs < 2:
+        return 0.0, 1.0, math.nan
+    error = pairs / (pairs - 1) * ((tries / total) ** 2 * (shares - share) ** 2).sum()  # squared, of the share
+    independent = share * (1 - share) / error if error > 0 else pairs
+    independent = min(max(independent, pairs), total) * (norm.ppf(0.975) / t.ppf(0.975, pairs - 1)) ** 2
+    successes = share * independent
+    low = float(beta.ppf(0.025, successes, independent - successes + 1)) if share > 0 else 0.0
+    high = float(beta.ppf(0.975, successes + 1, independent - successes)) if share < 1 else 1.0
+    repeated = tries > 1
+    if repeated.sum() < 2:
+        return low, high, math.nan
+    own = shares[repeated]
+    chance = (own * (1 - own) / (tries[repeated] - 1)).mean()
+    return low, high, math.sqrt(max(float(own.var(ddof=1)) - chance, 0.0))
 
 
 def _usages_of(text: Text, given: list[tuple[str, str]] | None, count: int, need: int, seed: int) -> pd.DataFrame:
