@@ -17,6 +17,7 @@ from lexshift.encode.adaptation import MARKERS
 from lexshift.encode.models import load_model
 from lexshift.progress import Bars
 from lexshift.tune import Schedule, Tuned
+from lexshift.tune.judging import BEST, CHOSEN
 from lexshift.tune.schedule import LIGHT, WHOLE
 
 pytestmark = pytest.mark.tune
@@ -59,8 +60,9 @@ def test_a_model_is_tuned_told_of_and_used(shell: Shell, form: str) -> None:
     assert run["plan"]["form"] == form
     assert re.match(r"tuned: tuned in 4 steps, \d+ s$", out.splitlines()[0])
     for line, name in zip(out.splitlines()[1:], ("untuned", "tuned"), strict=True):
-        held_out, dev = (run[name][f"{kind} accuracy"] for kind in ("held-out", "dev"))
-        told = f"accuracy {held_out:.3f} on held-out pairs, {dev:.3f} on dev pairs"
+        figures = run[name]
+        told = f"AUC {figures['held-out auc']:.3f} on held-out pairs ({figures[f'held-out {BEST}']:.3f} {BEST}), "
+        told += f"{figures['dev auc']:.3f} on dev pairs ({figures[CHOSEN]:.3f} {CHOSEN.removeprefix('dev ')})"
         assert line.split(":", 1)[0] == name
         assert line.split(":", 1)[1].strip() == told
         assert f"note: {name}: {told}" in err
@@ -82,7 +84,8 @@ def test_without_dev_pairs_there_is_no_word_of_them(shell: Shell) -> None:
     assert code == 0, err
     lines = out.splitlines()
     assert len(lines) == 3
-    assert all(re.fullmatch(r"(un)?tuned: +accuracy \d\.\d{3} on held-out pairs", line) for line in lines[1:])
+    told = rf"(un)?tuned: +AUC \d\.\d{{3}} on held-out pairs \(\d\.\d{{3}} {BEST}\)"
+    assert all(re.fullmatch(told, line) for line in lines[1:])
 
 
 def test_the_same_command_again_says_that_it_is_done_and_what_came_out(shell: Shell) -> None:
@@ -151,7 +154,7 @@ class Recorder:
 
     def __call__(self, *pairs: str, **options: Any) -> Tuned:
         self.pairs, self.options = pairs, options
-        figures = {"held-out accuracy": 0.5}
+        figures = {"held-out auc": 0.5}
         return Tuned(Path(options["out"]), {"steps": 1234, "seconds": 56.7, "untuned": figures, "tuned": figures})
 
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from tiny_models import encoder as tiny_encoder
 
 from lexshift.tune.judging import (
+    BEST,
+    CHOSEN,
     auc,
     best_threshold,
     figures_of,
@@ -109,7 +111,7 @@ def test_the_auc_of_perfect_useless_and_opposite_values() -> None:
 
 def test_what_is_looked_at_is_the_best_accuracy_and_the_auc() -> None:
     values, same = apart([(0.1, False), (0.4, True), (0.3, True), (0.2, False), (0.9, False)])
-    assert look(values, same) == {"accuracy": 0.8, "auc": pytest.approx(4 / 6)}
+    assert look(values, same) == {"auc": pytest.approx(4 / 6), "accuracy_at_best_threshold": 0.8}
 
 
 # ------------------------------------------------------------------------------------------------------- similarities
@@ -184,10 +186,10 @@ def test_dev_pairs_are_judged_by_the_threshold_of_the_held_out_pairs() -> None:
     figures = judge(known, held_out, dev)
     assert figures == {
         "threshold": pytest.approx(0.5),
-        "held-out accuracy": 1.0,
+        f"held-out {BEST}": 1.0,
         "held-out auc": 1.0,
-        "dev accuracy": 0.5,
-        "dev accuracy with its own best threshold": 1.0,
+        CHOSEN: 0.5,
+        f"dev {BEST}": 1.0,
         "dev auc": 1.0,
     }
 
@@ -197,8 +199,8 @@ def test_dev_pairs_change_nothing_about_the_held_out_ones() -> None:
     more, dev = by_angle((0.95, False), (-0.5, True))
     known.vectors |= more.vectors
     alone, both = judge(known, held_out, []), judge(known, held_out, dev)
-    assert alone == {name: both[name] for name in ("threshold", "held-out accuracy", "held-out auc")}
-    assert both["dev accuracy"] == 0.0
+    assert alone == {name: both[name] for name in ("threshold", f"held-out {BEST}", "held-out auc")}
+    assert both[CHOSEN] == 0.0
     assert both["dev auc"] == 0.0
 
 
@@ -213,11 +215,11 @@ def test_figures_are_those_of_a_loop(held_out: Judged, dev: Judged) -> None:
         judged = list(zip(similarities(known, pairs).tolist(), gold(pairs).tolist(), strict=True))
         return right_above(figures["threshold"], judged) / len(pairs)
 
-    assert figures["held-out accuracy"] == right(ours)
-    assert ("dev accuracy" in figures) == bool(dev)
+    assert figures[f"held-out {BEST}"] == right(ours)
+    assert (CHOSEN in figures) == bool(dev)
     if dev:
-        assert figures["dev accuracy"] == right(theirs)
-        assert figures["dev accuracy with its own best threshold"] >= figures["dev accuracy"]
+        assert figures[CHOSEN] == right(theirs)
+        assert figures[f"dev {BEST}"] >= figures[CHOSEN]
 
 
 def test_gold_is_what_the_pairs_say() -> None:
@@ -229,18 +231,27 @@ def test_gold_is_what_the_pairs_say() -> None:
 
 
 def test_figures_are_told_in_words() -> None:
-    figures = {"threshold": 0.5, "held-out accuracy": 0.7126, "held-out auc": 0.8}
-    assert told(figures) == "accuracy 0.713 on held-out pairs"
-    assert told(figures | {"dev accuracy": 0.6}) == "accuracy 0.713 on held-out pairs, 0.600 on dev pairs"
+    figures = {"threshold": 0.5, f"held-out {BEST}": 0.7126, "held-out auc": 0.8}
+    held_out = "AUC 0.800 on held-out pairs (0.713 accuracy at the best threshold of these pairs)"
+    assert told(figures) == held_out
+    dev = "0.700 on dev pairs (0.600 accuracy at the threshold of the held-out pairs)"
+    assert told(figures | {"dev auc": 0.7, CHOSEN: 0.6}) == f"{held_out}, {dev}"
+    assert told({"threshold": 0.5, "held-out accuracy": 0.7126, "held-out auc": 0.8}) == "AUC 0.800 on held-out pairs"
+
+
+def test_the_auc_which_needs_no_threshold_is_told_first() -> None:
+    known, pairs = by_angle((0.25, False), (0.75, True))
+    assert next(iter(judge(known, pairs, pairs))) == "held-out auc"
+    assert not any(name.endswith("accuracy") for name in judge(known, pairs, pairs))
 
 
 @pytest.mark.parametrize("number", [float, np.float64])
 def test_of_an_evaluation_the_accuracy_and_the_auc_are_kept(number: Callable[[float], float]) -> None:
-    entry = {"eval_accuracy": number(0.75), "eval_auc": number(0.5), "eval_runtime": 1.0, "step": 4}
+    entry = {"eval_accuracy_at_best_threshold": number(0.75), "eval_auc": number(0.5), "eval_runtime": 1.0, "step": 4}
     figures = figures_of(entry)
-    assert figures == {"accuracy": 0.75, "auc": 0.5}
+    assert figures == {"accuracy_at_best_threshold": 0.75, "auc": 0.5}
     assert all(type(value) is float for value in figures.values())
-    assert tell(figures) == "held-out accuracy 0.750"
+    assert tell(figures) == "held-out AUC 0.500"
 
 
 def test_what_is_no_evaluation_has_no_figures() -> None:

@@ -32,7 +32,7 @@ from lexshift.encode.models import load_model
 from lexshift.errors import UserError
 from lexshift.tune import Schedule, Tuned, tune_wic
 from lexshift.tune.folder import RUN, UNFINISHED
-from lexshift.tune.judging import judge
+from lexshift.tune.judging import BEST, CHOSEN, judge
 from lexshift.tune.pairs import hold_out, read_pairs
 from lexshift.tune.projection import Projection
 
@@ -97,7 +97,7 @@ def assert_same_model(one: Path, other: Path) -> None:
 def test_meanings_of_words_never_trained_on_are_told_apart_better(runs: Runs) -> None:
     run = runs.learned(DETERMINED).run
     before, after = run["untuned"], run["tuned"]
-    for figure in ("held-out accuracy", "held-out auc"):
+    for figure in (f"held-out {BEST}", "held-out auc"):
         assert 1 - after[figure] < 0.7 * (1 - before[figure]), figure  # of the mistakes, few are left
     assert after["dev auc"] > before["dev auc"]
 
@@ -131,7 +131,9 @@ def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Ru
     assert tuned.run["tuned"] == judge(as_encoder(tuned.folder), held_out, dev)
     assert tuned.run["untuned"] == judge(as_encoder(folder(family)), held_out, dev)
     assert tuned.run["after"]["auc"] == pytest.approx(tuned.run["tuned"]["held-out auc"], abs=1e-3)
-    assert tuned.run["after"]["accuracy"] == pytest.approx(tuned.run["tuned"]["held-out accuracy"], abs=0.01)
+    assert tuned.run["after"]["accuracy_at_best_threshold"] == pytest.approx(
+        tuned.run["tuned"][f"held-out {BEST}"], abs=0.01
+    )
 
 
 def test_the_best_projection_is_the_one_that_is_saved(runs: Runs, tmp_path: Path) -> None:
@@ -214,14 +216,14 @@ def test_the_last_look_has_a_loss_even_if_it_is_soon_after_the_one_before(runs: 
 
 def test_without_dev_pairs_there_are_no_figures_of_them(runs: Runs) -> None:
     run = runs.quick().run
-    assert run["tuned"].keys() == run["untuned"].keys() == {"threshold", "held-out accuracy", "held-out auc"}
+    assert run["tuned"].keys() == run["untuned"].keys() == {"threshold", f"held-out {BEST}", "held-out auc"}
 
 
 def test_dev_pairs_choose_nothing(runs: Runs, tmp_path: Path) -> None:
     with_dev = runs.tune(tmp_path / "out", dev=[runs.dev])
     assert_same_model(with_dev.folder, runs.quick().folder)
     assert with_dev.run["history"] == runs.quick().run["history"]
-    assert "dev accuracy" in with_dev.run["tuned"]
+    assert CHOSEN in with_dev.run["tuned"]
 
 
 # ---------------------------------------------------------------------------------------------- again, and after a stop

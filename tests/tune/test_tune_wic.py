@@ -29,9 +29,9 @@ from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.models import load_model
 from lexshift.encode.pieces import Tokens
 from lexshift.errors import UserError
-from lexshift.tune import Schedule, Tuned, tune_wic
+from lexshift.tune import Schedule, Tuned, judging, tune_wic
 from lexshift.tune.folder import RUN, UNFINISHED
-from lexshift.tune.judging import judge
+from lexshift.tune.judging import BEST, CHOSEN, judge
 from lexshift.tune.masking import in_batches
 from lexshift.tune.pairs import Pair, Usage, hold_out, read_pairs
 from lexshift.tune.schedule import LIGHT, WHOLE, training_arguments
@@ -184,7 +184,7 @@ def without_time(run: dict[str, Any]) -> dict[str, Any]:
 def test_meanings_of_words_never_trained_on_are_told_apart_better(runs: Runs, family: str, pooling: str) -> None:
     tuned = runs.learned(family, pooling)
     before, after = tuned.run["untuned"], tuned.run["tuned"]
-    for figure in ("held-out accuracy", "held-out auc", "dev accuracy", "dev auc"):
+    for figure in (f"held-out {BEST}", "held-out auc", CHOSEN, "dev auc"):
         assert 1 - after[figure] < 0.6 * (1 - before[figure]), figure  # of the mistakes, few are left
 
 
@@ -265,7 +265,7 @@ def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
 def test_the_history_has_a_row_for_each_look(runs: Runs) -> None:
     tuned = runs.quick()
     run = tuned.run
-    assert tuned.history.columns.tolist() == ["step", "loss", "accuracy", "auc"]
+    assert tuned.history.columns.tolist() == ["step", "loss", "auc", "accuracy_at_best_threshold"]
     assert tuned.history["step"].tolist() == [0, 2, 4, 6]
     assert run["before"] == run["history"][0]
     assert run["before"]["loss"] is None
@@ -280,8 +280,7 @@ def test_those_who_listen_hear_of_every_step_and_of_both_accuracies(runs: Runs, 
     assert heard.stages == [("tuning", 6, "steps")]
     assert heard.steps == [1, 2, 3, 4, 5, 6]
     for name, note in (("untuned", heard.notes[0]), ("tuned", heard.notes[-1])):
-        accuracies = [tuned.run[name][f"{kind} accuracy"] for kind in ("held-out", "dev")]
-        assert note == f"{name}: accuracy {accuracies[0]:.3f} on held-out pairs, {accuracies[1]:.3f} on dev pairs"
+        assert note == f"{name}: {judging.told(tuned.run[name])}"
     looks = [note for note in heard.notes if note.startswith("step ")]
     assert [note.split(":")[0] for note in looks] == [f"step {step} of 6" for step in (0, 2, 4, 6)]
     # Dev pairs choose nothing.
@@ -293,7 +292,7 @@ def test_without_dev_pairs_there_are_no_figures_of_them(runs: Runs) -> None:
     run = runs.quick().run
     assert run["pairs"]["dev"] == 0
     for figures in (run["tuned"], run["untuned"]):
-        assert figures.keys() == {"threshold", "held-out accuracy", "held-out auc"}
+        assert figures.keys() == {"threshold", f"held-out {BEST}", "held-out auc"}
 
 
 def test_nothing_is_said_but_by_the_monitor(runs: Runs, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -151,7 +151,9 @@ def wic(
     ],
     out: Out,
     model: options.Model = "minilm",
-    dev: Annotated[list[str] | None, typer.Option(help="Pairs to report the accuracy on.")] = None,
+    dev: Annotated[
+        list[str] | None, typer.Option(help="Pairs to report the AUC and the accuracy on; they choose nothing.")
+    ] = None,
     light: Annotated[
         bool, typer.Option("--light", help="Train a projection of the model's own vectors alone: minutes.")
     ] = False,

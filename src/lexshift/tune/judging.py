@@ -10,6 +10,10 @@ import numpy as np
 from lexshift._typing import Array, Floats
 from lexshift.tune.pairs import Pair
 
+BEST = "accuracy at the best threshold of these pairs"
+"""Name of an accuracy that is too high by the choice of its threshold: on other pairs it would be lower."""
+CHOSEN = "dev accuracy at the threshold of the held-out pairs"
+
 
 def similarities(encoder: Any, pairs: Sequence[Pair]) -> Floats:
     """The cosine of the two usages of each pair: (pairs,)."""
@@ -27,22 +31,32 @@ def usage_vectors(encoder: Any, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
 
 
 def judge(encoder: Any, held_out: Sequence[Pair], dev: Sequence[Pair]) -> dict[str, Any]:
-    """Accuracies by the cosine of two usages; the threshold is the best for the held-out pairs, and used for both."""
+    """Return how well the cosine of two usages tells one meaning from two: the AUC, which needs no threshold, first.
+
+    The threshold is the best for the held-out pairs. The accuracy of the dev pairs is given at this threshold and at
+    their own best one.
+    """
     ours, same = similarities(encoder, held_out), gold(held_out)
     threshold, accuracy = best_threshold(ours, same)
-    found: dict[str, Any] = {"threshold": threshold, "held-out accuracy": accuracy, "held-out auc": auc(ours, same)}
+    found: dict[str, Any] = {"held-out auc": auc(ours, same), f"held-out {BEST}": accuracy, "threshold": threshold}
     if dev:
         theirs, same = similarities(encoder, dev), gold(dev)
-        found["dev accuracy"] = float(np.mean((theirs > threshold) == same))
-        found["dev accuracy with its own best threshold"] = best_threshold(theirs, same)[1]
         found["dev auc"] = auc(theirs, same)
+        found[CHOSEN] = float(np.mean((theirs > threshold) == same))
+        found[f"dev {BEST}"] = best_threshold(theirs, same)[1]
     return found
 
 
 def told(figures: dict[str, Any]) -> str:
-    """Accuracies in words."""
-    text = f"accuracy {figures['held-out accuracy']:.3f} on held-out pairs"
-    return text + (f", {figures['dev accuracy']:.3f} on dev pairs" if "dev accuracy" in figures else "")
+    """Return the figures of :func:`judge` in words; folders of earlier versions have the AUC only."""
+    text = f"AUC {figures['held-out auc']:.3f} on held-out pairs"
+    if f"held-out {BEST}" in figures:
+        text += f" ({figures[f'held-out {BEST}']:.3f} {BEST})"
+    if "dev auc" in figures:
+        text += f", {figures['dev auc']:.3f} on dev pairs"
+    if CHOSEN in figures:
+        text += f" ({figures[CHOSEN]:.3f} {CHOSEN.removeprefix('dev ')})"
+    return text
 
 
 def gold(pairs: Sequence[Pair]) -> Array:
@@ -79,16 +93,17 @@ def auc(values: Floats, same: Array) -> float:
 
 def look(values: Floats, same: Array) -> dict[str, float]:
     """What is looked at while a model is tuned."""
-    return {"accuracy": best_threshold(values, same)[1], "auc": auc(values, same)}
+    return {"auc": auc(values, same), "accuracy_at_best_threshold": best_threshold(values, same)[1]}
 
 
 def figures_of(entry: dict[str, Any]) -> dict[str, float]:
     """What is kept of an evaluation by the trainer."""
     if "eval_auc" not in entry:
         return {}
-    return {"accuracy": float(entry["eval_accuracy"]), "auc": float(entry["eval_auc"])}
+    names = ("auc", "accuracy_at_best_threshold")
+    return {name: float(entry[f"eval_{name}"]) for name in names if f"eval_{name}" in entry}
 
 
 def tell(figures: dict[str, float]) -> str:
     """An evaluation in words."""
-    return f"held-out accuracy {figures['accuracy']:.3f}"
+    return f"held-out AUC {figures['auc']:.3f}"

@@ -56,7 +56,7 @@ def tune_wic(
     model : str or path
         The model to begin with: "minilm", a folder, or a name on the hub.
     dev : list of paths
-        Pairs to report the accuracy on. They choose nothing.
+        Pairs to report figures on. They choose nothing.
     light : bool
         Train only a projection of the vectors of the model as it is, which takes minutes; ``pooling``, ``margin`` and
         ``window`` are then those of the model.
@@ -78,7 +78,7 @@ def tune_wic(
     Returns
     -------
     Tuned
-        Its ``run`` has the accuracy on the held-out and on the dev pairs, before and after.
+        Its ``run`` has the AUC and the accuracy on the held-out and on the dev pairs, before and after.
     """
     need_libraries()
     _checks.choice(pooling, "pooling", POOLINGS)
