@@ -15,6 +15,8 @@ from lexshift._typing import Matrix
 from lexshift.benchmark import methods
 from lexshift.benchmark.methods import Scored, grid, liu, original, sscd
 from lexshift.distance import PAPER
+from lexshift.monitor import Silent
+from lexshift.scoring import score
 from lexshift.swap import STRATEGIES, Strategy
 
 Sets = dict[str, tuple[Matrix, Matrix]]
@@ -52,6 +54,19 @@ def test_sscd_is_the_score_of_every_word(strategy: Strategy, sizes: tuple[int, i
         change = settings.score(*pairs[word], word=word)
         np.testing.assert_array_equal(row, np.abs(change.e_original - change.e_swap))
         assert mean == pytest.approx(change.score, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1e-7])
+def test_sscd_decides_as_a_comparison_does(alpha: float) -> None:
+    pairs = planted()
+    settings = SSCD("nearest", rate=0.3, repeats=2, keep=0.25, seed=4)
+    scored = sscd(pairs, settings, alpha)
+    compared = score(pairs, settings, 0.3, "auto", 2, 0.95, Silent(), alpha).words
+    q = benjamini_hochberg([compared[word].test.p for word in scored.words])
+    assert scored.changed is not None
+    assert scored.changed.tolist() == (q <= alpha).tolist()
+    if alpha == 0.05:
+        assert dict(zip(scored.words, scored.changed, strict=True))["changed"]
 
 
 def test_the_name_of_sscd_says_how_it_was_set() -> None:

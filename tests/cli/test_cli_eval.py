@@ -22,6 +22,7 @@ from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, 
 from lexshift.benchmark.loading import load
 from lexshift.benchmark.methods import grid
 from lexshift.benchmark.running import Evaluated, default_folder, evaluate
+from lexshift.cli.scores import _show_methods
 from lexshift.distance import PAPER
 from lexshift.space import fit_space
 from lexshift.sscd import RATES
@@ -114,7 +115,7 @@ def test_an_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_p
     scored = found.table.set_index("method")
     assert scored.loc["Cosine of means", ["words", "dropped"]].tolist() == [5, 1]
     assert scored.loc["Cosine of means", "spearman"] > 0.5
-    assert scored["accuracy"].notna().tolist() == [False] * 5 + [True]
+    assert scored["accuracy"].notna().tolist() == [True] + [False] * 4 + [True]
 
 
 def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
@@ -298,11 +299,28 @@ def test_without_a_grid_there_is_no_file_of_it(shell: Shell) -> None:
     assert not Path("out", "grid.csv").exists()
 
 
-def test_a_grid_as_json_can_be_read(shell: Shell) -> None:
+def test_a_grid_as_json_is_a_list_of_its_own(shell: Shell) -> None:
     out, _ = shell.eval("--grid", "--format", "json")
-    json.loads(out)  # one document
-    for name in (*METHODS, *PAPER, "random, normalised"):
-        assert f'"{name}"' in out
+    found = json.loads(out)
+    assert [row["method"] for row in found["methods"]] == METHODS
+    pd.testing.assert_frame_equal(pd.DataFrame(found["grid"]), pd.read_csv("out/grid.csv"))
+
+
+def test_csv_has_the_methods_alone_and_the_grid_is_in_its_file(shell: Shell) -> None:
+    out, err = shell.eval("--grid", "--format", "csv")
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out)), shell.table)
+    assert f"results in out, the grid in {Path('out', 'grid.csv')}" in err
+    quiet, err = shell.eval("--grid", "--format", "csv", "--quiet")
+    assert (quiet, err) == (out, "")
+
+
+def test_a_method_of_too_few_words_has_empty_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = ("spearman", "low", "high", "spearman_each", "spearman_each_sd", "accuracy", "f1", "average_precision")
+    row = {"method": "Liu et al.", **dict.fromkeys(numbers, np.nan), "words": 1, "dropped": 5}
+    _show_methods(pd.DataFrame([row, row | {"spearman": 0.5, "low": 0.1, "high": 0.9}]))
+    _, first, second = capsys.readouterr().out.splitlines()
+    assert first.split() == ["Liu", "et", "al.", "1", "5"]
+    assert second.split() == ["Liu", "et", "al.", "0.500", "0.100", "to", "0.900", "1", "5"]
 
 
 @pytest.mark.parametrize("space", ["raw", "centred", "standardised"])

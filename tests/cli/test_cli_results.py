@@ -9,12 +9,16 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pandas as pd
 import pytest
 from shell import rows
 from test_cli_compare import FEW, NEW, OLD, Shell, child, text_of
+
+from lexshift import Result
+from lexshift.cli.results import ranking
 
 posix = pytest.mark.skipif(os.name != "posix", reason="terminals and pipes of POSIX")
 
@@ -270,3 +274,10 @@ def test_letters_that_the_output_cannot_have_are_no_reason_for_a_traceback(shell
     assert b"Traceback" not in done.stderr
     assert done.returncode == 0
     assert b"bread" in done.stdout
+
+
+def test_a_share_of_similar_words_is_not_rounded_up() -> None:
+    row = {"word": "mouse", "n_old": 20, "n_new": 20, "score": 0.1, "low": 0.1, "high": 0.2, "p": 0.01, "q": 0.01}
+    table = pd.DataFrame([row | {"above": share, "verdict": "changed", "reason": ""} for share in (0.996, 1.0, 0.29)])
+    shown = ranking(cast(Result, SimpleNamespace(table=table, labels=("1950s", "2010s"))))
+    assert list(shown.columns[5].cells) == ["99%", "100%", "29%"]

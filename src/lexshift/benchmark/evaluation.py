@@ -84,7 +84,7 @@ def systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[Scored]:
     """SSCD as asked for, its distance alone, and the other systems of the paper."""
     metric = settings.metric if isinstance(settings.metric, str) else settings.metric.name
     return [
-        methods.sscd(pairs, settings),
+        methods.sscd(pairs, settings, alpha),
         methods.original(pairs, metric, seed=settings.seed),
         methods.original(pairs, "cosine", "Cosine of means"),
         methods.original(pairs, "apd", "APD"),

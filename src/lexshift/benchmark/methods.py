@@ -12,14 +12,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lexshift import _checks, swap
+from lexshift._staging import add_permutations, first_permutations
 from lexshift._streams import generator
 from lexshift._typing import Floats, Pairs
 from lexshift.distance import PAPER
 from lexshift.distance.metric import as_given, between_usages, evaluate, get
 from lexshift.gaussian import fit
-from lexshift.significance import benjamini_hochberg, permutation_test
+from lexshift.monitor import Silent
+from lexshift.scoring import tested_metric
+from lexshift.significance import PermutationTest, benjamini_hochberg, decide, permutation_test
 from lexshift.sscd import RATES, SSCD, Sweep, for_words, sweep
 
 LIU_P = 0.005
@@ -51,8 +55,8 @@ class Scored:
         return self.scores.mean(axis=1)
 
 
-def sscd(pairs: Pairs, settings: SSCD) -> Scored:
-    """SSCD: |e_original - e_swap|, and what is kept of e_original."""
+def sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None) -> Scored:
+    """SSCD: |e_original - e_swap|, and what is kept of e_original; with ``alpha`` also the verdicts of ``compare``."""
     metric = settings.metric if isinstance(settings.metric, str) else settings.metric.name
     changes = settings.score_words(pairs)
     keep = float(settings.keep)
@@ -60,7 +64,20 @@ def sscd(pairs: Pairs, settings: SSCD) -> Scored:
     normalised = ", normalised" if settings.corpus_sizes else ""
     kept = f", keep {keep:g}" if keep else ""
     name = f"SSCD {metric}, {settings.strategy}{normalised}, rate {settings.rate:g}{kept}"
-    return Scored(name, tuple(pairs), scores)
+    return Scored(name, tuple(pairs), scores, None if alpha is None else verdicts(pairs, settings, alpha))
+
+
+def verdicts(pairs: Pairs, settings: SSCD, alpha: float) -> npt.NDArray[np.bool_]:
+    """Return whether each word is called changed by the test of ``compare`` at a false discovery rate of ``alpha``."""
+
+    def test(word: str, permutations: int) -> PermutationTest:
+        old, new = _checks.pair(*pairs[word])
+        metric = tested_metric(settings.metric, old, new)
+        return permutation_test(old, new, metric, permutations, settings.seed, word)
+
+    first = for_words(pairs, None, lambda _old, _new, word: test(word, first_permutations("auto")))
+    tests = add_permutations(first, test, alpha, Silent())
+    return decide(benjamini_hochberg([found.p for found in tests.values()]), alpha)
 
 
 def original(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) -> Scored:

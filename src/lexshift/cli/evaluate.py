@@ -43,7 +43,7 @@ def command(
     """
     from lexshift._checks import choice
     from lexshift._running import default_keep
-    from lexshift.benchmark.running import evaluate
+    from lexshift.benchmark.running import GRID, evaluate
     from lexshift.cli.results import FORMATS, interruptible
     from lexshift.cli.scores import show
     from lexshift.monitor import Silent
@@ -72,4 +72,5 @@ def command(
     if not quiet:
         judged = result.data.gold or "changed or not"
         words = len(result.data.graded or result.data.binary)
-        err.print(f"\n{words} words, gold: {judged}; results in {result.folder}")
+        grid_file = f", the grid in {result.folder / GRID}" if result.grid is not None and form == "csv" else ""
+        err.print(f"\n{words} words, gold: {judged}; results in {result.folder}{grid_file}", soft_wrap=True)

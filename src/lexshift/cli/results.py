@@ -14,7 +14,7 @@ from rich.text import Text
 from lexshift.cli.terminal import complain, out
 from lexshift.errors import UserError
 from lexshift.progress import err
-from lexshift.report.page import chance, digits
+from lexshift.report.page import chance, digits, percent
 from lexshift.result import CHANGED, REPORT, TOO_FEW, Result
 
 FORMATS = ("table", "csv", "json")
@@ -75,7 +75,7 @@ def ranking(result: Result, most: int | None = None) -> Table:
             continue
         interval = f"{digits(row['low'])} to {digits(row['high'])}"
         verdict = Text(row["verdict"], "bold magenta" if row["verdict"] == CHANGED else "")
-        similar = [f"{row['above']:.0%}"] if like else []
+        similar = [f"{percent(row['above'])}%"] if like else []
         table.add_row(*cells, digits(row["score"]), interval, *similar, chance(row["p"]), chance(row["q"]), verdict)
     return table
 

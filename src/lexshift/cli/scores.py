@@ -17,21 +17,22 @@ if TYPE_CHECKING:
 
 
 def show(result: Evaluated, form: str) -> None:
-    """Print the methods, and the grid if there is one; as csv or json the grid follows in the same table or list."""
+    """Print the methods, and the grid if there is one; as csv the methods alone, as json both by their names."""
     if form == "table":
         _show_methods(result.table)
         if result.grid is not None:
             _show_grid(result.grid)
         return
-    frame = result.table
-    if result.grid is not None:
-        grid = result.grid.rename(columns={"e_original": "spearman_e_original"})
-        grid.insert(0, "method", "SSCD " + grid["metric"] + ", " + grid["strategy"])
-        frame = pd.concat([frame, grid], ignore_index=True)
     if form == "csv":
-        typer.echo(frame.to_csv(index=False), nl=False)
+        typer.echo(result.table.to_csv(index=False), nl=False)
+    elif result.grid is None:
+        typer.echo(_records(result.table))
     else:
-        typer.echo(frame.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
+        typer.echo(f'{{"methods": {_records(result.table)}, "grid": {_records(result.grid)}}}')
+
+
+def _records(frame: pd.DataFrame) -> str:
+    return str(frame.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
 
 
 def _show_methods(frame: pd.DataFrame) -> None:
@@ -45,8 +46,8 @@ def _show_methods(frame: pd.DataFrame) -> None:
         table.add_row(
             Text(row["method"]),
             _number(row["spearman"]),
-            f"{_number(row['low'])} to {_number(row['high'])}",
-            f"{_number(row['spearman_each'])} ± {_number(row['spearman_each_sd'])}",
+            _two(row["low"], "to", row["high"]),
+            _two(row["spearman_each"], "±", row["spearman_each_sd"]),
             *(_number(row[name]) for name in ("accuracy", "f1", "average_precision")),
             str(row["words"]),
             str(row["dropped"]),
@@ -70,3 +71,8 @@ def _show_grid(grid: pd.DataFrame) -> None:
 
 def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.3f}"
+
+
+def _two(first: float, between: str, second: float) -> str:
+    """Return two numbers with something between them; nothing if either is not known."""
+    return "" if math.isnan(first) or math.isnan(second) else f"{_number(first)} {between} {_number(second)}"
