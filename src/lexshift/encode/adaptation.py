@@ -109,7 +109,7 @@ def _read(path: Path, tokenizer: Any) -> Adaptation:
         periods, time_tokens, markers = (values[name] for name in (*_TEXTS, "markers"))
         attention, pooling, layers, projected = (values[n] for n in ("attention", "pooling", "layers", "projection"))
         good = values["format"] == _FORMAT
-    except (ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise damaged from None
     good = good and all(_are_texts(part) for part in (periods, time_tokens, [] if markers is None else markers))
     good = good and all(text is None or isinstance(text, str) for text in (pooling, layers))

