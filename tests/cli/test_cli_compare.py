@@ -454,7 +454,10 @@ def test_a_corpus_on_standard_input_is_compared_for_words(shell: Shell, monkeypa
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        ("minilmm", "the model 'minilmm' is not on this machine and the model hub cannot be reached; on a machine with"),
+        (
+            "minilmm",
+            "the model 'minilmm' is not on this machine and the model hub cannot be reached; on a machine with",
+        ),
         ("./models/mine", "no such model folder: './models/mine' (looked from "),
         ("1950s.txt", "the model '1950s.txt' is a file; give the folder that it is in"),
     ],

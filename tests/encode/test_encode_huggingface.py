@@ -119,8 +119,6 @@ def test_accents_emoji_case_and_places_in_the_sentence_are_those_of_the_twin(fam
         ("日本の飛行機", "飛行機"),
         ("don't re-gain it", "re-gain"),
         ("a cell phone rang", "cell phone"),
-        ("the [MASK] and <mask> of a plane", "plane"),  # names of special tokens in the text
-        ("[PAD] <pad> plane [SEP] </s> the", "plane"),
     ]
     sentences = [sentence for sentence, _ in cases]
     spans = [span_of(sentence, word) for sentence, word in cases]

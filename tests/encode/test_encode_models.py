@@ -124,7 +124,7 @@ def test_a_folder_goes_before_a_hub_name_and_a_path_object_is_never_a_hub_name(
 
 
 def test_a_name_longer_than_a_file_name_may_be_is_one_sentence() -> None:
-    with pytest.raises(UserError, match="no such model folder: './xxx"):
+    with pytest.raises(UserError, match=r"no such model folder: '\./xxx"):
         load_model("./" + "x" * 5000)
 
 

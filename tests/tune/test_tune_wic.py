@@ -568,6 +568,20 @@ def test_the_tokens_are_those_of_the_published_code(family: str, data: st.DataOb
     assert cut.sequences[0].tolist() == [ends[0], *apart(tokenizer, usage), ends[1]]
 
 
+@pytest.mark.parametrize("family", THREE)
+def test_only_the_markers_of_a_text_to_train_on_are_special(family: str) -> None:
+    tokenizer = tokenizer_with_markers(family)
+    network = Siamese(None, tokenizer, 512)
+    sentence = f"the <t> {tokenizer.sep_token} </t>{tokenizer.mask_token} plane <t>"
+    (text,) = network.texts([Usage(sentence, *span_of(sentence, "plane"))])
+    ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+    special = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+    found = [number for number in ids if number in special - {tokenizer.unk_token_id}]
+    assert found == tokenizer.convert_tokens_to_ids(list(MARKERS))
+    assert "<t>plane</t>" in text
+    assert network.texts(USAGES[:3]) == [marked(usage) for usage in USAGES[:3]]
+
+
 _TOKENIZERS: dict[str, Any] = {}
 
 

@@ -1,8 +1,8 @@
 """Find and load models: the built-in one, a folder, or a name on the model hub.
 
 A name means, in this order: the built-in model, if it is that model's name; a folder, if there is one or the name is
-written as a path; a model on the hub. So a folder cannot take the place of the built-in model: a folder of the same name
-is given as a path, ``./minilm``.
+written as a path; a model on the hub. So no folder can take the place of the built-in model: a folder of the same
+name is given as a path, ``./minilm``.
 """
 
 from __future__ import annotations
@@ -159,7 +159,9 @@ def _check_config(path: Path, name: str) -> None:
     config = _read_object(path)
     weights = config.get("transformers_weights")
     if weights is not None and not (isinstance(weights, str) and _FILE_NAME.fullmatch(weights)):
-        raise UserError(f"config.json of the model {name!r} takes its weights from outside its folder: {weights!r:.200}")
+        raise UserError(
+            f"config.json of the model {name!r} takes its weights from outside its folder: {weights!r:.200}"
+        )
     for key in ("attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation"):
         if "/" in str(config.get(key)):  # the library would fetch and run it
             raise UserError(f"config.json of the model {name!r} asks for code from the hub: {config[key]!r:.200}")

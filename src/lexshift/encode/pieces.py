@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.encode.protocol import Span
+from lexshift.encode.special_tokens import SpecialTokens
 from lexshift.errors import UserError
 
 Ids = npt.NDArray[np.int64]
@@ -45,6 +46,7 @@ class Tokens:
 
     def __init__(self, tokenizer: Any, window: int, time_tokens: Sequence[str] = ()) -> None:
         self._tokenizer = tokenizer
+        self._special = SpecialTokens(tokenizer)
         self._times = np.array(tokenizer.convert_tokens_to_ids(list(time_tokens)), np.int64)
         whole, bare = (tokenizer("a", add_special_tokens=special)["input_ids"] for special in (True, False))
         starts = [i for i in range(len(whole) - len(bare) + 1) if whole[i : i + len(bare)] == bare]
@@ -75,11 +77,12 @@ class Tokens:
         sequence.
         """
         if markers is not None:
-            sentences, spans = _marked(sentences, spans, markers)
+            before, after = map(self._special.disguise, markers)
+            sentences, spans = _marked(list(map(self._special.clean, sentences)), spans, (before, after))
         if not sentences:
             return Pieces([], [], [], [])
         distinct = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
-        all_ids, offsets = self._tokenized(list(distinct))
+        all_ids, offsets = self._tokenized(list(distinct), marked=markers is not None)
         numbers: dict[tuple[bytes, int], int] = {}
         sequences: list[Ids] = []
         sequence: list[int] = []
@@ -116,17 +119,23 @@ class Tokens:
         cut = sum(len(ids) > self._room for ids in all_ids)
         return [self._framed(ids[: self._room], p) for ids, p in zip(all_ids, periods, strict=True)], cut
 
-    def _tokenized(self, sentences: Sequence[str]) -> tuple[list[Ids], list[list[Span]]]:
+    def _tokenized(self, sentences: Sequence[str], marked: bool = False) -> tuple[list[Ids], list[list[Span]]]:
+        """Return the ids and the offsets of sentences, whose markers, if they have any, are disguised."""
+        shown, ours = self._special.reveal(sentences) if marked else (sentences, np.zeros(len(sentences), np.int64))
         made = self._tokenizer(
-            list(sentences),
+            list(shown),
             add_special_tokens=False,
             return_offsets_mapping=True,
             return_attention_mask=False,
             return_token_type_ids=False,
-            split_special_tokens=bool(len(self._times)),  # what looks like a time token in the text is none
+            split_special_tokens=False,
             verbose=False,
         )
-        return [np.array(ids, np.int64) for ids in made["input_ids"]], made["offset_mapping"]
+        all_ids, offsets = [np.array(ids, np.int64) for ids in made["input_ids"]], made["offset_mapping"]
+        for i in self._special.mistaken(shown, all_ids, ours):
+            sentence = sentences[i] if marked else self._special.clean(sentences[i])
+            all_ids[i], offsets[i] = self._special.tokenize(sentence)
+        return all_ids, offsets
 
     def _framed(self, ids: Ids, period: int) -> Ids:
         time = self._times[period : period + 1]

@@ -23,6 +23,7 @@ from torch.utils.data import BatchSampler, SequentialSampler
 
 from lexshift.encode.adaptation import MARKERS
 from lexshift.encode.models import quiet
+from lexshift.encode.special_tokens import SpecialTokens
 from lexshift.tune.judging import gold, look
 from lexshift.tune.masking import in_batches
 from lexshift.tune.pairs import Pair, Usage
@@ -82,7 +83,9 @@ class Siamese:
 
     def texts(self, usages: Sequence[Usage]) -> list[str]:
         """Marked sentences, cut around the word where they are too long."""
-        return [marked(_cut(usage, self.tokenizer, self.window)) for usage in usages]
+        special = SpecialTokens(self.tokenizer)
+        plain = (usage._replace(sentence=special.break_up(usage.sentence)) for usage in usages)
+        return [marked(_cut(usage, self.tokenizer, self.window)) for usage in plain]
 
 
 def siamese(body: Any, tokenizer: Any, pooling: str, window: int, work: Path) -> Siamese:
