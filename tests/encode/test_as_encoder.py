@@ -11,7 +11,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tiny_models import TEXT, assert_same, encoder, folder, loaded, span_of, twin
+from tiny_models import (
+    TEXT,
+    assert_same,
+    encoder,
+    folder,
+    loaded,
+    make_config,
+    make_model,
+    span_of,
+    transformers,
+    twin,
+)
 
 import lexshift.encode
 from lexshift.encode import Encoder, as_encoder
@@ -73,6 +84,36 @@ def test_a_model_of_sentence_transformers_is_its_transformer(family: str) -> Non
     assert isinstance(ours, HuggingFaceEncoder)
     assert ours.pooling == "sum"
     assert_same(ours.encode(TEXT, SPANS), twin(family, TEXT, SPANS, pooling="sum"))
+
+
+def training_flags(model: Any) -> list[bool]:
+    return [module.training for module in model.modules()]
+
+
+@pytest.mark.parametrize("family", ["bert", "deberta", "modernbert"])
+@pytest.mark.parametrize("dtype", ["fp32", "int8"])
+def test_a_model_in_training_is_used_without_dropout_and_left_in_training(family: str, dtype: str) -> None:
+    expected = encoder(family, dtype=dtype).encode(TEXT, SPANS)
+    model = make_model(family).train()
+    next(model.children()).eval()  # some of it frozen by its owner
+    flags = training_flags(model)
+    ours = as_encoder((model, loaded(family)[1]), dtype=dtype)
+    assert training_flags(model) == flags
+    assert np.array_equal(ours.encode(TEXT, SPANS), ours.encode(TEXT, SPANS))
+    np.testing.assert_allclose(ours.encode(TEXT, SPANS), expected, rtol=1e-5, atol=1e-5)
+    assert training_flags(model) == flags
+    model.train()  # by its owner, between two calls
+    np.testing.assert_allclose(ours.encode(TEXT, SPANS), expected, rtol=1e-5, atol=1e-5)
+    assert all(training_flags(model))
+
+
+def test_a_model_with_a_head_is_left_in_training_also_when_encoding_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = transformers.BertForMaskedLM(make_config("bert")).train()
+    ours = as_encoder((model, loaded("bert")[1]))
+    monkeypatch.setattr(type(ours), "_encode_batch", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        ours.encode(TEXT, SPANS)
+    assert all(training_flags(model))
 
 
 def test_a_model_of_sentence_transformers_without_a_transformer_is_refused() -> None:

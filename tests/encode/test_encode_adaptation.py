@@ -185,6 +185,20 @@ def test_xl_lexeme_is_known_by_its_markers_and_used_as_it_was_trained(xl_lexeme:
     assert np.abs(vectors[-1] - vectors[-2]).max() > 1e-3  # one sentence, two places of the word
 
 
+def test_xl_lexeme_as_an_object_of_sentence_transformers_is_used_alike(xl_lexeme: Path) -> None:
+    library = pytest.importorskip("sentence_transformers")
+    (xl_lexeme / "modules.json").unlink()  # our folder lacks the further files that modules.json stands for
+    model = library.SentenceTransformer(str(xl_lexeme), device="cpu")
+    ours = as_encoder(model)
+    assert isinstance(ours, HuggingFaceEncoder)
+    assert (ours.markers, ours.pooling, ours.layers) == (MARKERS, "sentence", "last")
+    (xl_lexeme / "modules.json").write_text(json.dumps(MODULES))
+    assert_same(ours.encode(TEXT, SPANS), made(xl_lexeme).encode(TEXT, SPANS))
+    chosen = as_encoder(model, pooling="mean", layers="mean:2", markers=("", ""))
+    assert isinstance(chosen, HuggingFaceEncoder)
+    assert (chosen.markers, chosen.pooling, chosen.layers) == (("", ""), "mean", "mean:2")
+
+
 def test_without_the_file_of_sentence_transformers_it_is_a_model_like_others(xl_lexeme: Path) -> None:
     (xl_lexeme / "modules.json").unlink()
     assert load_model(xl_lexeme)[2] == Adaptation()

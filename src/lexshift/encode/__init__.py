@@ -22,7 +22,8 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     model : str, path, model, (model, tokenizer) or Encoder
         "minilm" is built in and needs no network, and always means the built-in model; another name is a folder, if
         there is one or the name is written as a path, or else a model on the hub. A path object is a folder. A loaded
-        model of transformers comes with its tokenizer; one of sentence-transformers has it.
+        model of transformers comes with its tokenizer, and with its markers if it needs any (``markers=``); one of
+        sentence-transformers has its tokenizer, and XL-LEXEME is known by it.
     revision : str, optional
         Of a model on the hub.
     **options
@@ -38,10 +39,12 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     if isinstance(model, tuple) and len(model) == 2:
         return _huggingface(*model, **options)
     if hasattr(model, "tokenizer") and hasattr(model, "modules"):  # sentence-transformers
+        from lexshift.encode.adaptation import sentence_adaptation
+
         inner = next((m for m in model.modules() if hasattr(m, "config") and hasattr(m, "get_input_embeddings")), None)
         if inner is None:
             raise UserError("this model has no transformer in it, so a word's vector would not depend on its context")
-        return _huggingface(inner, model.tokenizer, **options)
+        return _huggingface(inner, model.tokenizer, adaptation=sentence_adaptation(model.tokenizer), **options)
     if hasattr(model, "config") and hasattr(model, "forward"):
         raise UserError("a loaded model needs its tokenizer: pass (model, tokenizer)")
     if isinstance(model, Encoder) and not isinstance(model, type):

@@ -91,9 +91,14 @@ def read_adaptation(folder: Path, tokenizer: Any) -> Adaptation:
     path = folder / FILE
     if path.is_file():
         return _read(path, tokenizer)
-    if (folder / _MODULES).is_file() and not missing_tokens(tokenizer, MARKERS):
-        return Adaptation(markers=MARKERS, pooling="sentence", layers="last")  # XL-LEXEME
-    return Adaptation()
+    return sentence_adaptation(tokenizer) if (folder / _MODULES).is_file() else Adaptation()
+
+
+def sentence_adaptation(tokenizer: Any) -> Adaptation:
+    """Return how a model of sentence-transformers is to be used: XL-LEXEME is known by the markers in its vocabulary."""
+    if missing_tokens(tokenizer, MARKERS):
+        return Adaptation()
+    return Adaptation(markers=MARKERS, pooling="sentence", layers="last")
 
 
 def missing_tokens(tokenizer: Any, tokens: Sequence[str]) -> list[str]:

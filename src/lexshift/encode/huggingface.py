@@ -8,6 +8,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +47,7 @@ class HuggingFaceEncoder:
     Parameters
     ----------
     model, tokenizer
-        A loaded model and its fast tokenizer.
+        A loaded model and its fast tokenizer. A model in training mode is used in evaluation mode, and left as it was.
     name : str
         What to call it.
     layers : str or int, optional
@@ -101,7 +102,7 @@ class HuggingFaceEncoder:
         self.pooling = _checks.choice(chosen, "pooling", ("mean", "sum", "first", "sentence"))
         self.markers = _check_markers(markers) or self.adaptation.markers
         self._check_precision()
-        model = getattr(model, "base_model", model).eval()  # without a head for some task
+        model = getattr(model, "base_model", model)  # without a head for some task
         self._original = model
         self._tokenizer = tokenizer
         self._depth = int(model.config.num_hidden_layers)
@@ -143,6 +144,10 @@ class HuggingFaceEncoder:
 
     @cached_property
     def _run(self) -> PostNorm | Generic:
+        with evaluating(self._original):
+            return self._make_run()
+
+    def _make_run(self) -> PostNorm | Generic:
         dtype = _DTYPES.get(self.dtype, torch.float32)
         model = self._original
         # Weights mapped from a file or sent by another process may begin anywhere, and products then differ in the last
@@ -244,10 +249,11 @@ class HuggingFaceEncoder:
             return sum(lengths[number] for number in batch)
 
         done, total = 0, sum(lengths)
-        for tokens in self._streams(run, work):
-            done += tokens
-            if advance is not None:
-                advance(done / total)
+        with evaluating(self._original):
+            for tokens in self._streams(run, work):
+                done += tokens
+                if advance is not None:
+                    advance(done / total)
         return vectors
 
     def _check_periods(self, periods: Sequence[int] | None, n: int) -> None:
@@ -333,6 +339,19 @@ class HuggingFaceEncoder:
             adaptation=self.adaptation,
         ).encode(sentences, spans, periods=periods)
         return 1 - (ours * full).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(full, axis=1)
+
+
+@contextmanager
+def evaluating(model: Any) -> Iterator[None]:
+    """Put a model into evaluation mode, and each of its modules back into its own mode afterwards."""
+    in_training = [module for module in model.modules() if module.training]
+    if in_training:
+        model.eval()
+    try:
+        yield
+    finally:
+        for module in in_training:
+            module.training = True
 
 
 def pick_device(device: str) -> torch.device:
