@@ -24,6 +24,7 @@ from safetensors.torch import load_file, save_file
 from tiny_models import (
     DEPTH,
     FAMILIES,
+    HIDDEN,
     TEXT,
     assert_same,
     cosines,
@@ -336,6 +337,84 @@ def test_a_folder_that_is_no_whole_model_is_one_sentence_with_its_name(
     assert str(copied) in message
     assert says in message
     assert "\n" not in message
+
+
+def _renumber(path: Path, piece: str, number: int) -> None:
+    file = path / "tokenizer.json"
+    tokenizer = json.loads(file.read_text())
+    tokenizer["model"]["vocab"][piece] = number
+    file.write_text(json.dumps(tokenizer))
+
+
+def _ids_beyond(path: Path) -> None:
+    _renumber(path, "the", 5_000)
+
+
+def _padding_beyond(path: Path) -> None:
+    _edit(path / "tokenizer_config.json", pad_token="another")
+
+
+def _no_unknown_token(path: Path) -> None:
+    file = path / "tokenizer.json"
+    tokenizer = json.loads(file.read_text())
+    tokenizer["model"]["vocab"] = {}
+    file.write_text(json.dumps(tokenizer))
+
+
+def _length_of_no_number(path: Path) -> None:
+    _edit(path / "tokenizer_config.json", model_max_length="many")
+
+
+def _heads_of_no_number(path: Path) -> None:
+    _edit(path / "config.json", num_attention_heads=-1)
+
+
+def _chunks(path: Path) -> None:
+    _edit(path / "config.json", chunk_size_feed_forward=3)
+
+
+def _too_many_layers(path: Path) -> None:
+    _edit(path / "config.json", num_hidden_layers=2**31)
+
+
+def _model_of_images(path: Path) -> None:
+    config = transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 8], depths=[1, 1])
+    (path / "model.safetensors").unlink()
+    transformers.ResNetModel(config).save_pretrained(path)
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (_ids_beyond, "has ids up to 5000, but the model has 200 embeddings"),
+        (_padding_beyond, "has ids up to 200, but the model has 200 embeddings"),
+        (_no_unknown_token, "cannot be used as an encoder: WordPiece error"),
+        (_length_of_no_number, "cannot be used as an encoder"),
+        (_heads_of_no_number, "cannot be used as an encoder"),
+        (_chunks, "cannot be used as an encoder"),
+        (_too_many_layers, "has 2147483648 layers"),
+        (_model_of_images, "cannot be used as an encoder"),
+    ],
+)
+def test_a_model_that_cannot_encode_is_one_sentence_before_it_is_used(
+    damage: Callable[[Path], None], says: str, copied: Path
+) -> None:
+    damage(copied)
+    with pytest.raises(UserError) as caught:
+        as_encoder(copied)
+    message = str(caught.value)
+    assert str(copied) in message
+    assert says in message
+    assert "\n" not in message
+
+
+def test_a_special_token_that_no_text_reaches_may_be_beyond_the_vocabulary(copied: Path) -> None:
+    tokenizer = load_model(copied)[1]
+    tokenizer.add_tokens(["<never>"], special_tokens=True)
+    tokenizer.save_pretrained(copied)
+    assert as_encoder(copied).encode(["a <never> mouse"], [(10, 15)]).shape == (1, HIDDEN)
+    with pytest.raises(UserError, match="has ids up to 200, but the model has 200 embeddings"):
+        as_encoder(copied, markers=("<never>", ""))
 
 
 def test_a_vocabulary_is_a_tokenizer_too(copied: Path) -> None:

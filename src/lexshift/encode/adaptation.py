@@ -95,7 +95,7 @@ def read_adaptation(folder: Path, tokenizer: Any) -> Adaptation:
 
 
 def sentence_adaptation(tokenizer: Any) -> Adaptation:
-    """Return how a model of sentence-transformers is to be used: XL-LEXEME is known by the markers in its vocabulary."""
+    """Return how a model of sentence-transformers is to be used; XL-LEXEME is known by its markers."""
     if missing_tokens(tokenizer, MARKERS):
         return Adaptation()
     return Adaptation(markers=MARKERS, pooling="sentence", layers="last")

@@ -23,7 +23,7 @@ from lexshift.encode.adaptation import Adaptation
 from lexshift.encode.batches import batches
 from lexshift.encode.generic import Generic
 from lexshift.encode.layers import parse_layers
-from lexshift.encode.models import hash_weights
+from lexshift.encode.models import first_line, hash_weights
 from lexshift.encode.pieces import Pieces, Tokens
 from lexshift.encode.postnorm import PostNorm
 from lexshift.encode.protocol import Span
@@ -105,8 +105,19 @@ class HuggingFaceEncoder:
         model = getattr(model, "base_model", model)  # without a head for some task
         self._original = model
         self._tokenizer = tokenizer
-        self._depth = int(model.config.num_hidden_layers)
         self.layers = str((self.adaptation.layers or _LAYERS) if layers is None else layers)
+        self._projection = self.adaptation.projection  # (dimensions, width of the layers)
+        try:
+            self._prepare(window, batch_tokens)
+        except UserError:
+            raise
+        except Exception as error:  # whatever a configuration or a tokenizer of the wrong kind leads to
+            raise UserError(f"the model {self.name!r} cannot be used as an encoder: {first_line(error)}") from None
+
+    def _prepare(self, window: int | None, batch_tokens: int | None) -> None:
+        """Find out what the model and its tokenizer are like; what cannot run is refused here."""
+        model, tokenizer = self._original, self._tokenizer
+        self._depth = int(model.config.num_hidden_layers)
         self._layers = parse_layers(self.layers, self._depth)
         longest = longest_sequence(model, tokenizer)
         self.window = min(_LONGEST, longest) if window is None else _checks.positive(window, "window")
@@ -116,14 +127,23 @@ class HuggingFaceEncoder:
         self._budget = _BUDGET.get(self.device.type, _WIDE_BUDGET)
         if batch_tokens is not None:
             self._budget = _checks.positive(batch_tokens, "batch_tokens")
-        self._projection = self.adaptation.projection  # (dimensions, width of the layers)
         self.dimensions = self._layers.width(int(model.config.hidden_size))
         if self._projection is not None:
             self._check_projection(self._projection)
             self.dimensions = len(self._projection)
         pad = tokenizer.pad_token_id
         self._pad = 0 if pad is None else int(pad)
-        self._run  # noqa: B018  what cannot run is refused here
+        self._check_vocabulary()
+        self._run  # noqa: B018
+
+    def _check_vocabulary(self) -> None:
+        known = len(self._original.get_input_embeddings().weight)
+        highest = max(self._pad, self._tokens.highest_id(self.markers))
+        if highest >= known:
+            raise UserError(
+                f"the tokenizer of the model {self.name!r} has ids up to {highest}, but the model has {known} "
+                f"embeddings: the two do not belong together"
+            )
 
     def _check_projection(self, projection: Matrix) -> None:
         if projection.shape[1] != self.dimensions:

@@ -44,6 +44,8 @@ _FILE_NAME = re.compile(r"[^/\\:\0]+")  # of a file in the folder itself
 _WEIGHTS_NAME = re.compile(r"[^/\\:\0]+\.safetensors")
 _INDEX = ".safetensors.index.json"
 _ADAPTER = "adapter_config.json"
+_LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers")
+_MOST_LAYERS = 1_000  # the library would build any number of them
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)  # reading JSON of any shape
 _POOLER = ("pooler.", "embeddings.position_ids")  # weights that hidden states do not need
 
@@ -157,6 +159,7 @@ def _check_index(path: Path, name: str) -> None:
 def _check_config(path: Path, name: str) -> None:
     """Refuse a configuration that takes weights or code from elsewhere."""
     config = _read_object(path)
+    _check_depth(config, name)
     weights = config.get("transformers_weights")
     if weights is not None and not (isinstance(weights, str) and _FILE_NAME.fullmatch(weights)):
         raise UserError(
@@ -165,6 +168,13 @@ def _check_config(path: Path, name: str) -> None:
     for key in ("attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation"):
         if "/" in str(config.get(key)):  # the library would fetch and run it
             raise UserError(f"config.json of the model {name!r} asks for code from the hub: {config[key]!r:.200}")
+
+
+def _check_depth(config: dict[str, Any], name: str) -> None:
+    """Refuse a number of layers that no model has."""
+    for key in _LAYERS:
+        if isinstance(config.get(key), (int, float)) and config[key] > _MOST_LAYERS:
+            raise UserError(f"config.json of the model {name!r} is wrong: it has {config[key]} layers")
 
 
 def _check_tokenizer_config(path: Path, name: str) -> None:

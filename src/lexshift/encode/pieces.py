@@ -64,6 +64,11 @@ class Tokens:
         """How many special tokens there are before and after a sequence; a time token is none of them."""
         return len(self._before), len(self._after)
 
+    def highest_id(self, markers: tuple[str, str] | None) -> int:
+        """Return the highest id that a sequence may have."""
+        marked = self.cut(["a"], [(0, 1)], markers, [0] if len(self._times) else None)
+        return max(self._special.highest_of_text(), *self._times.tolist(), *np.concatenate(marked.sequences).tolist())
+
     def cut(
         self,
         sentences: Sequence[str],

@@ -40,6 +40,11 @@ class SpecialTokens:
         # Text that the vocabulary does not cover is the unknown token, as it should be.
         self._numbers = np.array(sorted(set(special.values()) - {tokenizer.unk_token_id}), np.int64)
 
+    def highest_of_text(self) -> int:
+        """Return the highest id that text may have, which is never that of a special token."""
+        numbers = np.fromiter(self._tokenizer.get_vocab().values(), np.int64)
+        return int(numbers[~np.isin(numbers, self._numbers)].max(initial=0))
+
     def clean(self, sentence: str) -> str:
         """Return a corpus sentence without the characters that disguises are made of."""
         return self._private.sub(_REPLACEMENT, sentence)
