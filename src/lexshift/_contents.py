@@ -96,9 +96,8 @@ def _scanned_rows(occurrences: Occurrences, target: int) -> tuple[pa.Table, int]
 
 def _stored_rows(store: Siblings, word: str, label: str) -> tuple[pa.Table, int]:
     begin, end = store.rows(word, label)
-    entry = store.index["words"][store.words.index(word)]
     rows = store.occurrences.slice(begin, end - begin).drop_columns(["word", "corpus"])
-    return rows, int(entry["found"][store.corpora.index(label)])
+    return rows, store.found(word, label)
 
 
 def _entry(label: str, occurrences: Occurrences) -> dict[str, Any]:

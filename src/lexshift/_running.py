@@ -122,15 +122,22 @@ def run_record(
     asked: Targets,
     rate: float,
     siblings: Siblings,
-    corpora: tuple[Place, Place],
-    labels: tuple[str, str],
+    corpora: Sequence[Place],
+    labels: Sequence[str],
     scores: Iterable[WordScore],
 ) -> dict[str, Any]:
-    """All that is needed to repeat a comparison."""
+    """Return the provenance record written to run.json: settings, corpora, checksums and package versions.
+
+    ``corpora`` and ``labels`` are the paths and names of the corpora of ``siblings``, in the same order.
+    """
     tested = list(scores)
     told = [
-        {"path": as_text(os.fspath(path)), "name": label, **{k: v for k, v in entry.items() if k != "label"}}
-        for path, label, entry in zip(corpora, labels, siblings.index["corpora"], strict=True)
+        {
+            "path": as_text(os.fspath(path)),
+            "name": label,
+            **{k: v for k, v in siblings.corpus(stored).items() if k != "label"},
+        }
+        for path, label, stored in zip(corpora, labels, siblings.corpora, strict=True)
     ]
     return {
         "lexshift": __version__,

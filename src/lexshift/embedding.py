@@ -89,7 +89,8 @@ def embed(
     Returns
     -------
     Siblings
-        ``siblings["plane"].old`` is an array ready for ``SSCD.score``.
+        ``siblings["plane"].old`` is an array ready for ``SSCD.score``. Its corpora are those of this call in the order
+        given, whatever else the store holds.
 
     Examples
     --------
@@ -242,18 +243,30 @@ class _Job:
             self._refuse_changed(store, scanned)
         targets = self._present(targets, scanned, store)
         contents = gather(targets.forms, list(forms), scanned, store)
-        return complete(folder, contents, store, self.encoder, self.settings, self.monitor)
+        complete_store = complete(folder, contents, store, self.encoder, self.settings, self.monitor)
+        return complete_store.select(list(scanned))
 
     def _scanned(self, targets: Targets, store: Siblings | None) -> dict[str, Occurrences]:
         if self.by is None:
-            known = store.corpora if store is not None else ()
+            known = store.corpora if store is not None else []
             check_periods(self.encoder, list(dict.fromkeys([*known, *self.corpora])))
+            self._refuse_other_order(known)
             return {label: self._scan(label, path, targets) for label, path in self.corpora.items()}
         ((label, path),) = self.corpora.items()
         progress = reading_stage(self.monitor, f"reading {label}")
         found = find_in_periods(path, targets, self.by, self.reading, self.max_per_word, self.seed, progress)
         check_periods(self.encoder, list(found))
         return found
+
+    def _refuse_other_order(self, known: list[str]) -> None:
+        """Refuse another order of the store's corpora if the encoder takes its periods from that order."""
+        periods = getattr(self.encoder, "periods", ())
+        given = [label for label in self.corpora if label in known]
+        if periods and not set(periods) & set(given) and given != [label for label in known if label in given]:
+            raise UserError(
+                f"the model tells periods apart by the order of the corpora, and the store has them in the order "
+                f"{', '.join(known)}, not {', '.join(given)}; give them in this order or choose another folder (--out)"
+            )
 
     def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
         progress = reading_stage(self.monitor, f"reading {label}")

@@ -159,7 +159,7 @@ class Result:
 
     def corpus(self, period: str) -> dict[str, Any]:
         """What is known of the old or the new corpus: files, bytes, words, passages, and what was skipped."""
-        return self.siblings.index["corpora"][self.side(period)]
+        return self.siblings.corpus(self.siblings.corpora[self.side(period)])
 
     def count(self, verdict: str) -> int:
         """How many words have a verdict."""

@@ -9,12 +9,13 @@ are first read.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import mmap
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,8 @@ class Siblings(Mapping[str, "WordSiblings"]):
     Attributes
     ----------
     words, corpora : list of str
-        The target words, and the labels of the corpora.
+        The target words, and the labels of the corpora: those of the call that made this object, in the order in which
+        they were given, or all corpora of the store in the order in which they were added.
     settings : dict
         All that shaped the vectors.
     fingerprint : str
@@ -66,7 +68,8 @@ class Siblings(Mapping[str, "WordSiblings"]):
         self.path = Path(path)
         self.index, self._vectors, self._table = _opened(self.path)
         self.words: list[str] = [entry["word"] for entry in self.index["words"]]
-        self.corpora: list[str] = [entry["label"] for entry in self.index["corpora"]]
+        self._columns = {entry["label"]: i for i, entry in enumerate(self.index["corpora"])}
+        self.corpora: list[str] = list(self._columns)
         self.settings: dict[str, Any] = self.index["settings"]
         self.fingerprint: str = self.index["fingerprint"]
         self.skipped: dict[str, dict[str, int]] = {c["label"]: c["skipped"] for c in self.index["corpora"]}
@@ -88,6 +91,28 @@ class Siblings(Mapping[str, "WordSiblings"]):
         rows, dimensions = self.index["rows"], self.index["dimensions"]
         return f"Siblings({str(self.path)!r}: {len(self)} words, {rows} vectors of {dimensions} dimensions)"
 
+    def select(self, corpora: Sequence[str]) -> Siblings:
+        """Return the same store with these corpora only, in this order.
+
+        Parameters
+        ----------
+        corpora : sequence of str
+            Labels of corpora of the store.
+        """
+        chosen = copy.copy(self)
+        chosen.corpora = [self.corpus(label)["label"] for label in corpora]
+        chosen.skipped = {label: self.corpus(label)["skipped"] for label in corpora}
+        return chosen
+
+    def corpus(self, label: str) -> dict[str, Any]:
+        """Return what the store records of a corpus: its content, sizes, and what was skipped."""
+        return self.index["corpora"][self._column(label)]
+
+    def _column(self, label: str) -> int:
+        if label not in self._columns:
+            raise KeyError(f"the store {str(self.path)!r} has no corpus {label!r}; it has {', '.join(self._columns)}")
+        return self._columns[label]
+
     @property
     def vectors(self) -> Matrix:
         """All vectors, (rows, d), mapped read-only; :meth:`check` compares them with their checksums."""
@@ -105,26 +130,26 @@ class Siblings(Mapping[str, "WordSiblings"]):
         """How many vectors each word has in each corpus."""
         import pandas as pd
 
-        rows = [[end - begin for begin, end in entry["rows"]] for entry in self.index["words"]]
+        columns = [self._column(label) for label in self.corpora]
+        ends = ([entry["rows"][column] for column in columns] for entry in self.index["words"])
+        rows = [[end - begin for begin, end in row] for row in ends]
         return pd.DataFrame(rows, index=pd.Index(self.words, name="word"), columns=self.corpora)
 
     def rows(self, word: str, corpus: str) -> tuple[int, int]:
         """First row and last + 1 of a word in a corpus."""
-        if corpus not in self.corpora:
-            raise KeyError(f"the store {str(self.path)!r} has no corpus {corpus!r}; it has {', '.join(self.corpora)}")
-        begin, end = self._entries[word]["rows"][self.corpora.index(corpus)]
+        begin, end = self._entries[word]["rows"][self._column(corpus)]
         return begin, end
 
     def found(self, word: str, corpus: str) -> int:
         """How often a word occurs in a corpus, of which some may have no vector; 0 if the store has no such word."""
-        return int(self._entries[word]["found"][self.corpora.index(corpus)]) if word in self._entries else 0
+        return int(self._entries[word]["found"][self._column(corpus)]) if word in self._entries else 0
 
     def group(self, word: str, corpus: str) -> Matrix:
         """The vectors of a word in a corpus, (n, d), without a copy, checked when they are first read."""
         begin, end = self.rows(word, corpus)
         vectors = self.vectors[begin:end]
         if (word, corpus) not in self._checked:
-            if checksum(vectors) != self._entries[word]["checksums"][self.corpora.index(corpus)]:
+            if checksum(vectors) != self._entries[word]["checksums"][self._column(corpus)]:
                 where = f"rows {begin} to {end - 1} of {str(self.path / VECTORS)!r}"
                 raise UserError(
                     f"the vectors of {word!r} in {corpus!r} ({where}) are not what was written: the file is damaged, "
@@ -138,7 +163,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
         _check_table(self.path, self._table, self.index)
         self._checked.clear()
         for word in self.words:
-            for corpus in self.corpora:
+            for corpus in self._columns:
                 self.group(word, corpus)
 
 

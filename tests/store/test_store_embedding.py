@@ -606,7 +606,8 @@ def test_words_and_a_corpus_can_be_added_at_once(tmp_path: Path) -> None:
         out=tmp_path / "store",
         labels=["old", "new", "third"],
     )
-    assert (store.words, store.corpora) == (["plane", "mouse", "cell phone"], ["old", "third", "new"])
+    assert (store.words, store.corpora) == (["plane", "mouse", "cell phone"], ["old", "new", "third"])
+    assert Siblings(store.path).corpora == ["old", "third", "new"]
     files = {
         "old": ("a.txt", OLD),
         "third": ("c.txt", ["a plane", "the cell phone of the mouse"]),

@@ -37,7 +37,7 @@ def summary(store: Siblings) -> None:
         out.print(f"{corpus['label']}: {amount} of {files} ({splits}), {size(corpus['bytes'])}", soft_wrap=True)
         for reason, n in corpus["skipped"].items():
             out.print(f"  skipped or altered: {n:,} {reason}", style="yellow", soft_wrap=True)
-    lonely = [word for word, counts in zip(store.words, store.counts.to_numpy(), strict=True) if (counts == 0).any()]
+    lonely = [entry["word"] for entry in index["words"] if any(begin == end for begin, end in entry["rows"])]
     if lonely:
         shown = ", ".join(lonely[:10]) + (", ..." if len(lonely) > 10 else "")
         out.print(f"{len(lonely)} words do not occur in every corpus: {shown}", style="yellow", soft_wrap=True)
@@ -47,8 +47,8 @@ def counts_table(store: Siblings) -> None:
     """How many occurrences each word has."""
     table = Table(box=None, header_style="bold")
     table.add_column("word")
-    for label in store.corpora:
-        table.add_column(Text(label), justify="right")
+    for corpus in store.index["corpora"]:
+        table.add_column(Text(corpus["label"]), justify="right")
     for entry in store.index["words"]:
         cells = []
         for (begin, end), found in zip(entry["rows"], entry["found"], strict=True):

@@ -103,8 +103,7 @@ def _word(result: Trace, row: dict[str, Any], most: int) -> dict[str, Any]:
 
 def _found(result: Trace, word: str) -> list[int]:
     """How often a word occurs in each period, of which some may not have been embedded."""
-    entry = next((entry for entry in result.siblings.index["words"] if entry["word"] == word), None)
-    return [0] * len(result.periods) if entry is None else [int(n) for n in entry["found"]]
+    return [result.siblings.found(word, period) for period in result.periods]
 
 
 def _sentences(result: Trace, word: str, period: str, most: int) -> list[list[str]]:

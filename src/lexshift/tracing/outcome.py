@@ -35,7 +35,7 @@ class Trace:
     Parameters
     ----------
     siblings : Siblings
-        The store: every usage and its vector; its corpora are the periods.
+        Every usage and its vector; its corpora are the periods, the earliest first.
     asked : sequence of str
         The words that were asked about.
     steps : sequence of Step
@@ -77,7 +77,7 @@ class Trace:
     @property
     def periods(self) -> list[str]:
         """What the periods are called, the earliest first."""
-        return self.siblings.corpora
+        return list(self.siblings.corpora)
 
     @property
     def settings(self) -> dict[str, Any]:

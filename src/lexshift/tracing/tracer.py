@@ -178,7 +178,7 @@ def trace(
             rows = siblings.group(word, periods[period])
             return rows if fitted is None else fitted.apply(rows)
 
-        sizes = [entry["passages"] for entry in siblings.index["corpora"]] if normalised else None
+        sizes = [siblings.corpus(period)["passages"] for period in periods] if normalised else None
         pairs = {kind: [step.pair for step in walked if step.kind == kind] for kind in KINDS}
         scores, used = score_pairs(
             list(pairs.values()),

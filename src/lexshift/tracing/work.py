@@ -146,7 +146,6 @@ def run_of(
     scores: Iterable[WordScore],
 ) -> dict[str, Any]:
     """All that is needed to repeat a trace; "corpora" are its periods."""
-    record: Callable[..., dict[str, Any]] = run_record
     paths = list(corpora) * len(siblings.corpora) if len(corpora) == 1 else corpora
-    told = record(settings, asked, rate, siblings, paths, siblings.corpora, scores)
+    told = run_record(settings, asked, rate, siblings, paths, siblings.corpora, scores)
     return {**told, "versions": {**told["versions"], "ruptures": version("ruptures")}}
