@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from lexshift import SSCD, Gaussian, Metric, published, register, search_rate, sweep
+import lexshift
+from lexshift import SSCD, Gaussian, Metric, UserError, published, register, search_rate, sweep
 from lexshift.distance import CLOSED_FORM, get
+from lexshift.embedding import ENCODING
 
 RNG = np.random.default_rng(0)
 OLD, NEW = RNG.normal(size=(6, 4)), RNG.normal(1, 1, (7, 4))
@@ -294,3 +298,49 @@ def test_a_metric_that_comes_out_as_nan_is_refused_by_name() -> None:
 )
 def test_numbers_of_any_kind_are_rates(rate: Any) -> None:
     assert SSCD(rate=rate).score(OLD, NEW).swap_count == round(6 * float(rate))
+
+
+# -------------------------------------------------------------------------------------------- unknown keyword arguments
+
+
+class _Encoder:
+    def encode(self, sentences: list[str], spans: list[tuple[int, int]]) -> Any:  # noqa: ARG002
+        raise AssertionError("nothing is to be encoded")
+
+
+@pytest.mark.parametrize("model", [_Encoder(), "minilm", "no/such/model"], ids=["encoder", "name", "missing"])
+@pytest.mark.parametrize(
+    ("function", "option", "said"),
+    [
+        ("compare", "top_word", "compare has no argument 'top_word'; did you mean 'top_words'?"),
+        ("compare", "encodng", "compare has no argument 'encodng'; did you mean 'encoding'?"),
+        ("compare", "qqq", "compare has no argument 'qqq'"),
+        ("trace", "lables", "trace has no argument 'lables'; did you mean 'labels'?"),
+        ("discover", "batch_token", "discover has no argument 'batch_token'; did you mean 'batch_tokens'?"),
+        ("discover", "words", "discover takes no words, as it looks at all of them; compare and trace take words"),
+        ("embed", "max_per_words", "embed has no argument 'max_per_words'; did you mean 'max_per_word'?"),
+        ("embed_usages", "split", "embed_usages has no argument 'split'"),
+        ("simulate", "langauge", "simulate has no argument 'langauge'; did you mean 'language'?"),
+        ("power", "langauge", "power has no argument 'langauge'; did you mean 'language'?"),
+    ],
+)
+def test_an_unknown_argument_is_named_before_anything_is_read(
+    tmp_path: Path, model: Any, function: str, option: str, said: str
+) -> None:
+    call = getattr(lexshift, function)
+    given: dict[str, Any] = {} if function == "simulate" else {"model": model}
+    if function in ("compare", "trace", "embed"):
+        given["words"] = ["mouse"]
+    if function != "power":
+        given["out"] = tmp_path / "out"
+    places = [None] if function == "embed_usages" else [tmp_path / "none.txt", tmp_path / "no.txt"]
+    with pytest.raises(UserError) as caught:
+        call(*places, **given, **{option: ["mouse"]})
+    assert str(caught.value) == said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_options_of_an_encoder_are_those_that_it_takes() -> None:
+    parameters = inspect.signature(lexshift.encode.HuggingFaceEncoder).parameters.values()
+    taken = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY} - {"name", "adaptation"}
+    assert set(ENCODING) == taken | {"revision"}

@@ -63,7 +63,7 @@ COLUMNS = [
 ]
 NUMBERS = ["score", "low", "high", "p", "q", "e_original", "e_swap"]
 FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
-FILES = {"scores.csv", "scores.parquet", "run.json", "report.html", "space.npz", "store"}
+FILES = {"scores.csv", "scores.parquet", "run.json", "report.html", "space.npz", "store", ".lock"}
 DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, keep=0.25)
 
 
@@ -740,6 +740,9 @@ def test_a_run_leaves_its_scores_its_settings_its_page_and_its_store(saved: tupl
 def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path], paths: Paths) -> None:
     result, out = saved
     run = json.loads((out / "run.json").read_text("utf-8"))
+    assert run.pop("kind") == "comparison"
+    assert set(run.pop("files")) == FILES - {"run.json", "store", ".lock"}
+    assert re.fullmatch(r"[0-9a-f]{64}", run.pop("sha256"))
     assert run == result.run
     assert run["settings"] == result.settings
     defaults = {name: parameter.default for name, parameter in inspect.signature(compare).parameters.items()}
@@ -915,7 +918,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_as_if_it_had_not_been(
     stopped, resumed, unstopped = Toy(stop_at=4), Toy(), Toy()
     with pytest.raises(KeyboardInterrupt):
         made(paths, words, model=stopped, out=tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["store"]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"store", ".lock"}
     result = made(paths, words, model=resumed, out=tmp_path / "out")
     made(paths, words, model=unstopped)
     assert len(stopped.calls) == 4
@@ -981,7 +984,7 @@ def test_a_disk_that_is_full_while_vectors_are_written_is_told_in_a_sentence(
     text = complaint(paths, out=tmp_path / "out")
     assert text.startswith("the disk is full while writing ")
     assert str(tmp_path / "out") in text
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"store"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"store", ".lock"}
 
 
 @pytest.mark.parametrize("method", ["to_csv", "to_parquet"])
@@ -1007,4 +1010,4 @@ def test_a_disk_that_is_full_while_a_result_is_saved_leaves_no_half_of_a_file(
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(UserError, match=r"^the disk is full while writing .*: make room"):
         save(saved[0], tmp_path / "there")
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"]

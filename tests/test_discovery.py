@@ -169,7 +169,7 @@ def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
         elif stage == "scoring":
             patch.setattr("lexshift.scale.scored.as_table", stopping(lambda *_: None, 0))
         elif stage == "saving":
-            patch.setattr("lexshift.result.Result.save", stopping(lambda *_: None, 0))
+            patch.setattr("lexshift._results.ResultsFolder.save", stopping(lambda *_: None, 0))
         else:
             patch.setattr(Local, "map", stopping(Local.map, 1 if stage == "counting" else 3))
         with pytest.raises(KeyboardInterrupt):
@@ -254,6 +254,11 @@ def test_a_store_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> N
 def test_a_store_of_a_comparison_is_refused(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     lexshift.compare(folder / "1900s", folder / "2000s", ["mouse"], model=Bag(), resamples=20, out=out, monitor=False)
+    with pytest.raises(UserError, match="holds a comparison; choose another one for the discovery"):
+        run(folder, out)
+    for path in out.iterdir():
+        if path.is_file():
+            path.unlink()
     with pytest.raises(UserError, match="shared between words"):
         run(folder, out)
 

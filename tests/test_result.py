@@ -185,9 +185,11 @@ def test_a_result_can_be_saved_wherever_one_likes(result: Result, tmp_path: Path
         "run.json",
         "report.html",
         "space.npz",
+        ".lock",
     }
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "scores.parquet"), result.table, check_exact=True)
-    assert json.loads((folder / "run.json").read_text("utf-8")) == result.run
+    run = json.loads((folder / "run.json").read_text("utf-8"))
+    assert {name: run[name] for name in result.run} == result.run
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     result.save(str(folder))
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import numbers
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -119,6 +120,20 @@ def choice(value: Any, name: str, choices: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(value), known, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     raise UserError(f"{name} must be one of {', '.join(known)}; got {value!r}. {hint}".rstrip())
+
+
+def keywords(given: Iterable[str], known: Iterable[str], function: Callable[..., Any]) -> None:
+    """Raise for the first keyword argument that a function does not take, naming the one that was probably meant.
+
+    ``given`` are keyword arguments that the signature of the function does not name, ``known`` those of them that it
+    passes on.
+    """
+    allowed = tuple(known)
+    for name in given:
+        if name not in allowed:
+            near = difflib.get_close_matches(name, [*inspect.signature(function).parameters, *allowed], n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise UserError(f"{function.__name__} has no argument {name!r}{hint}")
 
 
 def sizes(corpus_sizes: Any) -> tuple[int, int] | None:

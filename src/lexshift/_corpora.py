@@ -1,4 +1,4 @@
-"""What two corpora are called, and what is no pair of corpora or no place for results."""
+"""What two corpora are called, and what is no pair of corpora."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.errors import UserError
-from lexshift.result import FILES, PERIODS, RUN
+from lexshift.result import PERIODS
 
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # bidirectional controls
@@ -33,15 +33,6 @@ def refuse_same(old: Place, new: Place) -> None:
         raise UserError(f"both corpora are {os.fspath(old)!r}; give two different ones, the old one first")
     if len(sources[0]) == len(sources[1]) == 1 and filecmp.cmp(sources[0][0], sources[1][0], shallow=False):
         raise UserError(f"{os.fspath(old)!r} and {os.fspath(new)!r} hold the same text; give two different corpora")
-
-
-def refuse_other_files(folder: Path) -> None:
-    """Results take the place of earlier results, never of anything else."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"the results {str(folder)!r} would be a folder, but there is a file of that name")
-    there = [name for name in FILES if (folder / name).exists()]
-    if there and RUN not in there:
-        raise UserError(f"{str(folder / there[0])!r} is not from a comparison; choose another folder (--out)")
 
 
 def corpus_labels(old: Place, new: Place, labels: Sequence[str] | None) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, get_args
@@ -14,10 +14,11 @@ from lexshift import __version__, _checks, swap
 from lexshift._corpora import Place
 from lexshift._staging import Permutations
 from lexshift._typing import Pairs
+from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import as_text
 from lexshift.corpus.targets import Match, Targets
 from lexshift.distance.metric import Metric, get
-from lexshift.embedding import READING
+from lexshift.embedding import ENCODING, PRECISIONS, READING
 from lexshift.errors import UserError
 from lexshift.scoring import WordScore
 from lexshift.siblings import Siblings
@@ -82,6 +83,15 @@ def checked_settings(
         "confidence": 0.95,
         "match": match,
     }
+
+
+def split_options(function: Callable[..., Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split the options of a function into those of :func:`lexshift.embed` and those of its encoder; refuse others."""
+    _checks.keywords(options, (*EMBEDDING, *ENCODING), function)
+    _checks.choice(options.get("precision", PRECISIONS[0]), "precision", PRECISIONS)
+    Reading(**{name: value for name, value in options.items() if name in READING})
+    embedding = {name: value for name, value in options.items() if name in EMBEDDING}
+    return embedding, {name: value for name, value in options.items() if name not in EMBEDDING}
 
 
 def default_keep(metric: str | Metric) -> float:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 from lexshift import _checks, swap
 from lexshift._choosing import choose_words
-from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_files, refuse_same
-from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record
+from lexshift._corpora import Place, corpus_labels, later_first, refuse_same
+from lexshift._results import check_results, check_store, open_results
+from lexshift._running import METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record, split_options
 from lexshift._staging import Permutations
 from lexshift.corpus.targets import Words, read_targets
 from lexshift.distance.metric import Metric
@@ -18,7 +19,7 @@ from lexshift.embedding import embed
 from lexshift.encode import as_encoder
 from lexshift.monitor import Monitor
 from lexshift.progress import watching
-from lexshift.result import PERIODS, Result
+from lexshift.result import COMPARISON, PERIODS, Result
 from lexshift.scoring import score
 from lexshift.space import fit_space
 
@@ -118,6 +119,7 @@ def compare(
     >>> sorted(result.table["word"])
     ['bread', 'mouse']
     """
+    reading, encoding = split_options(compare, options)
     sscd, settings = checked_settings(
         metric=metric,
         strategy=strategy,
@@ -135,17 +137,17 @@ def compare(
         match=match,
     )
     choice = (_checks.positive(min_count, "min_count"), _checks.positive(top_words, "top_words"))
-    refuse_same(old, new)
     if out is not None:
-        refuse_other_files(Path(out))
+        check_store(check_results(out, COMPARISON) / STORE, PERIODS)
+    refuse_same(old, new)
     names = corpus_labels(old, new, labels)
     language = options.get("language", "en")
     asked = None if words is None else read_targets(words, match, language)
-    with watching(monitor or False) as heard:
+    with watching(monitor or False) as heard, ExitStack() as opened:
         if later_first(old, new):
             heard.note(f"by its name {names[0]} is later than {names[1]}: was the old corpus meant to come first?")
-        encoder = as_encoder(model, **{name: value for name, value in options.items() if name not in EMBEDDING})
-        reading = {name: value for name, value in options.items() if name in EMBEDDING}
+        encoder = as_encoder(model, **encoding)
+        results = None if out is None else opened.enter_context(open_results(out, COMPARISON))
         if asked is None:
             frequent, chosen = choose_words(old, new, match, choice, reading, heard)
             settings |= {"min_count": choice[0], "top_words": choice[1], **chosen}
@@ -155,7 +157,7 @@ def compare(
             new,
             words=asked.forms,
             model=encoder,
-            out=None if out is None else Path(out) / STORE,
+            out=None if results is None else results.path / STORE,
             labels=PERIODS,
             match=match,
             max_per_word=max_per_word,
@@ -174,8 +176,8 @@ def compare(
         )
         run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), names, scores.words.values())
         result = Result(siblings, asked.words, scores, names, run, fitted)
-        if out is not None:
+        if results is not None:
             heard.stage("report", 1, "pages")
-            result.save(out)
+            results.save(result.run, result.contents)
             heard.advance(1, 1)
     return result

@@ -6,19 +6,20 @@ import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from lexshift._files import disk_faults, write_whole
+from lexshift._results import Kind
 from lexshift.corpus.vocabulary import Vocabulary
-from lexshift.result import Result
+from lexshift.result import COMPARISON, Result
 from lexshift.scale.control import against_similar
 
 if TYPE_CHECKING:
     import pandas as pd
 
 VOCABULARY = "vocabulary.csv"
+DISCOVERY = Kind("discovery", (*COMPARISON.files, VOCABULARY))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +47,8 @@ class Discovery(Result):
     >>> len(found.table), list(found.table.columns[-4:])
     (20, ['spread', 'expected', 'excess', 'above'])
     """
+
+    kind: ClassVar[Kind] = DISCOVERY
 
     vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary([], None, "", 0))
     spreads: dict[str, float] = field(default_factory=dict)
@@ -76,11 +79,11 @@ class Discovery(Result):
         folder : str or path
             Where to; it is made if it is not there.
         """
-        place = super().save(folder)
-        text = self.words_table().to_csv(index=False)
-        with disk_faults(place):
-            write_whole(place / VOCABULARY, lambda file: file.write(text.encode()))
-        return place
+        return super().save(folder)
+
+    def contents(self) -> dict[str, bytes]:
+        """Return the content of the files that :meth:`save` writes, without run.json, by their names."""
+        return super().contents() | {VOCABULARY: self.words_table().to_csv(index=False).encode()}
 
     def words_table(self) -> pd.DataFrame:
         """All words of the vocabulary, the most frequent first: counts, share of capital letters, why left out."""

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from lexshift import _checks, swap
 from lexshift._contents import gather
-from lexshift._corpora import Place, corpus_labels, later_first, refuse_other_files, refuse_same
-from lexshift._files import disk_faults, one_writer
-from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record
+from lexshift._corpora import Place, corpus_labels, later_first, refuse_same
+from lexshift._results import ResultsFolder, check_results, check_store, open_results
+from lexshift._running import METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record, split_options
 from lexshift._settings import digest
 from lexshift._staging import Permutations
 from lexshift._storing import check_periods, complete, in_folder, refuse_other
@@ -24,9 +24,9 @@ from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
 from lexshift.corpus.vocabulary import Vocabulary, choose_vocabulary
-from lexshift.discovered import Discovery
+from lexshift.discovered import DISCOVERY, Discovery
 from lexshift.distance.metric import Metric
-from lexshift.embedding import PRECISIONS, READING, settings_of
+from lexshift.embedding import PRECISIONS, settings_of
 from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor, reading_stage
@@ -130,6 +130,9 @@ def discover(
     >>> "mouse" in found.words, "the" in found.words
     (True, False)
     """
+    if "words" in options:
+        raise UserError("discover takes no words, as it looks at all of them; compare and trace take words")
+    embedded, encoding = split_options(discover, options)
     sscd, settings = checked_settings(
         metric=metric,
         strategy=strategy,
@@ -148,15 +151,14 @@ def discover(
     )
     settings["min_count"] = _checks.positive(min_count, "min_count")
     settings["top_words"] = None if top_words is None else _checks.positive(top_words, "top_words")
-    precision = _checks.choice(options.get("precision", PRECISIONS[0]), "precision", PRECISIONS)
-    reading = Reading(**{name: value for name, value in options.items() if name in READING})
-    encoding = {name: value for name, value in options.items() if name not in EMBEDDING}
-    refuse_same(old, new)
+    precision = embedded.pop("precision", PRECISIONS[0])
+    reading = Reading(**embedded)
     if out is not None:
-        refuse_other_files(Path(out))
+        check_store(check_results(out, DISCOVERY) / STORE, PERIODS)
+    refuse_same(old, new)
     labelled = corpus_labels(old, new, labels)
     parts = {label: parts_of(corpus) for label, corpus in zip(PERIODS, (old, new), strict=True)}
-    with watching(monitor or False) as heard, _folder(out) as folder:
+    with watching(monitor or False) as heard, _folder(out) as (folder, saved):
         if later_first(old, new):
             heard.note(
                 f"by its name {labelled[0]} is later than {labelled[1]}: was the old corpus meant to come first?"
@@ -202,25 +204,22 @@ def discover(
         run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), labelled, scores.words.values())
         spreads = for_each(pairs, lambda word: spread(*pairs[word]))
         found = Discovery(siblings, asked.words, scores, labelled, run, fitted, vocabulary, spreads)
-        if out is not None:
+        if saved is not None:
             heard.stage("report", 1, "pages")
-            found.save(out)
+            saved.save(found.run, found.contents)
             heard.advance(1, 1)
     return found
 
 
 @contextmanager
-def _folder(out: Place | None) -> Iterator[Path]:
-    """The folder of the run, which has one writer; without one, a folder that is gone with the run."""
+def _folder(out: Place | None) -> Iterator[tuple[Path, ResultsFolder | None]]:
+    """Open the folder of the run and its results; without one, make a folder that is removed after the run."""
     if out is None:
         with tempfile.TemporaryDirectory(prefix="lexshift-") as temporary:
-            yield Path(temporary)
+            yield Path(temporary), None
         return
-    folder = Path(out)
-    with disk_faults(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    with one_writer(folder):
-        yield folder
+    with open_results(out, DISCOVERY) as saved:
+        yield saved.path, saved
 
 
 @dataclass

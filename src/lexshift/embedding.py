@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("float32", "float16")
 READING = tuple(field.name for field in fields(Reading))
+ENCODING = ("layers", "pooling", "window", "markers", "device", "dtype", "batch_tokens", "revision")
+"""The options of :func:`lexshift.encode.as_encoder`."""
 
 
 def embed(
@@ -111,6 +113,7 @@ def embed(
            [21.,  2.],
            [21., 15.]], dtype=float32)
     """
+    _checks.keywords(options, (*READING, *ENCODING), embed)
     if not corpora:
         raise UserError("there is no corpus to read; give at least one, two to compare")
     _checks.choice(precision, "precision", PRECISIONS)
@@ -179,6 +182,7 @@ def embed_usages(
     >>> embed_usages(usages, model=Lengths())["mouse"].new
     array([[16.,  3.]], dtype=float32)
     """
+    _checks.keywords(options, ENCODING, embed_usages)
     _checks.choice(precision, "precision", PRECISIONS)
     contents = given(usages, labels)
     encoder = as_encoder(model, **options)

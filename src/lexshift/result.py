@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from lexshift import _checks
-from lexshift._files import disk_faults, write_whole
+from lexshift._results import Kind, open_results
 from lexshift._staging import too_coarse
 from lexshift._typing import Matrix
 from lexshift.errors import UserError
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 CHANGED, STABLE, TOO_FEW = "changed", "stable", "too few"
 VERDICTS = (CHANGED, STABLE, TOO_FEW)
-SCORES_CSV, SCORES_PARQUET, RUN, REPORT = "scores.csv", "scores.parquet", "run.json", "report.html"
-SPACE = "space.npz"
-FILES = (SCORES_CSV, SCORES_PARQUET, RUN, REPORT, SPACE)
+SCORES_CSV, SCORES_PARQUET, REPORT, SPACE = "scores.csv", "scores.parquet", "report.html", "space.npz"
+COMPARISON = Kind("comparison", (SCORES_CSV, SCORES_PARQUET, SPACE, REPORT))
 PERIODS = ("old", "new")
 _MANY, _MOST = 10, 0.8  # of so many words tested, the share called changed that calls for caution
 
@@ -68,6 +67,8 @@ class Result:
     >>> result.word("mouse").usages("new").columns.tolist()
     ['sentence', 'start', 'end', 'leaning', 'file', 'line', 'date']
     """
+
+    kind: ClassVar[Kind] = COMPARISON
 
     siblings: Siblings
     words: Sequence[str]
@@ -136,21 +137,21 @@ class Result:
         folder : str or path
             Where to; it is made if it is not there.
         """
-        place = Path(folder)
-        if place.exists() and not place.is_dir():
-            raise UserError(f"the results {str(place)!r} would be a folder, but there is a file of that name")
-        with disk_faults(place):
-            place.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(self.run, indent=1, ensure_ascii=False) + "\n"
-            write_whole(place / RUN, lambda file: file.write(text.encode()))
-            write_whole(place / SCORES_CSV, lambda file: file.write(self.table.to_csv(index=False).encode()))
-            write_whole(place / SCORES_PARQUET, lambda file: self.table.to_parquet(file, index=False))
-            if self.space is not None:
-                write_whole(place / SPACE, self.space.write)
-            else:
-                (place / SPACE).unlink(missing_ok=True)  # of a run before
-        self.report(place / REPORT)
-        return place
+        with open_results(folder, self.kind) as results:
+            results.save(self.run, self.contents)
+        return results.path
+
+    def contents(self) -> dict[str, bytes]:
+        """Return the content of the files that :meth:`save` writes, without run.json, by their names."""
+        from lexshift.report.page import render
+
+        parquet, space = BytesIO(), BytesIO()
+        self.table.to_parquet(parquet, index=False)
+        files = {SCORES_CSV: self.table.to_csv(index=False).encode(), SCORES_PARQUET: parquet.getvalue()}
+        if self.space is not None:
+            self.space.write(space)
+            files[SPACE] = space.getvalue()
+        return files | {REPORT: render(self).encode("utf-8", "replace")}
 
     def side(self, period: str) -> int:
         """0 for the old corpus and 1 for the new one, by "old" and "new" or by their labels."""

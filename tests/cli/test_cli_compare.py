@@ -183,7 +183,7 @@ def test_the_results_are_in_a_folder_that_is_named_after_the_corpora(shell: Shel
     shell.compare("corpora/1950s.txt", "corpora/2010s.txt", "--words", "mouse")
     assert set(os.listdir()) - before == {"lexshift-1950s-2010s"}
     files = {path.name for path in Path("lexshift-1950s-2010s").iterdir()}
-    assert files == {"scores.csv", "scores.parquet", "run.json", "report.html", "space.npz", "store"}
+    assert files == {"scores.csv", "scores.parquet", "run.json", "report.html", "space.npz", "store", ".lock"}
 
 
 def test_out_names_another_folder_and_is_made_with_its_parents(shell: Shell) -> None:
@@ -486,7 +486,7 @@ def test_a_folder_with_other_files_where_the_store_would_be_is_refused(shell: Sh
     (shell.folder / "mine" / "store" / "thesis.doc").write_text("mine")
     said = shell.refused("--words", "mouse", "--out", "mine")
     assert f"the folder {str(Path('mine/store'))!r} holds other files; choose an empty or a new one" in said
-    assert os.listdir("mine") == ["store"]
+    assert set(os.listdir("mine")) == {"store", ".lock"}
     assert shell.toy.calls == 0
 
 
@@ -505,7 +505,7 @@ def test_a_folder_that_cannot_be_written_is_named(shell: Shell, monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(Path, "mkdir", refuse)
         said = shell.refused("--words", "mouse", "--out", "locked")
-    assert said == f"{str(Path('locked/store'))!r} cannot be written: Permission denied"
+    assert said == "'locked' cannot be written: Permission denied"
     assert shell.toy.calls == 0
 
 
@@ -561,7 +561,7 @@ def test_another_way_to_embed_needs_another_folder(shell: Shell, arguments: list
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize(
-    ("limit", "reached"), [(1_000, "store"), (25_000, "report.html")], ids=["for the store", "for the page"]
+    ("limit", "reached"), [(1_000, "store"), (25_000, "'results'")], ids=["for the store", "for the page"]
 )
 def test_a_disk_without_room_is_one_sentence_and_the_same_command_goes_on(
     shell: Shell, limit: int, reached: str
@@ -682,3 +682,19 @@ def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
     assert rows(whole)["mouse"][:2] == ["800", "800"]
     assert rows(whole)["mouse"][-1] == "changed"
     assert not first.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "out", ["", "1950s.txt", "1950s.txt/out", "x" * 300], ids=["empty", "a file", "inside", "long"]
+)
+@pytest.mark.parametrize("command", ["compare", "discover", "trace"])
+def test_a_folder_that_cannot_be_has_exit_status_2(shell: Shell, command: str, out: str) -> None:
+    said = only_sentence(shell.run(command, "1950s.txt", "2010s.txt", "--out", out))
+    assert "choose another" in said
+    assert sorted(os.listdir()) == ["1950s.txt", "2010s.txt"]
+
+
+@posix
+def test_a_folder_whose_name_is_not_text_is_as_good_as_any(shell: Shell) -> None:
+    shell.compare("--words", "mouse", "--out", os.fsdecode(b"\xff"))
+    assert Path(os.fsdecode(b"\xff"), "report.html").is_file()

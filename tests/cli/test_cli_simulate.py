@@ -105,8 +105,11 @@ def test_simulate_may_read_several_corpora(shell: Shell) -> None:
 
 
 def test_simulate_refuses_in_one_sentence(shell: Shell) -> None:
+    Path("old.txt").write_text("mine")
     said = shell.refused("simulate", "corpus.txt", "--out", ".", "--usages", "10")
-    assert "is not from a simulation that was finished; choose another folder (--out)" in said
+    assert (
+        said == "'old.txt' was not written by lexshift, or was changed since; move it or choose another folder (--out)"
+    )
     said = shell.refused("simulate", "corpus.txt", "--out", "planted", "--usages", "100")
     assert said.startswith("30 pairs of words with 101 sentences of each are asked for, but only 0 can be made")
     assert shell.run("simulate", "corpus.txt").exit_code == 2
@@ -158,3 +161,14 @@ def test_pairs_of_power_may_be_a_number(shell: Shell) -> None:
 )
 def test_power_refuses_in_one_sentence(shell: Shell, arguments: list[str], said: str) -> None:
     assert said in shell.refused("power", "corpus.txt", *arguments)
+
+
+def test_ctrl_c_ends_simulate_in_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lexshift.simulation.corpora.invent_names", interrupt)
+    done = shell.run("simulate", "corpus.txt", "-q", "--out", "planted", "--pairs", "pairs.tsv", "--usages", "10")
+    assert done.exit_code == 130
+    assert done.stderr == "error: stopped; run the same command again to simulate the corpora\n"
+    assert not Path("planted").exists()

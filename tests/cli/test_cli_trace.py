@@ -91,6 +91,7 @@ def test_one_corpus_by_decades(shell: Shell) -> None:
         "words.csv",
         "run.json",
         "trace.html",
+        ".lock",
     }
     shell.run("news.jsonl", "--by", "decade", "--date-column", "when", "-w", "mouse", "-q")
     assert Path("lexshift-trace-news-decade/trace.csv").is_file()

@@ -15,10 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift import _files, compare
+from lexshift import _files, _results, compare
 from lexshift.benchmark.loading import load, with_gold
 from lexshift.errors import UserError
-from lexshift.simulation import folder
 from lexshift.simulation.corpora import simulate
 from lexshift.simulation.folder import FILES
 
@@ -40,7 +39,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made(source: Path, out: Path, **options: Any) -> dict[str, str]:
     """The files of a simulation."""
     simulate(source, out=out, monitor=False, **options)
-    return {path.name: path.read_text("utf-8") for path in out.iterdir()}
+    return {path.name: path.read_text("utf-8") for path in out.iterdir() if path.name != ".lock"}
 
 
 def origins(lines: Sequence[str], name: str, pair: tuple[str, str]) -> Counter[str]:
@@ -174,11 +173,13 @@ def test_a_simulation_takes_the_place_of_an_earlier_one(source: Path, tmp_path: 
     assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=2, years=2, pattern="step")) == DATED
 
 
-@pytest.mark.parametrize("there", [["old.txt"], ["notes.md"], [*FILES, "notes.md"]], ids=["old", "notes", "more"])
+@pytest.mark.parametrize("there", [["old.txt"], ["simulate.json"], [*FILES, "notes.md"]], ids=["old", "record", "more"])
 def test_a_folder_with_other_files_is_refused_and_left_as_it_is(source: Path, tmp_path: Path, there: list[str]) -> None:
     for name in there:
         (tmp_path / name).write_text("mine")
-    with pytest.raises(UserError, match=r"is not from a simulation that was finished; choose another folder \(--out\)"):
+    with pytest.raises(
+        UserError, match=r"was not written by lexshift, or was changed since; move it or choose another"
+    ):
         simulate(source, out=tmp_path, pairs=PAIRS, usages=5, monitor=False)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(there, "mine")
 
@@ -202,10 +203,10 @@ def test_if_a_file_cannot_be_written_none_is_left(
         _files.write_bytes(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(folder, "write_bytes", full)
+        patch.setattr(_results, "write_bytes", full)
         with pytest.raises(UserError, match="the disk is full"):
             simulate(source, out=tmp_path / "out", pairs=PAIRS, usages=5, monitor=False)
-    assert list((tmp_path / "out").iterdir()) == []
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
     assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
 
 

@@ -73,7 +73,7 @@ def command(
 
     choice(form, "format", FORMATS)
     with interruptible(), Bars() as bars:
-        folder = out or default_out(old, new)
+        folder = default_out(old, new) if out is None else out
         found = discover(
             old,
             new,

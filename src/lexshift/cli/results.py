@@ -21,12 +21,12 @@ FORMATS = ("table", "csv", "json")
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C ends a run in one sentence; nothing that was done is lost."""
+def interruptible(message: str = "stopped; the same command goes on where it was") -> Iterator[None]:
+    """End a run that Ctrl-C interrupts with one sentence."""
     try:
         yield
     except KeyboardInterrupt:
-        complain("stopped; the same command goes on where it was")
+        complain(message)
         raise typer.Exit(130) from None
 
 

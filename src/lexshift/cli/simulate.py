@@ -34,12 +34,13 @@ def command(
     from rich.table import Table
     from rich.text import Text
 
+    from lexshift.cli.results import interruptible
     from lexshift.cli.terminal import out as console
     from lexshift.monitor import Silent
     from lexshift.progress import Bars, err
     from lexshift.simulation.corpora import simulate
 
-    with Bars() as bars:
+    with interruptible("stopped; run the same command again to simulate the corpora"), Bars() as bars:
         planted = simulate(
             *corpora,
             out=out,

@@ -81,7 +81,7 @@ def command(
 
     choice(form, "format", FORMATS)
     with interruptible(), Bars() as bars:
-        folder = out or default_out(corpora, by)
+        folder = default_out(corpora, by) if out is None else out
         result = trace(
             *corpora,
             words=words,

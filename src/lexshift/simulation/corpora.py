@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__, _checks
+from lexshift._results import check_results
 from lexshift._streams import check_seed, generator
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import as_text, find_sources
+from lexshift.embedding import READING
 from lexshift.monitor import Monitor
 from lexshift.progress import watching
-from lexshift.simulation.folder import SETTINGS, refuse_other_files, write
+from lexshift.simulation.folder import SIMULATION, write
 from lexshift.simulation.names import invent_names
 from lexshift.simulation.planting import (
     Plan,
@@ -105,6 +107,7 @@ def simulate(
     """
     import pandas as pd
 
+    _checks.keywords(options, READING, simulate)
     _checks.choice(pattern, "pattern", PATTERNS)
     least = _checks.MIN_ROWS if _two_corpora(pattern) else 1
     size = _checks.positive(USAGES[pattern] if usages is None else usages, "usages", least)
@@ -112,7 +115,7 @@ def simulate(
     given = None if pairs is None else read_pairs(pairs)
     count = _checks.positive(words, "words") if given is None else len(given)
     plans = _plans(pattern, count, size, 12 * _checks.positive(years, "years"), seed)
-    refuse_other_files(folder)
+    check_results(out, SIMULATION)
     for corpus in corpora:
         find_sources(corpus)
     with watching(monitor or False) as heard:
@@ -142,8 +145,7 @@ def simulate(
     told = [one.told(pattern) for one in planted]
     files = _two(planted, pattern, seed) if _two_corpora(pattern) else _dated(planted, pattern, seed)
     files["words.txt"] = "".join(f"{name}\n" for name in names)
-    files[SETTINGS] = json.dumps({**settings, "names": told}, indent=1, ensure_ascii=False) + "\n"
-    write(folder, files)
+    write(folder, {**settings, "names": told}, files)
     columns = ["word", "first", "second", "month" if pattern == "step" else "change"]
     return pd.DataFrame(told, columns=columns if pattern != "season" else columns[:3])
 

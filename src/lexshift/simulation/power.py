@@ -20,7 +20,7 @@ from lexshift._threads import for_each
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import find_sources
 from lexshift.distance.metric import Metric, get
-from lexshift.embedding import READING, embed_usages
+from lexshift.embedding import ENCODING, READING, embed_usages
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
@@ -116,6 +116,7 @@ def power(
     """
     import pandas as pd
 
+    _checks.keywords(options, (*READING, *ENCODING), power)
     sizes = _sizes(usages)
     shares = _shares(changes)
     level = _checks.between_0_and_1(alpha, "alpha") / _checks.positive(words_tested, "words_tested")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import _checks
-from lexshift._files import disk_faults, write_whole
+from lexshift._results import open_results
 from lexshift._staging import too_coarse
 from lexshift.errors import UserError
-from lexshift.result import CHANGED, RUN, TOO_FEW
+from lexshift.result import CHANGED, TOO_FEW
 from lexshift.scoring import WordScore
 from lexshift.siblings import Siblings
 from lexshift.space import Space
 from lexshift.tracing.changes import ChangePoints
 from lexshift.tracing.pairs import KINDS, Pair, Step
-from lexshift.tracing.places import REPORT, TRACE_CSV, WORDS_CSV
+from lexshift.tracing.places import REPORT, TRACE, TRACE_CSV, WORDS_CSV
 from lexshift.tracing.seasons import Season
 from lexshift.tracing.tables import SEASONAL, step_table, typical, word_table
 
@@ -197,17 +196,19 @@ class Trace:
         folder : str or path
             Where to; it is made if it is not there.
         """
-        place = Path(folder)
-        if place.exists() and not place.is_dir():
-            raise UserError(f"the results {str(place)!r} would be a folder, but there is a file of that name")
-        with disk_faults(place):
-            place.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(self.run, indent=1, ensure_ascii=False) + "\n"
-            write_whole(place / TRACE_CSV, lambda file: file.write(self.table.to_csv(index=False).encode()))
-            write_whole(place / WORDS_CSV, lambda file: file.write(self.words.to_csv(index=False).encode()))
-            write_whole(place / RUN, lambda file: file.write(text.encode()))
-        self.report(place / REPORT)
-        return place
+        with open_results(folder, TRACE) as results:
+            results.save(self.run, self.contents)
+        return results.path
+
+    def contents(self) -> dict[str, bytes]:
+        """Return the content of the files that :meth:`save` writes, without run.json, by their names."""
+        from lexshift.report.trace import render
+
+        return {
+            TRACE_CSV: self.table.to_csv(index=False).encode(),
+            WORDS_CSV: self.words.to_csv(index=False).encode(),
+            REPORT: render(self).encode("utf-8", "replace"),
+        }
 
     def __repr__(self) -> str:
         return f"Trace({self.headline()})"

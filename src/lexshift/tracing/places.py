@@ -1,4 +1,4 @@
-"""What periods are called, and where the results of a trace may go."""
+"""What periods are called, and the files of a trace."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from lexshift import _checks
 from lexshift._corpora import Place, _printable, corpus_labels, later_first, refuse_same
+from lexshift._results import Kind
 from lexshift.corpus.periods import BY
 from lexshift.corpus.sources import as_text
 from lexshift.errors import UserError
-from lexshift.result import RUN, SCORES_CSV
 
 TRACE_CSV, WORDS_CSV, REPORT = "trace.csv", "words.csv", "trace.html"
-FILES = (TRACE_CSV, WORDS_CSV, RUN, REPORT)
+TRACE = Kind("trace", (TRACE_CSV, WORDS_CSV, REPORT))
 
 
 def period_labels(corpora: Sequence[Place], labels: Sequence[str] | None) -> tuple[str, ...]:
@@ -65,14 +65,3 @@ def out_of_order(corpora: Sequence[Place], labels: Sequence[str]) -> tuple[str, 
         if later_first(old, new):
             return labels[i], labels[i + 1]
     return None
-
-
-def refuse_other_files(folder: Path) -> None:
-    """Results take the place of earlier results of a trace, never of anything else."""
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"the results {str(folder)!r} would be a folder, but there is a file of that name")
-    if (folder / SCORES_CSV).exists():
-        raise UserError(f"the folder {str(folder)!r} holds a comparison; choose another folder for the trace (--out)")
-    there = [name for name in FILES if (folder / name).exists()]
-    if there and not {RUN, TRACE_CSV} <= set(there):
-        raise UserError(f"{str(folder / there[0])!r} is not from a trace; choose another folder (--out)")

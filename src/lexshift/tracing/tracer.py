@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any, Literal
 
 from lexshift import _checks, swap
 from lexshift._corpora import Place
-from lexshift._running import EMBEDDING, METRIC, RATE, SPACE, STORE, checked_settings
+from lexshift._results import check_results, open_results
+from lexshift._running import METRIC, RATE, SPACE, STORE, checked_settings, split_options
 from lexshift._staging import Permutations
 from lexshift._typing import Matrix
 from lexshift.corpus.targets import Words, read_targets
@@ -22,7 +23,7 @@ from lexshift.space import fit_space
 from lexshift.tracing.changes import COMPONENTS, require_ruptures
 from lexshift.tracing.outcome import Trace
 from lexshift.tracing.pairs import KINDS, score_pairs, steps
-from lexshift.tracing.places import check_corpora, out_of_order, period_labels, refuse_other_files
+from lexshift.tracing.places import TRACE, check_corpora, out_of_order, period_labels
 from lexshift.tracing.work import Vectors, chosen_words, find_changes, find_seasons, run_of
 
 
@@ -116,6 +117,7 @@ def trace(
      ['first', '1990s', '2000s', 'changed'], ['first', '1990s', '2010s', 'changed']]
     """
     require_ruptures()
+    reading, encoding = split_options(trace, options)
     sscd, settings = checked_settings(
         metric=metric,
         strategy=strategy,
@@ -134,18 +136,18 @@ def trace(
     )
     settings |= {"by": by, "components": COMPONENTS}
     choice = (_checks.positive(min_count, "min_count"), _checks.positive(top_words, "top_words"))
-    check_corpora(corpora, by, labels)
     if out is not None:
-        refuse_other_files(Path(out))
+        check_results(out, TRACE)
+    check_corpora(corpora, by, labels)
     names = None if by is not None else period_labels(corpora, labels)
     language = options.get("language", "en")
     asked = None if words is None else read_targets(words, match, language)
-    with watching(monitor or False) as heard:
+    with watching(monitor or False) as heard, ExitStack() as opened:
         turned = None if names is None else out_of_order(corpora, names)
         if turned:
             heard.note(f"by its name {turned[0]} is later than {turned[1]}: were the periods meant to be in order?")
-        encoder = as_encoder(model, **{name: value for name, value in options.items() if name not in EMBEDDING})
-        reading = {name: value for name, value in options.items() if name in EMBEDDING}
+        encoder = as_encoder(model, **encoding)
+        results = None if out is None else opened.enter_context(open_results(out, TRACE))
         if asked is None:
             frequent, chosen = chosen_words(corpora, by, match, choice, reading, heard)
             settings |= {"min_count": choice[0], "top_words": choice[1], **chosen}
@@ -154,7 +156,7 @@ def trace(
             *corpora,
             words=asked.forms,
             model=encoder,
-            out=None if out is None else Path(out) / STORE,
+            out=None if results is None else results.path / STORE,
             labels=names,
             by=by,
             match=match,
@@ -166,9 +168,8 @@ def trace(
         periods = siblings.corpora
         if len(periods) < 2:
             raise UserError(f"all of the corpus is of one period, {periods[0]}: cut it by something shorter (--by)")
-        counts = {
-            word: siblings.counts.loc[word].tolist() if word in siblings else [0] * len(periods) for word in asked.words
-        }
+        stored = dict(zip(siblings.words, siblings.counts.to_numpy().tolist(), strict=True))
+        counts = {word: stored.get(word, [0] * len(periods)) for word in asked.words}
         walked = [step for word in asked.words for step in steps(word, counts[word], min_usages)]
         scored = list(dict.fromkeys(step.word for step in walked))
         enough = {word: [i for i, n in enumerate(counts[word]) if n >= min_usages] for word in scored}
@@ -196,8 +197,8 @@ def trace(
         changes = find_changes(scored, enough, periods, usages, seasons, settings, heard)
         run = run_of(settings, asked, used, siblings, corpora, scores.values())
         result = Trace(siblings, tuple(asked.words), walked, scores, changes, seasons, run, fitted)
-        if out is not None:
+        if results is not None:
             heard.stage("report", 1, "pages")
-            result.save(out)
+            results.save(result.run, result.contents)
             heard.advance(1, 1)
     return result
