@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -249,6 +251,36 @@ def test_a_store_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> N
     (changed / "1900s" / "0.txt").write_text((changed / "1900s" / "0.txt").read_text() + "one more mouse\n")
     with pytest.raises(UserError, match="not the one that the store"):
         run(changed, tmp_path / "out")
+
+
+def test_a_corpus_edited_with_its_size_and_time_is_not_taken_for_the_old_one(tmp_path: Path) -> None:
+    old, _ = corpora(tmp_path)
+    run(tmp_path, tmp_path / "out")
+    file = old / "0.txt"
+    state = file.stat()
+    file.write_text(file.read_text().replace("mouse", "house"))
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert file.stat().st_size == state.st_size
+    with pytest.raises(UserError, match="not the one that the store"):
+        run(tmp_path, tmp_path / "out")
+    assert "house" not in run(tmp_path).words  # it is in one of the corpora only
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
+def test_a_link_to_nothing_is_told_in_the_same_sentence_by_all_commands(tmp_path: Path) -> None:
+    old, new = corpora(tmp_path)
+    (old / "2.txt").unlink()
+    (old / "2.txt").symlink_to(tmp_path / "nowhere")
+    said = re.escape(f"the file {str(old / '2.txt')!r} cannot be read: No such file or directory")
+    options: dict[str, Any] = {"model": Bag(), "monitor": False}
+    with pytest.raises(UserError, match=said):
+        discover(old, new, **options)
+    with pytest.raises(UserError, match=said):
+        lexshift.compare(old, new, ["mouse"], **options)
+    with pytest.raises(UserError, match=said):
+        lexshift.trace(old, by="year", words=["mouse"], **options)
+    with pytest.raises(UserError, match=said):
+        lexshift.trace(old, by="year", **options)
 
 
 def test_a_store_of_a_comparison_is_refused(folder: Path, tmp_path: Path) -> None:

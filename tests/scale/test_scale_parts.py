@@ -213,14 +213,35 @@ def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path,
     corpus = written(tmp_path / "corpus", [["mouse"]])
     job, parts = Counting("word", Reading()), parts_of(corpus)
 
-    class Touches(Local):
+    class Edits(Local):
         def map(self, job, parts, progress):  # type: ignore[no-untyped-def]
-            for part, table in super().map(job, parts, progress):
-                yield part, table
-                os.utime(part.sources[0].path, ns=(1, 1))
+            (corpus / "00.txt").write_text("bread\n")
+            return super().map(job, parts, progress)
 
     with pytest.raises(UserError, match="was changed while it was read"):
-        list(results(job, parts, Touches(), kept, lambda *_: None))
+        list(results(job, parts, Edits(), kept, lambda *_: None))
+    assert not kept.folder.exists()
+
+
+def test_a_file_that_is_edited_with_its_size_and_time_is_read_again(tmp_path: Path, kept: Kept) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = written(tmp_path / "corpus", [["mouse"], ["cloud"]])
+    file, job = corpus / "00.txt", Counting("word", Reading())
+    assert counted(made(job, parts_of(corpus), kept), "it").counts == {"cloud": 1, "mouse": 1}
+    state = file.stat()
+    file.write_text("bread\n")
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert file.stat().st_size == state.st_size
+    assert counted(made(job, parts_of(corpus), kept), "it").counts == {"bread": 1, "cloud": 1}
+
+
+def test_a_corpus_that_was_moved_is_not_read_again(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    corpus = written(tmp_path / "corpus", [["mouse"], ["cloud"]])
+    job = Counting("word", Reading())
+    before = [job.key(part) for part in parts_of(corpus)]
+    corpus.rename(tmp_path / "moved")
+    assert [job.key(part) for part in parts_of(tmp_path / "moved")] == before
 
 
 def test_progress_is_told_in_bytes_of_all_parts(tmp_path: Path, kept: Kept) -> None:

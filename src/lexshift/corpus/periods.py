@@ -24,7 +24,7 @@ from lexshift.corpus.keeping import SLACK, Keeper
 from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.scanning import scanned
-from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources
+from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources, size_of
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
 
@@ -116,7 +116,7 @@ def find_in_periods(
     how, seed, sources = reading or Reading(), check_seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
         raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")
-    total = sum(os.path.getsize(source.path) for source in sources)
+    total = sum(map(size_of, sources))
     whole, hashes = Tally(), dict[str, str]()
     keepers: defaultdict[str, Keeper] = defaultdict(lambda: Keeper(targets, max_per_word, seed))
     tallies: defaultdict[str, Tally] = defaultdict(Tally)

@@ -77,6 +77,14 @@ def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
     raise UserError(f"no {what} {text!r} (looked from {os.getcwd()})")
 
 
+def size_of(source: Source) -> int:
+    """Return the bytes of a file on disk; 0 for one that is not there or cannot be read, which reading it will tell."""
+    try:
+        return os.path.getsize(source.path)
+    except OSError:
+        return 0
+
+
 def as_text(name: str) -> str:
     """The name of a file as text, which it need not be."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -12,7 +12,7 @@ from lexshift._shards import Encode, encode_with
 from lexshift.encode import Encoder
 from lexshift.errors import UserError
 from lexshift.scale.kept import Kept
-from lexshift.scale.parts import Job, Part
+from lexshift.scale.parts import Job, Part, hashes_read
 
 ENGINES = ("local", "ray")
 
@@ -79,11 +79,17 @@ def results(
     before = total - sum(part.size for part in todo)
     progress(before, total)
     for part, table in engine.map(job, todo, lambda size: progress(before + size, total)):
+        if hashes_read(table) != part.hashes:
+            raise _changed(part)
         kept.put(job.key(part), table)
     progress(total, total)
     for part in parts:
         table = kept.get(job.key(part))
         if table is None:
-            changed = ", ".join(repr(source.path) for source in part.sources[:3])
-            raise UserError(f"a file of the corpus was changed while it was read ({changed}); run the command again")
+            raise UserError(f"a file in {str(kept.folder)!r} was removed or damaged; run the command again")
         yield table
+
+
+def _changed(part: Part) -> UserError:
+    files = ", ".join(repr(source.path) for source in part.sources[:3])
+    return UserError(f"a file of the corpus was changed while it was read ({files}); run the command again")

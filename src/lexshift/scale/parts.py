@@ -6,11 +6,13 @@ does not matter where and in which order they are made, and a run that is stoppe
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +24,7 @@ from lexshift.corpus.counting import Cases, WordCounts, count_sources, words_cou
 from lexshift.corpus.keeping import merged
 from lexshift.corpus.occurrences import Occurrences, occurrences_in, scan_sources
 from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources
+from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources, size_of
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.words import rule
 from lexshift.errors import UserError
@@ -41,11 +43,13 @@ class Part:
     sources: tuple[Source, ...]
     size: int
 
-    @property
-    def identity(self) -> list[Any]:
-        """The files as they are now, by size and time of change; another text has another identity."""
-        states = [(source, os.stat(source.path)) for source in self.sources]
-        return [[s.name, os.path.abspath(s.path), state.st_size, state.st_mtime_ns] for s, state in states]
+    @cached_property
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of the bytes of each file by its name, as they are when this is first asked for.
+
+        Sizes and times would be quicker to look at, but a file can be edited without changing them.
+        """
+        return {source.name: _hash(source.path) for source in self.sources}
 
 
 def parts_of(corpus: str | os.PathLike[str], size: int = SIZE) -> list[Part]:
@@ -55,7 +59,7 @@ def parts_of(corpus: str | os.PathLike[str], size: int = SIZE) -> list[Part]:
     for source in find_sources(corpus):
         if source.path == STANDARD_INPUT:
             raise UserError("a corpus from standard input is read only once, and discovery reads it twice: give a file")
-        bytes_on_disk = os.path.getsize(source.path)
+        bytes_on_disk = size_of(source)
         if groups and sizes[-1] + bytes_on_disk <= size:
             groups[-1].append(source)
             sizes[-1] += bytes_on_disk
@@ -63,6 +67,14 @@ def parts_of(corpus: str | os.PathLike[str], size: int = SIZE) -> list[Part]:
             groups.append([source])
             sizes.append(bytes_on_disk)
     return [Part(i, tuple(group), n) for i, (group, n) in enumerate(zip(groups, sizes, strict=True))]
+
+
+def _hash(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"the file {path!r} cannot be read: {error.strerror}") from None
 
 
 class Job(Protocol):
@@ -93,7 +105,7 @@ class Counting:
 
     def key(self, part: Part) -> str:
         """What the counts depend on."""
-        return digest(["counting", self.match, asdict(self.reading), part.identity])
+        return digest(["counting", self.match, asdict(self.reading), part.hashes])
 
 
 @dataclass(frozen=True)
@@ -125,7 +137,12 @@ class Sampling:
     def key(self, part: Part) -> str:
         """What the sample depends on."""
         how = [list(self.forms.items()), self.match, asdict(self.reading), self.max_per_word, self.seed]
-        return digest(["sampling", *how, part.identity])
+        return digest(["sampling", *how, part.hashes])
+
+
+def hashes_read(table: pa.Table) -> dict[str, str]:
+    """Return the SHA-256 of the bytes that were read for a table, by the names of the files."""
+    return dict(json.loads(table.schema.metadata[_TOLD])["hashes"])
 
 
 def counted(tables: Iterable[pa.Table], corpus: str) -> WordCounts:
