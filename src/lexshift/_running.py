@@ -127,6 +127,18 @@ def enough(siblings: Siblings, words: Sequence[str], least: int) -> Pairs:
     return {word: (old, new) for word, (old, new) in pairs.items() if min(len(old), len(new)) >= least}
 
 
+def corpus_sizes(siblings: Siblings) -> tuple[list[int], str]:
+    """Return the sizes of the corpora by which swap counts are normalised, and their unit.
+
+    The unit is "sentences" if every file of every corpus has a sentence a line. Otherwise the sentences are not known,
+    as prose is split around target words only, and running words ("words") take their place.
+    """
+    entries = [siblings.corpus(label) for label in siblings.corpora]
+    if all(set(entry["splits"]) == {"lines"} for entry in entries):
+        return [entry["passages"] for entry in entries], "sentences"
+    return [entry["words"] for entry in entries], "words"
+
+
 def run_record(
     settings: dict[str, Any],
     asked: Targets,

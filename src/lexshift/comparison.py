@@ -11,7 +11,17 @@ from lexshift import _checks, swap
 from lexshift._choosing import choose_words
 from lexshift._corpora import Place, corpus_labels, later_first, refuse_same
 from lexshift._results import check_results, check_store, open_results
-from lexshift._running import METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record, split_options
+from lexshift._running import (
+    METRIC,
+    RATE,
+    SPACE,
+    STORE,
+    checked_settings,
+    corpus_sizes,
+    enough,
+    run_record,
+    split_options,
+)
 from lexshift._staging import Permutations
 from lexshift.corpus.targets import Words, read_targets
 from lexshift.distance.metric import Metric
@@ -66,7 +76,8 @@ def compare(
     strategy : "random" or "distance"
         Which usages trade places.
     normalised : bool
-        Whether the number of swaps is normalised by the sizes of the corpora.
+        Whether the number of swaps is normalised by the sizes of the corpora: by their numbers of sentences if all
+        files have a sentence a line, else by their running words.
     rate : float or "auto"
         The share of usages that trade places, from 0 to 1; "auto" takes the rate at which e_swap is least.
     keep : float, optional
@@ -169,8 +180,9 @@ def compare(
         fitted = fit_space(pairs, space) if pairs else None
         if fitted is not None:
             pairs = fitted.of(pairs)
-        sizes = (siblings.index["corpora"][0]["passages"], siblings.index["corpora"][1]["passages"])
-        sscd = replace(sscd, corpus_sizes=sizes if normalised else None)
+        if normalised:
+            (size_old, size_new), settings["normalised_by"] = corpus_sizes(siblings)
+            sscd = replace(sscd, corpus_sizes=(size_old, size_new))
         scores = score(
             pairs, sscd, settings["rate"], permutations, resamples, settings["confidence"], heard, settings["alpha"]
         )

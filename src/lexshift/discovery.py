@@ -14,7 +14,17 @@ from lexshift import _checks, swap
 from lexshift._contents import gather
 from lexshift._corpora import Place, corpus_labels, later_first, refuse_same
 from lexshift._results import ResultsFolder, check_results, check_store, open_results
-from lexshift._running import METRIC, RATE, SPACE, STORE, checked_settings, enough, run_record, split_options
+from lexshift._running import (
+    METRIC,
+    RATE,
+    SPACE,
+    STORE,
+    checked_settings,
+    corpus_sizes,
+    enough,
+    run_record,
+    split_options,
+)
 from lexshift._settings import digest
 from lexshift._staging import Permutations
 from lexshift._storing import check_periods, complete, in_folder, refuse_other
@@ -184,8 +194,9 @@ def discover(
         fitted = fit_space(pairs, space) if pairs else None
         if fitted is not None:
             pairs = fitted.of(pairs)
-        sizes = (siblings.index["corpora"][0]["passages"], siblings.index["corpora"][1]["passages"])
-        sscd = replace(sscd, corpus_sizes=sizes if normalised else None)
+        if normalised:
+            (size_old, size_new), settings["normalised_by"] = corpus_sizes(siblings)
+            sscd = replace(sscd, corpus_sizes=(size_old, size_new))
         scores = score_all(
             pairs,
             sscd,

@@ -113,7 +113,8 @@ class SSCD:
     seed : int
         Results depend on it, on the word's name if one is given, and on nothing else.
     corpus_sizes : (int, int), optional
-        Sentences in the old and in the new corpus: the swap count is then normalised by them.
+        Sentences in the old and in the new corpus: the swap count is then normalised by them. Only their ratio counts,
+        so running words of both corpora can take their place.
     keep : float
         The share of e_original, from 0 to 1, that is added to the score; 0 in the paper.
 

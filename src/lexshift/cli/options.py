@@ -72,7 +72,12 @@ Strategy = Annotated[
     str, typer.Option(help="What is swapped: random, or distance (the farthest).", rich_help_panel=SCORES)
 ]
 Normalised = Annotated[
-    bool, typer.Option("--normalised", help="Swap counts normalised by corpus size.", rich_help_panel=SCORES)
+    bool,
+    typer.Option(
+        "--normalised",
+        help="Normalise swap counts by corpus size: sentences if known (a sentence a line), else running words.",
+        rich_help_panel=SCORES,
+    ),
 ]
 Repeats = Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=SCORES)]
 Alpha = Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=SCORES)]

@@ -92,7 +92,8 @@ def _scores(result: Result) -> str:
         if settings["strategy"] == "distance"
         else f"{number}, chosen at random, were swapped"
     )
-    which += ", the number normalised by the sizes of the corpora," if settings["normalised"] else ""
+    unit = "running words" if settings.get("normalised_by") == "words" else "sentences"
+    which += f", the number normalised by the sizes of the corpora in {unit}," if settings["normalised"] else ""
     repeated = "" if settings["strategy"] == "distance" else f" over {settings['repeats']} repetitions"
     kept = f", plus {100 * settings['keep']:g}% of e_original" if settings["keep"] else ""
     searched = (

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from lexshift import _checks, swap
 from lexshift._corpora import Place
 from lexshift._results import check_results, open_results
-from lexshift._running import METRIC, RATE, SPACE, STORE, checked_settings, split_options
+from lexshift._running import METRIC, RATE, SPACE, STORE, checked_settings, corpus_sizes, split_options
 from lexshift._staging import Permutations
 from lexshift._typing import Matrix
 from lexshift.corpus.targets import Words, read_targets
@@ -179,7 +179,9 @@ def trace(
             rows = siblings.group(word, periods[period])
             return rows if fitted is None else fitted.apply(rows)
 
-        sizes = [siblings.corpus(period)["passages"] for period in periods] if normalised else None
+        sizes = None
+        if normalised:
+            sizes, settings["normalised_by"] = corpus_sizes(siblings)
         pairs = {kind: [step.pair for step in walked if step.kind == kind] for kind in KINDS}
         scores, used = score_pairs(
             list(pairs.values()),
