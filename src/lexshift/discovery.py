@@ -34,6 +34,7 @@ from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
 from lexshift.corpus.vocabulary import Vocabulary, choose_vocabulary
+from lexshift.corpus.words import WORD_RULE
 from lexshift.discovered import DISCOVERY, Discovery
 from lexshift.distance.metric import Metric
 from lexshift.embedding import PRECISIONS, settings_of
@@ -184,6 +185,7 @@ def discover(
                 "encoder": settings_of(encoder),
                 "reading": asdict(reading),
                 "match": match,
+                "word_rule": WORD_RULE,
                 "sampling": {"max_per_word": settings["max_per_word"], "seed": 0, "shared": True},
                 "precision": precision,
             }

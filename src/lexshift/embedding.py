@@ -23,6 +23,7 @@ from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, rea
 from lexshift.corpus.periods import BY, find_in_periods
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.corpus.targets import Words
+from lexshift.corpus.words import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor, Silent, reading_stage
@@ -138,6 +139,7 @@ def embed(
         "encoder": settings_of(encoder),
         "reading": asdict(reading),
         "match": match,
+        "word_rule": WORD_RULE,
         "sampling": sampling,
         "precision": precision,
         **({} if by is None else {"by": by}),

@@ -82,6 +82,11 @@ def folded(text: str) -> str:
     return "".join(next(f for f in (c.casefold(), c.lower(), c) if len(f) == 1) for c in text)
 
 
+def alike(text: str) -> str:
+    """What canonically equivalent texts share, whatever their case."""
+    return unicodedata.normalize("NFC", folded(unicodedata.normalize("NFC", text)))
+
+
 def end_of_form(line: str, at: int, form: str, same: Callable[[str], str]) -> int | None:
     """Where a form that begins here ends; any white space may stand between its words."""
     for i, part in enumerate(form.split()):
@@ -92,22 +97,23 @@ def end_of_form(line: str, at: int, form: str, same: Callable[[str], str]) -> in
             if after == at:
                 return None
             at = after
-        if same(line[at : at + len(part)]) != same(part):
+        ends = [end for end in range(at + 1, len(line) + 1) if same(line[at:end]) == same(part)]
+        if not ends:
             return None
-        at += len(part)
+        at = ends[-1]
     return at
 
 
 def slow_search(
     lines: list[str], forms: dict[str, tuple[str, ...]], match: str
 ) -> list[tuple[int, int, str, int, int]]:
-    """Target, line, sentence, start and end of every occurrence."""
+    """Target, line, sentence, start and end of every occurrence, of text in which equivalent characters are one."""
     inside = is_word if match == "word" else lambda character: not character.isspace()
-    same = folded if match == "word" else str
+    same = alike if match == "word" else lambda text: unicodedata.normalize("NFC", text)
     found = set()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate([unicodedata.normalize("NFC", line) for line in lines], 1):
         for target, listed in enumerate(forms.values()):
-            for form in {unicodedata.normalize(how, form) for form in listed for how in ("NFC", "NFD")}:
+            for form in listed:
                 for at in range(len(line)):
                     if at and inside(line[at - 1]):
                         continue
@@ -127,9 +133,12 @@ FORMS = {
     "C++": ("C++",),
     "日本": ("日本",),
     "straße": ("straße",),
+    "বা\u09dcি": ("বা\u09dcি",),
+    "ẖrd": ("ẖrd",),
 }
 PIECES = ["mouse", "Mouse", "MICE", "mäuse", "ma\u0308use", "MÄUSE", "cell", "Cell", "phone", "PHONES", "rat", "e-mail"]
 PIECES += ["E-Mail", "e", "mail", "C++", "c", "+", "日本", "🐁", "straße", "STRAẞE", "\u0301", "_", "1", "x", "\u00df"]
+PIECES += ["বা\u09dcি", "বা\u09a1\u09bcি", "\u1e96rd", "h\u0331rd", "H\u0331rd", "\u0331", "\u09bc", "H"]
 PIECES += [" ", " ", "  ", "\t", "\u00a0", "-", ".", ", ", "'", "”", "\n", "\n", "\n\n", "\r\n"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 
@@ -155,8 +164,8 @@ def test_a_search_character_by_character_finds_the_same(text: str, match: str, s
     assert {row["file"] for row in rows} <= {"x.txt"}
     for row in rows:
         form = row["sentence"][row["start"] : row["end"]]
-        known = {" ".join(folded(unicodedata.normalize("NFC", f)).split()) for f in list(FORMS.values())[row["target"]]}
-        assert " ".join(folded(unicodedata.normalize("NFC", form)).split()) in known
+        known = {" ".join(alike(f).split()) for f in list(FORMS.values())[row["target"]]}
+        assert " ".join(alike(form).split()) in known
 
 
 @given(
@@ -196,8 +205,8 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
         ("Mouse, mouse; MOUSE!", "mouse", ["Mouse", "mouse", "MOUSE"]),
         ("mouses mouse_ xmouse mouse1 mouse\u0301", "mouse", []),
         ("mouse's (mouse) mouse-mat", "mouse", ["mouse", "mouse", "mouse"]),
-        ("caf\u00e9 Cafe\u0301 CAF\u00c9 cafe", "caf\u00e9", ["caf\u00e9", "Cafe\u0301", "CAF\u00c9"]),
-        ("caf\u00e9 Cafe\u0301", "cafe\u0301", ["caf\u00e9", "Cafe\u0301"]),
+        ("caf\u00e9 Cafe\u0301 CAF\u00c9 cafe", "caf\u00e9", ["caf\u00e9", "Caf\u00e9", "CAF\u00c9"]),
+        ("caf\u00e9 Cafe\u0301", "cafe\u0301", ["caf\u00e9", "Caf\u00e9"]),
         ("🐁🐁 mäuse 日本 Mäuse", "mäuse", ["mäuse", "Mäuse"]),
         ("cell phone, Cell  Phone, cell\tphone", "cell phone", ["cell phone", "Cell  Phone", "cell\tphone"]),
         ("cell phones, cellphone, cell, phone", "cell phone", []),

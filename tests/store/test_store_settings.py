@@ -57,6 +57,16 @@ def test_a_change_of_any_setting_is_another_store_and_refused_with_what_differs(
     assert made(tmp_path, "other", toy, words, **options).fingerprint != store.fingerprint
 
 
+def test_a_store_whose_words_were_found_by_another_version_of_the_rule_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = made(tmp_path, words=["mouse"])
+    monkeypatch.setattr("lexshift.embedding.WORD_RULE", 99)
+    with pytest.raises(UserError, match=f"was made with word_rule {WORD_RULE}, not 99; choose another folder"):
+        made(tmp_path, words=["mouse", "cat"])
+    assert made(tmp_path, "other", words=["mouse"]).fingerprint != store.fingerprint
+
+
 @pytest.mark.parametrize("change", [{"max_per_word": 3}, {"seed": 1}], ids=str)
 def test_another_sample_is_another_store(tmp_path: Path, change: dict[str, Any]) -> None:
     sample: dict[str, Any] = {"max_per_word": 2, "seed": 0}

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lexshift.corpus.layout import layout
+from lexshift.corpus.normal_form import normalise_utf8
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import STANDARD_INPUT, Source
 from lexshift.corpus.streams import BLOCK, LONGEST, count_lines, decompressed, open_source, utf8_lines
@@ -25,7 +26,7 @@ class Block:
     Attributes
     ----------
     data : bytes
-        UTF-8, a passage a line.
+        UTF-8 in normal form, a passage a line.
     split : "lines" or "prose"
         Whether a passage is a sentence or holds several.
     line : int
@@ -71,7 +72,8 @@ def read_blocks(source: Source, reading: Reading, tally: Tally, hashes: dict[str
         else:
             with decompressed(file) as stream:
                 if source.kind == "text":
-                    yield from _text_blocks(utf8_lines(stream, source, reading, tally), reading, tally)
+                    chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
+                    yield from _text_blocks(chunks, reading, tally)
                 else:
                     yield from _table_blocks(records(stream, source, reading, tally), reading, tally)
         hashes[source.name] = file.sha256.hexdigest()
@@ -132,11 +134,11 @@ def _table_blocks(rows: Iterator[Record], reading: Reading, tally: Tally) -> Ite
         size += len(texts[-1])
         if size >= BLOCK:
             split = split or _table_split(texts, reading, tally)
-            yield Block(b"\n".join(texts), split, rows=numbers, dates=dates)
+            yield Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates)
             texts, numbers, dates, size = [], [], [], 0
     if texts:
         split = split or _table_split(texts, reading, tally)
-        yield Block(b"\n".join(texts), split, rows=numbers, dates=dates)
+        yield Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates)
 
 
 def _table_split(texts: list[bytes], reading: Reading, tally: Tally) -> str:

@@ -26,7 +26,7 @@ from lexshift._typing import Array
 from lexshift.corpus.blocks import Block, read_blocks
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import Source, find_sources
-from lexshift.corpus.words import FoldTable, capitals, fold, folded_at
+from lexshift.corpus.words import FoldTable, capitals, character_at, fold, folded_at
 from lexshift.errors import UserError
 
 Cases = tuple[int, int, int]
@@ -183,13 +183,14 @@ class Counter:
         self._counts[at], self._places[at] = counts, places
 
     def result(self) -> dict[str, Cases]:
-        """Counts by word; accents in one character, however they are written."""
+        """Return the counts by word, folded and in normal form."""
         found: dict[str, Cases] = {}
         slots = np.flatnonzero(self._counts[:, 0])
         for (start, end), (n, small, capital) in zip(
             self._places[slots].tolist(), self._counts[slots].tolist(), strict=True
         ):
             folded = fold(self._arena[start:end].decode(), self._table)
+            # A capital may be a letter and a mark where the small letter is one character, as for "ẖ".
             word = unicodedata.normalize("NFC", "".join(map(chr, folded)))
             a, b, c = found.get(word, (0, 0, 0))
             found[word] = (a + n, b + small, c + capital)
@@ -256,19 +257,6 @@ def count(
             start, ended = -1, i
         i += size
     return n + 1, ended, words, found
-
-
-@kernel
-def character_at(data: npt.NDArray[np.uint8], i: int) -> int:
-    """The character that begins at byte i of UTF-8 text. data : (n,)"""
-    byte = int(data[i])
-    if byte < 0x80:
-        return byte
-    if byte < 0xE0:
-        return ((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)
-    if byte < 0xF0:
-        return ((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)
-    return ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6) | (data[i + 3] & 0x3F)
 
 
 @kernel

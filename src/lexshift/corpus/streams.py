@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import io
 import sys
+import unicodedata
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -191,9 +192,15 @@ def _cut(data: bytes) -> int:
     if space >= 0:
         return space + 1
     end = len(data) - 1
-    while end and data[end] & 0xC0 == 0x80:  # not before the later bytes of a character
-        end -= 1
+    while end and (data[end] & 0xC0 == 0x80 or _is_mark(data[end : end + 4])):
+        end -= 1  # not before the later bytes of a character, nor between a letter and its marks
     return end or len(data)
+
+
+def _is_mark(data: bytes) -> bool:
+    """Tell whether UTF-8 text may begin with a combining mark; its first character may be incomplete."""
+    text = data.decode(errors="ignore")
+    return not text or unicodedata.category(text[0])[0] == "M"
 
 
 def _validated(blocks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:

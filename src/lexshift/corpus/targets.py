@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from lexshift import _checks
+from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.words import FoldTable, WordTable, fold, rule, word_table
 from lexshift.errors import UserError
 
@@ -76,18 +77,19 @@ class Targets:
     def _by_first_word(self) -> dict[tuple[int, ...], list[Candidate]]:
         found: dict[tuple[int, ...], list[Candidate]] = {}
         for target, (word, forms) in enumerate(self.forms.items()):
-            for form in _spellings(forms):
-                folded = fold(form, self.table)
-                first = _first_run(folded)
-                if first is None or first[0] > 0:
-                    raise UserError(
-                        f"the target {word!r} has the form {form!r}, which does not begin with a letter "
-                        f"or digit; tokens may (--match token)"
-                    )
-                candidate = Candidate(target, None if first == (0, len(form)) else _as_folded(form, folded))
-                entries = found.setdefault(folded[: first[1]], [])
-                if candidate not in entries:
-                    entries.append(candidate)
+            for form in forms:
+                for spelling in _spellings(form, self.table):
+                    folded = fold(spelling, self.table)
+                    first = _first_run(folded)
+                    if first is None or first[0] > 0:
+                        raise UserError(
+                            f"the target {word!r} has the form {form!r}, which does not begin with a letter "
+                            f"or digit; tokens may (--match token)"
+                        )
+                    candidate = Candidate(target, None if first == (0, len(spelling)) else spelling)
+                    entries = found.setdefault(folded[: first[1]], [])
+                    if candidate not in entries:
+                        entries.append(candidate)
         return found
 
     def extent(self, form: str, text: str) -> int | None:
@@ -110,9 +112,9 @@ class Targets:
         return None if goes_on and at < len(text) and table[ord(text[at])] else at
 
 
-def _as_folded(form: str, folded: tuple[int, ...]) -> str:
+def _as_folded(form: str, table: FoldTable) -> str:
     """A form with its letters folded, so that spellings that match alike are one."""
-    return "".join(chr(code) if code else character for character, code in zip(form, folded, strict=True))
+    return "".join(chr(code) if code else character for character, code in zip(form, fold(form, table), strict=True))
 
 
 def _alike(a: str, b: str, table: FoldTable) -> bool:
@@ -120,9 +122,23 @@ def _alike(a: str, b: str, table: FoldTable) -> bool:
     return a == b or bool(table[ord(a)] and table[ord(a)] == table[ord(b)])
 
 
-def _spellings(forms: Iterable[str]) -> Iterable[str]:
-    """Each form in both ways that Unicode has of writing accents."""
-    return dict.fromkeys(unicodedata.normalize(how, form) for form in forms for how in ("NFC", "NFD"))
+def _spellings(form: str, table: FoldTable) -> Iterable[str]:
+    """Return what a form in normal form folds to, and what equivalent text in another case folds to.
+
+    The two differ where Unicode has a single character for one case only: "ẖ" is one, its capital is a letter and a
+    mark.
+    """
+    if table[ord("A")] == ord("A"):  # case matters
+        return [form]
+    folded = _as_folded(form, table)
+    composed = unicodedata.normalize("NFC", folded)
+    return dict.fromkeys([folded, composed, "".join(map(_as_capital, composed))])
+
+
+def _as_capital(character: str) -> str:
+    """Return a small letter as its capital folds, if the capital takes several characters and is equivalent."""
+    small = character.upper().lower()
+    return small if unicodedata.normalize("NFC", small) == character else character
 
 
 def _first_run(folded: tuple[int, ...]) -> tuple[int, int] | None:
@@ -160,9 +176,9 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
     for word, values in forms.items():
         if not isinstance(word, str) or not all(isinstance(form, str) for form in values):
             raise UserError(f"a target and its forms must be words; got {word!r} with {values!r}")
-        name = " ".join(word.split())
+        name = normalise(" ".join(word.split()))
         if name:
-            spelt = [" ".join(form.split()) for form in values if form.strip()]
+            spelt = [normalise(" ".join(form.split())) for form in values if form.strip()]
             clean[name] = tuple(dict.fromkeys([*clean.get(name, ()), *(spelt or [name])]))
     if not clean:
         raise UserError("there is no target word to look for; give a file with a word a line, or a list")
@@ -229,7 +245,7 @@ def folded_lemmas(language: str) -> dict[str, str]:
     """
     table, found = word_table(), dict[str, str]()
     for form, lemma in lemma_dictionary(language).items():
-        a, b = (unicodedata.normalize("NFC", "".join(map(chr, fold(text, table)))) for text in (form, lemma))
+        a, b = (unicodedata.normalize("NFC", _as_folded(text, table)) for text in (form, lemma))
         if a not in found or a == b:
             found[a] = b
     return found

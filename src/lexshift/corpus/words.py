@@ -20,6 +20,8 @@ from lexshift._compile import kernel
 from lexshift._typing import Array
 
 FoldTable: TypeAlias = npt.NDArray[np.uint32]
+WORD_RULE = 2
+"""Version of the rule by which words are found; results of another version are not added to or taken over."""
 
 _CHARACTERS = 0x110000
 _LETTERS = (range(0x33480), range(0xE0100, 0xE01F0))  # Unicode has letters, digits and marks nowhere else
@@ -145,6 +147,19 @@ def folded_at(data: npt.NDArray[np.uint8], i: int, table: FoldTable) -> tuple[in
         return table[((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)], 3
     wide = ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6)
     return table[wide | (data[i + 3] & 0x3F)], 4
+
+
+@kernel
+def character_at(data: npt.NDArray[np.uint8], i: int) -> int:
+    """The character that begins at byte i of UTF-8 text. data : (n,)"""
+    byte = int(data[i])
+    if byte < 0x80:
+        return byte
+    if byte < 0xE0:
+        return ((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)
+    if byte < 0xF0:
+        return ((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)
+    return ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6) | (data[i + 3] & 0x3F)
 
 
 @kernel

@@ -26,7 +26,7 @@ from lexshift.corpus.occurrences import Occurrences, occurrences_in, scan_source
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources, size_of
 from lexshift.corpus.targets import Targets
-from lexshift.corpus.words import rule
+from lexshift.corpus.words import WORD_RULE, rule
 from lexshift.errors import UserError
 
 SIZE = 64 << 20
@@ -105,7 +105,7 @@ class Counting:
 
     def key(self, part: Part) -> str:
         """What the counts depend on."""
-        return digest(["counting", self.match, asdict(self.reading), part.hashes])
+        return digest(["counting", WORD_RULE, self.match, asdict(self.reading), part.hashes])
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Sampling:
     def key(self, part: Part) -> str:
         """What the sample depends on."""
         how = [list(self.forms.items()), self.match, asdict(self.reading), self.max_per_word, self.seed]
-        return digest(["sampling", *how, part.hashes])
+        return digest(["sampling", WORD_RULE, *how, part.hashes])
 
 
 def hashes_read(table: pa.Table) -> dict[str, str]:

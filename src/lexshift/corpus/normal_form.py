@@ -1,0 +1,112 @@
+"""The normal form in which text and target words are compared.
+
+Unicode writes many characters in several ways: "é" is one character or two, and the Bengali letter U+09DC is equivalent
+to two others. Text is therefore brought into Unicode's normal form NFC when it is read, and target words are too. Two
+kinds of characters that come from typesetting are replaced on the way: soft hyphens are removed, and the Latin ligatures
+U+FB00 to U+FB06 ("ﬁ") are written as letters. A soft hyphen at the end of a line stays, as it divides a word there.
+
+Most text is in that form already; one pass over the bytes shows it, without decoding them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+
+from lexshift._compile import kernel
+from lexshift.corpus.words import character_at
+
+SOFT_HYPHEN = "\u00ad"
+_SOFT_HYPHENS = re.compile(f"{SOFT_HYPHEN}(?!\n)")
+_LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
+_CHARACTERS = 0x110000
+_ASSIGNED = (range(0x80, 0x33480), range(0xE0100, 0xE01F0))  # no other character has a decomposition or a class
+_HANGUL_VOWELS, _HANGUL_FINALS = range(0x1161, 0x1176), range(0x11A8, 0x11C3)
+_REPLACED, _FIRST, _SECOND = 1, 2, 4  # replaced always; first or second character of a composition
+
+
+def normalise(text: str) -> str:
+    r"""Return a text in normal form.
+
+    >>> normalise("cafe\u0301 \ufb01ne co\u00adoperate")
+    'café fine cooperate'
+    """
+    if text.isascii():
+        return text
+    if SOFT_HYPHEN in text:
+        text = _SOFT_HYPHENS.sub("", text)
+    for ligature, letters in _LIGATURES.items():
+        text = text.replace(ligature, letters)
+    return unicodedata.normalize("NFC", text)
+
+
+def normalise_utf8(data: bytes) -> bytes:
+    """Return UTF-8 text in normal form; text that is known to be in it is not decoded."""
+    if data.isascii() or is_normal(np.frombuffer(data, np.uint8), *_tables()):
+        return data
+    return normalise(data.decode()).encode()
+
+
+@cache
+def _tables() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return what :func:`is_normal` asks of bytes, (256,), and of characters, (characters,) each.
+
+    The first table says which bytes begin a character that has to be looked at, the second how characters take part in
+    compositions, and the third is the canonical combining class, by which Unicode orders the marks of a letter.
+    """
+    roles, classes = np.zeros(_CHARACTERS, np.uint8), np.zeros(_CHARACTERS, np.uint8)
+    for code in chain(*_ASSIGNED):
+        character = chr(code)
+        classes[code] = unicodedata.combining(character)
+        decomposition = unicodedata.decomposition(character)
+        if decomposition and decomposition[0] != "<":
+            if unicodedata.is_normalized("NFC", character):
+                first, second = (int(part, 16) for part in decomposition.split())
+                roles[first] |= _FIRST
+                roles[second] |= _SECOND
+            else:
+                roles[code] |= _REPLACED
+    for code in (ord(SOFT_HYPHEN), *map(ord, _LIGATURES)):
+        roles[code] |= _REPLACED
+    for code in (*_HANGUL_VOWELS, *_HANGUL_FINALS):
+        roles[code] |= _REPLACED  # these compose by a formula; text in single letters of Hangul is rare
+    looked_at = np.flatnonzero((roles & (_REPLACED | _SECOND) > 0) | (classes > 0))
+    leads = np.zeros(256, np.bool_)
+    leads[[chr(code).encode()[0] for code in looked_at.tolist()]] = True
+    return leads, roles, classes
+
+
+@kernel
+def is_normal(
+    data: npt.NDArray[np.uint8],
+    leads: npt.NDArray[np.bool_],
+    roles: npt.NDArray[np.uint8],
+    classes: npt.NDArray[np.uint8],
+) -> bool:
+    """Tell whether UTF-8 text is in normal form; False if that takes more than a look at neighbouring characters.
+
+    data : (n,) bytes, leads : (256,), roles, classes : (characters,), as :func:`_tables` gives them
+    """
+    for i in range(len(data)):
+        if not leads[data[i]]:
+            continue
+        code = character_at(data, i)
+        role, order = roles[code], classes[code]
+        if role & _REPLACED:
+            return False
+        if i == 0 or not (role & _SECOND or order):
+            continue
+        j = i - 1
+        while data[j] & 0xC0 == 0x80 and j > 0:
+            j -= 1
+        before = character_at(data, j)
+        if order and classes[before] > order:
+            return False
+        if role & _SECOND and (roles[before] & _FIRST or classes[before]):
+            return False
+    return True
