@@ -275,16 +275,3 @@ def test_precisions_and_memory_layouts_may_differ(shape: tuple[int, int, int, in
 def test_whole_numbers_are_numbers(rows: Any) -> None:
     new = sets(2, 5, 3)[1]
     assert SSCD("euclidean").score(rows, new).score == SSCD("euclidean").score(rows.astype(float), new).score
-
-
-def test_more_swap_counts_than_16_bits_hold_stay_apart() -> None:
-    n = 66_000
-    old, new = sets(n, n, 1)
-    rates = [count / n for count in range(n + 1)]
-    result = sweep(old, new, ["euclidean"], rates, repeats=1)
-    (order_old, order_new), *_ = orders(old, new, fit(old, ""), fit(new, ""), "random", 1, generator(0, "swap"))
-    gone, come = (
-        np.concatenate([[0.0], np.cumsum(rows[order, 0])]) for rows, order in [(old, order_old), (new, order_new)]
-    )
-    difference = (old.sum() - new.sum() + 2 * (come - gone)) / n
-    assert_allclose(result.e_swap[0, :, 0], np.abs(difference), rtol=0, atol=1e-9)

@@ -127,8 +127,9 @@ def test_segment_sums_add_up_the_rows_of_each_segment(
     assert sums.dtype == squares.dtype == np.float64
 
 
-def test_a_segment_without_rows_sums_to_zero() -> None:
-    labels = np.full((1, 5), 2, np.uint16)
+@pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
+def test_a_segment_without_rows_sums_to_zero(dtype: npt.DTypeLike) -> None:
+    labels = np.full((1, 5), 2, dtype)
     sums, squares = segment_sums(np.ones((5, 3)), np.ones(5), np.zeros(3), np.ones(3), np.ones(3), labels, 4, True)
     np.testing.assert_array_equal(sums[0], [[0.0] * 3, [0.0] * 3, [5.0] * 3, [0.0] * 3])
     np.testing.assert_array_equal(squares, sums)

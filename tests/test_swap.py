@@ -22,7 +22,7 @@ from lexshift._streams import generator
 from lexshift._typing import Floats, Indices, Matrix
 from lexshift.distance import CLOSED_FORM, DISTANCES
 from lexshift.gaussian import VARIANCE_FLOOR, fit
-from lexshift.swap import distance_order, orders, random_order, swap, swap_base, swap_count, swapped_gaussians
+from lexshift.swap import _labels, distance_order, orders, random_order, swap, swap_base, swap_count, swapped_gaussians
 
 # --------------------------------------------------------------------------------------------------- how many
 
@@ -172,6 +172,18 @@ def test_random_order_puts_every_row_at_every_place_equally_often() -> None:
         places[np.arange(6), random_order(6, rng)] += 1
     chi2 = ((places - 1000) ** 2 / 1000).sum()  # about 25 (degrees of freedom); over 80 has odds of 1 in 10 million
     assert chi2 < 80
+
+
+@pytest.mark.parametrize("counts", [2**16 - 1, 2**16, 66_001])
+def test_more_swap_counts_than_16_bits_hold_stay_apart(counts: int) -> None:
+    rng = np.random.default_rng(0)
+    n_old, n_new = counts, counts - 7
+    row_orders = [(rng.permutation(n_old), rng.permutation(n_new)) for _ in range(2)]
+    labels = _labels(n_old, n_new, row_orders, 2, np.arange(counts))
+    for side, found in enumerate(labels):
+        for k, orders_of_both in enumerate(row_orders):
+            # The row at place i of its order has passed the swap counts 0 to i.
+            np.testing.assert_array_equal(found[k, orders_of_both[side]], 1 + np.arange(len(found[k])))
 
 
 # ---------------------------------------------------------------------------------------- what the sets are after
