@@ -7,13 +7,61 @@ half as long again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+import sys
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
 K = TypeVar("K")
+_CONTROL_GROUPS = Path("/sys/fs/cgroup")
+_MEMBERSHIP = Path("/proc/self/cgroup")
+
+
+def available_cores() -> int:
+    """Return the number of cores this process may use, at least 1.
+
+    The machine may have more: the process may be bound to some of its cores (``taskset``, a batch system), or a
+    container may limit its CPU time. A limit of one and a half cores counts as two.
+    """
+    cores: int | None
+    if sys.version_info >= (3, 13):
+        cores = os.process_cpu_count()
+    elif hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count()
+    return max(1, min([cores or 1, *_cpu_limits()]))
+
+
+def _cpu_limits() -> Iterator[int]:
+    """Yield the CPU limits, in cores rounded up, of the control groups (Linux) that this process is in."""
+    try:
+        lines = _MEMBERSHIP.read_text().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return
+    for line in lines:  # number:controllers:path, without controllers in version 2
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        # A container often sees the path that its group has outside, but its own group as the root: look at both.
+        group = Path(path.lstrip("/"))
+        for folder in (group, *group.parents):
+            yield from _limit_of(_CONTROL_GROUPS / controllers / folder)
+
+
+def _limit_of(folder: Path) -> Iterator[int]:
+    """Yield the CPU limit of one control group if it has one: CPU time over the length of a period."""
+    for files in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):  # versions 2 and 1
+        try:
+            quota, period = " ".join((folder / name).read_text() for name in files).split()
+            if int(quota) > 0 and int(period) > 0:
+                yield -(-int(quota) // int(period))
+        except (OSError, ValueError):  # no such file, or "max" for no limit
+            continue
 
 
 def for_each(
@@ -25,7 +73,7 @@ def for_each(
     {'a': 1, 'bc': 2}
     """
     found: dict[K, T] = {}
-    with single_products(), ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+    with single_products(), ThreadPoolExecutor(workers or available_cores()) as pool:
         futures = {pool.submit(one, item): item for item in items}
         try:
             for done, future in enumerate(as_completed(futures), 1):

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift._compile import kernel
+from lexshift._threads import available_cores
 from lexshift._typing import Array
 from lexshift.corpus.blocks import Block, read_blocks
 from lexshift.corpus.reading import Reading, Tally
@@ -93,7 +94,7 @@ def count_sources(
 ) -> dict[str, Cases]:
     """Count the words of some files. ``tally`` and ``hashes`` are added to, as :func:`read_blocks` does."""
     blocks = (block for source in sources for block in read_blocks(source, reading, tally, hashes))
-    workers = min(4, os.cpu_count() or 1)
+    workers = min(4, available_cores())
     counters = [Counter(table) for _ in range(workers)]
     for _ in _counted(blocks, counters):
         if progress is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
+from lexshift._threads import available_cores
 from lexshift._typing import Array
 from lexshift.corpus.blocks import Block
 from lexshift.corpus.reading import Tally
@@ -24,7 +24,7 @@ _local = threading.local()
 
 def scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterator[tuple[Block, Array]]:
     """Each block with its hits, (hits, 6) as the scan gives them; blocks are scanned beside one another, in order."""
-    workers = min(4, os.cpu_count() or 1)
+    workers = min(4, available_cores())
     ahead: deque[tuple[Block, Future[tuple[Array, Array]]]] = deque()
 
     def oldest() -> tuple[Block, Array]:

@@ -7,7 +7,6 @@ those that belong most to its corpus, and others evenly from the rest. Sentences
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift._threads import single_products
+from lexshift._threads import available_cores, single_products
 from lexshift._typing import Floats
 from lexshift.evidence import Plane, leanings, plane
 from lexshift.report.content import rounded
@@ -35,7 +34,7 @@ def details(result: Result) -> Iterator[dict[str, Any]]:
     """What the page holds of each word, in the order of the table."""
     table = result.table
     result.siblings.occurrences  # noqa: B018  read once, before several threads ask for it
-    with single_products(), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with single_products(), ThreadPoolExecutor(available_cores()) as pool:
         yield from pool.map(partial(_word, result), table["word"], allotted(table["verdict"].tolist()))
 
 
