@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import tracemalloc
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -237,6 +239,54 @@ def test_samples_of_a_frequent_word_agree_with_all_of_its_usages() -> None:
         error = values.std() / math.sqrt(len(values))
         assert error < 0.02 * whole
         assert abs(values.mean() - whole) < 4 * error
+
+
+# Memory
+
+
+@given(
+    st.tuples(st.integers(2, 30), st.integers(2, 30), st.integers(1, 6)),
+    st.sampled_from(["float32", "float64"]),
+    st.integers(0, 4_000),
+    st.integers(0, 20_000),
+    st.integers(0, 99),
+)
+def test_neighbours_sorted_in_blocks_and_at_each_call_are_the_same(
+    shape: tuple[int, int, int], dtype: Any, block: int, kept: int, seed: int
+) -> None:
+    old, new = (rows.astype(dtype) for rows in sets(*shape, seed))
+    old[0] = new[-1] = 0
+    n = len(old) + len(new)
+    sides = np.random.default_rng(seed).choice([-2, -1, 0, 1, 2], (5, n))
+    sides[:, 0], sides[:, -1] = 1, -1
+    at_once = Neighbours(old, new)(sides)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nearest, "BLOCK", block)
+        patch.setattr(nearest, "KEPT", kept)
+        neighbours = Neighbours(old, new)
+        assert sum(part.nbytes for parts in neighbours.kept for part in parts) <= kept
+        for _ in range(2):
+            assert_allclose(neighbours(sides), at_once, rtol=1e-5 if dtype == "float32" else 1e-12, atol=1e-7)
+
+
+def test_memory_does_not_grow_with_the_pairs_of_usages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "BLOCK", 1 << 20, raising=False)
+    monkeypatch.setattr(nearest, "KEPT", 1 << 21, raising=False)
+    old, new = sets(700, 800, 4, 0)
+    sides = as_given(700, 800)
+    Neighbours(old[:5], new[:5])(sides[:, 695:705])  # compiled
+    tracemalloc.start()
+    try:
+        Neighbours(old, new)(sides)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3.5 * 2**20  # a byte and a half a pair
+
+
+def test_an_empty_side_has_no_distance() -> None:
+    old, new = sets(4, 5, 3, 6)
+    assert np.isnan(Neighbours(old, new)(np.ones((1, 9), int))).all()
 
 
 # What is refused
