@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from lexshift._typing import Array
 from lexshift.corpus import Occurrences
-from lexshift.errors import UserError
+from lexshift.errors import UserError, listed
 from lexshift.siblings import Siblings
 
 if TYPE_CHECKING:
@@ -128,14 +128,14 @@ def given(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None) -> Cont
     table = usages if isinstance(usages, pa.Table) else pa.Table.from_pandas(usages, preserve_index=False)
     missing = [name for name in ("word", "corpus", "sentence", "start", "end") if name not in table.column_names]
     if missing:
-        raise UserError(f"usages have no column {missing[0]!r}; they have {', '.join(table.column_names)}")
+        raise UserError(f"usages have no column {missing[0]!r}; they have {listed(table.column_names, str)}")
     table = _complete(table)
     _check_spans(table)
     words = list(dict.fromkeys(table["word"].to_pylist()))
     corpora = [str(label) for label in labels or dict.fromkeys(table["corpus"].to_pylist())]
     unknown = set(table["corpus"].to_pylist()) - set(corpora)
     if unknown or len(set(corpora)) != len(corpora):
-        raise UserError(f"labels must name each corpus of the usages once; got {', '.join(corpora)}")
+        raise UserError(f"labels must name each corpus of the usages once; got {listed(corpora, str)}")
     group = _numbers(table["word"], words) * len(corpora) + _numbers(table["corpus"], corpora)
     table = table.take(np.argsort(group, kind="stable"))
     counts = np.bincount(group, minlength=len(words) * len(corpora)).reshape(len(words), len(corpora))

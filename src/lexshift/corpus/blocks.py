@@ -130,7 +130,7 @@ def _table_blocks(rows: Iterator[Record], reading: Reading, tally: Tally) -> Ite
             continue
         texts.append(_NEWLINES.sub(" ", text).encode("utf-8", "replace"))
         numbers.append(row)
-        dates.append(None if date is None or date == "" else str(date))
+        dates.append(None if date is None or date == "" else str(date).encode("utf-8", "replace").decode())
         size += len(texts[-1])
         if size >= BLOCK:
             split = split or _table_split(texts, reading, tally)

@@ -35,6 +35,8 @@ Cases = tuple[int, int, int]
 _SLOTS = 1 << 16  # of the table at first
 _FULLEST = 0.6  # share of the slots in use before the table grows
 _AHEAD = 2  # blocks read ahead for each worker
+_AHEAD_BYTES = 1 << 26  # of all blocks read ahead, so that very long lines do not fill the memory
+_LONGEST_WORD = 1 << 12  # bytes; what is longer is data without spaces, not a word
 _ENDS = np.frombuffer(b'.!?:;"()[]', np.uint8)  # after these a capital letter says nothing
 
 
@@ -132,15 +134,15 @@ def _counted(blocks: Iterable[Block], counters: list[Counter]) -> Iterator[None]
         finally:
             free.put(counter)
 
-    ahead: deque[Future[None]] = deque()
+    ahead: deque[tuple[int, Future[None]]] = deque()  # with the bytes of each
     with ThreadPoolExecutor(len(counters)) as pool:
         for block in blocks:
-            ahead.append(pool.submit(count_block, block.data))
-            if len(ahead) > _AHEAD * len(counters):
-                ahead.popleft().result()
+            ahead.append((len(block.data), pool.submit(count_block, block.data)))
+            if len(ahead) > _AHEAD * len(counters) or sum(size for size, _ in ahead) > _AHEAD_BYTES:
+                ahead.popleft()[1].result()
                 yield
         while ahead:
-            ahead.popleft().result()
+            ahead.popleft()[1].result()
             yield
 
 
@@ -190,6 +192,8 @@ class Counter:
         for (start, end), (n, small, capital) in zip(
             self._places[slots].tolist(), self._counts[slots].tolist(), strict=True
         ):
+            if end - start > _LONGEST_WORD:
+                continue
             folded = fold(self._arena[start:end].decode(), self._table)
             # A capital may be a letter and a mark where the small letter is one character, as for "ẖ".
             word = unicodedata.normalize("NFC", "".join(map(chr, folded)))

@@ -17,6 +17,7 @@ from lexshift.corpus.blocks import Block
 from lexshift.corpus.reading import Tally
 from lexshift.corpus.sentences import LONGEST, Passage
 from lexshift.corpus.targets import Targets
+from lexshift.errors import UserError
 
 SCHEMA = pa.schema(
     [
@@ -33,6 +34,7 @@ SCHEMA = pa.schema(
 SLACK = 1 << 14
 """Rows that a sample may hold beyond its size before it is cut down."""
 _SPACE = 0x20  # bytes up to it are white space or control characters
+_MOST_CHARACTERS = 1 << 28  # of the sentences of a block's occurrences
 _LONGEST_FORM = 1_000  # bytes within which a form of several words must end
 
 
@@ -76,6 +78,8 @@ class Keeper:
         hashes = self._hashes(rows[:, 0], lines, rows[:, 4] - rows[:, 2])
         if self._most is not None:
             chosen = np.flatnonzero(hashes <= self._limits[rows[:, 0]])
+            if len(chosen) > SLACK:  # very long lines have very many words: no more of them than can be kept
+                chosen = chosen[sample.smallest(rows[chosen, 0], hashes[chosen], self._most)]
             rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
         sentences, starts, ends = self._sentences(block, rows, language, tally)
         columns: list[Any] = [
@@ -140,8 +144,10 @@ class Keeper:
         begins = np.r_[True, rows[1:, 2] != rows[:-1, 2]]
         line_of = np.cumsum(begins) - 1  # (n,)
         lines = [block.data[start:end] for start, end in rows[begins, 2:4].tolist()]
-        simple = np.array([_is_a_sentence(line) for line in lines])[line_of]
-        texts = pa.array([line.decode() for line in lines], pa.string()).take(line_of)
+        whole = [_is_a_sentence(line) for line in lines]
+        simple = np.array(whole)[line_of]
+        texts = pa.array([line.decode() if yes else "" for line, yes in zip(lines, whole, strict=True)], pa.string())
+        texts = texts.take(line_of)
         if simple.all():
             return texts, starts, ends
         some, starts[~simple], ends[~simple] = self._parts_of_lines(block, rows[~simple], language, tally)
@@ -151,7 +157,7 @@ class Keeper:
         """The same where a sentence is a part of a line, or its characters are not its bytes."""
         sentences, starts, ends = [], [], []
         data = block.data
-        at, passage, characters, counted = -1, None, 0, 0
+        at, passage, characters, counted, size = -1, None, 0, 0, 0
         for _, _, line_start, line_end, start, end in rows.tolist():
             if line_start != at or passage is None:
                 at, characters, counted = line_start, 0, line_start
@@ -162,6 +168,13 @@ class Keeper:
             sentence, first, last, cut = passage.sentence(characters, characters + length)
             if cut:
                 tally.skipped[f"sentences of over {LONGEST} characters, cut around the word"] += 1
+            size += len(sentence)
+            if size > _MOST_CHARACTERS:
+                raise UserError(
+                    f"the file {self._file!r} has lines so long that the sentences of {len(rows):,} occurrences in "
+                    f"them would take more than {_MOST_CHARACTERS >> 20:,} MB: break its text into lines, or keep a "
+                    f"sample (--max-per-word)"
+                )
             sentences.append(sentence)
             starts.append(first)
             ends.append(last)

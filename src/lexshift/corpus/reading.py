@@ -42,7 +42,7 @@ class Reading:
     def __post_init__(self) -> None:
         try:
             "".encode(self.encoding)  # refuses codecs that are not of text, such as hex
-        except (LookupError, TypeError, UnicodeError):
+        except (LookupError, TypeError, ValueError):
             raise UserError(f"encoding {self.encoding!r} is not known; utf-8, utf-16, latin-1 and cp1252 are") from None
         _checks.choice(self.errors, "errors", ("strict", "replace"))
         _checks.choice(self.split, "split", get_args(Split))

@@ -19,6 +19,7 @@ from lexshift.corpus.words import prepare_ascii, scan, scan_ascii
 _HITS = 1 << 15  # the scan's buffer, in hits
 _LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones
 _AHEAD = 4  # blocks read ahead for each worker
+_AHEAD_BYTES = 1 << 26  # of all blocks read ahead, so that very long lines do not fill the memory
 _local = threading.local()
 
 
@@ -37,7 +38,8 @@ def scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterator
     with ThreadPoolExecutor(workers) as pool:
         for block in blocks:
             ahead.append((block, pool.submit(_scan_block, block.data, targets)))
-            if len(ahead) > _AHEAD * workers or (ahead and ahead[0][1].done()):
+            held = sum(len(waiting.data) for waiting, _ in ahead)
+            if len(ahead) > _AHEAD * workers or held > _AHEAD_BYTES or ahead[0][1].done():
                 yield oldest()
         while ahead:
             yield oldest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,7 @@ _KINDS: dict[str, Kind] = {
     ".tsv": "tsv",
     ".parquet": "parquet",
 }
+_MARKUP = (".xml", ".html", ".htm", ".xhtml", ".tei", ".sgml", ".rtf")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
             return [_source(path, path.name)]
     except OSError as error:
         raise UserError(f"the corpus {text!r} cannot be read: {error.strerror}") from None
-    found = sorted(p for p in glob.glob(text, recursive=True) if os.path.isfile(p)) if glob.has_magic(text) else []
+    found = sorted(p for p in _matches(text) if not os.path.isdir(p))
     if found:
         root = os.path.commonpath([os.path.dirname(p) or "." for p in found])
         return [_source(Path(p), Path(os.path.relpath(p, root)).as_posix()) for p in found]
@@ -104,8 +106,45 @@ def _in_folder(folder: Path) -> list[Source]:
     return [_source(path, name) for name, path in named]
 
 
+def _matches(pattern: str) -> list[str]:
+    """Return the paths that match a glob pattern; none if it is no pattern."""
+    try:
+        return glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else []
+    except (OSError, ValueError):  # too long for the system, or with a zero byte
+        return []
+
+
 def _source(path: Path, name: str) -> Source:
+    _refuse_special_file(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
-    return Source(str(path), as_text(name), _KINDS.get(suffixes[-1], "text") if suffixes else "text")
+    suffix = suffixes[-1] if suffixes else ""
+    if suffix in _MARKUP:
+        raise UserError(
+            f"the file {str(path)!r} is by its name XML, HTML or RTF, whose tags would be taken for words: extract its "
+            f"plain text first, and give that"
+        )
+    if suffix == ".json":
+        raise UserError(
+            f"the file {str(path)!r} is by its name JSON, which is not read: write its records to a .jsonl file, one "
+            f"object a line, or if it has one object a line already, give it that ending"
+        )
+    return Source(str(path), as_text(name), _KINDS.get(suffix, "text"))
+
+
+def _refuse_special_file(path: Path) -> None:
+    """Raise a UserError for what cannot be read as often as needed: a broken link, a pipe, a socket or a device."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        broken = os.path.islink(path) and not os.path.exists(path)
+        reason = f"it is a link to {os.readlink(path)!r}, which is not there" if broken else str(error.strerror)
+        raise UserError(f"the file {str(path)!r} cannot be read: {reason}") from None
+    if not stat.S_ISREG(mode):
+        kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a folder"))
+        kind = next((kind for is_kind, kind in kinds if is_kind(mode)), "a device")
+        raise UserError(
+            f"{str(path)!r} is {kind}, not a file that can be read several times: write its text to a file, or for a "
+            f"single corpus of a run use '-', standard input"
+        )

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from lexshift.corpus.markup import SAMPLE, markup_of
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import STANDARD_INPUT, Source
 from lexshift.corpus.words import count_bytes
@@ -22,7 +23,6 @@ from lexshift.errors import UserError
 
 BLOCK = 1 << 20  # bytes read at a time: enough to be quick, and memory that is used again
 LONGEST = 1 << 26  # bytes of a line that are kept together
-_COMPRESSED = 1 << 16  # bytes decompressed at a time
 _LINE_FEED = 10
 _HEAD = 1 << 13  # bytes in which a binary file shows itself
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -32,6 +32,10 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_BYTE_ORDERS = {
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),
+}
 _BINARY = (b"%PDF-", b"PK\x03\x04")
 
 
@@ -58,43 +62,6 @@ class HashedFile(io.RawIOBase):
         """Close the file."""
         self._raw.close()
         super().close()
-
-
-class _Zstandard(io.RawIOBase):
-    """The content of zstandard frames, which must be complete."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        import zstandard
-
-        self._raw = raw
-        self._error = zstandard.ZstdError
-        self._new = zstandard.ZstdDecompressor().decompressobj
-        self._frame = self._new()
-        self._data = b""
-
-    def readable(self) -> bool:
-        """Yes."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer; 0 at the end."""
-        while not self._data:
-            rest = self._frame.unused_data if self._frame.eof else b""
-            chunk = rest or self._raw.read(_COMPRESSED)
-            if not chunk:
-                if not self._frame.eof:
-                    raise EOFError("it ends in the middle of a frame")
-                return 0
-            if self._frame.eof:
-                self._frame = self._new()
-            try:
-                self._data = self._frame.decompress(chunk)
-            except self._error as error:
-                raise OSError(str(error)) from None
-        taken = min(len(buffer), len(self._data))
-        buffer[:taken] = self._data[:taken]
-        self._data = self._data[taken:]
-        return taken
 
 
 @contextmanager
@@ -124,7 +91,10 @@ def decompressed(file: HashedFile) -> Iterator[IO[bytes]]:
         except igzip_lib.IsalError as error:  # type: ignore[misc]
             raise OSError(str(error)) from None
     elif head.startswith(_ZSTANDARD):
-        yield io.BufferedReader(_Zstandard(buffered), BLOCK)
+        import pyarrow as pa
+
+        # It reads frames one after another, holds one block at a time and refuses a frame that is not complete.
+        yield pa.CompressedInputStream(pa.PythonFile(buffered, mode="r"), "zstd")
     else:
         yield buffered
     while buffered.read(BLOCK):  # whatever a decompressor left unread is part of the file's hash
@@ -135,13 +105,15 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
     """Valid UTF-8 without a byte order mark or carriage returns at line ends, in blocks that end with a line.
 
     Only the last line may lack its line feed, and a line longer than LONGEST is cut: at a space, or failing that
-    between two characters.
+    between two characters. A line of a table cannot be cut, so a longer one is refused, and so is text that is markup.
     """
     chunks = _not_binary(iter(lambda: stream.read(BLOCK) or b"", b""), source, reading)
     if reading.is_utf8:
-        blocks = _validated(_whole_lines(chunks, tally), source, reading, tally)
+        blocks = _validated(_whole_lines(chunks, source, tally), source, reading, tally)
     else:
-        blocks = _whole_lines(_recoded(chunks, source, reading, tally), tally)
+        blocks = _whole_lines(_recoded(chunks, source, reading, tally), source, tally)
+    if source.kind == "text":
+        blocks = _not_markup(blocks, source)
     for block in blocks:
         yield block.replace(b"\r\n", b"\n") if b"\r" in block else block
 
@@ -162,17 +134,40 @@ def _not_binary(chunks: Iterator[bytes], source: Source, reading: Reading) -> It
     yield from chunks
 
 
-def _whole_lines(chunks: Iterator[bytes], tally: Tally) -> Iterator[bytes]:
+def _not_markup(blocks: Iterator[bytes], source: Source) -> Iterator[bytes]:
+    """Yield the blocks unchanged; raise a UserError if the first of them show that the text is markup."""
+    head, size = list[bytes](), 0
+    for block in blocks:
+        head.append(block)
+        size += len(block)
+        if size >= min(SAMPLE, BLOCK):
+            break
+    markup = markup_of(b"".join(head))
+    if markup:
+        raise UserError(
+            f"the file {source.path!r} is {markup}, whose tags and attributes would be taken for words: extract its "
+            f"plain text first, and give that"
+        )
+    yield from chain(head, blocks)
+
+
+def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Iterator[bytes]:
     pieces: list[bytes] = []  # of a line that goes on
-    size = 0
+    size, line, is_table = 0, 1, source.kind != "text"
     for chunk in chunks:
         end = chunk.rfind(b"\n") + 1
         if end:
             yield b"".join([*pieces, memoryview(chunk)[:end]])
             pieces, size = [], 0
+            line += chunk.count(b"\n") if is_table else 0
         pieces.append(chunk[end:])
         size += len(chunk) - end
         if size >= LONGEST:
+            if is_table:
+                raise UserError(
+                    f"the file {source.path!r} has a line of over {LONGEST >> 20} MB, line {line}: tables are read "
+                    f"line by line, so break its text into several records"
+                )
             data = b"".join(pieces)
             end = _cut(data)
             tally.skipped[f"lines of over {LONGEST >> 20} MB, cut"] += 1
@@ -223,22 +218,43 @@ def _validated(blocks: Iterator[bytes], source: Source, reading: Reading, tally:
 
 def _recoded(chunks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(reading.encoding)(reading.errors)
-    line, first = 1, True
+    line, first, marks = 1, True, _BYTE_ORDERS.get(reading.codec)
     for data in chain(chunks, [b""]):
+        if marks and data and not data.startswith(marks):
+            raise UserError(
+                f"the file {source.path!r} is not in {reading.codec.upper()}, as it has no byte order mark; all files "
+                f"of a run are read in one encoding: save it as {reading.codec}, or pass --encoding {reading.codec}-le "
+                f"if it lacks the mark only"
+            )
+        marks = None  # only the first bytes have it
         before = decoder.getstate()
         try:
             text = decoder.decode(data, final=not data)
-        except UnicodeDecodeError as error:
-            lenient = codecs.getincrementaldecoder(reading.encoding)("replace")
-            lenient.setstate(before)
-            good = lenient.decode(data[: max(error.start - len(before[0]), 0)])
-            raise _undecodable(source, line + good.count("\n"), reading.encoding, error) from None
+        except UnicodeError as error:
+            raise _undecodable_after(data, before, line, source, reading, error) from None
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
         if reading.errors == "replace" and "\ufffd" in text:
             tally.skipped[f"sequences of bytes that are not {reading.encoding}, replaced"] += text.count("\ufffd")
         line += text.count("\n")
         yield text.encode("utf-8", "replace")
+
+
+def _undecodable_after(
+    data: bytes, before: tuple[bytes, int], line: int, source: Source, reading: Reading, error: UnicodeError
+) -> UserError:
+    """Return the error for data that a decoder in the state ``before`` could not decode, with its line."""
+    try:
+        assert isinstance(error, UnicodeDecodeError)
+        lenient = codecs.getincrementaldecoder(reading.encoding)("replace")
+        lenient.setstate(before)
+        good = lenient.decode(data[: max(error.start - len(before[0]), 0)])
+    except (AssertionError, UnicodeError):  # a codec that does not say where, or knows no replacement
+        return UserError(
+            f"the file {source.path!r} is not {reading.encoding} at line {line} or later: name its encoding with "
+            f"--encoding ({error})"
+        )
+    return _undecodable(source, line + good.count("\n"), reading.encoding, error)
 
 
 def _undecodable(source: Source, line: int, encoding: str, error: UnicodeDecodeError) -> UserError:

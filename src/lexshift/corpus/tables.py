@@ -10,11 +10,12 @@ from typing import IO, Any
 
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import Source
-from lexshift.corpus.streams import utf8_lines
-from lexshift.errors import UserError
+from lexshift.corpus.streams import BLOCK, LONGEST, utf8_lines
+from lexshift.errors import UserError, listed
 
 Record = tuple[int, Any, Any]  # line or row from 1, text, date
-_ROWS = 4096  # of a parquet file, at a time
+_ROWS = 4096  # of a parquet file, at a time, or fewer if they are long
+_BYTES = 1 << 23  # of text, in the rows of a parquet file that are read at a time
 
 
 def records(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[Record]:
@@ -29,8 +30,8 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
     from pyarrow import parquet
 
     try:
-        table = parquet.ParquetFile(file)
-    except pa.ArrowException as error:
+        table = parquet.ParquetFile(file, buffer_size=BLOCK)
+    except (pa.ArrowException, OSError) as error:
         raise UserError(f"the file {source.path!r} is no parquet file, or a damaged one: {error}") from None
     columns = _columns(table.schema_arrow.names, source, reading)
     kind = table.schema_arrow.field(reading.text_column).type
@@ -38,16 +39,37 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
         raise UserError(f"the column {reading.text_column!r} of {source.path!r} holds {kind}, not text (--text-column)")
     row = 0
     try:
-        for batch in table.iter_batches(_ROWS, columns=columns):
-            texts = batch.column(reading.text_column).cast(pa.large_binary()).to_pylist()
-            dates = batch.column(reading.date_column).to_pylist() if reading.date_column else [None] * len(batch)
-            for text, date in zip(texts, dates, strict=True):
-                row += 1
-                yield row, None if text is None else text.decode(errors=reading.errors), date
+        for group in range(table.num_row_groups):
+            rows = _rows_at_a_time(table, file, group, reading.text_column)
+            for batch in table.iter_batches(rows, row_groups=[group], columns=columns):
+                texts = batch.column(reading.text_column).cast(pa.large_binary()).to_pylist()
+                dates = batch.column(reading.date_column).to_pylist() if reading.date_column else [None] * len(batch)
+                for text, date in zip(texts, dates, strict=True):
+                    row += 1
+                    yield row, None if text is None else text.decode(errors=reading.errors), date
     except UnicodeDecodeError:
         raise UserError(f"the file {source.path!r} is not UTF-8 at row {row}; pass --errors replace") from None
     except (pa.ArrowException, OSError) as error:
         raise UserError(f"the parquet file {source.path!r} is damaged after row {row}: {error}") from None
+
+
+def _rows_at_a_time(table: Any, file: IO[bytes], group: int, column: str) -> int:
+    """Return how many rows of a row group hold about _BYTES bytes of text."""
+    import pyarrow.compute as pc
+    from pyarrow import parquet
+
+    about = table.metadata.row_group(group)
+    chunks = [about.column(i) for i in range(about.num_columns) if about.column(i).path_in_schema == column]
+    if not about.num_rows or not chunks:
+        return _ROWS
+    longest = chunks[0].total_uncompressed_size // about.num_rows  # the mean, as the file does not tell the longest
+    if chunks[0].has_dictionary_page:
+        # A long text that a dictionary holds once may be that of every row.
+        apart = parquet.ParquetFile(file, metadata=table.metadata, read_dictionary=[column], buffer_size=BLOCK)
+        first = next(apart.iter_batches(1, row_groups=[group], columns=[column])).column(0)
+        if hasattr(first, "dictionary"):
+            longest = max(longest, pc.max(pc.binary_length(first.dictionary)).as_py() or 0)
+    return max(1, min(_ROWS, _BYTES // max(longest, 1)))
 
 
 def _jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
@@ -62,18 +84,20 @@ def _jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterato
             except (ValueError, RecursionError) as error:
                 raise UserError(f"the file {source.path!r} has no valid JSON at line {line}: {error}") from None
             if not isinstance(record, dict):
+                shown = "" if isinstance(record, list) else f" {str(record)[:40]!r}"  # nested lists have no end
                 raise UserError(
-                    f"the file {source.path!r} has {type(record).__name__} {str(record)[:40]!r} at line {line}, not a "
+                    f"the file {source.path!r} has {type(record).__name__}{shown} at line {line}, not a "
                     f'JSON object such as {{"{reading.text_column}": "..."}}'
                 )
             if reading.text_column not in record:
                 _columns(record, source, reading, f"at line {line}")
-            yield line, record[reading.text_column], record.get(reading.date_column)
+            date = record.get(reading.date_column)
+            yield line, record[reading.text_column], None if isinstance(date, (dict, list)) else date
 
 
 def _delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
     lines = (line for block in blocks for line in io.StringIO(block.decode(), newline=""))
-    csv.field_size_limit(2**31 - 1)
+    csv.field_size_limit(LONGEST)  # a quotation mark that is never closed makes the rest of the file a field
     # A tab cannot be part of a field of a tsv, so a quotation mark there is just that.
     table = (
         csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -107,7 +131,10 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
         if column not in known:
             place = f" {where}" if where else ""
             raise UserError(
-                f"the file {source.path!r} has no column {column!r}{place}: name one of "
-                f"{', '.join(map(repr, known)) or 'none'} with {option}"
+                f"the file {source.path!r} has no column {column!r}{place}: name one of {listed(known)} with {option}"
+            )
+        if known.count(column) > 1:
+            raise UserError(
+                f"the file {source.path!r} has {known.count(column)} columns {column!r}: give each a name of its own"
             )
     return wanted

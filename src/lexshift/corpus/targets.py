@@ -196,6 +196,8 @@ def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
         if isinstance(words, str) and not re.search(r"[/\\.]", text):
             return {word: [word] for word in text.split(",")}
         raise UserError(f"no such file of target words: {text!r} (looked from {os.getcwd()})")
+    if not _is(path.is_file):
+        raise UserError(f"the list of target words {str(path)!r} is a pipe or a device, not a file; write it to a file")
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:

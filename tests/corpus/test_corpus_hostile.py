@@ -1,0 +1,352 @@
+"""Files that are damaged, hostile or not text: each is read as far as it can be, or refused in one sentence.
+
+What each file holds is written out by hand: how often "mouse" is in it, or which words the refusal must have.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import socket
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import zstandard
+from pyarrow import parquet
+
+from lexshift.corpus import Reading, find_occurrences, keeping, read_targets, streams, tables
+from lexshift.corpus.counting import count_words
+from lexshift.corpus.periods import find_in_periods
+from lexshift.corpus.sampled import sample_sentences
+from lexshift.corpus.sources import Source
+from lexshift.corpus.words import rule
+from lexshift.errors import UserError
+from lexshift.scale.parts import parts_of
+
+zstd = zstandard.ZstdCompressor().compress
+LONG = 600  # characters, more than any message needs
+
+
+def found(path: Path, reading: Reading | None = None) -> int:
+    """How often the word mouse is found, by both readers of the text."""
+    counted = count_words(path, rule("word"), reading).counts.get("mouse", 0)
+    assert find_occurrences(path, read_targets(["mouse"]), reading).found.tolist() == [counted]
+    return counted
+
+
+def refusal(path: Path, reading: Reading | None = None) -> str:
+    """The one sentence by which both readers refuse the text."""
+    with pytest.raises(UserError) as counting:
+        count_words(path, rule("word"), reading)
+    with pytest.raises(UserError) as finding:
+        find_occurrences(path, read_targets(["mouse"]), reading)
+    message = str(counting.value)
+    assert message == str(finding.value)
+    assert "\n" not in message
+    assert len(message) < LONG
+    return message
+
+
+def written(folder: Path, name: str, data: bytes) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+def as_parquet(**columns: Any) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(pa.table(columns), file)
+    return file.getvalue()
+
+
+def twice_the_same_column() -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(pa.table([["a mouse"], ["a cat"]], names=["text", "text"]), file)
+    return file.getvalue()
+
+
+DEEP = 100_000
+READ: dict[str, tuple[str, bytes, int]] = {
+    "zero bytes far from the beginning": ("x.txt", b"a mouse\n" * 2000 + b"a\0mouse\0\n", 2001),
+    "a mark in the middle": ("x.txt", b"\xef\xbb\xbfthe mouse\n\xef\xbb\xbfmouse trap\n", 2),
+    "line ends of all kinds": ("x.txt", b"one mouse\r\ntwo mouse\rthree mouse\nfour mouse\n\r", 4),
+    "other line separators": ("x.txt", "a mouse\u2028a mouse\u2029a mouse\x85a mouse\x0ba mouse".encode(), 5),
+    "no line end": ("x.txt", b"the mouse", 1),
+    "empty lines": ("x.txt", b"\n\n\n \t \nmouse\n\n\n", 1),
+    "a word of a megabyte": ("x.txt", b"mouse " + b"x" * (1 << 20) + b" mouse\n", 2),
+    "gzip members one after another": ("x.gz", gzip.compress(b"a mouse\na mo") + gzip.compress(b"use\n"), 2),
+    "gzip with zeros after it": ("x.gz", gzip.compress(b"a mouse\n") + bytes(64), 1),
+    "frames one after another": ("x.zst", zstd(b"a mouse\na mo") + zstd(b"") + zstd(b"use\n"), 2),
+    "a surrogate without its partner": ("x.jsonl", b'{"text": "a mouse \\ud800 and a mouse", "date": "\\ud800"}', 2),
+    "records whose text is none": (
+        "x.jsonl",
+        b'{"text": 5}\n{"text": null}\n{"text": ["mouse"]}\n{"text": {"text": "mouse"}}\n{"text": "mouse"}\n',
+        1,
+    ),
+    "a huge number": ("x.jsonl", b'{"text": "a mouse", "n": 1e999, "m": ' + b"9" * 4000 + b"}", 1),
+    "nesting below what Python can take": (
+        "x.jsonl",
+        b'{"text": "mouse", "date": ' + b"[" * 500 + b"]" * 500 + b"}",
+        1,
+    ),
+    "csv with carriage returns": ("x.csv", b'text,n\r"a mouse",1\r"a mouse",2', 2),
+    "rows of nothing": ("x.parquet", as_parquet(text=pa.array([None, "mouse", ""], pa.string())), 1),
+}
+REFUSED: dict[str, tuple[str, bytes, list[str]]] = {
+    "an empty file": ("x.txt", b"", ["is empty", "no word"]),
+    "only white space": ("x.txt", b" \n\t\r\n \x0c" * 50, ["is empty", "no word"]),
+    "only signs": ("x.txt", b"... !!! ---\n" * 50, ["is empty", "no word"]),
+    "zero bytes": ("x.txt", b"a\0mouse\n", ["binary data"]),
+    "a surrogate in UTF-8": ("x.txt", b"a mouse\n\xed\xa0\x80\n", ["not UTF-8 at line 2"]),
+    "an overlong letter": ("x.txt", b"\xc1\xad\n", ["not UTF-8 at line 1"]),
+    "gzip cut off": ("x.gz", gzip.compress(b"a mouse ran\n" * 99)[:-9], ["damaged"]),
+    "gzip header only": ("x.gz", gzip.compress(b"a mouse")[:10], ["damaged"]),
+    "gzip and then text": ("x.gz", gzip.compress(b"a mouse\n") + b"a mouse\n", ["damaged"]),
+    "two bytes of gzip": ("x.gz", b"\x1f\x8b", ["damaged"]),
+    "zstandard cut off": ("x.zst", zstd(b"a mouse ran\n" * 99)[:-3], ["damaged"]),
+    "zstandard header only": ("x.zst", zstd(b"a mouse")[:4], ["damaged"]),
+    "zstandard and then text": ("x.zst", zstd(b"a mouse\n") + b"a mouse\n", ["damaged"]),
+    "nesting without end": ("x.jsonl", b'{"text": ' + b"[" * DEEP + b"]" * DEEP + b"}", ["no valid JSON at line 1"]),
+    "objects without end": ("x.jsonl", b'{"a":' * DEEP + b"1" + b"}" * DEEP, ["no valid JSON at line 1"]),
+    "lists in lists": ("x.jsonl", b"[" * 900 + b"]" * 900, ["at line 1"]),
+    "a number of 10,000 digits": (
+        "x.jsonl",
+        b'{"text": "a", "n": ' + b"9" * 10_000 + b"}",
+        ["no valid JSON at line 1"],
+    ),
+    "a key of a megabyte": ("x.jsonl", b'{"' + b"k" * (1 << 20) + b'": 1}', ["no column 'text'", "'kkk"]),
+    "text for json lines": ("x.jsonl", b"a mouse ran\n", ["no valid JSON at line 1"]),
+    "a quotation mark that is not closed": ("x.csv", b'text\n"a mouse\n' + b"a mouse\n" * 500, ["not valid csv"]),
+    "a million columns": (
+        "x.csv",
+        ",".join(f"c{i}" for i in range(1_000_000)).encode() + b"\n",
+        ["'c0'", "'c9' and 999,990 more", "--text-column"],
+    ),
+    "the same column twice in csv": ("x.csv", b"text,text\na mouse,a cat\n", ["2 columns 'text'"]),
+    "the same column twice in tsv": ("x.tsv", b"text\ttext\na mouse\ta cat\n", ["2 columns 'text'"]),
+    "the same column twice in parquet": ("x.parquet", twice_the_same_column(), ["2 columns 'text'"]),
+    "many columns of parquet": (
+        "x.parquet",
+        as_parquet(**{f"column {i}": [1] for i in range(500)}),
+        ["'column 0'", "and 490 more"],
+    ),
+    "parquet without its end": ("x.parquet", as_parquet(text=["a mouse"])[:-20], ["no parquet file"]),
+    "four bytes of parquet": ("x.parquet", b"PAR1", ["no parquet file"]),
+    "numbers for text": ("x.parquet", as_parquet(text=[1, 2]), ["holds int64, not text"]),
+    "a picture": ("x.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", ["binary data"]),
+    "a zip file": ("x.docx", b"PK\x03\x04mouse", ["binary data"]),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_can_be_read_is_read(tmp_path: Path, name: str) -> None:
+    file, data, n = READ[name]
+    path = written(tmp_path, f"corpus/{file}", data)
+    assert found(path) == n
+    assert found(path.parent) == n
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_read_is_refused_in_a_sentence_that_names_it(tmp_path: Path, name: str) -> None:
+    file, data, parts = REFUSED[name]
+    path = written(tmp_path, file, data)
+    message = refusal(path)
+    for part in [file, *parts]:
+        assert part in message
+
+
+def test_dates_are_never_the_end_of_a_run(tmp_path: Path) -> None:
+    dates = ["1999", 1999, 1999.0, None, True, [["1999"]], {"year": 1999}, "\ud800", "9" * 5000, "1999-99-99", ""]
+    rows = "".join(json.dumps({"text": "a mouse", "date": date}) + "\n" for date in dates)
+    path = written(tmp_path, "x.jsonl", rows.encode())
+    reading = Reading(date_column="date")
+    periods = find_in_periods(path, read_targets(["mouse"]), "year", reading)
+    assert {label: period.found.tolist() for label, period in periods.items()} == {"1999": [3]}
+    assert find_occurrences(path, read_targets(["mouse"]), reading).found.tolist() == [len(dates)]
+
+
+# -------------------------------------------------------------------------------------------- what is no file
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "count": lambda path: count_words(path, rule("word")),
+    "find": lambda path: find_occurrences(path, read_targets(["mouse"])),
+    "periods": lambda path: find_in_periods(path, read_targets(["mouse"]), "year"),
+    "parts": parts_of,
+    "sentences": sample_sentences,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("where", ["by name", "in a folder", "by a pattern"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, reader: str, where: str) -> None:
+    written(tmp_path, "corpus/1999.txt", b"a mouse\n")
+    pipe = tmp_path / "corpus" / "2000.txt"
+    os.mkfifo(pipe)
+    place = {"by name": pipe, "in a folder": pipe.parent, "by a pattern": pipe.parent / "*.txt"}[where]
+    with pytest.raises(UserError, match=r"2000\.txt' is a pipe, .* write its text to a file, .*'-', standard input"):
+        READERS[reader](place)
+
+
+def test_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket may not be long
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("s.txt")
+        with pytest.raises(UserError, match=r"'s\.txt' is a socket"):
+            count_words("s.txt", rule("word"))
+    with pytest.raises(UserError, match="'/dev/zero' is a device"):
+        count_words("/dev/zero", rule("word"))
+
+
+def test_a_pipe_for_the_list_of_words_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "words.txt")
+    with pytest.raises(UserError, match=r"words\.txt' is a pipe or a device"):
+        read_targets(tmp_path / "words.txt")
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("where", ["in a folder", "by a pattern"])
+def test_a_link_to_nothing_is_named(tmp_path: Path, reader: str, where: str) -> None:
+    written(tmp_path, "corpus/1999.txt", b"a mouse\n")
+    (tmp_path / "corpus" / "2000.txt").symlink_to("gone.txt")
+    place = tmp_path / "corpus" / ("*.txt" if where == "by a pattern" else "")
+    with pytest.raises(UserError, match=r"2000\.txt' cannot be read: it is a link to 'gone\.txt', which is not there"):
+        READERS[reader](place)
+
+
+def test_links_to_files_are_read_and_a_folder_that_holds_itself_has_an_end(tmp_path: Path) -> None:
+    elsewhere = written(tmp_path, "elsewhere.txt", b"a mouse\n")
+    written(tmp_path, "corpus/a.txt", b"a mouse and a mouse\n")
+    (tmp_path / "corpus" / "b.txt").symlink_to(elsewhere)
+    (tmp_path / "corpus" / "self").symlink_to(tmp_path / "corpus")
+    (tmp_path / "corpus" / "loop.txt").symlink_to("loop.txt")
+    with pytest.raises(UserError, match=r"loop\.txt' cannot be read"):
+        count_words(tmp_path / "corpus", rule("word"))
+    (tmp_path / "corpus" / "loop.txt").unlink()
+    assert found(tmp_path / "corpus") == 3
+
+
+@pytest.mark.parametrize("place", ["x" * 300, "x/" * 3000, "x" * 300 + "*", "x\0y", "x\0*", "[", "~nobody"])
+def test_no_path_is_too_odd_to_be_refused(place: str) -> None:
+    with pytest.raises(UserError):
+        count_words(place, rule("word"))
+
+
+def test_a_file_that_is_gone_when_it_is_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "x.txt", b"a mouse\n")
+    monkeypatch.setattr(streams, "open", lambda *_, **__: open(tmp_path / "gone.txt", "rb"), raising=False)  # noqa: SIM115
+    assert "x.txt' cannot be read: No such file" in refusal(path)
+
+
+# ------------------------------------------------------------------------------------------------ bounded memory
+
+
+def test_compressed_data_is_not_held_as_a_whole(tmp_path: Path) -> None:
+    size = 64 << 20
+    path = written(tmp_path, "x.zst", zstd(b"the mouse ran over the hill....\n" * (size // 32)))
+    assert path.stat().st_size < 1 << 14
+    tracemalloc.start()
+    with (
+        streams.open_source(Source(str(path), "x.zst", "text"), streams.Tally()) as file,
+        streams.decompressed(file) as stream,
+    ):
+        assert sum(len(data) for data in iter(lambda: stream.read(streams.BLOCK), b"")) == size
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < size // 8
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_rows_of_parquet_are_read_by_their_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dictionary: bool
+) -> None:
+    batches: list[int] = []
+    whole = parquet.ParquetFile.iter_batches
+
+    def heard(self: Any, *args: Any, **options: Any) -> Any:
+        for batch in whole(self, *args, **options):
+            batches.append(batch.nbytes)
+            yield batch
+
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", heard)
+    monkeypatch.setattr(tables, "_BYTES", 1 << 16)
+    texts = ["a mouse " * 1000 if i % 2 or dictionary else f"{i} mouse" * 1000 for i in range(300)]  # 8 kB each
+    parquet.write_table(pa.table({"text": texts}), tmp_path / "x.parquet", use_dictionary=dictionary)
+    with (tmp_path / "x.parquet").open("rb") as file:
+        source = Source("x.parquet", "x.parquet", "parquet")
+        assert [text for _, text, _ in tables.parquet_records(file, source, Reading())] == texts
+    assert max(batches) < 4 << 16
+
+
+def test_a_line_of_a_table_that_is_too_long_is_refused_and_never_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "BLOCK", 16)
+    monkeypatch.setattr(streams, "LONGEST", 200)
+    path = written(tmp_path, "x.csv", b"text\na mouse\n" + b"a mouse " * 20 + b"\n")
+    assert found(path) == 21
+    path = written(tmp_path, "y.csv", b"text\na mouse\n" + b"a mouse " * 40 + b"\n")
+    message = refusal(path)
+    assert "y.csv' has a line of over 0 MB, line 3: " in message
+    assert "several records" in message
+
+
+def test_a_line_that_holds_very_many_words_is_cut_and_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping, "SLACK", 100)
+    text = "mouse " * 30_000  # one line of 180 kB, all of whose windows together are 120 MB
+    path = written(tmp_path, "x.txt", text.encode())
+    some = find_occurrences(path, read_targets(["mouse"]), max_per_word=5)
+    assert some.found.tolist() == [30_000]
+    sentences = some.table["sentence"].to_pylist()
+    assert len(sentences) == 5
+    assert all(set(sentence.split()) == {"mouse"} and 3_980 < len(sentence) <= 4_000 for sentence in sentences)
+    assert some.tally.skipped["occurrences beyond 5 for a word"] == 29_995
+    monkeypatch.setattr(keeping, "_MOST_CHARACTERS", 1 << 20)
+    with pytest.raises(UserError, match=r"'x\.txt' has lines so long that .* break its text into lines"):
+        find_occurrences(path, read_targets(["mouse"]))
+
+
+def test_the_sample_of_a_long_line_is_the_one_with_the_smallest_hashes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "x.txt", b"".join(b"%d mouse cat " % i for i in range(2000)))
+    targets = read_targets(["mouse", "cat"])
+    everything = find_occurrences(path, targets).table.to_pandas()
+    smallest = everything.sort_values("priority").groupby("target").head(7).sort_index()
+    for slack in (0, 1 << 14):
+        monkeypatch.setattr(keeping, "SLACK", slack)
+        some = find_occurrences(path, targets, max_per_word=7).table.to_pandas()
+        assert some.equals(smallest.reset_index(drop=True))
+
+
+# ---------------------------------------------------------------------------------------------------- encodings
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+@pytest.mark.parametrize("text", ["the mouse ran", "the mouse ran!", "a", ""])
+def test_a_file_without_the_mark_of_its_encoding_is_named(tmp_path: Path, encoding: str, text: str) -> None:
+    """One of two corpora is in UTF-16, so the encoding is asked for, and the other one is not."""
+    path = written(tmp_path, "x.txt", text.encode())
+    message = refusal(path, Reading(encoding=encoding))
+    assert "x.txt'" in message
+    if text:
+        assert f"is not in {encoding.upper()}, as it has no byte order mark" in message
+    path = written(tmp_path, "y.txt", f"a mouse\n{text}".encode(encoding))
+    assert found(path, Reading(encoding=encoding)) == 1 + text.count("mouse")
+
+
+@pytest.mark.parametrize("encoding", ["idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf-7", "shift_jis"])
+def test_codecs_of_all_kinds_end_in_a_sentence(tmp_path: Path, encoding: str) -> None:
+    path = written(tmp_path, "x.txt", b"\\u12 \\x \xff\xfe+AA- " + b"x" * 80 + b".." + b"\\N{mouse}\n")
+    assert "x.txt' is not" in refusal(path, Reading(encoding=encoding))
+
+
+def test_an_encoding_whose_name_cannot_be_one_is_refused() -> None:
+    with pytest.raises(UserError, match="is not known"):
+        Reading(encoding="utf\0-8")
