@@ -6,28 +6,88 @@ import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from lexshift.errors import UserError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # errors of a lock that another process holds
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
     """Write a file beside its place, make sure that it is on the disk, and put it there."""
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        with open(temporary, "wb") as file:
+    temporary = temporary_of(path)
+    with _create(temporary, path) as file:
+        try:
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+            if os.name != "posix":  # where an open file cannot be renamed
+                file.close()
+            os.replace(temporary, path)
+        except BaseException:
+            with suppress(OSError):
+                file.close()
+            temporary.unlink(missing_ok=True)
+            raise
     sync_folder(path.parent)
+
+
+def temporary_of(path: Path) -> Path:
+    """Return the name of our own under which a file is written before it takes its place."""
+    return path.with_name(f".{path.name}.lexshift.tmp")
+
+
+def _create(temporary: Path, path: Path) -> IO[bytes]:
+    """Create a temporary file, locked while it is open, in the place of one that a killed process left."""
+    while True:
+        try:
+            file = open(temporary, "xb")  # noqa: SIM115  "x" never follows a link
+        except FileExistsError:
+            _remove_leftover(temporary, path)
+            continue
+        if _try_lock(file) and _is_at(file, temporary):
+            return file
+        file.close()  # another process took it for a leftover before it was locked
+
+
+def _remove_leftover(temporary: Path, path: Path) -> None:
+    """Delete the temporary file of a process that was killed; refuse if its writer lives or it is not ours."""
+    if temporary.is_symlink() or (temporary.exists() and not temporary.is_file()):
+        raise UserError(f"{str(temporary)!r} is not a file that lexshift wrote; move it away and run again")
+    try:
+        file = open(temporary, "rb+", opener=_open_here)  # noqa: SIM115
+    except FileNotFoundError:
+        return
+    with file:
+        if not _try_lock(file):
+            raise UserError(f"another process is writing {str(path)!r}; wait for it to end, or choose another folder")
+        if _is_at(file, temporary):
+            temporary.unlink()
+
+
+def _open_here(path: str, flags: int) -> int:
+    """Open a file, but no link to one, and without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    """Return whether an open file still has its name."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _try_lock(file: IO[bytes]) -> bool:
+    """Lock a file; return False if another process holds the lock, True also where there are no locks."""
+    try:
+        _lock(file)
+    except OSError as error:
+        return error.errno not in _HELD
+    return True
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -63,7 +123,7 @@ def disk_faults(folder: Path) -> Iterator[None]:
 def one_writer(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder; it is free again when the process ends, however it ends."""
     with disk_faults(folder):
-        file = open(folder / ".lock", "ab")  # noqa: SIM115
+        file = open(folder / ".lock", "ab", opener=_open_here)  # noqa: SIM115
     with file:
         try:
             _lock(file)

@@ -258,9 +258,9 @@ class Disk:
     def __init__(self, room: int) -> None:
         self.room = room
 
-    def open(self, path: Any, mode: str) -> Any:
-        if "w" not in mode:
-            return open(path, mode)
+    def open(self, path: Any, mode: str, **options: Any) -> Any:
+        if "x" not in mode:
+            return open(path, mode, **options)
         disk = self
 
         class File(io.FileIO):
@@ -271,7 +271,7 @@ class Disk:
                 disk.room -= taken
                 return super().write(data[:taken])
 
-        return io.BufferedWriter(File(path, "w"))
+        return io.BufferedWriter(File(path, "x"))
 
 
 @pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])

@@ -36,7 +36,7 @@ def test_a_file_is_on_the_disk_before_it_takes_its_place_and_its_name_after(
     assert [(step[0], step[2]) for step in steps] == [("fsync", False), ("replace", False), ("fsync", True)]
     assert steps[1][1] == b"all of it"
     if steps[0][1] is not None:
-        assert [steps[0][1], steps[2][1]] == [tmp_path / "file.tmp", tmp_path]
+        assert [steps[0][1], steps[2][1]] == [tmp_path / ".file.lexshift.tmp", tmp_path]
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), KeyboardInterrupt(), ValueError("no")], ids=repr)
@@ -59,10 +59,63 @@ def test_a_file_that_cannot_be_written_whole_leaves_what_was_there(
         assert path.read_bytes() == before
 
 
-def test_what_an_earlier_writer_left_is_written_over(tmp_path: Path) -> None:
-    (tmp_path / "file.tmp").write_bytes(b"a long rest of an earlier run")
+def test_the_leftover_of_a_killed_writer_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / ".file.lexshift.tmp").write_bytes(b"a long rest of an earlier run")
     write_whole(tmp_path / "file", lambda file: file.write(b"short"))
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == {"file": b"short"}
+
+
+@pytest.mark.parametrize("name", ["file.tmp", "file.bak", ".file.tmp", "file~"])
+def test_files_of_the_user_beside_a_file_are_left_alone(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"mine")
+    write_whole(tmp_path / "file", lambda file: file.write(b"short"))
+    assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == {"file": b"short", name: b"mine"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links and pipes of POSIX")
+@pytest.mark.parametrize("name", ["file.tmp", ".file.lexshift.tmp"])
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder"])
+def test_nothing_is_written_through_what_stands_in_the_place_of_a_temporary_file(
+    tmp_path: Path, name: str, kind: str
+) -> None:
+    victim, place = tmp_path / "victim", tmp_path / name
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to(victim)
+        if kind == "link":
+            victim.write_bytes(b"mine")
+    before = sorted(os.listdir(tmp_path))
+    if name == "file.tmp":
+        write_whole(tmp_path / "file", lambda file: file.write(b"short"))
+        assert sorted(os.listdir(tmp_path)) == sorted(["file", *before])
+    else:
+        with pytest.raises(UserError, match=r"\.file\.lexshift\.tmp' is not a file that lexshift wrote; move it away"):
+            write_whole(tmp_path / "file", lambda file: file.write(b"short"))
+        assert sorted(os.listdir(tmp_path)) == before
+    assert victim.exists() == (kind == "link")
+    assert kind != "link" or victim.read_bytes() == b"mine"
+
+
+def test_two_writers_of_a_file_do_not_mix(tmp_path: Path) -> None:
+    def write(file: IO[bytes]) -> None:
+        file.write(b"first")
+        with pytest.raises(UserError, match=r"another process is writing .*file'; wait for it to end"):
+            write_whole(tmp_path / "file", lambda other: other.write(b"second"))
+
+    write_whole(tmp_path / "file", write)
+    assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == {"file": b"first"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="symbolic links of POSIX")
+def test_a_lock_is_not_made_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / ".lock").symlink_to(tmp_path / "victim")
+    with pytest.raises(UserError, match="folder' cannot be written"), one_writer(tmp_path / "folder"):
+        pytest.fail("the lock is elsewhere")
+    assert not (tmp_path / "victim").exists()
 
 
 @pytest.mark.parametrize(
