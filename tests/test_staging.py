@@ -21,7 +21,7 @@ from lexshift.significance import STAGES, benjamini_hochberg, permutation_test, 
 from lexshift.sscd import SSCD
 from lexshift.tracing.pairs import score_pairs
 from lexshift.tracing.tracer import trace
-from lexshift.tracing.work import find_changes
+from lexshift.tracing.work import find_changes, find_seasons
 
 ALPHA = 0.05
 
@@ -187,3 +187,15 @@ def test_a_test_of_two_families_gets_the_permutations_that_the_larger_one_needs(
     assert found[0].permutations == 100_000
     for family in families:
         assert called([found[word] for word in family]) == [True] + [False] * (len(family) - 1)
+
+
+def test_a_word_with_a_season_gets_the_permutations_that_the_number_of_words_requires() -> None:
+    rng = np.random.default_rng(1)
+    months = [f"{year}-{month:02}" for year in range(2001, 2006) for month in range(1, 13)]
+    words = {
+        f"w{i}": [rng.normal(3 * (i == 0 and m % 12 == 0), 1, (4, 2)) for m in range(len(months))] for i in range(12)
+    }
+    asked = {"alpha": ALPHA, "permutations": "auto", "seed": 0}
+    found = find_seasons(list(words), months, lambda word, period: words[word][period], asked, Silent())
+    assert found["w0"].permutations >= 10_000
+    assert sum(season.permutations == 1_000 for season in found.values()) >= 9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from lexshift import SSCD, Result, compare, permutation_test
 from lexshift._typing import Floats
 from lexshift.discovery import discover
 from lexshift.monitor import Silent
+from lexshift.report.content import content
 from lexshift.report.methods import methods
 from lexshift.scoring import score
 from lexshift.tracing.tracer import trace
@@ -117,3 +119,16 @@ def test_too_few_permutations_are_cautioned_about(corpora: list[Path]) -> None:
     assert enough.caution() is None
     assert enough.run["settings"]["permutations"] == "auto"
     assert enough.run["permutations"] >= 1_000
+
+
+def test_an_approximated_p_is_marked(saved: tuple[Result, Path]) -> None:
+    result, _ = saved
+    words = dict(result.scores.words)
+    words["mouse"] = replace(words["mouse"], test=replace(words["mouse"].test, p=1e-8, tail=1e-8))
+    marked = replace(result, scores=replace(result.scores, words=words))
+    assert {row["word"]: row.get("approximate", False) for row in content(marked)["words"]} == {
+        "mouse": True,
+        "bread": False,
+    }
+    assert "generalised Pareto" in methods(marked)[-1]
+    assert "generalised Pareto" not in methods(result)[-1]

@@ -47,7 +47,7 @@ class Scored:
     method: str
     words: tuple[str, ...]
     scores: Floats
-    changed: Floats | None = None
+    changed: npt.NDArray[np.bool_] | None = None
 
     @property
     def mean(self) -> Floats:

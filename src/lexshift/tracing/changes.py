@@ -51,7 +51,7 @@ class ChangePoints:
     permutations : int
         Number of shuffles.
     tail : float or None
-        An approximation of p where it is too small to be counted, as in :class:`lexshift.PermutationTest`.
+        An approximation of p where it is too small to be counted, as in :class:`lexshift.significance.PermutationTest`.
     """
 
     at: tuple[int, ...]

@@ -58,7 +58,7 @@ class Season:
     permutations : int
         Number of random orders.
     tail : float or None
-        An approximation of p where it is too small to be counted, as in :class:`lexshift.PermutationTest`.
+        An approximation of p where it is too small to be counted, as in :class:`lexshift.significance.PermutationTest`.
     """
 
     p: float
