@@ -36,8 +36,10 @@ from lexshift import (
     bootstrap,
     compare,
     decide,
+    discover,
     permutation_test,
     search_rate,
+    trace,
 )
 from lexshift._typing import Floats, Pairs
 from lexshift.corpus.frequent import function_words
@@ -622,6 +624,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"match": "lema"}, r"match must be one of cased, lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
     ({"seed": -1}, r"seed must be a whole number, 0 or more; got -1"),
     ({"seed": "one"}, r"seed must be a whole number, 0 or more; got 'one'"),
+    ({"sample_seed": -1}, r"sample_seed must be a whole number, 0 or more; got -1"),
     ({"max_per_word": 0}, r"max_per_word must be a whole number of at least 1; got 0"),
     ({"max_per_word": 2.5}, r"max_per_word must be a whole number of at least 1; got 2\.5"),
     ({"permutations": 0}, r"permutations must be a whole number of at least 1, or auto; got 0"),
@@ -755,6 +758,7 @@ def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path]
         "repeats",
         "alpha",
         "seed",
+        "sample_seed",
         "max_per_word",
         "min_usages",
         "match",
@@ -962,6 +966,24 @@ def test_another_seed_takes_the_same_usages_and_other_swaps(paths: Paths, tmp_pa
     score, another = (result.scores.words["bread"].change for result in (first, other))
     assert score.e_original == another.e_original
     assert score.e_swap.tolist() != another.e_swap.tolist()
+
+
+@pytest.mark.parametrize("call", [compare, discover, trace], ids=lambda call: call.__name__)
+def test_another_sample_seed_takes_other_usages_and_needs_another_folder(
+    paths: Paths, tmp_path: Path, call: Callable[..., Any]
+) -> None:
+    words = {"min_count": 20} if call is discover else {"words": ["river"]}
+    options: dict[str, Any] = {"model": Toy(), "max_per_word": 12, **words, **FAST}
+    first, again, other = (call(*paths, sample_seed=seed, **options) for seed in (0, 0, 1))
+    sentences = [sorted(found.siblings.occurrences["sentence"].to_pylist()) for found in (first, again, other)]
+    assert sentences[0] == sentences[1] != sentences[2]
+    assert [found.run["settings"]["sample_seed"] for found in (first, other)] == [0, 1]
+    call(*paths, out=tmp_path / "out", **options)
+    with pytest.raises(UserError, match="was made with sampling seed 0, not 1; choose another folder"):
+        call(*paths, out=tmp_path / "out", sample_seed=1, **options)
+    options |= {"max_per_word": None, "out": tmp_path / "all"}
+    everything = [call(*paths, sample_seed=seed, **options).siblings.fingerprint for seed in (0, 1)]
+    assert everything[0] == everything[1]
 
 
 def test_the_stages_of_a_run_are_told_in_their_order(paths: Paths, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from lexshift import __version__, _checks, swap
 from lexshift._corpora import Place
 from lexshift._staging import Permutations
+from lexshift._streams import check_seed
 from lexshift._typing import Pairs
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import as_text
@@ -54,6 +55,7 @@ def checked_settings(
     repeats: int,
     alpha: float,
     seed: int,
+    sample_seed: int,
     max_per_word: int | None,
     min_usages: int,
     permutations: Permutations,
@@ -76,6 +78,7 @@ def checked_settings(
         "repeats": int(repeats),
         "alpha": _checks.between_0_and_1(alpha, "alpha"),
         "seed": int(seed),
+        "sample_seed": check_seed(sample_seed, "sample_seed"),
         "max_per_word": None if max_per_word is None else _checks.positive(max_per_word, "max_per_word"),
         "min_usages": _at_least_two(min_usages),
         "permutations": _checked_permutations(permutations),

@@ -29,8 +29,8 @@ def generator(seed: int, purpose: Purpose, word: str = "") -> np.random.Generato
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
 
 
-def check_seed(seed: Any) -> int:
+def check_seed(seed: Any, name: str = "seed") -> int:
     """A seed is a whole number, 0 or more."""
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise UserError(f"seed must be a whole number, 0 or more; got {seed!r}")
+        raise UserError(f"{name} must be a whole number, 0 or more; got {seed!r}")
     return int(seed)

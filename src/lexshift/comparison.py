@@ -49,6 +49,7 @@ def compare(
     repeats: int = 20,
     alpha: float = 0.05,
     seed: int = 0,
+    sample_seed: int = 0,
     max_per_word: int | None = 200,
     min_usages: int = 10,
     min_count: int = 20,
@@ -89,7 +90,10 @@ def compare(
     alpha : float
         The false discovery rate at which a word counts as changed.
     seed : int
-        Of the swaps, permutations and resamples; the sample of usages is always the same.
+        Seed for swaps, permutations and bootstrap resamples.
+    sample_seed : int
+        Seed for the sample of usages (``max_per_word``). With another seed other usages are embedded, so it needs
+        another ``out``.
     max_per_word : int, optional
         At most this many usages of a word in a corpus, an unbiased sample; None for all.
     min_usages : int
@@ -141,6 +145,7 @@ def compare(
         repeats=repeats,
         alpha=alpha,
         seed=seed,
+        sample_seed=sample_seed,
         max_per_word=max_per_word,
         min_usages=min_usages,
         permutations=permutations,
@@ -172,6 +177,7 @@ def compare(
             labels=PERIODS,
             match=match,
             max_per_word=max_per_word,
+            seed=settings["sample_seed"],
             missing="skip",
             monitor=heard,
             **reading,

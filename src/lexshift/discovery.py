@@ -73,6 +73,7 @@ def discover(
     repeats: int = 20,
     alpha: float = 0.05,
     seed: int = 0,
+    sample_seed: int = 0,
     min_usages: int = 10,
     permutations: Permutations = "auto",
     resamples: int = 100,
@@ -102,7 +103,7 @@ def discover(
     max_per_word : int, optional
         At most this many usages of a word in a corpus, an unbiased sample; None for all. Samples of different words
         share sentences.
-    metric, strategy, normalised, rate, space, repeats, alpha, seed, min_usages, labels, match
+    metric, strategy, normalised, rate, space, repeats, alpha, seed, sample_seed, min_usages, labels, match
         As for :func:`lexshift.compare`.
     keep : float
         The share of e_original that is added to what swapping takes off. None by default: it grows with a word's
@@ -154,6 +155,7 @@ def discover(
         repeats=repeats,
         alpha=alpha,
         seed=seed,
+        sample_seed=sample_seed,
         max_per_word=max_per_word,
         min_usages=min_usages,
         permutations=permutations,
@@ -186,7 +188,11 @@ def discover(
                 "reading": asdict(reading),
                 "match": match,
                 "word_rule": WORD_RULE,
-                "sampling": {"max_per_word": settings["max_per_word"], "seed": 0, "shared": True},
+                "sampling": {
+                    "max_per_word": settings["max_per_word"],
+                    "seed": 0 if max_per_word is None else settings["sample_seed"],
+                    "shared": True,
+                },
                 "precision": precision,
             }
             siblings = job.store(None if out is None else folder / STORE, asked, embedding, encoder, (model, encoding))

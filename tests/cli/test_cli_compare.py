@@ -254,8 +254,8 @@ def test_another_way_to_score_reuses_the_store_and_gives_another_result(
 
 
 def test_the_seed_and_alpha_are_those_asked_for(shell: Shell) -> None:
-    out, err = shell.compare("--words", "mouse,bread", "--seed", "7", "--alpha", "0.001")
-    assert (settings_of()["seed"], settings_of()["alpha"]) == (7, 0.001)
+    out, err = shell.compare("--words", "mouse,bread", "--seed", "7", "--sample-seed", "5", "--alpha", "0.001")
+    assert (settings_of()["seed"], settings_of()["sample_seed"], settings_of()["alpha"]) == (7, 5, 0.001)
     assert "0 of 2 words changed between 1950s and 2010s at a false discovery rate of 0.001." in err  # p is 1 / 201
     assert rows(out)["mouse"][-1] == "stable"
 

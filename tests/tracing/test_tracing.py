@@ -7,6 +7,7 @@ import itertools
 import json
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,28 @@ def test_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -
         pd.testing.assert_frame_equal(alone.of_word("mouse", kind)[columns], both.of_word("mouse", kind)[columns])
     assert alone.changes["mouse"] == both.changes["mouse"]
     assert found.changes["mouse"].at == (2,)
+
+
+def test_the_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, passes = found.table, []
+    again = replace(found)
+    again.table  # noqa: B018  it is made once
+    for name in ("groupby", "__getitem__"):
+        whole = getattr(pd.DataFrame, name)
+
+        def counted(self: pd.DataFrame, *given: Any, whole: Any = whole, **options: Any) -> Any:
+            passes.append(len(self) == len(table))
+            return whole(self, *given, **options)
+
+        monkeypatch.setattr(pd.DataFrame, name, counted)
+    rows = {(word, kind): again.of_word(word, kind) for word in WORDS for kind in ("neighbours", "first")}
+    monkeypatch.undo()
+    assert sum(passes) < 5
+    for (word, kind), part in rows.items():
+        expected = table[(table["word"] == word) & (table["kind"] == kind)].reset_index(drop=True)
+        pd.testing.assert_frame_equal(part, expected)
+    with pytest.raises(UserError, match="word must be one of"):
+        again.of_word("moose", "first")
 
 
 def test_usages_come_with_the_most_typical_first(found: Trace) -> None:

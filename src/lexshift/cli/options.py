@@ -82,6 +82,15 @@ Normalised = Annotated[
 Repeats = Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=SCORES)]
 Alpha = Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=SCORES)]
 Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=SCORES)]
+ScoringSeed = Annotated[
+    int, typer.Option(help="Seed for swaps, permutations and bootstrap resamples.", rich_help_panel=SCORES)
+]
+SampleSeed = Annotated[
+    int,
+    typer.Option(
+        help="Seed for the sample of usages (--max-per-word); another seed needs another --out.", rich_help_panel=SCORES
+    ),
+]
 Metric = Annotated[str, typer.Option(help="The distance between two sets of usages.", rich_help_panel=SCORES)]
 Rate = Annotated[str, typer.Option(help="The share that is swapped, 0 to 1; or auto.", rich_help_panel=SCORES)]
 Permutations = Annotated[
@@ -146,7 +155,8 @@ class Scoring(Group):
     space: Space = "standardised"
     repeats: Repeats = 20
     alpha: Alpha = 0.05
-    seed: Seed = 0
+    seed: ScoringSeed = 0
+    sample_seed: SampleSeed = 0
 
     def given(self) -> dict[str, Any]:
         """Their values by their names."""

@@ -115,10 +115,22 @@ class Trace:
             One of those asked about.
         kind : "neighbours" or "first"
         """
-        _checks.choice(word, "word", tuple(self.asked))
+        self._check_word(word)
         _checks.choice(kind, "kind", KINDS)
-        table = self.table
-        return table[(table["word"] == word) & (table["kind"] == kind)].reset_index(drop=True)
+        return self._rows.get((word, kind), self.table.iloc[:0]).reset_index(drop=True)
+
+    @cached_property
+    def _rows(self) -> dict[tuple[str, str], pd.DataFrame]:
+        """The rows of the table by word and kind."""
+        return dict(iter(self.table.groupby(["word", "kind"], sort=False)))
+
+    @cached_property
+    def _known_words(self) -> frozenset[str]:
+        return frozenset(self.asked)
+
+    def _check_word(self, word: str) -> None:
+        if word not in self._known_words:
+            _checks.choice(word, "word", tuple(self.asked))
 
     def usages(self, word: str, period: str) -> pd.DataFrame:
         """The usages of a word in a period, the most typical of it first.
@@ -136,7 +148,7 @@ class Trace:
             Columns sentence, start, end (where the word is in it), typical (the mean cosine similarity with the other
             usages of the period), file, line, date.
         """
-        _checks.choice(word, "word", tuple(self.asked))
+        self._check_word(word)
         _checks.choice(period, "period", tuple(self.periods))
         if word not in self.siblings:
             raise UserError(f"{word!r} does not occur in the corpora")

@@ -41,6 +41,7 @@ def trace(
     repeats: int = 20,
     alpha: float = 0.05,
     seed: int = 0,
+    sample_seed: int = 0,
     max_per_word: int | None = 200,
     min_usages: int = 10,
     min_count: int = 20,
@@ -67,7 +68,7 @@ def trace(
         ``by`` in the corpus.
     by : "year", "decade" or "month", optional
         Of one corpus: its periods, by the dates of its records (``date_column``) or the years in its files' names.
-    model, metric, strategy, normalised, rate, keep, space, repeats, seed, match
+    model, metric, strategy, normalised, rate, keep, space, repeats, seed, sample_seed, match
         As for :func:`lexshift.compare`. The space is fitted to all periods, and the rate "auto" is that of all pairs.
     alpha : float
         The false discovery rate at which a step counts as changed or a word as seasonal, and how likely a word that
@@ -128,6 +129,7 @@ def trace(
         repeats=repeats,
         alpha=alpha,
         seed=seed,
+        sample_seed=sample_seed,
         max_per_word=max_per_word,
         min_usages=min_usages,
         permutations=permutations,
@@ -161,6 +163,7 @@ def trace(
             by=by,
             match=match,
             max_per_word=max_per_word,
+            seed=settings["sample_seed"],
             missing="skip",
             monitor=heard,
             **reading,
