@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from lexshift import SSCD, benjamini_hochberg, compare, decide, permutation_test
+from lexshift import SSCD, UserError, benjamini_hochberg, compare, decide, permutation_test
 from lexshift._running import METRIC, RATE, SPACE, default_keep
 from lexshift._typing import Matrix, Pairs
 from lexshift.benchmark.measures import spearman
@@ -77,6 +77,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=50, help="random deals of the second table")
     options = parser.parse_args()
+    try:
+        run(options)
+    except UserError as error:
+        parser.error(str(error))
+
+
+def run(options: argparse.Namespace) -> None:
     corpora = options.out / "corpora"
     planted = simulate(
         options.corpus, out=corpora, words=options.names, usages=options.usages, seed=options.seed, monitor=False
