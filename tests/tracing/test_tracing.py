@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
 import random
@@ -17,9 +18,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from lexshift import UserError, benjamini_hochberg, compare
 from lexshift._typing import Floats
+from lexshift.cli.traces import overview
+from lexshift.report.trace import content
+from lexshift.tracing.changes import ChangePoints
 from lexshift.tracing.outcome import Trace
 from lexshift.tracing.pairs import steps
 from lexshift.tracing.tables import typical
@@ -155,6 +160,47 @@ def test_the_planted_change_is_found_at_its_place(found: Trace) -> None:
     assert words.loc["mouse", "score"] == found.of_word("mouse", "first")["score"].iloc[-1]
     assert "1 of 3 words changed over 4 periods, 1960s to 2010s" in repr(found)
     assert "2 occurred too rarely" in found.headline()
+
+
+def judged(found: Trace, **changes: ChangePoints) -> Trace:
+    """The same trace with other change points."""
+    return replace(found, changes={**found.changes, **changes})
+
+
+def test_change_points_are_reported_if_the_word_changed_among_all_words(found: Trace, tmp_path: Path) -> None:
+    doubtful = ChangePoints((2,), 0.04, 1.0, 1.1, "step")
+    for other, verdict, listed in ((0.001, "changed", "2000s"), (0.5, "stable", "")):
+        changed = judged(
+            found, bread=doubtful, mouse=ChangePoints((), other, 1.0, 1.1), comet=ChangePoints((), other, 1, 1)
+        )
+        words = changed.words.set_index("word")
+        assert words.loc["bread", ["verdict", "change_points"]].tolist() == [verdict, listed]
+        assert words.loc["bread", "shape"] == ("step" if listed else "")
+        page = {word["word"]: word for word in content(changed)["words"]}
+        assert page["bread"]["changes"] == ([2] if listed else [])
+        console = Console(width=200, record=True, file=io.StringIO())
+        console.print(overview(changed))
+        line = next(line for line in console.export_text().splitlines() if line.startswith("bread"))
+        assert line.rstrip().endswith("2000s") == bool(listed)
+        saved = pd.read_csv(changed.save(tmp_path / verdict) / "words.csv", keep_default_na=False).set_index("word")
+        assert saved.loc["bread", "change_points"] == listed
+
+
+def test_a_gradual_drift_has_no_change_points(found: Trace) -> None:
+    drifted = judged(found, mouse=replace(found.changes["mouse"], at=(1, 2), shape="gradual"))
+    row = drifted.words.set_index("word").loc["mouse"]
+    assert row[["verdict", "shape", "change_points"]].tolist() == ["changed", "gradual", ""]
+    told = next(word for word in content(drifted)["words"] if word["word"] == "mouse")
+    assert (told["changes"], told["shape"]) == ([], "gradual")
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(overview(drifted))
+    assert any("mouse" in line and "gradual drift" in line for line in console.export_text().splitlines())
+
+
+def test_the_shape_of_a_planted_change_is_told(found: Trace) -> None:
+    assert found.words.set_index("word")["shape"].to_dict() == {
+        "mouse": "step", "bread": "", "comet": "", "ghost": "", "nowhere": "",
+    }  # fmt: skip
 
 
 def test_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -> None:

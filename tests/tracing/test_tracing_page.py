@@ -6,6 +6,7 @@ import hashlib
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from lexshift.report.trace import content, render
+from lexshift.tracing.changes import ChangePoints
 from lexshift.tracing.outcome import Trace
 from lexshift.tracing.tracer import trace
 
@@ -133,6 +135,25 @@ def test_words_are_chosen_by_click_and_by_address(page: Page, file: Path) -> Non
     expect(page.locator("#ranking tr.chosen")).to_contain_text("rare")
     page.goto(f"{file.as_uri()}#word=%E0%A4%A")
     expect(page.locator("#word h2")).to_have_text("mouse")
+
+
+def test_a_gradual_drift_and_a_stable_word_have_no_change_points(
+    browser: Browser, found: Trace, tmp_path: Path
+) -> None:
+    changes = {
+        "mouse": replace(found.changes["mouse"], at=(1, 2), shape="gradual"),
+        "bread": ChangePoints((2,), 0.06, 1.0, 1.1, "step"),
+    }
+    file = replace(found, changes=changes).report(tmp_path / "trace.html")
+    page = browser.new_page()
+    page.goto(f"{file.as_uri()}#word=mouse")
+    expect(page.locator("#word .saying")).to_contain_text("The change is a gradual drift, so there is no change point.")
+    expect(page.locator("#ranking tr", has_text="mouse")).to_contain_text("gradual drift")
+    expect(page.locator("#word svg .change, #word .begins")).to_have_count(0)
+    page.goto(f"{file.as_uri()}#word=bread")
+    expect(page.locator("#word .saying")).to_have_text(re.compile("Stable.*There is no change point."))
+    expect(page.locator("#word svg .change, #word .begins")).to_have_count(0)
+    page.close()
 
 
 def test_the_page_is_whole_and_its_policy_strict(found: Trace) -> None:

@@ -17,6 +17,7 @@ from lexshift.result import CHANGED, TOO_FEW
 from lexshift.tracing.outcome import Trace
 from lexshift.tracing.pairs import FIRST
 from lexshift.tracing.places import REPORT
+from lexshift.tracing.shapes import GRADUAL
 from lexshift.tracing.tables import SEASONAL
 
 _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
@@ -54,7 +55,8 @@ def overview(result: Trace) -> Table:
             continue
         verdict = Text(row["verdict"], "bold magenta" if row["verdict"] == CHANGED else "")
         cells: list[Text | str] = [Text(row["word"]), sparkline(result, row["word"], highest), digits(row["score"])]
-        cells += [chance(row["change_q"]), verdict, Text(row["change_points"])]
+        when = "gradual drift" if row["shape"] == GRADUAL else row["change_points"]
+        cells += [chance(row["change_q"]), verdict, Text(when)]
         if result.seasons:
             style = "bold magenta" if row["season"] == SEASONAL else ""
             cells.append(Text(f"{row['season']} (q {chance(row['season_q'])})" if row["season"] else "", style))

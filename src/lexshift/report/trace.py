@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lexshift._files import disk_faults, write_whole
 from lexshift.report.page import asset, embedded_json, environment, source_hash
 from lexshift.tracing.pairs import KINDS
-from lexshift.tracing.tables import SEASONAL
+from lexshift.tracing.tables import SEASONAL, reported
 
 if TYPE_CHECKING:
     from lexshift.tracing.outcome import Trace
@@ -87,7 +87,8 @@ def _word(result: Trace, row: dict[str, Any], most: int) -> dict[str, Any]:
         ]
     if word in result.changes:
         found = result.changes[word]
-        told |= {"changes": list(found.at), "p": _round(found.p), "q": _round(row["change_q"])}
+        at, shape = reported(found, row["change_q"], result.settings["alpha"])
+        told |= {"changes": list(at), "shape": shape, "p": _round(found.p), "q": _round(row["change_q"])}
     if word in result.seasons:
         returns = result.seasons[word]
         told["season"] = {

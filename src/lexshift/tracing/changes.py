@@ -27,6 +27,7 @@ from lexshift._tail import largest_values
 from lexshift._typing import Array, Floats, Matrix
 from lexshift.errors import UserError
 from lexshift.significance import approximate_p, stages
+from lexshift.tracing.shapes import shape_of
 
 COMPONENTS = 10
 """The principal components of a word's usages in which it is looked for changes: the others are mostly noise."""
@@ -41,7 +42,8 @@ class ChangePoints:
     Attributes
     ----------
     at : tuple of int
-        Indices of the periods that begin something new, ascending.
+        Indices of the periods that begin something new, ascending, by the p-value of this word alone. Whether they are
+        reported depends on the other words as well: see :func:`lexshift.tracing.tables.reported`.
     p : float
         How likely it is that a word that never changed has a change point at this penalty or a higher one.
     penalty : float
@@ -52,6 +54,9 @@ class ChangePoints:
         Number of shuffles.
     tail : float or None
         An approximation of p where it is too small to be counted, as in :class:`lexshift.significance.PermutationTest`.
+    shape : str
+        "step" if the change points explain the change best, "gradual" if a smooth trend does; empty if there are no
+        change points or only two periods.
     """
 
     at: tuple[int, ...]
@@ -60,10 +65,16 @@ class ChangePoints:
     highest: float
     permutations: int
     tail: float | None = None
+    shape: str = ""
 
 
 def change_points(
-    periods: Sequence[Matrix], alpha: float = 0.05, shuffles: int = SHUFFLES, seed: int = 0, word: str = ""
+    periods: Sequence[Matrix],
+    alpha: float = 0.05,
+    shuffles: int = SHUFFLES,
+    seed: int = 0,
+    word: str = "",
+    times: Sequence[int] | None = None,
 ) -> ChangePoints:
     """Find when a word's meaning changed.
 
@@ -77,13 +88,18 @@ def change_points(
         Maximum number of shuffles; fewer are made if p is clearly not small, as in :func:`lexshift.permutation_test`.
     seed, word
         As for :class:`lexshift.SSCD`.
+    times : sequence of int, optional
+        When the periods were, ascending; by default they follow each other at equal distances.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> periods = [rng.normal(loc, 1, size=(30, 5)) for loc in (0, 0, 0, 2, 2)]
-    >>> change_points(periods).at
-    (3,)
+    >>> found = change_points(periods)
+    >>> found.at, found.shape
+    ((3,), 'step')
+    >>> change_points([rng.normal(loc, 1, size=(30, 5)) for loc in (0, 1, 2, 3, 4)]).shape
+    'gradual'
     """
     require_ruptures()
     shuffles = _checks.positive(shuffles, "shuffles")
@@ -110,7 +126,9 @@ def change_points(
     tail = approximate_p(largest_values(np.empty(0), null), highest, reached, done, _single_arrangement(sizes))
     penalty = _quantile(null, alpha)
     at = segmented(sums, sizes, penalty) if p <= alpha and highest > penalty else ()
-    return ChangePoints(at, p, penalty, highest, done, tail)
+    when = range(len(periods)) if times is None else times
+    shape = shape_of(rows, sums, sizes, when, at, penalty, alpha) if at else ""
+    return ChangePoints(at, p, penalty, highest, done, tail, shape)
 
 
 def _single_arrangement(sizes: Floats) -> float:

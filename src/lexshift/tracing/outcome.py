@@ -41,7 +41,8 @@ class Trace:
         The pairs of periods that were compared.
     scores : mapping of (word, earlier period, later period) to WordScore
     changes : mapping of str to ChangePoints
-        Of the words with two periods or more; indices are those of the periods.
+        Of the words with two periods or more; indices are those of the periods. Each word is judged alone here: what
+        is reported after accounting for the number of words is in ``words``.
     seasons : mapping of str to Season
         Of the words that could be tested for it.
     run : dict
@@ -100,9 +101,10 @@ class Trace:
 
         Columns: word, verdict (changed or stable over all periods, or too few), periods (how many have enough usages),
         usages, score (of the last period against the first), most (the period farthest from the first), changed (the
-        later periods of neighbours that differ), change_points (periods that begin something new), change_p, change_q
-        (that there is any), season ("seasonal" or "none"; empty if it could not be tested), season_strength, season_p,
-        season_q.
+        later periods of neighbours that differ), shape of a changed word ("step" or "gradual"; empty with two periods),
+        change_points (the periods that begin something new, of a changed word that is not gradual), change_p, change_q
+        (that there is any change), season ("seasonal" or "none"; empty if it could not be tested), season_strength,
+        season_p, season_q.
         """
         return word_table(self)
 

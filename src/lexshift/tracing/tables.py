@@ -10,7 +10,9 @@ import numpy as np
 from lexshift._typing import Floats, Matrix
 from lexshift.result import CHANGED, STABLE, TOO_FEW
 from lexshift.significance import benjamini_hochberg, decide
+from lexshift.tracing.changes import ChangePoints
 from lexshift.tracing.pairs import FIRST, KINDS, NEIGHBOURS, Step
+from lexshift.tracing.shapes import GRADUAL
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,6 +75,7 @@ def _step(trace: Trace, step: Step, q: float, changed: bool) -> dict[str, Any]:
 def _word(trace: Trace, word: str, q: float, season_q: float) -> dict[str, Any]:
     found, returns, alpha = trace.changes.get(word), trace.seasons.get(word), trace.settings["alpha"]
     first, neighbours = (trace.of_word(word, kind) for kind in (FIRST, NEIGHBOURS))
+    at, shape = ((), "") if found is None else reported(found, q, alpha)
     differ = neighbours.loc[neighbours["verdict"] == CHANGED, "to"]
     return {
         "word": word,
@@ -82,7 +85,8 @@ def _word(trace: Trace, word: str, q: float, season_q: float) -> dict[str, Any]:
         "score": first["score"].iloc[-1] if len(first) else np.nan,
         "most": first["to"].iloc[int(first["score"].argmax())] if len(first) else "",
         "changed": ", ".join(differ),
-        "change_points": "" if found is None else ", ".join(trace.periods[i] for i in found.at),
+        "shape": shape,
+        "change_points": ", ".join(trace.periods[i] for i in at),
         "change_p": np.nan if found is None else found.p,
         "change_q": q,
         "season": "" if returns is None else SEASONAL if season_q <= alpha else NO_SEASON,
@@ -90,6 +94,16 @@ def _word(trace: Trace, word: str, q: float, season_q: float) -> dict[str, Any]:
         "season_p": np.nan if returns is None else returns.p,
         "season_q": season_q,
     }
+
+
+def reported(found: ChangePoints, q: float, alpha: float) -> tuple[tuple[int, ...], str]:
+    """Return the change points and the shape to report for a word: both empty unless q is at most alpha.
+
+    A word that drifted gradually has no change points.
+    """
+    if not q <= alpha:
+        return (), ""
+    return (() if found.shape == GRADUAL else found.at), found.shape
 
 
 def _corrected(p: Mapping[str, float]) -> dict[str, float]:

@@ -105,7 +105,7 @@ def find_changes(
         else:
             rows = [usages(word, i) for i in enough[word]]
         try:
-            found = change_points(rows, settings["alpha"], shuffles, settings["seed"], word)
+            found = change_points(rows, settings["alpha"], shuffles, settings["seed"], word, times=enough[word])
         except ValueError as error:
             raise UserError(f"{word!r}: {error}") from error
         return replace(found, at=tuple(enough[word][i] for i in found.at))

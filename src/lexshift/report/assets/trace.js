@@ -147,7 +147,8 @@ function showWord(word) {
     parts.push(el("p", {}, `Too few usages: ${data.least} are needed in two periods.`));
   } else {
     const begins = [" Something new begins in ", bdi(word.changes.map((i) => data.periods[i]).join(", "))];
-    const when = word.changes.length ? [...begins, word.verdict === "changed" ? "." : ", which may be chance among so many words."] : [" There is no change point."];
+    const none = word.shape === "gradual" ? " The change is a gradual drift, so there is no change point." : " There is no change point.";
+    const when = word.changes.length ? [...begins, "."] : [none];
     parts.push(el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
       ` over the periods (p = ${chance(word.p)}, q = ${chance(word.q)}).`, ...when));
     parts.push(el("h3", {}, "Against the first period"), chart(`Change of ${word.word} against the first period`, fromFirst(word)));
