@@ -137,6 +137,20 @@ def test_words_are_chosen_by_click_and_by_address(page: Page, file: Path) -> Non
     expect(page.locator("#word h2")).to_have_text("mouse")
 
 
+def test_a_link_within_the_page_leaves_the_word(page: Page) -> None:
+    page.locator("#ranking tbody tr", has_text="bread").click()
+    expect(page.locator("#word h2")).to_have_text("bread")
+    page.locator("a.skip").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash === '#words'")
+    page.evaluate("new Promise((done) => setTimeout(done))")  # hashchange is a task of its own
+    expect(page.locator("#word h2")).to_have_text("bread")
+    expect(page.locator("#ranking tr.chosen")).to_contain_text("bread")
+    page.go_back()
+    page.go_back()
+    expect(page.locator("#word h2")).to_have_text("mouse")
+
+
 def test_a_gradual_drift_and_a_stable_word_have_no_change_points(
     browser: Browser, found: Trace, tmp_path: Path
 ) -> None:

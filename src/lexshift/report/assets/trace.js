@@ -173,7 +173,8 @@ function choose(index) {
   });
   showWord(data.words[index]);
 }
-function fromAddress() {
+function fromAddress(moved) {
+  if (moved && location.hash && !location.hash.startsWith("#word=")) return; // a link to another part of the page
   let name = "";
   try { name = decodeURIComponent(location.hash.replace(/^#word=/, "")); } catch { /* not from here */ }
   choose(Math.max(0, data.words.findIndex((word) => word.word === name)));
@@ -183,5 +184,5 @@ for (const row of rows) {
     if (!event.target.closest("a")) location.hash = `word=${encodeURIComponent(data.words[Number(row.dataset.index)].word)}`;
   });
 }
-addEventListener("hashchange", fromAddress);
-if (data.words.length) fromAddress();
+addEventListener("hashchange", () => fromAddress(true));
+if (data.words.length) fromAddress(false);
