@@ -9,14 +9,34 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import beta, binom
 
 from lexshift._typing import Floats, Matrix
-from lexshift.tracing.seasons import month_means, residuals, same_months, season, without_season
+from lexshift.tracing.seasons import (
+    frequency_bands,
+    month_means,
+    passed,
+    residuals,
+    rotated,
+    same_months,
+    season,
+    without_season,
+)
+from lexshift.tracing.work import find_seasons, seasonal
 
 MONTHS = [(year, month) for year in range(2001, 2007) for month in range(1, 13)]
 Level = Callable[[int, int], float]  # of the month's number from 0, and the month of the year
 ALPHA = 0.05
+
+
+class Quiet:
+    """A monitor that shows nothing."""
+
+    def stage(self, name: str, total: int, unit: str) -> None: ...
+
+    def advance(self, done: int, items: int = 0, status: str = "") -> None: ...
+
+    def note(self, text: str) -> None: ...
 
 
 def usages(level: Level, seed: int, n: int = 10, missing: Callable[[int, int], bool] | None = None) -> list[Matrix]:
@@ -109,10 +129,11 @@ def test_months_are_averaged_with_gaps_between_them(seed: int) -> None:
         lambda i, month: 0.8 * (month <= 6),  # noqa: ARG005
         lambda i, month: 1.2 * (month == 12),  # noqa: ARG005
         lambda i, month: 0.8 * (month % 2),  # noqa: ARG005
+        lambda i, month: 0.6 * float(np.cos(np.pi * month / 6)),  # noqa: ARG005
         lambda i, month: 0.8 * (month in (6, 7, 8)) + 0.05 * i,
         lambda i, month: 0.8 * (month <= 6) + 3 * (i >= 36),
     ],
-    ids=["half a year", "december", "every other month", "summer in a drift", "half a year and a step"],
+    ids=["half a year", "december", "every other month", "a cosine", "summer in a drift", "half a year and a step"],
 )
 def test_a_planted_season_is_found(level: Level) -> None:
     assert called(level, 15) >= 14
@@ -136,6 +157,82 @@ def test_a_planted_season_is_found(level: Level) -> None:
 def test_what_does_not_return_is_not_called_a_season(level: Level, missing: Callable[[int, int], bool] | None) -> None:
     runs = 100
     assert called(level, runs, missing) <= binom.ppf(1 - 1e-3, runs, ALPHA)
+
+
+def autoregressive(rng: np.random.Generator) -> Floats:
+    """Levels of which neighbouring months have a correlation of 0.8: (months, 4)."""
+    values = np.zeros((100 + len(MONTHS), 4))
+    for t in range(1, len(values)):
+        values[t] = 0.8 * values[t - 1] + 0.6 * rng.normal(size=4)
+    return values[100:]
+
+
+def test_topics_that_last_for_months_are_not_called_a_season() -> None:
+    runs, found = 250, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        answer = season([rng.normal(level, size=(10, 4)) for level in autoregressive(rng)], MONTHS, 99, seed)
+        assert answer is not None
+        found += answer.p <= ALPHA
+    assert found <= binom.ppf(1 - 1e-2, runs, ALPHA)
+
+
+@given(st.integers(2, 6), st.integers(0, 11), st.integers(0, 10**6))
+def test_the_power_at_yearly_frequencies_is_that_of_the_fourier_transform(years: int, begin: int, seed: int) -> None:
+    n = 12 * years
+    cells = np.random.default_rng(seed).normal(size=(n, 2))
+    power = (np.abs(np.fft.rfft(cells, axis=0)) ** 2).sum(axis=1) * 2 / n  # of 0, 1 / years, ... cycles a year
+    power[-1] /= 2
+    bands = frequency_bands(cells, np.ones(n), np.arange(begin, begin + n))
+    yearly = [float((rows[:first] ** 2).sum()) for rows, first in bands]
+    expected = [power[years], power[2 * years] + power[3 * years], power[4 * years :: years].sum()]
+    assert yearly == pytest.approx(expected)
+    for (rows, first), (low, high) in zip(bands, ((0.5, 1.5), (1.5, 3.5), (3.5, 6)), strict=True):
+        between = [i for i in range(1, n // 2) if i % years and low <= i / years <= high]
+        between = [i for i in between if not (low == 1.5 and i / years in (low, high))]
+        assert len(rows) - first == 2 * len(between)
+        corrected = power[between] / passed(np.array(between) / years) ** 2
+        below = np.array(between) / years < {0.5: 1.0, 1.5: 2.5, 3.5: 4.8}[low]
+        sides = [corrected[side].mean() for side in (below, ~below) if side.any()]
+        level = np.prod(sides) ** (1 / len(sides))
+        assert (rows[first:] ** 2).sum() == pytest.approx(level * len(between))
+
+
+@given(st.integers(24, 80), st.floats(0, 0.3), st.integers(0, 10**6))
+def test_a_yearly_pattern_is_all_at_yearly_frequencies_whatever_is_missing(n: int, gaps: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    times = np.flatnonzero(rng.random(n) >= gaps)
+    weights, pattern = rng.uniform(1, 3, len(times)), rng.normal(size=(12, 2))
+    pattern -= pattern.mean(axis=0)
+    for rows, first in frequency_bands(pattern[times % 12] * weights[:, None], weights, times):
+        assert rows[first:] == pytest.approx(np.zeros(rows[first:].shape), abs=1e-6)
+
+
+@pytest.mark.parametrize("cycles", [0.5, 0.8, 1, 1.2, 3.5, 4])
+def test_what_the_moving_average_leaves_of_a_frequency(cycles: float) -> None:
+    wave = np.cos(2 * np.pi * cycles * np.arange(80) / 12)[:, None]
+    left = residuals(wave, np.ones(80, bool))[6:-6]
+    assert left == pytest.approx(wave[6:-6] * passed(np.array([cycles])), abs=1e-9)
+
+
+def test_rotations_give_a_beta_distribution_to_the_share_of_one_axis() -> None:
+    rows = np.arange(1.0, 9.0)[:, None]
+    shares = rotated([(rows, 2)], 4000, np.random.default_rng(0)) / (rows**2).sum()
+    for level in (0.5, 0.9, 0.99):
+        above = (shares > beta.ppf(level, 1, 3)).sum()
+        assert binom.ppf(1e-4, 4000, 1 - level) <= above <= binom.ppf(1 - 1e-4, 4000, 1 - level)
+
+
+def test_one_seasonal_word_among_many_can_be_called_seasonal() -> None:
+    words = [f"w{i}" for i in range(40)]
+
+    def rows(word: str, period: int) -> Matrix:
+        rng = np.random.default_rng([int(word[1:]), period])
+        return rng.normal(size=(4, 2)) + (3 * np.cos(np.pi * period / 6) if word == "w7" else 0)
+
+    labels = [f"{year}-{month:02}" for year, month in MONTHS]
+    found = find_seasons(words, labels, rows, {"permutations": 99, "alpha": 0.05, "seed": 0}, Quiet())
+    assert list(seasonal(found, 0.05)) == ["w7"]
 
 
 def test_the_profile_tells_the_months() -> None:
