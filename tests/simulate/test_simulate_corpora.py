@@ -127,6 +127,21 @@ def test_dated_sentences_are_of_the_word_of_their_month(source: Path, tmp_path: 
             assert origins(lines, name, pair) == {pair[second]: 2}
 
 
+def test_a_yearly_season_goes_smoothly_from_one_word_to_the_other_and_back(source: Path, tmp_path: Path) -> None:
+    files = made(source, tmp_path / "out", pattern="yearly", pairs=PAIRS, usages=4, years=1)
+    assert set(files) == DATED
+    rows = [json.loads(line) for line in files["corpus.jsonl"].splitlines()]
+    for line, pair in zip(files["planted.tsv"].splitlines()[1:], PAIRS, strict=True):
+        name, pattern, month = line.split("\t")
+        assert (pattern, month) == ("yearly", "")
+        seconds = []
+        for i in range(1, 13):
+            found = origins([row["text"] for row in rows if row["date"].startswith(f"2000-{i:02}")], name, pair)
+            assert sum(found.values()) == 4
+            seconds.append(found.get(pair[1], 0))
+        assert seconds == [0, 0, 1, 2, 3, 4, 4, 4, 3, 2, 1, 0]
+
+
 def test_steps_are_not_all_in_one_month(source: Path, tmp_path: Path) -> None:
     frame = simulate(source, out=tmp_path / "out", pattern="step", words=4, usages=1, years=2, monitor=False)
     assert len(set(frame["month"])) > 1

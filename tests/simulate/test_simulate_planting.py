@@ -23,6 +23,7 @@ from lexshift.simulation.planting import (
     rename,
     season_plan,
     step_plan,
+    yearly_plan,
 )
 
 sizes, shares = st.integers(2, 300), st.fractions(0, 1, max_denominator=1000)
@@ -78,6 +79,16 @@ def test_each_year_of_seasons_has_as_much_of_either_word_in_the_same_months(usag
     assert plan == plan[:12] * years
     assert needed(plan[:12]) == (6 * usages, 6 * usages)
     assert all(a != b for a, b in pairwise(plan))
+
+
+@given(st.integers(1, 200), st.integers(1, 6))
+def test_the_share_of_a_yearly_season_follows_a_cosine(usages: int, years: int) -> None:
+    plan = yearly_plan(usages, 12 * years)
+    assert plan == plan[:12] * years
+    for month, (first, second) in enumerate(plan[:12]):
+        assert first + second == usages
+        assert abs(second - usages * (1 - np.cos(2 * np.pi * month / 12)) / 2) <= 0.5 + 0.0005 * usages
+    assert plan[1:6] == plan[11:6:-1]
 
 
 plans = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=5).map(tuple)

@@ -24,8 +24,8 @@ def command(
     pairs: Annotated[
         str | None, typer.Option(metavar="FILE", help="Lines of word<TAB>word; by default chosen at random.")
     ] = None,
-    pattern: Annotated[str, typer.Option(help="change, none (two corpora); step, season (with dates).")] = "change",
-    years: Annotated[int, typer.Option(help="Of step and season, twelve months each.")] = 6,
+    pattern: Annotated[str, typer.Option(help="change, none (two corpora); step, season, yearly (dates).")] = "change",
+    years: Annotated[int, typer.Option(help="Number of years, with --pattern step, season or yearly.")] = 6,
     seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
     reading: options.Reading,

@@ -33,14 +33,15 @@ from lexshift.simulation.planting import (
     rename,
     season_plan,
     step_plan,
+    yearly_plan,
 )
 from lexshift.simulation.sources import Pair, Place, Text, choose_pairs, given_pairs, read_pairs
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PATTERNS = ("change", "none", "step", "season")
-USAGES = {"change": 100, "none": 100, "step": 5, "season": 5}
+PATTERNS = ("change", "none", "step", "season", "yearly")
+USAGES = {"change": 100, "none": 100, "step": 5, "season": 5, "yearly": 5}
 """Of a name, in each corpus or in each month, if nobody says how many."""
 PERIODS = ("old", "new")
 FIRST_YEAR = 2000  # of the months, which are as invented as the names
@@ -74,12 +75,13 @@ def simulate(
     pairs : path or list of (str, str), optional
         The source words, as a file of ``word<TAB>word`` lines or a list; by default content words with enough
         sentences, paired at random.
-    pattern : "change", "none", "step" or "season"
+    pattern : "change", "none", "step", "season" or "yearly"
         "change": two corpora, and names whose change goes from all of their usages to none in even steps; "none": two
-        corpora in which nothing changed; "step" and "season": one table with dates, where the meaning of each name
-        changes in a month once and for all, or from month to month and back.
+        corpora in which nothing changed; "step", "season" and "yearly": one table with dates, where the meaning of
+        each name changes in a month once and for all, from month to month and back, or smoothly from January to July
+        and back.
     years : int
-        Of twelve months each, for "step" and "season".
+        Of twelve months each, for "step", "season" and "yearly".
     seed : int
         Of every random choice.
     monitor : bool or Monitor
@@ -147,7 +149,7 @@ def simulate(
     files["words.txt"] = "".join(f"{name}\n" for name in names)
     write(folder, {**settings, "names": told}, files)
     columns = ["word", "first", "second", "month" if pattern == "step" else "change"]
-    return pd.DataFrame(told, columns=columns if pattern != "season" else columns[:3])
+    return pd.DataFrame(told, columns=columns[:3] if pattern in ("season", "yearly") else columns)
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,8 @@ def _plans(pattern: str, count: int, usages: int, months: int, seed: int) -> lis
         return [mixed_plan(usages, share, generator(seed, "simulate", f"mix {k}")) for k, share in enumerate(steps)]
     if pattern == "season":
         return [season_plan(usages, months)] * count
+    if pattern == "yearly":
+        return [yearly_plan(usages, months)] * count
     # In the middle third, so that there is something to see on both sides.
     draws = [generator(seed, "simulate", f"step {k}").integers(months // 3, months - months // 3) for k in range(count)]
     return [step_plan(usages, months, int(step)) for step in draws]

@@ -68,6 +68,22 @@ def season_plan(usages: int, months: int) -> Plan:
     return tuple((usages, 0) if month % 2 == 0 else (0, usages) for month in range(months))
 
 
+_YEARLY = (0.0, 0.067, 0.25, 0.5, 0.75, 0.933, 1.0)
+"""(1 - cos(pi k / 6)) / 2 for k months from January: the share of the second word in a smooth season."""
+
+
+def yearly_plan(usages: int, months: int) -> Plan:
+    """Return a smooth season: the share of the second word follows a cosine, 0 in January and 1 in July.
+
+    Shares are those nearest to the cosine that whole usages allow.
+
+    >>> yearly_plan(10, 8)
+    ((10, 0), (9, 1), (8, 2), (5, 5), (2, 8), (1, 9), (0, 10), (1, 9))
+    """
+    second = [round(usages * _YEARLY[min(month % 12, 12 - month % 12)]) for month in range(months)]
+    return tuple((usages - n, n) for n in second)
+
+
 def needed(plan: Plan) -> tuple[int, int]:
     """How many usages of the first and of the second word a plan takes."""
     return sum(first for first, _ in plan), sum(second for _, second in plan)
