@@ -11,19 +11,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lexshift._typing import Floats
+from lexshift._typing import Array
 from lexshift.tracing.seasons import season
 
 DIMENSIONS, USAGES = 10, 10
-Levels = Callable[[np.random.Generator, int], Floats]  # of so many months: (months, DIMENSIONS)
+Levels = Callable[[np.random.Generator, int], Array]  # of so many months: (months, DIMENSIONS)
 
 
-def white(rng: np.random.Generator, months: int) -> Floats:  # noqa: ARG001
+def white(rng: np.random.Generator, months: int) -> Array:  # noqa: ARG001
     return np.zeros((months, DIMENSIONS))
 
 
 def autoregressive(phi: float, size: float) -> Levels:
-    def levels(rng: np.random.Generator, months: int) -> Floats:
+    def levels(rng: np.random.Generator, months: int) -> Array:
         values = np.zeros((months + 100, DIMENSIONS))
         for t in range(1, len(values)):
             values[t] = phi * values[t - 1] + rng.normal(size=DIMENSIONS) * np.sqrt(1 - phi**2)
@@ -32,19 +32,19 @@ def autoregressive(phi: float, size: float) -> Levels:
     return levels
 
 
-def bursts(rng: np.random.Generator, months: int) -> Floats:
+def bursts(rng: np.random.Generator, months: int) -> Array:
     values = np.zeros((months, DIMENSIONS))
     for start in rng.choice(months - 3, 4, replace=False):
         values[start : start + 3] += rng.normal(size=DIMENSIONS)
     return values
 
 
-def walk(rng: np.random.Generator, months: int) -> Floats:
+def walk(rng: np.random.Generator, months: int) -> Array:
     return np.cumsum(0.3 * rng.normal(size=(months, DIMENSIONS)), axis=0)
 
 
-def along_one_axis(shape: Callable[[Floats], Floats], noise: Levels = white) -> Levels:
-    def levels(rng: np.random.Generator, months: int) -> Floats:
+def along_one_axis(shape: Callable[[Array], Array], noise: Levels = white) -> Levels:
+    def levels(rng: np.random.Generator, months: int) -> Array:
         return noise(rng, months) + shape(np.arange(float(months)))[:, None] * np.eye(DIMENSIONS)[0]
 
     return levels

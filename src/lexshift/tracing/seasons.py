@@ -223,7 +223,8 @@ def _sinusoids(cycles: Floats, times: Array, weights: Floats) -> tuple[Floats, F
     What earlier columns explain is taken off the later ones. Yearly frequencies are kept if anything is left of them,
     the others if half is left: with all months of whole years, everything is.
     """
-    basis, kept = np.zeros((len(times), 2 * len(cycles))), []
+    basis: Floats = np.zeros((len(times), 2 * len(cycles)))
+    kept: list[float] = []
     for cycle in cycles:
         angle = 2 * np.pi * cycle * times / _MONTHS
         for column in (np.cos(angle), np.sin(angle)):
