@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from lexshift._csv import csv_text
 from lexshift._results import Kind
 from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.result import COMPARISON, Result
@@ -83,7 +84,7 @@ class Discovery(Result):
 
     def contents(self) -> dict[str, bytes]:
         """Return the content of the files that :meth:`save` writes, without run.json, by their names."""
-        return super().contents() | {VOCABULARY: self.words_table().to_csv(index=False).encode()}
+        return super().contents() | {VOCABULARY: csv_text(self.words_table()).encode()}
 
     def words_table(self) -> pd.DataFrame:
         """All words of the vocabulary, the most frequent first: counts, share of capital letters, why left out."""

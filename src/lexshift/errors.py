@@ -21,6 +21,10 @@ class UserError(ValueError):
     """
 
 
+class Note(UserWarning):
+    """Something that a user should know and need not act on; the command line prints it as a note."""
+
+
 def listed(names: Iterable[str], show: Callable[[str], str] = repr) -> str:
     """Join names for a message, at most the first 10, each with at most 60 characters.
 

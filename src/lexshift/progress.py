@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from lexshift._console import SafeConsole, visible
 from lexshift.monitor import Monitor, Silent
 
-err = Console(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
+err = SafeConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 _WIDE = 120  # columns of a terminal that has room for all
 _PAUSE = 0.2  # seconds between two pictures in a notebook
 
@@ -32,7 +32,7 @@ def watching(monitor: Monitor | bool) -> Iterator[Monitor]:
             yield bars
         finally:
             bars.finish()
-    elif monitor and sys.stderr.isatty():
+    elif monitor and sys.stderr is not None and sys.stderr.isatty():
         with Bars() as drawn:
             yield drawn
     else:
@@ -98,7 +98,12 @@ class Bars:
 
     def note(self, text: str) -> None:
         """Something worth knowing."""
-        self._progress.console.print(Text("note: ", "yellow").append(text, "default"))
+        note(text)
+
+
+def note(text: str) -> None:
+    """Print something worth knowing, in one line."""
+    err.print(Text("note: ", "yellow").append(visible(text, one_line=True), "default"))
 
 
 class NotebookBars:
@@ -131,7 +136,7 @@ class NotebookBars:
 
     def note(self, text: str) -> None:
         """Something worth knowing."""
-        self._notes.append(text)
+        self._notes.append(visible(text, one_line=True))
         self._show()
 
     def finish(self) -> None:

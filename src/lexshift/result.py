@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from lexshift import _checks
+from lexshift._csv import csv_text
 from lexshift._results import Kind, open_results
 from lexshift._staging import too_coarse
 from lexshift._typing import Matrix
@@ -147,7 +148,7 @@ class Result:
 
         parquet, space = BytesIO(), BytesIO()
         self.table.to_parquet(parquet, index=False)
-        files = {SCORES_CSV: self.table.to_csv(index=False).encode(), SCORES_PARQUET: parquet.getvalue()}
+        files = {SCORES_CSV: csv_text(self.table).encode(), SCORES_PARQUET: parquet.getvalue()}
         if self.space is not None:
             self.space.write(space)
             files[SPACE] = space.getvalue()

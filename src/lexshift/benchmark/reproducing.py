@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from lexshift import __version__
+from lexshift._csv import csv_text
 from lexshift._files import disk_faults, write_whole
 from lexshift.benchmark import methods
 from lexshift.benchmark.exhibit import Exhibit, Measured
@@ -128,7 +129,7 @@ def _write(reproduced: Reproduced) -> None:
     from lexshift.report.reproduction import render
 
     folder = reproduced.folder / FOLDER
-    texts = {folder / f"{exhibit.name}.csv": exhibit.table.to_csv(index=False) for exhibit in reproduced.exhibits}
+    texts = {folder / f"{exhibit.name}.csv": csv_text(exhibit.table) for exhibit in reproduced.exhibits}
     texts[folder / RUN] = json.dumps(reproduced.run, indent=1, ensure_ascii=False) + "\n"
     texts[reproduced.page] = render(reproduced.exhibits, reproduced.run)
     with disk_faults(reproduced.folder):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__, _checks
+from lexshift._csv import csv_text
 from lexshift._files import disk_faults, write_whole
 from lexshift._typing import Pairs
 from lexshift.benchmark.dataset import PERIODS, Dataset
@@ -152,10 +153,10 @@ def evaluate(
         "skipped": data.skipped,
     }
     with disk_faults(folder):
-        write_whole(folder / TABLE, lambda file: file.write(evaluations.to_csv(index=False).encode()))
+        write_whole(folder / TABLE, lambda file: file.write(csv_text(evaluations).encode()))
         if gridded is not None:
             kept = gridded
-            write_whole(folder / GRID, lambda file: file.write(kept.to_csv(index=False).encode()))
+            write_whole(folder / GRID, lambda file: file.write(csv_text(kept).encode()))
         text = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
         write_whole(folder / RUN, lambda file: file.write(text.encode()))
     return Evaluated(data, siblings, evaluations, gridded, folder)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import io
+import errno
 import sys
+import warnings
+from typing import Any
 
 import typer
+from typer.rich_utils import rich_format_error
 
 from lexshift import __version__
+from lexshift._console import visible
 from lexshift.cli import (
     check,
     compare,
@@ -23,9 +27,12 @@ from lexshift.cli import (
     trace,
     tune,
 )
-from lexshift.cli.terminal import complain
+from lexshift.cli.streams import discard_output, open_streams
+from lexshift.cli.terminal import complain, show_notes
 from lexshift.errors import UserError
 
+_LOST = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG, errno.EDQUOT)  # of standard output
+_ClickError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
@@ -61,12 +68,31 @@ def _lexshift(
 
 
 def main() -> None:
-    """Run a command; a mistake of the user is told in one sentence, with exit status 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # letters that the terminal's encoding does not have
+    """Run a command and exit: with status 2 and a sentence for a mistake of the user, 1 if the output is lost."""
+    open_streams()
     try:
-        app()
+        with warnings.catch_warnings():
+            show_notes()
+            status = _run()
+        sys.stdout.flush()
     except UserError as error:
         complain(str(error))
-        sys.exit(2)
+        status = 2
+    except OSError as error:
+        if error.filename is not None or error.errno not in _LOST:
+            raise
+        if error.errno != errno.EPIPE:
+            complain(f"standard output cannot be written: {error.strerror}")
+        status = 1
+    discard_output()
+    sys.exit(status)
+
+
+def _run() -> int:
+    """Run the command that was typed and return its exit status; mistakes in its options are shown with its usage."""
+    try:
+        return app(standalone_mode=False) or 0
+    except _ClickError as error:
+        error.message = visible(error.message)
+        rich_format_error(error)
+        return error.exit_code

@@ -51,7 +51,9 @@ def command(
 ) -> None:
     """Find how many usages of a word are needed to see a change, by planting changes in sentences of a corpus."""
     from lexshift._checks import choice
+    from lexshift._csv import csv_text
     from lexshift.cli.results import FORMATS, interruptible
+    from lexshift.cli.terminal import echo
     from lexshift.cli.terminal import out as console
     from lexshift.monitor import Silent
     from lexshift.progress import Bars, err
@@ -78,9 +80,9 @@ def command(
             **encoder.given(),
         )
     if form == "csv":
-        typer.echo(table.to_csv(index=False), nl=False)
+        echo(csv_text(table), nl=False)
     elif form == "json":
-        typer.echo(table.to_json(orient="records", indent=1, double_precision=15))
+        echo(table.to_json(orient="records", indent=1, double_precision=15))
     else:
         console.print(_shown(table))
         if not quiet:

@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift.cli.terminal import complain, out
+from lexshift._csv import csv_text
+from lexshift.cli.terminal import complain, echo, out
 from lexshift.errors import UserError
 from lexshift.progress import err
 from lexshift.report.page import chance, digits, percent
@@ -50,9 +51,9 @@ def number_or_auto(text: str, name: str, what: str, number: Callable[[str], Any]
 def show(result: Result, form: str, most: int | None = None) -> None:
     """Print the results, at most so many rows of the table."""
     if form == "csv":
-        typer.echo(result.table.to_csv(index=False), nl=False)
+        echo(csv_text(result.table), nl=False)
     elif form == "json":
-        typer.echo(result.table.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
+        echo(result.table.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
     else:
         out.print(ranking(result, most))
 

@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 import pandas as pd
-import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift.cli.terminal import out
+from lexshift._csv import csv_text
+from lexshift.cli.terminal import echo, out
 
 if TYPE_CHECKING:
     from lexshift.benchmark.running import Evaluated
@@ -24,11 +24,11 @@ def show(result: Evaluated, form: str) -> None:
             _show_grid(result.grid)
         return
     if form == "csv":
-        typer.echo(result.table.to_csv(index=False), nl=False)
+        echo(csv_text(result.table), nl=False)
     elif result.grid is None:
-        typer.echo(_records(result.table))
+        echo(_records(result.table))
     else:
-        typer.echo(f'{{"methods": {_records(result.table)}, "grid": {_records(result.grid)}}}')
+        echo(f'{{"methods": {_records(result.table)}, "grid": {_records(result.grid)}}}')
 
 
 def _records(frame: pd.DataFrame) -> str:

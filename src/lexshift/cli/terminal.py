@@ -3,21 +3,44 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from typing import Any
 
-from rich.console import Console
+import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift.progress import err, size
+from lexshift._console import SafeConsole, visible
+from lexshift.errors import Note
+from lexshift.progress import err, note, size
 from lexshift.siblings import Siblings
 
 _WIDE = 1_000  # columns of what is not shown on a terminal but piped or kept
-out = Console(highlight=False, emoji=False, markup=False, width=None if sys.stdout.isatty() else _WIDE)
+_ON_TERMINAL = sys.stdout is not None and sys.stdout.isatty()  # it is None if it was closed
+out = SafeConsole(highlight=False, emoji=False, markup=False, width=None if _ON_TERMINAL else _WIDE)
 
 
 def complain(text: str) -> None:
-    """Tell a mistake."""
-    err.print(Text("error: ", "bold red").append(text, "not bold default"))
+    """Tell a mistake, in one line."""
+    err.print(Text("error: ", "bold red").append(visible(text, one_line=True), "not bold default"))
+
+
+def echo(text: str, nl: bool = True) -> None:
+    """Print a result for programs: exactly, but on a terminal with control characters made visible."""
+    typer.echo(visible(text) if sys.stdout.isatty() else text, nl=nl, color=True)  # else escapes would be removed
+
+
+def show_notes() -> None:
+    """Have warnings that are notes of our own printed as notes; to be called where warnings are caught."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+        if issubclass(category, Note):
+            note(str(message))
+        else:
+            others(message, category, *args, **kwargs)
+
+    warnings.showwarning = show
 
 
 def summary(store: Siblings) -> None:

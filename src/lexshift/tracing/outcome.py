@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift import _checks
+from lexshift._csv import csv_text
 from lexshift._results import open_results
 from lexshift._staging import too_coarse
 from lexshift.errors import UserError
@@ -219,8 +220,8 @@ class Trace:
         from lexshift.report.trace import render
 
         return {
-            TRACE_CSV: self.table.to_csv(index=False).encode(),
-            WORDS_CSV: self.words.to_csv(index=False).encode(),
+            TRACE_CSV: csv_text(self.table).encode(),
+            WORDS_CSV: csv_text(self.words).encode(),
             REPORT: render(self).encode("utf-8", "replace"),
         }
 

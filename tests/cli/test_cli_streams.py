@@ -1,0 +1,106 @@
+"""Streams that are closed, full, read by nobody or of another encoding: no traceback, and a status that tells."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="redirection by a POSIX shell")
+LEXSHIFT = f"{sys.executable} -c 'from lexshift.cli import main; main()'"
+
+
+def ran(command: str, folder: Path, **environment: str) -> tuple[int, bytes, bytes]:
+    """Exit status, output and errors of a command line; ``lexshift`` in it is ours."""
+    done = subprocess.run(
+        ["bash", "-c", command.replace("lexshift", LEXSHIFT)],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize(("command", "status"), [("lexshift --version", 0), ("lexshift check nowhere", 2)])
+def test_streams_may_be_closed(command: str, status: int, closed: str, tmp_path: Path) -> None:
+    assert ran(f"{command} {closed}", tmp_path)[0] == status
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize("command", ["lexshift --version", "lexshift --help"])
+def test_an_output_that_is_full_is_told_with_a_status(command: str, tmp_path: Path) -> None:
+    status, _, err = ran(f"{command} >/dev/full", tmp_path)
+    assert status == 1
+    assert err == b"error: standard output cannot be written: No space left on device\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_messages_that_cannot_be_written_do_not_change_the_status(tmp_path: Path) -> None:
+    assert ran("lexshift check nowhere 2>/dev/full", tmp_path)[0] == 2
+    assert ran("lexshift --version 2>/dev/full", tmp_path)[:2] == (0, ran("lexshift --version", tmp_path)[1])
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_an_output_that_nobody_reads_ends_a_command_quietly(option: str, tmp_path: Path) -> None:
+    command = (
+        f"(trap '' PIPE; while echo 2>/dev/null; do :; done; lexshift {option}; echo $? >status) | true; cat status"
+    )
+    _, out, err = ran(command, tmp_path)
+    assert err == b""
+    assert out == b"1\n"
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"TERM": "dumb"}],
+    ids=str,
+)
+def test_any_character_can_be_written_in_any_encoding(environment: dict[str, str], tmp_path: Path) -> None:
+    status, out, err = ran("lexshift check 'café-日本'", tmp_path, **environment)
+    assert (status, out) == (2, b"")
+    assert err.startswith(b"error: the store 'caf")
+    assert ran("lexshift --help", tmp_path, COLUMNS="20", **environment)[0] == 0
+
+
+def test_a_name_that_is_not_utf8_is_quoted(tmp_path: Path) -> None:
+    status, _, err = ran(r"lexshift check $'caf\xe9'", tmp_path)
+    assert status == 2
+    assert err == b"error: the store 'caf\\udce9' is not there.\n"
+
+
+def test_a_descriptor_that_was_closed_is_not_taken_by_another_file(tmp_path: Path) -> None:
+    """Whatever a library prints would otherwise be written into that file."""
+    code = """
+import os, lexshift.cli
+from lexshift.cli import check
+def command():
+    with open("results", "wb") as file:
+        os.write(1, b"printed by a library")
+        os.write(2, b"printed by a library")
+        file.write(b"result")
+lexshift.cli.app.command("write")(command)
+lexshift.cli.main()
+"""
+    (tmp_path / "script.py").write_text(code)
+    assert ran(f"{sys.executable} script.py write >&- 2>&- <&-", tmp_path)[0] == 0
+    assert (tmp_path / "results").read_bytes() == b"result"
+
+
+def test_an_error_of_another_file_is_not_taken_for_one_of_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    import lexshift.cli
+
+    def fail(**_: Any) -> None:
+        raise PermissionError(13, "Permission denied", "some.file")
+
+    monkeypatch.setattr(lexshift.cli, "app", fail)
+    with pytest.raises(PermissionError):
+        lexshift.cli.main()
