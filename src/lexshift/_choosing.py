@@ -8,6 +8,7 @@ from typing import Any
 from lexshift._corpora import Place
 from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.frequent import LANGUAGES, frequent_words
+from lexshift.corpus.language import UNKNOWN, corpus_languages, language_name, rules_of
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import STANDARD_INPUT
 from lexshift.corpus.targets import folded_lemmas
@@ -25,15 +26,22 @@ def choose_words(
     if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
         raise UserError("a corpus from standard input is read only once: give the words to compare (--words)")
     reading = Reading(**{name: value for name, value in options.items() if name in READING})
-    lemmas = folded_lemmas(reading.language) if match == "lemma" else {}
+    language = corpus_languages(dict(zip(PERIODS, (old, new), strict=True)), options)["new"]
+    lemmas = folded_lemmas(rules_of(language)) if match == "lemma" else {}
     counts = [_count(corpus, match, reading, label, monitor) for corpus, label in zip((old, new), PERIODS, strict=True)]
-    found = frequent_words(counts[0], counts[1], *choice, lemmas)
-    left_out = f"{LANGUAGES[found.language]} function words" if found.language else "no function words, as the language"
-    left_out += "" if found.language else " is not known,"
+    found = frequent_words(counts[0], counts[1], *choice, lemmas, language)
+    left_out = f"{LANGUAGES[found.language]} function words" if found.language else _none_left_out(language)
     n, often = len(found.words), f"words that occur {choice[0]} times or more in both corpora"
     chosen = f"all {n} {often}" if n == found.candidates else f"the {n} most frequent of {found.candidates:,} {often}"
     monitor.note(f"comparing {chosen}; {left_out} and numbers are left out")
     return list(found.words), {"function_words": found.language, "candidates": found.candidates}
+
+
+def _none_left_out(language: str | None) -> str:
+    """Say why no function words are left out."""
+    if language in (None, UNKNOWN):
+        return "no function words, as the language is not known,"
+    return f"no function words, as there is no list of them for {language_name(language)},"
 
 
 def _count(corpus: Place, match: str, reading: Reading, label: str, monitor: Monitor) -> WordCounts:

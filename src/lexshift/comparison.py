@@ -23,6 +23,7 @@ from lexshift._running import (
     split_options,
 )
 from lexshift._staging import Permutations
+from lexshift.corpus.language import corpus_languages, language_warnings, rules_of
 from lexshift.corpus.targets import Words, read_targets
 from lexshift.distance.metric import Metric
 from lexshift.embedding import embed
@@ -157,7 +158,8 @@ def compare(
         check_store(check_results(out, COMPARISON) / STORE, PERIODS)
     refuse_same(old, new)
     names = corpus_labels(old, new, labels)
-    language = options.get("language", "en")
+    languages = corpus_languages(dict(zip(PERIODS, (old, new), strict=True)), options)
+    language = rules_of(languages["new"])
     asked = None if words is None else read_targets(words, match, language)
     with watching(monitor or False) as heard, ExitStack() as opened:
         if later_first(old, new):
@@ -193,6 +195,7 @@ def compare(
             pairs, sscd, settings["rate"], permutations, resamples, settings["confidence"], heard, settings["alpha"]
         )
         run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), names, scores.words.values())
+        run["warnings"] = language_warnings(languages, encoder)
         result = Result(siblings, asked.words, scores, names, run, fitted)
         if results is not None:
             heard.stage("report", 1, "pages")

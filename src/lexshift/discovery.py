@@ -29,7 +29,7 @@ from lexshift._settings import digest
 from lexshift._staging import Permutations
 from lexshift._storing import check_periods, complete, in_folder, refuse_other
 from lexshift._threads import for_each
-from lexshift.corpus.frequent import LANGUAGES
+from lexshift.corpus.language import NAMES, corpus_languages, language_warnings, recorded_language, with_language
 from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
@@ -170,6 +170,8 @@ def discover(
         check_store(check_results(out, DISCOVERY) / STORE, PERIODS)
     refuse_same(old, new)
     labelled = corpus_labels(old, new, labels)
+    languages = corpus_languages(dict(zip(PERIODS, (old, new), strict=True)), options)
+    readings = {label: with_language(reading, code) for label, code in languages.items()}
     parts = {label: parts_of(corpus) for label, corpus in zip(PERIODS, (old, new), strict=True)}
     with watching(monitor or False) as heard, _folder(out) as (folder, saved):
         if later_first(old, new):
@@ -178,14 +180,17 @@ def discover(
             )
         encoder = as_encoder(model, **encoding)
         check_periods(encoder, list(PERIODS))
+        warnings = language_warnings(languages, encoder)
+        for warning in warnings:
+            heard.note(f"warning: {warning}")
         works = as_engine(engine, address, workers)
         try:
-            job = _Job(dict(zip(PERIODS, (old, new), strict=True)), parts, reading, works, Kept(folder / PARTS), heard)
-            vocabulary = job.vocabulary(match, settings["min_count"], settings["top_words"], names)
-            asked = read_targets(vocabulary.words, match, reading.language)
+            job = _Job(dict(zip(PERIODS, (old, new), strict=True)), parts, readings, works, Kept(folder / PARTS), heard)
+            vocabulary = job.vocabulary(match, settings["min_count"], settings["top_words"], names, languages["new"])
+            asked = read_targets(vocabulary.words, match, readings["new"].language)
             embedding = {
                 "encoder": settings_of(encoder),
-                "reading": asdict(reading),
+                "reading": {**asdict(reading), "language": recorded_language(languages)},
                 "match": match,
                 "word_rule": WORD_RULE,
                 "sampling": {
@@ -221,6 +226,7 @@ def discover(
         settings["names"] = vocabulary.names
         settings["candidates"] = len(vocabulary.words)
         run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), labelled, scores.words.values())
+        run["warnings"] = warnings
         spreads = for_each(pairs, lambda word: spread(*pairs[word]))
         found = Discovery(siblings, asked.words, scores, labelled, run, fitted, vocabulary, spreads)
         if saved is not None:
@@ -247,28 +253,35 @@ class _Job:
 
     corpora: dict[str, Place]
     parts: dict[str, list[Part]]
-    reading: Reading
+    readings: dict[str, Reading]
     engine: Engine
     kept: Kept
     monitor: Monitor
 
-    def vocabulary(self, match: str, min_count: int, top_words: int | None, names: bool) -> Vocabulary:
-        """Count the words of both corpora, and choose."""
-        counting = Counting(match, self.reading)
+    def vocabulary(
+        self, match: str, min_count: int, top_words: int | None, names: bool, language: str | None
+    ) -> Vocabulary:
+        """Count the words of both corpora, and choose; ``language`` is that of the new one."""
         counts = [
             counted(
-                results(counting, parts, self.engine, self.kept, reading_stage(self.monitor, f"counting {label}")),
+                results(
+                    Counting(match, self.readings[label]),
+                    parts,
+                    self.engine,
+                    self.kept,
+                    reading_stage(self.monitor, f"counting {label}"),
+                ),
                 os.fspath(self.corpora[label]),
             )
             for label, parts in self.parts.items()
         ]
-        lemmas = folded_lemmas(self.reading.language) if match == "lemma" else None
-        found = choose_vocabulary(counts[0], counts[1], min_count, top_words, names, lemmas)
-        language = f"{LANGUAGES[found.language]} " if found.language else ""
+        lemmas = folded_lemmas(self.readings["new"].language) if match == "lemma" else None
+        found = choose_vocabulary(counts[0], counts[1], min_count, top_words, names, lemmas, language)
         left = ", ".join(f"{n:,} {reason}" for reason, n in found.reasons().items())
         self.monitor.note(f"{len(found.words):,} words to look at; left out: {left}")
-        if not language:
-            self.monitor.note("no function words are left out, as the language of the new corpus is not known")
+        if not found.language:
+            why = "there is no list of those of its language" if language in NAMES else "its language is not known"
+            self.monitor.note(f"no function words of the new corpus are left out, as {why}")
         if found.names.startswith("kept, "):
             self.monitor.note(f"names are {found.names}")
         return found
@@ -283,12 +296,15 @@ class _Job:
     ) -> Siblings:
         """Sample the occurrences of the words, and encode them."""
         sampling = settings["sampling"]
-        job = Sampling(asked.forms, asked.match, self.reading, sampling["max_per_word"], sampling["seed"])
+        jobs = {
+            label: Sampling(asked.forms, asked.match, how, sampling["max_per_word"], sampling["seed"])
+            for label, how in self.readings.items()
+        }
 
         def run(folder: Path, store: Siblings | None) -> Siblings:
             if store is not None:
                 refuse_other(store, settings)
-            scanned = {label: self._sampled(label, job) for label in self.parts}
+            scanned = {label: self._sampled(label, jobs[label]) for label in self.parts}
             if store is not None:
                 self._refuse_changed(store, scanned)
             contents = gather(asked.forms, asked.words, scanned, None)

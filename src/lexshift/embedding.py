@@ -20,6 +20,7 @@ from lexshift._contents import gather, given
 from lexshift._storing import check_periods, complete, in_folder, refuse_other
 from lexshift._streams import check_seed
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
+from lexshift.corpus.language import corpus_languages, language_warnings, recorded_language, with_language
 from lexshift.corpus.periods import BY, find_in_periods
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.corpus.targets import Words
@@ -129,7 +130,9 @@ def embed(
     named = dict(zip(corpus_names(corpora, labels), corpora, strict=True))
     for corpus in corpora:
         find_sources(corpus)
-    targets = read_targets(words, match, reading.language)
+    languages = corpus_languages(named, asdict(reading))
+    readings = {label: with_language(reading, code) for label, code in languages.items()}
+    targets = read_targets(words, match, list(readings.values())[-1].language)
     seed = check_seed(seed)
     if max_per_word is not None:
         max_per_word = _checks.positive(max_per_word, "max_per_word")
@@ -137,14 +140,17 @@ def embed(
     encoder = as_encoder(model, **options)
     settings = {
         "encoder": settings_of(encoder),
-        "reading": asdict(reading),
+        "reading": {**asdict(reading), "language": recorded_language(languages)},
         "match": match,
         "word_rule": WORD_RULE,
         "sampling": sampling,
         "precision": precision,
         **({} if by is None else {"by": by}),
     }
-    job = _Job(named, by, targets, reading, max_per_word, seed, missing, encoder, settings, monitor or Silent())
+    monitor = monitor or Silent()
+    for warning in language_warnings(languages, encoder):
+        monitor.note(f"warning: {warning}")
+    job = _Job(named, by, targets, readings, max_per_word, seed, missing, encoder, settings, monitor)
     return in_folder(out, job.run)
 
 
@@ -230,7 +236,7 @@ class _Job:
     corpora: dict[str, str | os.PathLike[str]]
     by: str | None
     targets: Targets
-    reading: Reading
+    readings: dict[str, Reading]
     max_per_word: int | None
     seed: int
     missing: str
@@ -260,7 +266,7 @@ class _Job:
             return {label: self._scan(label, path, targets) for label, path in self.corpora.items()}
         ((label, path),) = self.corpora.items()
         progress = reading_stage(self.monitor, f"reading {label}")
-        found = find_in_periods(path, targets, self.by, self.reading, self.max_per_word, self.seed, progress)
+        found = find_in_periods(path, targets, self.by, self.readings[label], self.max_per_word, self.seed, progress)
         check_periods(self.encoder, list(found))
         return found
 
@@ -276,7 +282,7 @@ class _Job:
 
     def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
         progress = reading_stage(self.monitor, f"reading {label}")
-        return find_occurrences(path, targets, self.reading, self.max_per_word, self.seed, progress)
+        return find_occurrences(path, targets, self.readings[label], self.max_per_word, self.seed, progress)
 
     def _with_words_of(self, store: Siblings) -> dict[str, tuple[str, ...]]:
         """The words of the store, then the new ones."""

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.tune
 
 FAST = ["--model", "model", "--steps", "6", "--epochs", "50", "--batch", "8", "--rate", "5e-3", "--every", "3"]
 FAST += ["--held-out", "0.2", "--split", "lines", "--device", "cpu"]
-READING = {"split": "auto", "language": "en", "encoding": "utf-8", "errors": "strict", "text_column": "text"}
+READING = {"split": "auto", "language": "auto", "encoding": "utf-8", "errors": "strict", "text_column": "text"}
 
 
 @pytest.fixture

@@ -29,7 +29,13 @@ Split = Annotated[
         help="A line is a sentence (lines), a paragraph (prose) or a part of one (wrapped).", rich_help_panel=_READING
     ),
 ]
-Language = Annotated[str, typer.Option(help="ISO code, for sentences and lemmas.", rich_help_panel=_READING)]
+Language = Annotated[
+    str,
+    typer.Option(
+        help="ISO code, for sentences, lemmas and function words; auto detects it in each corpus.",
+        rich_help_panel=_READING,
+    ),
+]
 Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=_READING)]
 Errors = Annotated[
     str, typer.Option(help="Bytes that are not in the encoding: strict or replace.", rich_help_panel=_READING)
@@ -118,7 +124,7 @@ class Reading(Group):
     """How text is read."""
 
     split: Split = "auto"
-    language: Language = "en"
+    language: Language = "auto"
     encoding: Encoding = "utf-8"
     errors: Errors = "strict"
     text_column: TextColumn = "text"

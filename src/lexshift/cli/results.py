@@ -87,6 +87,8 @@ def tell(result: Result, folder: str) -> None:
     for label, entry in zip(result.labels, result.run["corpora"], strict=True):
         for reason, n in entry["skipped"].items():
             err.print(Text(f"skipped or altered in {label}: {n:,} {reason}", "yellow"))
+    for warning in result.run.get("warnings", []):
+        err.print(Text(f"warning: {warning}", "yellow"))
     err.print(Text(f"{result.headline()}."))
     if result.caution():
         err.print(Text(f"{result.caution()}.", "yellow"))

@@ -82,6 +82,8 @@ def tell(result: Trace, folder: str) -> None:
     for entry in result.run["corpora"]:
         for reason, n in entry["skipped"].items():
             err.print(Text(f"skipped or altered in {entry['name']}: {n:,} {reason}", "yellow"))
+    for warning in result.run.get("warnings", []):
+        err.print(Text(f"warning: {warning}", "yellow"))
     err.print(Text(f"{result.headline()}."))
     if caution := result.caution():
         err.print(Text(f"{caution}.", "yellow"))

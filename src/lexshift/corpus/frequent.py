@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from lexshift.corpus.counting import WordCounts
+from lexshift.corpus.reading import AUTO
 from lexshift.errors import UserError
 
 LANGUAGES = {
@@ -69,20 +70,34 @@ def language_of(counts: WordCounts) -> str | None:
     return best if share[best] >= _LEAST_SHARE else None
 
 
+def known_language(language: str | None, counts: WordCounts) -> str | None:
+    """Return the code of a language whose function words are known, or None; "auto" detects it from the counts."""
+    if language == AUTO:
+        return language_of(counts)
+    code = str(language).lower().replace("_", "-").split("-")[0]
+    return code if code in LANGUAGES else None
+
+
 def frequent_words(
-    old: WordCounts, new: WordCounts, min_count: int, top_words: int, lemmas: Mapping[str, str] | None = None
+    old: WordCounts,
+    new: WordCounts,
+    min_count: int,
+    top_words: int,
+    lemmas: Mapping[str, str] | None = None,
+    language: str | None = AUTO,
 ) -> Choice:
     """The words that occur at least ``min_count`` times in both corpora, at most ``top_words`` of them.
 
     A word ranks by its frequency in the corpus where it is rarer, relative to the corpus's size. With ``lemmas`` the
-    words are lemmas, and what counts are all their forms but those that are function words.
+    words are lemmas, and what counts are all their forms but those that are function words. ``language`` is that of
+    the new corpus: a code, None if it is not known, or "auto" to detect it from the counts.
 
     >>> old = WordCounts({"mouse": 3, "the": 9, "cat": 1, "1950": 3}, 16)
     >>> new = WordCounts({"mouse": 4, "the": 9, "cat": 5, "1950": 3}, 21)
     >>> frequent_words(old, new, min_count=2, top_words=10).words
     ('mouse',)
     """
-    language = language_of(new)
+    language = known_language(language, new)
     dropped = function_words(language) if language is not None else frozenset()
     counts_old, counts_new = (_content(counts, dropped, lemmas or {}) for counts in (old, new))
 

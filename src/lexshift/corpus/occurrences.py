@@ -13,6 +13,7 @@ from lexshift._streams import check_seed
 from lexshift._typing import Array
 from lexshift.corpus.blocks import read_blocks
 from lexshift.corpus.keeping import Keeper, tell_left_out
+from lexshift.corpus.language import resolved
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.scanning import scanned
 from lexshift.corpus.sources import Source, find_sources
@@ -58,7 +59,8 @@ def find_occurrences(
     sources = find_sources(corpus)
     total = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
     told = None if progress is None else lambda: progress(tally.size, total)
-    table, found = scan_sources(sources, targets, reading or Reading(), max_per_word, seed, tally, hashes, told)
+    how = resolved(reading or Reading(), corpus)
+    table, found = scan_sources(sources, targets, how, max_per_word, seed, tally, hashes, told)
     return occurrences_in(table, found, tally, hashes, os.fspath(corpus), max_per_word)
 
 

@@ -21,6 +21,7 @@ from lexshift import _checks
 from lexshift._streams import check_seed
 from lexshift.corpus.blocks import Block, read_blocks
 from lexshift.corpus.keeping import SLACK, Keeper
+from lexshift.corpus.language import resolved
 from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.scanning import scanned
@@ -113,9 +114,10 @@ def find_in_periods(
     """
     _checks.choice(by, "by", BY)
     targets.candidates  # noqa: B018  forms that cannot be found are refused before anything is read
-    how, seed, sources = reading or Reading(), check_seed(seed), find_sources(corpus)
+    seed, sources = check_seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
         raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")
+    how = resolved(reading or Reading(), corpus)
     total = sum(map(size_of, sources))
     whole, hashes = Tally(), dict[str, str]()
     keepers: defaultdict[str, Keeper] = defaultdict(lambda: Keeper(targets, max_per_word, seed))

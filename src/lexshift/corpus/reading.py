@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -10,7 +11,9 @@ from typing import Literal, get_args
 from lexshift import _checks
 from lexshift.errors import UserError
 
+AUTO = "auto"
 Split = Literal["auto", "lines", "prose", "wrapped"]
+_LANGUAGE = re.compile(r"auto|[A-Za-z]{2,3}([-_]\w+)*")
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class Reading:
         What a line is: a sentence, a paragraph of running prose, or a part of a paragraph that ends at an empty line.
         "auto" looks at the beginning of each file.
     language : str
-        ISO code, for finding sentences in prose and for lemmas.
+        ISO code, for finding sentences in prose, for lemmas and for function words. "auto" detects the language of each
+        corpus from a sample of its text.
     text_column, date_column : str
         Of tables (jsonl, csv, tsv, parquet).
     """
@@ -35,7 +39,7 @@ class Reading:
     encoding: str = "utf-8"
     errors: str = "strict"
     split: str = "auto"
-    language: str = "en"
+    language: str = AUTO
     text_column: str = "text"
     date_column: str | None = None
 
@@ -46,6 +50,8 @@ class Reading:
             raise UserError(f"encoding {self.encoding!r} is not known; utf-8, utf-16, latin-1 and cp1252 are") from None
         _checks.choice(self.errors, "errors", ("strict", "replace"))
         _checks.choice(self.split, "split", get_args(Split))
+        if not isinstance(self.language, str) or not _LANGUAGE.fullmatch(self.language):
+            raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
 
     @property
     def codec(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lexshift.corpus.blocks import read_blocks
+from lexshift.corpus.language import resolved
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sentences import Passage
 from lexshift.corpus.sources import find_sources
@@ -53,7 +54,7 @@ def sample_sentences(
     A sentence is taken by a hash of its text, so the sample does not depend on the order of the text.
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    tally, hashes, how = Tally(), dict[str, str](), reading or Reading()
+    tally, hashes, how = Tally(), dict[str, str](), resolved(reading or Reading(), corpus)
     sources = find_sources(corpus)
     total = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
     keeper = _Keeper(most, seed)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lexshift.corpus.counting import Cases, WordCounts
-from lexshift.corpus.frequent import function_words, is_a_word, language_of
+from lexshift.corpus.frequent import function_words, is_a_word, known_language
+from lexshift.corpus.reading import AUTO
 from lexshift.errors import UserError
 
 CHOSEN, FUNCTION, NO_WORD, NAME = "", "function word", "number, sign or single letter", "name"
@@ -74,18 +75,20 @@ def choose_vocabulary(
     top_words: int | None = None,
     names: bool = False,
     lemmas: Mapping[str, str] | None = None,
+    language: str | None = AUTO,
 ) -> Vocabulary:
     """Choose the words that occur at least ``min_count`` times in both corpora.
 
     A word ranks by its frequency in the corpus where it is rarer, relative to the corpus's size, and the first
-    ``top_words`` are taken. With ``lemmas`` the words are lemmas, and all their forms count.
+    ``top_words`` are taken. With ``lemmas`` the words are lemmas, and all their forms count. ``language`` is that of
+    the new corpus: a code, None if it is not known, or "auto" to detect it from the counts.
 
     >>> old = WordCounts({"mouse": 3, "the": 9, "cat": 1, "1950": 3}, 16)
     >>> new = WordCounts({"mouse": 4, "the": 9, "cat": 5, "1950": 3}, 21)
     >>> [(entry.word, entry.reason) for entry in choose_vocabulary(old, new, min_count=2).entries]
     [('the', 'function word'), ('mouse', ''), ('1950', 'number, sign or single letter'), ('cat', 'rare in old')]
     """
-    language = language_of(new)
+    language = known_language(language, new)
     dropped = function_words(language) if language is not None else frozenset()
     counts_old, counts_new = (_by_lemma(counts, lemmas or {}, dropped) for counts in (old, new))
     told = "kept" if names else _told_by_case(language, [counts_old, counts_new])

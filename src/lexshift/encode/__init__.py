@@ -30,10 +30,12 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
         Of :class:`HuggingFaceEncoder`: layers, pooling, window, markers, device, dtype, batch_tokens.
     """
     if isinstance(model, (str, os.PathLike)):
-        from lexshift.encode.models import load_model
+        from lexshift.encode.models import LANGUAGES, load_model
 
         loaded, tokenizer, adaptation = load_model(model, revision)
-        return _huggingface(loaded, tokenizer, name=os.fspath(model), adaptation=adaptation, **options)
+        encoder = _huggingface(loaded, tokenizer, name=os.fspath(model), adaptation=adaptation, **options)
+        encoder.languages = LANGUAGES.get(os.fspath(model))
+        return encoder
     if revision is not None:
         raise UserError("revision is for models on the hub, given by name")
     if isinstance(model, tuple) and len(model) == 2:

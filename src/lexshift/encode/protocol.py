@@ -17,7 +17,8 @@ class Encoder(Protocol):
 
     A mapping ``settings`` of plain values, if it has one, is kept in stores made with it, and a store made with other
     settings is refused. One that has ``periods``, the names of the periods that it tells apart, is told the number of
-    each sentence's period: ``encode(sentences, spans, periods=...)``.
+    each sentence's period: ``encode(sentences, spans, periods=...)``. If it has ``languages``, the ISO codes of those
+    that it knows, text in another language calls for a warning.
 
     Examples
     --------

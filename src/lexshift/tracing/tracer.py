@@ -12,9 +12,10 @@ from lexshift._results import check_results, open_results
 from lexshift._running import METRIC, RATE, SPACE, STORE, checked_settings, corpus_sizes, split_options
 from lexshift._staging import Permutations
 from lexshift._typing import Matrix
+from lexshift.corpus.language import corpus_languages, language_warnings, rules_of
 from lexshift.corpus.targets import Words, read_targets
 from lexshift.distance.metric import Metric
-from lexshift.embedding import embed
+from lexshift.embedding import corpus_names, embed
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
@@ -142,8 +143,9 @@ def trace(
         check_results(out, TRACE)
     check_corpora(corpora, by, labels)
     names = None if by is not None else period_labels(corpora, labels)
-    language = options.get("language", "en")
-    asked = None if words is None else read_targets(words, match, language)
+    languages = corpus_languages(dict(zip(corpus_names(corpora, names), corpora, strict=True)), options)
+    language = list(languages.values())[-1]
+    asked = None if words is None else read_targets(words, match, rules_of(language))
     with watching(monitor or False) as heard, ExitStack() as opened:
         turned = None if names is None else out_of_order(corpora, names)
         if turned:
@@ -153,7 +155,7 @@ def trace(
         if asked is None:
             frequent, chosen = chosen_words(corpora, by, match, choice, reading, heard)
             settings |= {"min_count": choice[0], "top_words": choice[1], **chosen}
-            asked = read_targets(frequent, match, language)
+            asked = read_targets(frequent, match, rules_of(language))
         siblings = embed(
             *corpora,
             words=asked.forms,
@@ -201,6 +203,7 @@ def trace(
         seasons = find_seasons(scored, periods, usages, settings, heard)
         changes = find_changes(scored, enough, periods, usages, seasons, settings, heard)
         run = run_of(settings, asked, used, siblings, corpora, scores.values())
+        run["warnings"] = language_warnings(languages, encoder)
         result = Trace(siblings, tuple(asked.words), walked, scores, changes, seasons, run, fitted)
         if results is not None:
             heard.stage("report", 1, "pages")

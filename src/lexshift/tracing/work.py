@@ -14,6 +14,7 @@ from lexshift._staging import add_permutations, first_permutations
 from lexshift._threads import for_each
 from lexshift._typing import Matrix
 from lexshift.corpus.frequent import frequent_words
+from lexshift.corpus.language import corpus_language, rules_of
 from lexshift.corpus.periods import month_of
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas
@@ -60,7 +61,9 @@ def chosen_words(
         return choose_words(corpora[0], corpora[-1], match, choice, options, monitor)
     reading = Reading(**{name: value for name, value in options.items() if name in READING})
     counts = _count(corpora[0], match, reading, "words", monitor)
-    found = frequent_words(counts, counts, *choice, folded_lemmas(reading.language) if match == "lemma" else {})
+    language = corpus_language(corpora[0], reading)
+    lemmas = folded_lemmas(rules_of(language)) if match == "lemma" else {}
+    found = frequent_words(counts, counts, *choice, lemmas, language)
     monitor.note(f"tracing the {len(found.words)} most frequent of {found.candidates:,} words that occur often enough")
     return list(found.words), {"function_words": found.language, "candidates": found.candidates}
 
