@@ -56,15 +56,17 @@ def corpora(folder: Path, *lines: str) -> list[Path]:
 def run(kind: str, paths: list[Path], word: str, out: Path, **options: Any) -> tuple[list[str], dict[str, Any], str]:
     """What is said, what run.json holds (for a store, its settings), and the page."""
     notes, model = Notes(), options.pop("model", None) or Lengths()
-    fast = {"resamples": 20, "permutations": 99, "monitor": notes, "model": model, "out": out} | options
+    fast: dict[str, Any] = {"resamples": 20, "permutations": 99, "monitor": notes, "model": model, "out": out} | options
     if kind == "embed":
         del fast["resamples"], fast["permutations"]
         store = lexshift.embed(*paths, words=[word], **fast)
         return notes.said, {"embedding": store.settings}, ""
     if kind == "discover":
         lexshift.discover(*paths, **fast)
+    elif kind == "compare":
+        lexshift.compare(paths[0], paths[1], words=[word], **fast)
     else:
-        {"compare": lexshift.compare, "trace": lexshift.trace}[kind](*paths, words=[word], **fast)
+        lexshift.trace(*paths, words=[word], **fast)
     page = (out / ("trace.html" if kind == "trace" else "report.html")).read_text("utf-8")
     return notes.said, json.loads((out / "run.json").read_text("utf-8")), page
 

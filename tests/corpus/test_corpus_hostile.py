@@ -20,7 +20,7 @@ import pytest
 import zstandard
 from pyarrow import parquet
 
-from lexshift.corpus import Reading, find_occurrences, keeping, read_targets, streams, tables
+from lexshift.corpus import Reading, Tally, find_occurrences, keeping, read_targets, streams, tables
 from lexshift.corpus.counting import count_words
 from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.sampled import sample_sentences
@@ -253,7 +253,7 @@ def test_compressed_data_is_not_held_as_a_whole(tmp_path: Path) -> None:
     assert path.stat().st_size < 1 << 14
     tracemalloc.start()
     with (
-        streams.open_source(Source(str(path), "x.zst", "text"), streams.Tally()) as file,
+        streams.open_source(Source(str(path), "x.zst", "text"), Tally()) as file,
         streams.decompressed(file) as stream,
     ):
         assert sum(len(data) for data in iter(lambda: stream.read(streams.BLOCK), b"")) == size

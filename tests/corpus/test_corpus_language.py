@@ -226,7 +226,7 @@ def test_standard_input_is_looked_at_without_being_read(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         sys,
         "stdin",
-        SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(text)), isatty=lambda: False),  # type: ignore[arg-type]
+        SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(text)), isatty=lambda: False),
     )
     assert corpus_language("-", Reading()) == "de"
     assert sys.stdin.buffer.read() == text

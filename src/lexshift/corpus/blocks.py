@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from lexshift.corpus.layout import layout
@@ -59,7 +59,7 @@ class Block:
         return self.dates[index] if self.dates is not None else None
 
 
-def read_blocks(source: Source, reading: Reading, tally: Tally, hashes: dict[str, str]) -> Iterator[Block]:
+def read_blocks(source: Source, reading: Reading, tally: Tally, hashes: dict[str, str]) -> Generator[Block]:
     """The blocks of a file. Once it is read to its end, ``hashes`` holds the SHA-256 of its bytes by its name."""
     with open_source(source, tally) as file:
         if source.kind == "parquet":
