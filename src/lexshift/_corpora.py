@@ -16,12 +16,19 @@ from lexshift.result import PERIODS
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # bidirectional controls
 
+_LONGEST_PART = 110  # bytes of a label in the name of a folder, which may have 255
+
 Place = str | os.PathLike[str]
 
 
 def default_out(old: Place, new: Place) -> str:
     """The folder for the results when nobody names one: after the corpora."""
-    return "lexshift-" + "-".join(re.sub(r"[^\w.]+", "_", label) for label in corpus_labels(old, new, None))
+    return "lexshift-" + "-".join(file_part(label) for label in corpus_labels(old, new, None))
+
+
+def file_part(label: str) -> str:
+    """Return a label as a part of the name of a folder, short enough for every system."""
+    return re.sub(r"[^\w.]+", "_", label).encode()[:_LONGEST_PART].decode(errors="ignore")
 
 
 def refuse_same(old: Place, new: Place) -> None:
@@ -31,7 +38,11 @@ def refuse_same(old: Place, new: Place) -> None:
         return
     if sources[0] == sources[1]:
         raise UserError(f"both corpora are {os.fspath(old)!r}; give two different ones, the old one first")
-    if len(sources[0]) == len(sources[1]) == 1 and filecmp.cmp(sources[0][0], sources[1][0], shallow=False):
+    try:
+        same = len(sources[0]) == len(sources[1]) == 1 and filecmp.cmp(sources[0][0], sources[1][0], shallow=False)
+    except OSError as error:
+        raise UserError(f"the file {error.filename!r} cannot be read: {error.strerror}") from None
+    if same:
         raise UserError(f"{os.fspath(old)!r} and {os.fspath(new)!r} hold the same text; give two different corpora")
 
 

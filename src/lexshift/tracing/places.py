@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from lexshift import _checks
-from lexshift._corpora import Place, _printable, corpus_labels, later_first, refuse_same
+from lexshift._corpora import Place, _printable, corpus_labels, file_part, later_first, refuse_same
 from lexshift._results import Kind
 from lexshift.corpus.periods import BY
 from lexshift.corpus.sources import as_text
@@ -41,7 +41,7 @@ def default_out(corpora: Sequence[Place], by: str | None) -> str:
     else:
         labels = period_labels(corpora, None)
         names = [labels[0], labels[-1]]
-    return "lexshift-trace-" + "-".join(re.sub(r"[^\w.]+", "_", name) for name in names)
+    return "lexshift-trace-" + "-".join(file_part(name) for name in names)
 
 
 def check_corpora(corpora: Sequence[Place], by: str | None, labels: Sequence[str] | None) -> None:
