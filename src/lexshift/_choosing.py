@@ -29,7 +29,7 @@ def choose_words(
     language = corpus_languages(dict(zip(PERIODS, (old, new), strict=True)), options)["new"]
     lemmas = folded_lemmas(rules_of(language)) if match == "lemma" else {}
     counts = [_count(corpus, match, reading, label, monitor) for corpus, label in zip((old, new), PERIODS, strict=True)]
-    found = frequent_words(counts[0], counts[1], *choice, lemmas, language)
+    found = frequent_words(counts[0], counts[1], *choice, lemmas, language, match)
     left_out = f"{LANGUAGES[found.language]} function words" if found.language else _none_left_out(language)
     n, often = len(found.words), f"words that occur {choice[0]} times or more in both corpora"
     chosen = f"all {n} {often}" if n == found.candidates else f"the {n} most frequent of {found.candidates:,} {often}"

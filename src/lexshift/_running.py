@@ -31,6 +31,7 @@ METRIC, RATE, SPACE = "nearest", 0.3, "standardised"
 STORE = "store"
 EMBEDDING = (*READING, "precision")
 _PACKAGES = (
+    "icu4py",
     "numba",
     "numpy",
     "pandas",

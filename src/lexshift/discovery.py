@@ -276,7 +276,7 @@ class _Job:
             for label, parts in self.parts.items()
         ]
         lemmas = folded_lemmas(self.readings["new"].language) if match == "lemma" else None
-        found = choose_vocabulary(counts[0], counts[1], min_count, top_words, names, lemmas, language)
+        found = choose_vocabulary(counts[0], counts[1], min_count, top_words, names, lemmas, language, match)
         left = ", ".join(f"{n:,} {reason}" for reason, n in found.reasons().items())
         self.monitor.note(f"{len(found.words):,} words to look at; left out: {left}")
         if not found.language:

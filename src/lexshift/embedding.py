@@ -22,6 +22,7 @@ from lexshift._streams import check_seed
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
 from lexshift.corpus.language import corpus_languages, language_warnings, recorded_language, with_language
 from lexshift.corpus.periods import BY, find_in_periods
+from lexshift.corpus.segmenting import advice
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.corpus.targets import Words
 from lexshift.corpus.words import WORD_RULE
@@ -320,11 +321,12 @@ class _Job:
         if self.missing == "error":
             raise UserError(
                 f"{names} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {targets.match}): "
-                f"check the spelling, or leave out what is missing (--missing skip)"
+                f"{advice(absent, targets.match)}, or leave out what is missing (--missing skip)"
             )
         if len(absent) == len(targets.words):
             raise UserError(
-                f"none of the words occurs in the corpora (match: {targets.match}): {names}; check the spelling"
+                f"none of the words occurs in the corpora (match: {targets.match}): {names}; "
+                f"{advice(absent, targets.match)}"
             )
         self.monitor.note(f"left out, as they never occur: {names}")
         # Numbers of targets stay as they were scanned; words that are left out have no rows.

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sys
 import unicodedata
 from collections import Counter
@@ -26,6 +27,7 @@ import zstandard
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
+from scripts import is_mark, is_unspaced, is_word, word_runs
 
 from lexshift.corpus import (
     Occurrences,
@@ -73,17 +75,14 @@ def forms_in(folder: Path, text: str | bytes, words: Any, match: str = "word") -
 # -------------------------------------------------------------------------------------------- against a slow twin
 
 
-def is_word(character: str) -> bool:
-    return character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")
-
-
 def folded(text: str) -> str:
     """By character, where that leaves one."""
     return "".join(next(f for f in (c.casefold(), c.lower(), c) if len(f) == 1) for c in text)
 
 
 def alike(text: str) -> str:
-    """What canonically equivalent texts share, whatever their case."""
+    """What canonically equivalent texts share, whatever their case, apostrophes and hyphens."""
+    text = re.sub("[\u2018\u2019\u02bc]", "'", re.sub("[\u2010\u2011]", "-", text))
     return unicodedata.normalize("NFC", folded(unicodedata.normalize("NFC", text)))
 
 
@@ -104,25 +103,42 @@ def end_of_form(line: str, at: int, form: str, same: Callable[[str], str]) -> in
     return at
 
 
+def begins(line: str, at: int, match: str) -> bool:
+    """Whether a word may begin here: at the beginning of one, or inside letters of a script without spaces."""
+    if match == "token":
+        return at == 0 or line[at - 1].isspace()
+    inside = is_unspaced(line[at]) and not (at and line[at - 1] in "\u17d2\u1039")
+    return inside or at in [start for start, _ in word_runs(line)]
+
+
+def ends(line: str, end: int, match: str) -> bool:
+    """Whether a word may end here: after a sign, at the end of a word, or inside letters of a script without spaces."""
+    if match == "token":
+        return end == len(line) or line[end].isspace()
+    if is_unspaced(line[end - 1]):
+        return end == len(line) or not is_mark(line[end])
+    return not is_word(line[end - 1]) or end in [stop for _, stop in word_runs(line)]
+
+
 def slow_search(
     lines: list[str], forms: dict[str, tuple[str, ...]], match: str
 ) -> list[tuple[int, int, str, int, int]]:
-    """Target, line, sentence, start and end of every occurrence, of text in which equivalent characters are one."""
-    inside = is_word if match == "word" else lambda character: not character.isspace()
+    """Target, line, sentence, start and end of every occurrence, of text in which equivalent characters are one.
+
+    Of occurrences of a target that overlap, the first is taken, and the longest of those that begin together.
+    """
     same = alike if match == "word" else lambda text: unicodedata.normalize("NFC", text)
-    found = set()
-    for number, line in enumerate([unicodedata.normalize("NFC", line) for line in lines], 1):
-        for target, listed in enumerate(forms.values()):
-            for form in listed:
-                for at in range(len(line)):
-                    if at and inside(line[at - 1]):
-                        continue
-                    end = end_of_form(line, at, form, same)
-                    if end is None or (inside(form[-1]) and end < len(line) and inside(line[end])):
-                        continue
-                    blank = len(line) - len(line.lstrip())
-                    found.add((target, number, line.strip(), at - blank, end - blank))
-    return sorted(found, key=lambda row: (row[0], row[1], row[3]))
+    found = []
+    for target, listed in enumerate(forms.values()):
+        for number, line in enumerate([unicodedata.normalize("NFC", line) for line in lines], 1):
+            blank, taken = len(line) - len(line.lstrip()), 0
+            for at in range(len(line)):
+                stops = [end_of_form(line, at, form, same) for form in listed if begins(line, at, match)]
+                stop = max((end for end in stops if end is not None and ends(line, end, match)), default=0)
+                if stop and at >= taken:
+                    taken = stop
+                    found.append((target, number, line.strip(), at - blank, stop - blank))
+    return found
 
 
 FORMS = {
@@ -135,10 +151,15 @@ FORMS = {
     "straße": ("straße",),
     "বা\u09dcি": ("বা\u09dcি",),
     "ẖrd": ("ẖrd",),
+    "o'clock": ("o'clock",),
+    "日本語": ("日本語", "日", "本日"),
+    "Tシャツ": ("Tシャツ", "卡拉OK", "日本 x"),
+    "ที": ("ที",),
 }
 PIECES = ["mouse", "Mouse", "MICE", "mäuse", "ma\u0308use", "MÄUSE", "cell", "Cell", "phone", "PHONES", "rat", "e-mail"]
 PIECES += ["E-Mail", "e", "mail", "C++", "c", "+", "日本", "🐁", "straße", "STRAẞE", "\u0301", "_", "1", "x", "\u00df"]
 PIECES += ["বা\u09dcি", "বা\u09a1\u09bcি", "\u1e96rd", "h\u0331rd", "H\u0331rd", "\u0331", "\u09bc", "H"]
+PIECES += ["o'clock", "O\u2019clock", "o\u02bcclock", "e\u2011mail", "日", "本", "語", "Tシャツ", "卡拉OK", "ที", "่"]
 PIECES += [" ", " ", "  ", "\t", "\u00a0", "-", ".", ", ", "'", "”", "\n", "\n", "\n\n", "\r\n"]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 

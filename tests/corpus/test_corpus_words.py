@@ -11,9 +11,23 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scripts import is_unspaced, is_word, word_runs
 
+from lexshift._typing import Array
 from lexshift.corpus import scanning, words
-from lexshift.corpus.words import WordTable, fold, hash_word, scan, token_table, word_table
+from lexshift.corpus.words import (
+    WordTable,
+    fold,
+    hash_word,
+    kind_of_script,
+    marks,
+    may_be_unspaced,
+    scan,
+    scan_unspaced,
+    script_kind,
+    token_table,
+    word_table,
+)
 
 Rule = Callable[[str], str]  # of a character: what it counts as, or "" if it separates words
 Hit = tuple[int, int, int, int, int, int]
@@ -22,7 +36,7 @@ BEYOND = "\U000e0100\U000e01ef\U000e0067\U000f0000\U0010fffd"  # characters of t
 
 
 def as_word(character: str) -> str:
-    if not (character.isalnum() or character == "_" or unicodedata.category(character).startswith("M")):
+    if not is_word(character):
         return ""
     return next(form for form in (character.casefold(), character.lower(), character) if len(form) == 1)
 
@@ -33,6 +47,8 @@ def as_token(character: str) -> str:
 
 def runs(line: str, rule: Rule) -> list[tuple[str, int, int]]:
     """The words of a line, folded, with their spans."""
+    if rule is as_word:
+        return [("".join(map(rule, line[start:end])), start, end) for start, end in word_runs(line)]
     found, start = [], None
     for i, character in enumerate([*line, ""]):
         inside = bool(character) and bool(rule(character))
@@ -63,7 +79,7 @@ def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[lis
     """As the package calls it, with a buffer for so many hits."""
     table = token_table() if match == "token" else word_table()
     numbers = {fold(form, table): number for number, form in enumerate(forms)}
-    targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table))
+    targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table), longest_unspaced=0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanning, "_HITS", buffer)
         found, counts = scanning._scan_block(text.encode(), targets)
@@ -90,6 +106,7 @@ PIECES = [
     "K",
 ]
 PIECES += [" ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u2028", "\r", "-", "+", ".", "'", "🐁", "\u0301", "\u200d", "ा"]
+PIECES += ["ก", "ุ", "カ", "\u3099", "\u05b0", "\ufe0f", "々", "\u02bc"]
 TEXT = st.lists(st.sampled_from(PIECES) | NOISE, max_size=60).map("".join)
 BUFFERS = st.sampled_from([1, 2, 5, 1 << 15])
 
@@ -186,6 +203,53 @@ def test_the_tables_are_the_rules_for_every_character(table: Callable[[], words.
         if not 0xD800 <= code < 0xE000 and code and (chr(folded) if folded else "") != rule(chr(code))
     ]
     assert wrong == []
+
+
+def test_scripts_without_spaces_are_those_that_their_names_say() -> None:
+    letters = [code for code, folded in enumerate(word_table().tolist()) if folded]
+    assert [code for code in letters if (kind_of_script(code) == 1) != is_unspaced(chr(code))] == []
+    assert [code for code in letters if script_kind(code) != kind_of_script(code)] == []
+    assert not [code for code in letters if is_unspaced(chr(code)) and not may_be_unspaced(utf8(chr(code)))]
+
+
+def utf8(text: str) -> Array:
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def slow_unspaced(text: str, numbers: dict[str, int]) -> list[tuple[int, int, int]]:
+    """Number, start and end in bytes of every word that stands inside letters of scripts without spaces."""
+    found = []
+    for start, first in enumerate(text):
+        for end in range(start + 1, len(text) + 1):
+            number = numbers.get(text[start:end])
+            marked = end < len(text) and unicodedata.category(text[end]).startswith("M")
+            stacked = start > 0 and text[start - 1] in "\u17d2\u1039"
+            if number is not None and is_unspaced(first) and not marked and not stacked:
+                found.append((number, len(text[:start].encode()), len(text[:end].encode())))
+    return found
+
+
+UNSPACED_FORMS = ["日", "日本", "本日", "日本日", "ที", "ที่", "ខ", "ខ្ម", "ម", "ん", "人人"]
+UNSPACED_PIECES = [*UNSPACED_FORMS, "่", "្", "\u1039", "a", " ", "\n", "。", "\u0301", "人"]
+
+
+@given(st.lists(st.sampled_from(UNSPACED_PIECES), max_size=40).map("".join), st.integers(0, 9))
+@example("日本日本日", 0)
+@settings(max_examples=300)
+def test_words_inside_scripts_without_spaces_are_found_from_every_letter_on(text: str, size: int) -> None:
+    table = word_table()
+    numbers = {fold(form, table): number for number, form in enumerate(UNSPACED_FORMS)}
+    words_of = WordTable(numbers, table)
+    hits = np.full((size, 6), -1, np.int64)
+    n = scan_unspaced(utf8(text), table, marks(), words_of.keys, words_of.values, max(map(len, numbers)), hits)
+    expected = slow_unspaced(text, {form: number for number, form in enumerate(UNSPACED_FORMS)})
+    assert n == len(expected)
+    data = text.encode()
+    for (number, line, line_start, line_end, start, end), row in zip(hits.tolist(), expected[:size], strict=False):
+        assert (number, start, end) == row
+        assert line == data[:start].count(b"\n")
+        assert line_start == data.rfind(b"\n", 0, start) + 1
+        assert data[line_start:line_end] == data.split(b"\n")[line]
 
 
 @pytest.mark.parametrize(

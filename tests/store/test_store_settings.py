@@ -11,6 +11,7 @@ from test_store_embedding import WORDS, Toy, contents, corpora_in, made, write
 
 from lexshift import UserError, embed
 from lexshift._settings import digest, first_difference, identity
+from lexshift.corpus.words import WORD_RULE
 
 MODEL = {"model": "tiny", "weights": "abc", "config": "c", "layers": "mean:4", "markers": None, "window": 512}
 

@@ -26,8 +26,18 @@ from lexshift._threads import available_cores
 from lexshift._typing import Array
 from lexshift.corpus.blocks import Block, read_blocks
 from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.segmenting import segment, segmenter_version
 from lexshift.corpus.sources import Source, find_sources
-from lexshift.corpus.words import FoldTable, capitals, character_at, fold, folded_at
+from lexshift.corpus.words import (
+    FoldTable,
+    capitals,
+    character_at,
+    ends_by_script,
+    fold,
+    folded_at,
+    goes_on,
+    script_kind,
+)
 from lexshift.errors import UserError
 
 Cases = tuple[int, int, int]
@@ -161,11 +171,15 @@ class Counter:
     def add(self, data: bytes) -> None:
         """Count the words of some UTF-8 text."""
         array, at, ended = np.frombuffer(data, np.uint8), 0, -1
+        by_script = ends_by_script(array, self._table)
+        if by_script and segmenter_version() is not None:
+            data = segment(data.decode()).encode()
+            array = np.frombuffer(data, np.uint8)
         while at <= len(array):
             room = int(_FULLEST * len(self._keys)) - self._used
             fresh = np.empty((room, 3), np.int64)
             at, ended, words, n = count(
-                array, at, ended, self._table, capitals(), _ENDS, self._keys, self._counts, fresh
+                array, at, ended, self._table, capitals(), _ENDS, self._keys, self._counts, fresh, by_script
             )
             self.total += words
             self._used += n
@@ -213,12 +227,15 @@ def count(
     keys: npt.NDArray[np.uint64],
     counts: Array,
     fresh: Array,
+    by_script: bool | None = None,
 ) -> tuple[int, int, int, int]:
     """Count the words of UTF-8 text from byte ``at`` on, where no word is cut; the word before ended at ``ended``.
 
     data : (n,) bytes, table, capital : (characters,), ends : bytes after which a sentence may begin
     keys : (slots,), counts : (slots, 3), of all, and inside a sentence with a small and a capital first letter
     fresh : (most, 3), filled with slot, start and end of the words that the table did not have
+
+    Where words end, and what ``by_script`` is, is as for :func:`lexshift.corpus.words.scan`.
 
     A word is inside a sentence if a space, or a comma and a space, stands between it and the word before.
 
@@ -228,15 +245,21 @@ def count(
     n, last = len(data), np.uint64(len(keys) - 1)
     multiplier, shift, one, nothing = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1), np.uint64(0)
     words = found = 0
-    start, i, h = -1, at, nothing
+    start, i, h, kind = -1, at, nothing, 0
     while i <= n:
         code, size = folded_at(data, i, table) if i < n else (np.uint32(0), 1)
         if code != 0:
             if start < 0:
                 start, h = i, nothing
-            h = (h + np.uint64(code)) * multiplier
-            i += size
-            continue
+                if by_script is not None:
+                    kind = script_kind(code) & 1
+            same = True
+            if by_script is not None:
+                same = goes_on(code, kind)
+            if same:
+                h = (h + np.uint64(code)) * multiplier
+                i += size
+                continue
         if start >= 0:
             h = h ^ (h >> shift)
             if h == nothing:
@@ -260,6 +283,8 @@ def count(
                     counts[slot, 1 + int(capital[character_at(data, start)])] += 1
             words += 1
             start, ended = -1, i
+            if code != 0:
+                continue
         i += size
     return n + 1, ended, words, found
 

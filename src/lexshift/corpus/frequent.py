@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.reading import AUTO
+from lexshift.corpus.segmenting import is_unspaced, refuse_unsegmented, segmenter_version
 from lexshift.errors import UserError
 
 LANGUAGES = {
@@ -85,21 +86,25 @@ def frequent_words(
     top_words: int,
     lemmas: Mapping[str, str] | None = None,
     language: str | None = AUTO,
+    match: str = "word",
 ) -> Choice:
     """The words that occur at least ``min_count`` times in both corpora, at most ``top_words`` of them.
 
     A word ranks by its frequency in the corpus where it is rarer, relative to the corpus's size. With ``lemmas`` the
     words are lemmas, and what counts are all their forms but those that are function words. ``language`` is that of
-    the new corpus: a code, None if it is not known, or "auto" to detect it from the counts.
+    the new corpus: a code, None if it is not known, or "auto" to detect it from the counts. ``match`` is
+    the rule by which the words were counted.
 
     >>> old = WordCounts({"mouse": 3, "the": 9, "cat": 1, "1950": 3}, 16)
     >>> new = WordCounts({"mouse": 4, "the": 9, "cat": 5, "1950": 3}, 21)
     >>> frequent_words(old, new, min_count=2, top_words=10).words
     ('mouse',)
     """
+    if match != "token":
+        refuse_unsegmented([old.counts, new.counts])
     language = known_language(language, new)
     dropped = function_words(language) if language is not None else frozenset()
-    counts_old, counts_new = (_content(counts, dropped, lemmas or {}) for counts in (old, new))
+    counts_old, counts_new = (_content(counts, dropped, lemmas or {}, match) for counts in (old, new))
 
     def frequency(word: str) -> float:
         return min(counts_old[word] / old.total, counts_new[word] / new.total)
@@ -114,18 +119,24 @@ def frequent_words(
     return Choice(tuple(ranked[:top_words]), language, len(ranked))
 
 
-def _content(counts: WordCounts, dropped: frozenset[str], lemmas: Mapping[str, str]) -> dict[str, int]:
+def _content(counts: WordCounts, dropped: frozenset[str], lemmas: Mapping[str, str], match: str) -> dict[str, int]:
     """Counts of content words, by lemma; a form without a lemma is its own."""
     summed: dict[str, int] = {}
     for form, n in counts.counts.items():
-        if form.lower() not in dropped and is_a_word(form):
+        if form.lower() not in dropped and is_a_word(form, match):
             lemma = lemmas.get(form, form)
             summed[lemma] = summed.get(lemma, 0) + n
     return summed
 
 
-def is_a_word(word: str) -> bool:
-    """Not a number, code or sign, and not a single letter; where there is no case, one character may be a word."""
+def is_a_word(word: str, match: str = "word") -> bool:
+    """Not a number, code or sign, and not a single letter; where there is no case, one character may be a word.
+
+    In scripts without spaces a word other than a token is found inside longer ones too, so that a single character is
+    none, and only segmented text has words.
+    """
+    if match != "token" and is_unspaced(word) and (len(word) == 1 or segmenter_version() is None):
+        return False
     if any(unicodedata.category(c)[0] == "N" or c == "_" for c in word):
         return False
     if not word[0].isalpha() or not (word[-1].isalpha() or unicodedata.category(word[-1])[0] == "M"):

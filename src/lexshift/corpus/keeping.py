@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -111,18 +112,25 @@ class Keeper:
         if len(targets) and targets.min() >= 0:
             rows = hits.copy()
             rows[:, 0] = targets
-            return rows
+            if not self._targets.longest_unspaced or not _overlap(rows):
+                return rows
         resolved = []
         taken: dict[int, int] = {}  # for each target, where its last occurrence ends
-        for number, index, line_start, line_end, start, end in hits.tolist():
-            for target, stop in self._matches(number, block.data, start, end).items():
-                if start >= taken.get(target, 0):  # two forms of a word may overlap: the first is it
+        for (index, line_start, line_end, start), several in groupby(hits.tolist(), key=lambda hit: hit[1:5]):
+            stops: dict[int, int] = {}
+            for number, *_, end in several:
+                for target, stop in self._matches(number, block.data, start, end).items():
+                    stops[target] = max(stop, stops.get(target, 0))
+            for target, stop in stops.items():
+                if start >= taken.get(target, 0):  # two forms of a word may overlap: the first and longest is it
                     taken[target] = stop
                     resolved.append((target, index, line_start, line_end, start, stop))
         return np.array(resolved, np.int64).reshape(-1, 6)
 
     def _matches(self, number: int, data: bytes, start: int, end: int) -> dict[int, int]:
         """The targets that a hit is, and where the longest form of each ends."""
+        if self._simple[number] >= 0:
+            return {int(self._simple[number]): end}
         text = data[start : start + _LONGEST_FORM].split(b"\n", 1)[0].decode(errors="ignore")
         found: dict[int, int] = {}
         for candidate in self._targets.candidates[number]:
@@ -221,6 +229,14 @@ def tell_left_out(found: Array, max_per_word: int | None, tally: Tally) -> None:
     left = 0 if max_per_word is None else int(np.maximum(found - max_per_word, 0).sum())
     if left:
         tally.skipped[f"occurrences beyond {max_per_word} for a word"] += left
+
+
+def _overlap(rows: Array) -> bool:
+    """Tell whether two occurrences of one target overlap; rows : (n, 6)."""
+    targets, starts, ends = rows[:, 0], rows[:, 4], rows[:, 5]
+    order = np.lexsort((starts, targets))
+    same = targets[order][1:] == targets[order][:-1]
+    return bool((same & (starts[order][1:] < ends[order][:-1])).any())
 
 
 def _is_a_sentence(line: bytes) -> bool:

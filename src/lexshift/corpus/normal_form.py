@@ -2,8 +2,8 @@
 
 Unicode writes many characters in several ways: "é" is one character or two, and the Bengali letter U+09DC is equivalent
 to two others. Text is therefore brought into Unicode's normal form NFC when it is read, and target words are too. Two
-kinds of characters that come from typesetting are replaced on the way: soft hyphens are removed, and the Latin ligatures
-U+FB00 to U+FB06 ("ﬁ") are written as letters. A soft hyphen at the end of a line stays, as it divides a word there.
+kinds of characters that come from typesetting are replaced on the way: soft hyphens are removed, and the ligatures of
+Latin letters, U+FB00 to U+FB06, are written as letters. A soft hyphen at the end of a line stays, as it divides a word.
 
 Most text is in that form already; one pass over the bytes shows it, without decoding them.
 """
@@ -27,7 +27,8 @@ _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in ra
 _CHARACTERS = 0x110000
 _ASSIGNED = (range(0x80, 0x33480), range(0xE0100, 0xE01F0))  # no other character has a decomposition or a class
 _HANGUL_VOWELS, _HANGUL_FINALS = range(0x1161, 0x1176), range(0x11A8, 0x11C3)
-_REPLACED, _FIRST, _SECOND = 1, 2, 4  # replaced always; first or second character of a composition
+# A character is always replaced, is the first or the second of a composition, or is a mark that has its place.
+_REPLACED, _FIRST, _SECOND, _ORDERED = 1, 2, 4, 8
 
 
 def normalise(text: str) -> str:
@@ -75,7 +76,8 @@ def _tables() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8], npt.NDArray
         roles[code] |= _REPLACED
     for code in (*_HANGUL_VOWELS, *_HANGUL_FINALS):
         roles[code] |= _REPLACED  # these compose by a formula; text in single letters of Hangul is rare
-    looked_at = np.flatnonzero((roles & (_REPLACED | _SECOND) > 0) | (classes > 0))
+    roles[classes > 0] |= _ORDERED
+    looked_at = np.flatnonzero(roles & (_REPLACED | _SECOND | _ORDERED))
     leads = np.zeros(256, np.bool_)
     leads[[chr(code).encode()[0] for code in looked_at.tolist()]] = True
     return leads, roles, classes
@@ -96,16 +98,16 @@ def is_normal(
         if not leads[data[i]]:
             continue
         code = character_at(data, i)
-        role, order = roles[code], classes[code]
+        role = roles[code]
         if role & _REPLACED:
             return False
-        if i == 0 or not (role & _SECOND or order):
+        if role & (_SECOND | _ORDERED) == 0 or i == 0:
             continue
         j = i - 1
         while data[j] & 0xC0 == 0x80 and j > 0:
             j -= 1
         before = character_at(data, j)
-        if order and classes[before] > order:
+        if role & _ORDERED and classes[before] > classes[code]:
             return False
         if role & _SECOND and (roles[before] & _FIRST or classes[before]):
             return False

@@ -14,7 +14,7 @@ from lexshift._typing import Array
 from lexshift.corpus.blocks import Block
 from lexshift.corpus.reading import Tally
 from lexshift.corpus.targets import Targets
-from lexshift.corpus.words import prepare_ascii, scan, scan_ascii
+from lexshift.corpus.words import ends_by_script, marks, prepare_ascii, scan, scan_ascii, scan_unspaced
 
 _HITS = 1 << 15  # the scan's buffer, in hits
 _LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones
@@ -47,9 +47,14 @@ def scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterator
 
 def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
     """Hits, (hits, 6), and counts of words and of lines with words, (2,)."""
-    array = np.frombuffer(data, np.uint8)
-    plain = len(data) <= _LARGEST and data.isascii()
-    return _scan_ascii(array, targets) if plain else _scan_any(array, targets)
+    array, ascii_only = np.frombuffer(data, np.uint8), data.isascii()
+    if ascii_only and len(data) <= _LARGEST:
+        return _scan_ascii(array, targets)
+    hits, counts = _scan_any(array, targets)
+    if targets.longest_unspaced and not ascii_only:
+        hits = np.concatenate([hits, _scan_unspaced(array, targets)])
+        hits = hits[np.argsort(hits[:, 4], kind="stable")]
+    return hits, counts
 
 
 def _scan_ascii(array: Array, targets: Targets) -> tuple[Array, Array]:
@@ -69,12 +74,23 @@ def _scratch(n: int) -> tuple[Array, Array, Array]:
     return _local.folded[: n + 4], _local.newlines[: n + 1], _local.places[: n + 1]
 
 
+def _scan_unspaced(array: Array, targets: Targets) -> Array:
+    """Return the hits inside runs of scripts that are written without spaces: (hits, 6)."""
+    words, size = targets.unspaced_table, _HITS
+    while True:
+        hits = np.empty((size, 6), np.int64)
+        n = scan_unspaced(array, targets.table, marks(), words.keys, words.values, targets.longest_unspaced, hits)
+        if n <= size:
+            return hits[:n]
+        size = n
+
+
 def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
-    table, words = targets.table, targets.word_table
+    table, words, by_script = targets.table, targets.word_table, ends_by_script(array, targets.table)
     buffer, counts, found = np.empty((_HITS, 6), np.int64), np.zeros(2, np.int64), []
     at = line = 0
     while at < len(array):
-        n, next_at, line = scan(array, at, line, table, words.keys, words.values, buffer, counts)
+        n, next_at, line = scan(array, at, line, table, words.keys, words.values, buffer, counts, by_script)
         if next_at == at:  # one line with more hits than the buffer holds
             buffer = np.empty((4 * len(buffer), 6), np.int64)
         found.append(buffer[:n].copy())

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 from lexshift import _checks
 from lexshift.corpus.normal_form import normalise
-from lexshift.corpus.words import FoldTable, WordTable, fold, rule, word_table
+from lexshift.corpus.words import APOSTROPHES, HYPHENS, FoldTable, WordTable, fold, kind_of_script, rule, word_table
 from lexshift.errors import UserError
 
 Match = Literal["word", "cased", "token", "lemma"]
@@ -71,7 +71,24 @@ class Targets:
     @cached_property
     def word_table(self) -> WordTable:
         """The first word of every form, for the scan."""
-        return WordTable({word: number for number, word in enumerate(self._by_first_word)}, self.table)
+        return self._numbered(unspaced=False)
+
+    @cached_property
+    def unspaced_table(self) -> WordTable:
+        """The same for first words in scripts written without spaces, which are found inside runs of letters."""
+        return self._numbered(unspaced=True)
+
+    @cached_property
+    def longest_unspaced(self) -> int:
+        """Number of characters of the longest first word in a script written without spaces; 0 if there is none."""
+        return max((len(word) for word in self._by_first_word if self._is_unspaced(word)), default=0)
+
+    def _numbered(self, unspaced: bool) -> WordTable:
+        numbers = {word: number for number, word in enumerate(self._by_first_word)}
+        return WordTable({w: n for w, n in numbers.items() if self._is_unspaced(w) == unspaced}, self.table)
+
+    def _is_unspaced(self, word: tuple[int, ...]) -> bool:
+        return self.match != "token" and kind_of_script(word[0]) == 1
 
     @cached_property
     def _by_first_word(self) -> dict[tuple[int, ...], list[Candidate]]:
@@ -80,7 +97,7 @@ class Targets:
             for form in forms:
                 for spelling in _spellings(form, self.table):
                     folded = fold(spelling, self.table)
-                    first = _first_run(folded)
+                    first = _first_run(folded, self.match != "token")
                     if first is None or first[0] > 0:
                         raise UserError(
                             f"the target {word!r} has the form {form!r}, which does not begin with a letter "
@@ -96,8 +113,10 @@ class Targets:
         """How many characters at the beginning of a text are the form, or None if it does not begin with it.
 
         White space in the form stands for any amount of it, and nothing that goes on with the last word may follow.
+        All apostrophes are one sign, and all hyphens are, except in tokens.
         """
         table, at = self.table, 0
+        alike = _same_token if self.match == "token" else _alike
         for character in form:
             if character.isspace():
                 rest = text[at:].lstrip()
@@ -105,21 +124,39 @@ class Targets:
                     return None
                 at = len(text) - len(rest)
                 continue
-            if at == len(text) or not _alike(character, text[at], table):
+            if at == len(text) or not alike(character, text[at], table):
                 return None
             at += 1
-        goes_on = self.match == "token" or table[ord(form[-1])]
-        return None if goes_on and at < len(text) and table[ord(text[at])] else at
+        return None if at < len(text) and self._goes_on(form[-1], text[at]) else at
+
+    def _goes_on(self, last: str, following: str) -> bool:
+        """Tell whether a character goes on with the word that a form ends with."""
+        if not self.table[ord(following)]:
+            return False
+        if self.match == "token":
+            return True
+        if kind_of_script(ord(last)) == 1:
+            return unicodedata.category(following)[0] == "M"
+        return bool(self.table[ord(last)]) and kind_of_script(ord(following)) != 1
+
+
+_SIGNS = {sign: signs[0] for signs in (APOSTROPHES, HYPHENS) for sign in signs}
 
 
 def _as_folded(form: str, table: FoldTable) -> str:
     """A form with its letters folded, so that spellings that match alike are one."""
-    return "".join(chr(code) if code else character for character, code in zip(form, fold(form, table), strict=True))
+    codes = fold(form, table)
+    return "".join(chr(code) if code else _SIGNS.get(c, c) for c, code in zip(form, codes, strict=True))
 
 
 def _alike(a: str, b: str, table: FoldTable) -> bool:
     """The same letter, whatever its case, or the same sign."""
-    return a == b or bool(table[ord(a)] and table[ord(a)] == table[ord(b)])
+    return a == b or bool(table[ord(a)] and table[ord(a)] == table[ord(b)]) or _SIGNS.get(a, a) == _SIGNS.get(b, b)
+
+
+def _same_token(a: str, b: str, table: FoldTable) -> bool:  # noqa: ARG001
+    """The same character."""
+    return a == b
 
 
 def _spellings(form: str, table: FoldTable) -> Iterable[str]:
@@ -141,12 +178,14 @@ def _as_capital(character: str) -> str:
     return small if unicodedata.normalize("NFC", small) == character else character
 
 
-def _first_run(folded: tuple[int, ...]) -> tuple[int, int] | None:
-    """Start and end of the first word."""
+def _first_run(folded: tuple[int, ...], by_script: bool) -> tuple[int, int] | None:
+    """Start and end of the first word, as the scan finds it."""
     start = next((i for i, code in enumerate(folded) if code), None)
     if start is None:
         return None
-    return start, next((i for i in range(start, len(folded)) if not folded[i]), len(folded))
+    kinds = [kind_of_script(code) if by_script else 0 for code in folded]
+    inside = (kinds[start] & 1, 2)
+    return start, next((i for i, c in enumerate(folded) if i > start and not (c and kinds[i] in inside)), len(folded))
 
 
 def read_targets(words: Words, match: str = "word", language: str = "en") -> Targets:

@@ -14,8 +14,10 @@ from typing import NamedTuple
 from lexshift.corpus.counting import Cases, WordCounts
 from lexshift.corpus.frequent import function_words, is_a_word, known_language
 from lexshift.corpus.reading import AUTO
+from lexshift.corpus.segmenting import is_unspaced, refuse_unsegmented, segmenter_version
 from lexshift.errors import UserError
 
+UNSEGMENTED = "run of letters without spaces, not segmented"
 CHOSEN, FUNCTION, NO_WORD, NAME = "", "function word", "number, sign or single letter", "name"
 _NAME = 0.5  # share of capital letters inside sentences above which a word is a name
 _SEEN = 5  # words inside sentences that say anything about it
@@ -76,18 +78,22 @@ def choose_vocabulary(
     names: bool = False,
     lemmas: Mapping[str, str] | None = None,
     language: str | None = AUTO,
+    match: str = "word",
 ) -> Vocabulary:
     """Choose the words that occur at least ``min_count`` times in both corpora.
 
     A word ranks by its frequency in the corpus where it is rarer, relative to the corpus's size, and the first
     ``top_words`` are taken. With ``lemmas`` the words are lemmas, and all their forms count. ``language`` is that of
-    the new corpus: a code, None if it is not known, or "auto" to detect it from the counts.
+    the new corpus: a code, None if it is not known, or "auto" to detect it from the counts. ``match`` is
+    the rule by which the words were counted.
 
     >>> old = WordCounts({"mouse": 3, "the": 9, "cat": 1, "1950": 3}, 16)
     >>> new = WordCounts({"mouse": 4, "the": 9, "cat": 5, "1950": 3}, 21)
     >>> [(entry.word, entry.reason) for entry in choose_vocabulary(old, new, min_count=2).entries]
     [('the', 'function word'), ('mouse', ''), ('1950', 'number, sign or single letter'), ('cat', 'rare in old')]
     """
+    if match != "token":
+        refuse_unsegmented([old.counts, new.counts])
     language = known_language(language, new)
     dropped = function_words(language) if language is not None else frozenset()
     counts_old, counts_new = (_by_lemma(counts, lemmas or {}, dropped) for counts in (old, new))
@@ -104,7 +110,7 @@ def choose_vocabulary(
         (n_old, *case_old), (n_new, *case_new) = counts_old.get(word, _NONE), counts_new.get(word, _NONE)
         small, capital = case_old[0] + case_new[0], case_old[1] + case_new[1]
         share = capital / (small + capital) if small + capital >= _SEEN else None
-        reason = _reason(word, n_old, n_new, min_count, dropped)
+        reason = _reason(word, n_old, n_new, min_count, dropped, match)
         if reason == CHOSEN and told == _LEFT_OUT and share is not None and share > _NAME:
             reason = NAME
         if reason == CHOSEN:
@@ -136,11 +142,11 @@ def _by_lemma(counts: WordCounts, lemmas: Mapping[str, str], dropped: frozenset[
     return summed
 
 
-def _reason(word: str, n_old: int, n_new: int, min_count: int, dropped: frozenset[str]) -> str:
+def _reason(word: str, n_old: int, n_new: int, min_count: int, dropped: frozenset[str], match: str) -> str:
     if word.lower() in dropped:
         return FUNCTION
-    if not is_a_word(word):
-        return NO_WORD
+    if not is_a_word(word, match):
+        return UNSEGMENTED if is_unspaced(word) and segmenter_version() is None else NO_WORD
     if n_old < min_count:
         return "rare in old"
     return "rare in new" if n_new < min_count else CHOSEN

@@ -3,6 +3,9 @@
 A table gives every character its folded form, or 0 if it separates words. The scan reads UTF-8 bytes once, keeps a
 hash of the word it is in, and looks that hash up where the word ends: no text is split or decoded on the way. Text that
 is all ASCII goes a faster way: it is folded, and only where it may be that one of the words begins is it looked up.
+
+Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words. Where such a script meets
+another one, a word ends; inside a run of it, targets are looked for from every character on (:func:`scan_unspaced`).
 """
 
 from __future__ import annotations
@@ -20,6 +23,12 @@ from lexshift._compile import kernel
 from lexshift._typing import Array
 
 FoldTable: TypeAlias = npt.NDArray[np.uint32]
+APOSTROPHES = "'\u2018\u2019\u02bc"
+"""Characters that are the same sign between letters; the last is a letter to Unicode."""
+HYPHENS = "-\u2010\u2011"
+"""Characters that are the same sign between letters."""
+FIRST_UNSPACED = 0x0E00
+"""The first character of a script that is written without spaces between words."""
 WORD_RULE = 2
 """Version of the rule by which words are found; results of another version are not added to or taken over."""
 
@@ -34,10 +43,12 @@ _FILTER_MULTIPLIER = 0x9E3779B1
 
 @cache
 def word_table() -> FoldTable:
-    """Letters, digits, marks and the underscore make words; case does not matter."""
+    """Letters, digits, marks and the underscore make words, apostrophes do not; case does not matter."""
     table = np.zeros(_CHARACTERS, np.uint32)
     for code in chain(*_LETTERS):
         character = chr(code)
+        if character in APOSTROPHES:
+            continue
         if character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M":
             forms = (character.casefold(), character.lower(), character)
             table[code] = ord(next(form for form in forms if len(form) == 1))
@@ -57,6 +68,14 @@ def cased_table() -> FoldTable:
     """Letters, digits, marks and the underscore make words; case matters."""
     letters = word_table() > 0
     return np.where(letters, np.arange(_CHARACTERS, dtype=np.uint32), 0).astype(np.uint32)
+
+
+@cache
+def marks() -> npt.NDArray[np.bool_]:
+    """Which characters are combining marks: (characters,)."""
+    table = np.zeros(_CHARACTERS, np.bool_)
+    table[[code for code in chain(*_LETTERS) if unicodedata.category(chr(code))[0] == "M"]] = True
+    return table
 
 
 @cache
@@ -83,6 +102,14 @@ def hash_word(folded: Iterable[int]) -> int:
     for code in folded:
         h = ((h + code) * _MULTIPLIER) & _MASK
     return (h ^ (h >> 32)) or 1
+
+
+def ends_by_script(data: npt.NDArray[np.uint8], table: FoldTable) -> bool | None:
+    """Return True if words of a UTF-8 text may end where two scripts meet, else None. data : (n,)
+
+    Tokens, of which a hyphen is a part, do not.
+    """
+    return True if table[ord("-")] == 0 and may_be_unspaced(data) else None
 
 
 class WordTable:
@@ -162,6 +189,49 @@ def character_at(data: npt.NDArray[np.uint8], i: int) -> int:
     return ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6) | (data[i + 3] & 0x3F)
 
 
+def kind_of_script(code: int) -> int:
+    """Return 1 for a letter or mark of a script written without spaces, 2 for a mark of any script, 0 for the others.
+
+    The first are Thai, Lao, Myanmar, Khmer, Hiragana, Katakana and Han; the second are the combining diacritical marks
+    and the variation selectors, which go on with the word that they stand in.
+    """
+    if code < FIRST_UNSPACED:
+        return 2 if 0x0300 <= code < 0x0370 else 0
+    if code < 0x3005:
+        if code >= 0x1800:
+            return 0
+        return int(code < 0x0F00 or 0x1000 <= code < 0x10A0 or 0x1780 <= code < 0x1800)
+    if code < 0xA000:
+        return int(code < 0x3100 or 0x31F0 <= code < 0x3200 or code >= 0x3400)
+    if 0xFE00 <= code < 0xFE10 or code >= 0xE0100:
+        return 2
+    if code < 0xF900:
+        return int(0xA9E0 <= code < 0xAA00 or 0xAA60 <= code < 0xAA80)
+    if code < 0x116D0:
+        return int(code < 0xFB00 or 0xFF66 <= code < 0xFFA0)
+    return int(code < 0x11700 or 0x1AFF0 <= code < 0x1B170 or code >= 0x20000)
+
+
+script_kind = kernel(kind_of_script)
+
+
+@kernel
+def may_be_unspaced(data: npt.NDArray[np.uint8]) -> bool:
+    """Tell by the first bytes of characters whether UTF-8 text may have scripts written without spaces. data : (n,)"""
+    seen = False
+    for i in range(len(data) - 1):
+        first, second = data[i], data[i + 1]
+        seen |= ((first == 0xE0) & (second >= 0xB8)) | ((first == 0xE1) & (second < 0xA0)) | (first >= 0xE3)
+    return seen
+
+
+@kernel
+def goes_on(code: int, kind: int) -> bool:
+    """Tell whether a letter goes on with a word of a kind of script."""
+    this = script_kind(code)
+    return this == kind or this == 2
+
+
 @kernel
 def scan(
     data: npt.NDArray[np.uint8],
@@ -172,6 +242,7 @@ def scan(
     values: Array,
     hits: Array,
     counts: Array,
+    by_script: bool | None = None,
 ) -> tuple[int, int, int]:
     """Find the words of a hash table in UTF-8 text, from byte ``at`` on, which begins a line.
 
@@ -181,21 +252,29 @@ def scan(
 
     Returns the number of hits, and the byte and line to go on at: n and the last line if all of the text was read, else
     the start of the line whose hits did not fit. Two words that share a 64-bit hash would be taken for one another.
+    With ``by_script`` a word also ends where a script written without spaces meets another one; a run of such a script
+    is counted as one word. It is None or True, as numba then compiles the loop without and with that.
     """
     n, last = len(data), np.uint64(len(keys) - 1)
     multiplier, shift, one, nothing = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1), np.uint64(0)
     found = kept = 0  # hits so far, and hits in lines that are complete
     words = before = 0  # words so far, and those before this line
     line_start, start, i = at, -1, at  # start: of the word that i is in, or -1
-    h = nothing
+    h, kind = nothing, 0
     while i <= n:
         code, size = folded_at(data, i, table) if i < n else (np.uint32(0), 1)
         if code != 0:
             if start < 0:
                 start, h = i, nothing
-            h = (h + np.uint64(code)) * multiplier
-            i += size
-            continue
+                if by_script is not None:
+                    kind = script_kind(code) & 1
+            same = True
+            if by_script is not None:
+                same = goes_on(code, kind)
+            if same:
+                h = (h + np.uint64(code)) * multiplier
+                i += size
+                continue
         if start >= 0:
             h = h ^ (h >> shift)
             if h == nothing:
@@ -216,6 +295,8 @@ def scan(
                 slot = (slot + one) & last
             words += 1
             start = -1
+            if code != 0:
+                continue
         if i == n or data[i] == 10:
             counts[1] += words > before
             for k in range(kept, found):
@@ -226,6 +307,67 @@ def scan(
         i += size
     counts[0] += words
     return found, n, line
+
+
+@kernel
+def scan_unspaced(
+    data: npt.NDArray[np.uint8],
+    table: FoldTable,
+    marks: npt.NDArray[np.bool_],
+    keys: npt.NDArray[np.uint64],
+    values: Array,
+    longest: int,
+    hits: Array,
+) -> int:
+    """Find words of a hash table anywhere inside runs of scripts that are written without spaces.
+
+    data : (n,) bytes, table, marks : (characters,), keys, values : (slots,)
+    hits : (most, 6), filled as by :func:`scan`
+    longest : number of characters of the longest word
+
+    A word does not end before a combining mark, which belongs to its last letter, and does not begin after a sign that
+    stacks the next consonant (Khmer U+17D2, Myanmar U+1039). Words may overlap.
+
+    Returns the number of hits; where that is more than ``most``, only the first are in ``hits``.
+    """
+    n, last = len(data), np.uint64(len(keys) - 1)
+    multiplier, shift, one, nothing = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1), np.uint64(0)
+    found = complete = line = line_start = i = 0
+    stacks = False
+    while i <= n:
+        code, size = folded_at(data, i, table) if i < n else (np.uint32(0), 1)
+        if code >= FIRST_UNSPACED and script_kind(code) == 1 and not stacks:
+            h, end, letter, width = nothing, i, code, size
+            for _ in range(longest):
+                h = (h + np.uint64(letter)) * multiplier
+                end += width
+                letter, width = folded_at(data, end, table) if end < n else (np.uint32(0), 1)
+                if letter == 0 or not marks[letter]:
+                    key = h ^ (h >> shift)
+                    if key == nothing:
+                        key = one
+                    slot = key & last
+                    while keys[slot] != nothing and keys[slot] != key:
+                        slot = (slot + one) & last
+                    if keys[slot] == key:
+                        if found < len(hits):
+                            hits[found, 0] = values[slot]
+                            hits[found, 1] = line
+                            hits[found, 2] = line_start
+                            hits[found, 4] = i
+                            hits[found, 5] = end
+                        found += 1
+                if letter == 0 or script_kind(letter) == 0:
+                    break
+        stacks = code == 0x17D2 or code == 0x1039
+        if i == n or data[i] == 10:
+            for k in range(complete, min(found, len(hits))):
+                hits[k, 3] = i
+            complete = found
+            line += 1
+            line_start = i + 1
+        i += size
+    return found
 
 
 @kernel

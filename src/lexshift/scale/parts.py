@@ -24,6 +24,7 @@ from lexshift.corpus.counting import Cases, WordCounts, count_sources, words_cou
 from lexshift.corpus.keeping import merged
 from lexshift.corpus.occurrences import Occurrences, occurrences_in, scan_sources
 from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.segmenting import segmenter_version
 from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources, size_of
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.words import WORD_RULE, rule
@@ -105,7 +106,7 @@ class Counting:
 
     def key(self, part: Part) -> str:
         """What the counts depend on."""
-        return digest(["counting", WORD_RULE, self.match, asdict(self.reading), part.hashes])
+        return digest(["counting", WORD_RULE, segmenter_version(), self.match, asdict(self.reading), part.hashes])
 
 
 @dataclass(frozen=True)

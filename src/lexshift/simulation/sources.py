@@ -141,7 +141,8 @@ def choose_pairs(
 def _content_words(counts: WordCounts) -> Sequence[str]:
     """All words but function words and numbers, the most frequent first."""
     try:
-        return frequent_words(counts, counts, 1, len(counts.counts)).words
+        # Sentences are taken by what stands between separators, so words are not found inside runs of letters here.
+        return frequent_words(counts, counts, 1, len(counts.counts), match="token").words
     except UserError:  # there is none
         return ()
 

@@ -63,7 +63,7 @@ def chosen_words(
     counts = _count(corpora[0], match, reading, "words", monitor)
     language = corpus_language(corpora[0], reading)
     lemmas = folded_lemmas(rules_of(language)) if match == "lemma" else {}
-    found = frequent_words(counts, counts, *choice, lemmas, language)
+    found = frequent_words(counts, counts, *choice, lemmas, language, match)
     monitor.note(f"tracing the {len(found.words)} most frequent of {found.candidates:,} words that occur often enough")
     return list(found.words), {"function_words": found.language, "candidates": found.candidates}
 
