@@ -174,6 +174,18 @@ def test_all_tables_are_cut(tmp_path: Path, kind: str) -> None:
     }
 
 
+def test_digits_of_any_script_make_the_same_periods_in_their_order(tmp_path: Path) -> None:
+    dates = ["2001-07", "٢٠٠٠-٠٨", "२००१-०७", "１９９９-12", "2000-8", "2000-08"]
+    assert [period_of(date, "month") for date in dates] == ["2001-07", "2000-08", "2001-07", "1999-12", None, "2000-08"]
+    assert [period_of(date, "decade") for date in dates] == ["2000s", "2000s", "2000s", "1990s", None, "2000s"]
+    assert period_of_file("news-1९९९.txt", "year") == "1999"
+    path = tmp_path / "x.tsv"
+    path.write_text("date\ttext\n" + "".join(f"{date}\ta mouse\n" for date in dates), "utf-8")
+    found = find_in_periods(path, read_targets(["mouse"]), "year", Reading(date_column="date"))
+    assert {label: part.found.tolist() for label, part in found.items()} == {"1999": [1], "2000": [2], "2001": [2]}
+    assert list(found) == ["1999", "2000", "2001"]
+
+
 def test_text_files_go_by_their_names(tmp_path: Path) -> None:
     for name, text in {
         "1987.txt": "a mouse\n",

@@ -88,13 +88,14 @@ def month_of(label: str) -> tuple[int, int] | None:
 
 
 def _label(year: str, month: str | None, day: str | None, by: str) -> str | None:
+    """Return the period of a date; digits of any script count, and the label is in those of ASCII."""
     try:
-        datetime.date(int(year), int(month or 1), int(day or 1))
+        date = datetime.date(int(year), int(month or 1), int(day or 1))
     except ValueError:
         return None
     if by == "month":
-        return f"{year}-{month}" if month else None
-    return year if by == "year" else f"{year[:3]}0s"
+        return f"{date.year:04}-{date.month:02}" if month else None
+    return f"{date.year:04}" if by == "year" else f"{date.year // 10:03}0s"
 
 
 def find_in_periods(
