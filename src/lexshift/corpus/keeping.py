@@ -45,6 +45,7 @@ class Keeper:
     def __init__(self, targets: Targets, max_per_word: int | None, seed: int, shared: bool = False) -> None:
         self.found = np.zeros(len(targets.words), np.int64)
         self._targets = targets
+        self._words = targets.words
         self._most = None if max_per_word is None else _checks.positive(max_per_word, "max_per_word")
         self._seed = seed
         self._of_words = sample.word_keys(seed, targets.words) if shared else None
@@ -63,8 +64,8 @@ class Keeper:
             self._file_key = sample.place_key(self._seed, name, "")
             self._keys = sample.file_keys(self._file_key, self._of_words)
         else:
-            words = self._targets.words
-            self._keys = np.array([sample.place_key(self._seed, name, word) for word in words], np.uint64)
+            self._keys = np.zeros(len(self.found), np.uint64)
+            self._has_key = np.zeros(len(self.found), np.bool_)
 
     def add(self, block: Block, hits: Array, language: str, tally: Tally) -> None:
         """Keep the occurrences among a block's hits."""
@@ -101,10 +102,12 @@ class Keeper:
             self.cut()
 
     def _hashes(self, targets: Array, lines: Array, positions: Array) -> sample.Priorities:
-        keys = self._keys[targets]
-        if self._of_words is None:
-            return sample.priorities(keys, lines, positions)
-        return sample.shared_priorities(self._file_key, keys, targets, lines, positions)
+        if self._of_words is not None:
+            return sample.shared_priorities(self._file_key, self._keys[targets], targets, lines, positions)
+        for target in np.unique(targets[~self._has_key[targets]]).tolist():  # most of many words are in few files
+            self._keys[target] = sample.place_key(self._seed, self._file, self._words[target])
+            self._has_key[target] = True
+        return sample.priorities(self._keys[targets], lines, positions)
 
     def _resolve(self, block: Block, hits: Array) -> Array:
         """The hits that are occurrences, (n, 6) with the target in place of the number."""
