@@ -235,6 +235,12 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
         ("C++ and c++11 but not C+ or C", "C++", ["C++", "c++"]),
         ("Ὀδυσσεύς ὈΔΥΣΣΕΎΣ", "Ὀδυσσεύς", ["Ὀδυσσεύς", "ὈΔΥΣΣΕΎΣ"]),
         ("mouse\u200bmouse", "mouse", ["mouse", "mouse"]),
+        ("o'clock o\u2019clock O\u02bcclock o clock", "o'clock", ["o'clock", "o\u2019clock", "O\u02bcclock"]),
+        ("o'clock o\u2019clock", "o\u2019clock", ["o'clock", "o\u2019clock"]),
+        ("e-mail e\u2010mail e\u2011mail e\u2013mail", "e-mail", ["e-mail", "e\u2010mail", "e\u2011mail"]),
+        ("hy\u00adphen hyphen\u00ad hyp\u00adhens", "hyphen", ["hyphen", "hyphen"]),
+        ("a \ufb01ne dif\ufb01cult o\ufb03ce", "fine,difficult,office", ["fine", "difficult", "office"]),
+        ("\u0130stanbul istanbul STRASSE stra\u00dfe", "istanbul,stra\u00dfe", ["istanbul", "stra\u00dfe"]),
         ("a mouse", "mouse", ["mouse"]),
     ],
 )
@@ -250,6 +256,7 @@ def test_words_are_found_whole_and_whatever_their_case(tmp_path: Path, text: str
         ("cell phone cell  phone cell phone.", ["cell phone"], ["cell phone", "cell  phone"]),
         ("a\u00a0mouse\u3000mouse\tmouse", ["mouse"], ["mouse"] * 3),
         ("🐁 🐁🐁", ["🐁"], ["🐁"]),
+        ("o'clock o\u2019clock e-mail e\u2011mail", ["o'clock", "e-mail"], ["o'clock", "e-mail"]),
     ],
 )
 def test_tokens_are_found_exactly(tmp_path: Path, text: str, words: list[str], forms: list[str]) -> None:
@@ -318,6 +325,16 @@ def test_wrapped_text_is_joined_and_every_occurrence_has_the_line_that_it_begins
         (7, "A cell phone", "cell phone"),
         (2, "The mouse ran.", "mouse"),
     ]
+
+
+def test_words_divided_over_wrapped_lines_are_joined_at_a_soft_hyphen_and_told_at_a_hard_one(tmp_path: Path) -> None:
+    text = "It rained and the ele\u00ad\nphant slept. The ele-\nphant woke -\nor not, said the "
+    text += "well-\nknown ele\u00ad\n  phant.\n"
+    path = written(tmp_path, text + "\nBy ele\u00adphant.\nAn e-\n\nmail.\n")
+    found = find_occurrences(path, read_targets(["elephant", "known"]), Reading(split="wrapped"))
+    assert [row["line"] for row in rows_of(found)] == [1, 5, 8, 5]
+    assert rows_of(found)[0]["sentence"] == "It rained and the elephant slept."
+    assert dict(found.tally.skipped) == {"lines that end in a hyphen: a word that is divided there is not found": 2}
 
 
 def test_a_sentence_beyond_the_longest_is_cut_around_the_word_and_counted(tmp_path: Path) -> None:

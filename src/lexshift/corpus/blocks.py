@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from lexshift.corpus.layout import layout
-from lexshift.corpus.normal_form import normalise_utf8
+from lexshift.corpus.normal_form import SOFT_HYPHEN, normalise_utf8
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import STANDARD_INPUT, Source
 from lexshift.corpus.streams import BLOCK, LONGEST, count_lines, decompressed, open_source, utf8_lines
@@ -16,6 +16,9 @@ from lexshift.errors import UserError
 
 _PARAGRAPH_END = re.compile(rb"\n[ \t]*\n")
 _INNER_NEWLINE = re.compile(rb"([^\s][ \t]*)\n(?=[ \t]*[^\s])")
+_SOFT_BREAK = f"{SOFT_HYPHEN}\n".encode()
+_DIVIDED = re.compile(_SOFT_BREAK + rb"[ \t]*([^\s]+)[ \t]*")
+_HYPHENATED = re.compile(rb"[A-Za-z\x80-\xff](?:-|\xe2\x80\x90)\n[ \t]*(?=[A-Za-z\x80-\xff])")
 _NEWLINES = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -87,7 +90,7 @@ def _text_blocks(chunks: Iterator[bytes], reading: Reading, tally: Tally) -> Ite
         return
     tally.splits[split] += 1
     if split == "wrapped":
-        yield from _paragraphs(_chain(head, chunks))
+        yield from _paragraphs(_chain(head, chunks), tally)
         return
     line = 1
     for data in _chain(head, chunks):
@@ -100,21 +103,31 @@ def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _paragraphs(chunks: Iterable[bytes]) -> Iterator[Block]:
+def _paragraphs(chunks: Iterable[bytes], tally: Tally) -> Iterator[Block]:
     carry, line = b"", 1
     for chunk in chunks:
         data = carry + chunk
         ends = [match.end() for match in _PARAGRAPH_END.finditer(data)]
         end = ends[-1] if ends else len(data) if len(data) > LONGEST else 0
         if end:
-            yield _paragraph_block(data[:end], line)
+            yield _paragraph_block(data[:end], line, tally)
             line += data.count(b"\n", 0, end)
         carry = data[end:]
     if carry:
-        yield _paragraph_block(carry, line)
+        yield _paragraph_block(carry, line, tally)
 
 
-def _paragraph_block(data: bytes, line: int) -> Block:
+def _paragraph_block(data: bytes, line: int, tally: Tally) -> Block:
+    """Join the lines of paragraphs.
+
+    The rest of a word after a soft hyphen is moved to the end of the line before. After a hard hyphen it cannot be told
+    whether the hyphen is part of the word, so such lines are counted.
+    """
+    if _SOFT_BREAK in data:
+        data = _DIVIDED.sub(rb"\1\n", data)
+    divided = len(_HYPHENATED.findall(data))
+    if divided:
+        tally.skipped["lines that end in a hyphen: a word that is divided there is not found"] += divided
     return Block(_INNER_NEWLINE.sub(rb"\1 ", data), "prose", line, wrapped=data)
 
 
