@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lexshift.corpus import Targets, read_targets
+from lexshift.corpus import Reading, Targets, find_occurrences, read_targets
 from lexshift.corpus.words import fold
 from lexshift.errors import UserError
 
@@ -70,6 +70,45 @@ def test_words_are_given_as_a_list_with_commas_a_list_or_a_mapping(
 ) -> None:
     assert listed(words) == forms
     assert read_targets(forms).words == list(forms)
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("St. Petersburg,mouse", ["St. Petersburg", "mouse"]),
+        ("Amazon.com", ["Amazon.com"]),
+        ("mouse,", ["mouse"]),
+        ("node.js,U.S.", ["node.js", "U.S."]),
+    ],
+)
+def test_a_list_of_words_may_have_dots(words: str, names: list[str]) -> None:
+    assert read_targets(words).words == names
+
+
+def test_what_may_be_a_word_or_a_file_is_refused_with_how_to_write_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "mouse", "cat\ndog\n")
+    (tmp_path / "cloud").mkdir()
+    with pytest.raises(UserError) as caught:
+        read_targets("mouse")
+    assert str(caught.value) == (
+        f"'mouse' may be a word, and is a file in {tmp_path}: write './mouse' for the file, or 'mouse,' for the word"
+    )
+    assert read_targets("./mouse").words == read_targets(Path("mouse")).words == ["cat", "dog"]
+    assert read_targets("mouse,").words == read_targets(["mouse"]).words == ["mouse"]
+    assert read_targets("mouse,cloud").words == ["mouse", "cloud"]
+    assert read_targets("cloud").words == ["cloud"]
+
+
+@pytest.mark.parametrize("name", ["words.txt", "WORDS.TXT", "words.tsv", "words.csv", "my words.lst"])
+def test_a_name_that_ends_as_files_do_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / name, "cat\n")
+    assert read_targets(name).words == ["cat"]
+    with pytest.raises(UserError, match="no such file of target words"):
+        read_targets(f"other {name}")
 
 
 def test_a_list_with_commas_may_be_longer_than_a_file_name() -> None:
@@ -246,6 +285,40 @@ def test_no_words_at_all_are_refused(words: Any) -> None:
 def test_what_is_no_word_is_refused(words: Any) -> None:
     with pytest.raises(UserError, match="a target and its forms must be words; got"):
         read_targets(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("caf\udce9", r"a target word is not valid UTF-8: 'caf\\udce9'"),
+        (["mouse", "caf\udce9"], "a target word is not valid UTF-8"),
+        ({"mouse": ["mouse", "mic\udce9"]}, "a target word is not valid UTF-8"),
+        ("mouse\x1b[31m", r"a target word has the control character U\+001B"),
+        ("mo\0use,cat", r"a target word has the control character U\+0000"),
+        (["cell " * 60 + "phone"], "'cell cell .* has a form of 305 characters; of several words, at most 200"),
+    ],
+)
+def test_words_that_cannot_stand_in_text_are_refused_with_the_reason(words: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        read_targets(words)
+
+
+def test_a_control_character_in_a_file_is_told_with_its_line(tmp_path: Path) -> None:
+    path = written(tmp_path / "words.txt", "mouse\n\nca\x08t\n")
+    with pytest.raises(UserError, match=r"line 3 of the file of target words '.*words.txt' has the control character"):
+        read_targets(path)
+
+
+def test_spellings_that_match_alike_are_targets_of_their_own_and_find_the_same(tmp_path: Path) -> None:
+    path = written(tmp_path / "x.txt", "A mouse, the Mouse.\n")
+    found = find_occurrences(path, read_targets(["mouse", "Mouse", "MOUSE"]), Reading(split="lines"))
+    assert found.found.tolist() == [2, 2, 2]
+
+
+def test_a_very_long_word_is_found(tmp_path: Path) -> None:
+    word = "x" * 5_000
+    path = written(tmp_path / "x.txt", f"a {word} b\n")
+    assert find_occurrences(path, read_targets([word]), Reading(split="lines")).found.tolist() == [1]
 
 
 @pytest.mark.parametrize("form", ["-", "++C", "'s", "🐁", "-mouse"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -103,6 +102,11 @@ class Targets:
                             f"the target {word!r} has the form {form!r}, which does not begin with a letter "
                             f"or digit; tokens may (--match token)"
                         )
+                    if first[1] < len(spelling) > _LONGEST_FORM:
+                        raise UserError(
+                            f"the target {word[:40]!r} has a form of {len(form):,} characters; of several words, at "
+                            f"most {_LONGEST_FORM} characters can be found"
+                        )
                     candidate = Candidate(target, None if first == (0, len(spelling)) else spelling)
                     entries = found.setdefault(folded[: first[1]], [])
                     if candidate not in entries:
@@ -140,6 +144,8 @@ class Targets:
         return bool(self.table[ord(last)]) and kind_of_script(ord(following)) != 1
 
 
+_FILES = (".txt", ".tsv", ".csv", ".tab", ".lst", ".list", ".dat", ".words", ".text", ".md")
+_LONGEST_FORM = 200  # characters of a form of several words, which the search looks at in one piece
 _SIGNS = {sign: signs[0] for signs in (APOSTROPHES, HYPHENS) for sign in signs}
 
 
@@ -168,6 +174,8 @@ def _spellings(form: str, table: FoldTable) -> Iterable[str]:
     if table[ord("A")] == ord("A"):  # case matters
         return [form]
     folded = _as_folded(form, table)
+    if folded.isascii():
+        return [folded]
     composed = unicodedata.normalize("NFC", folded)
     return dict.fromkeys([folded, composed, "".join(map(_as_capital, composed))])
 
@@ -194,7 +202,8 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
     Parameters
     ----------
     words : path, str, iterable of str, or mapping
-        A file has a word a line, or ``word<TAB>form1,form2,...``. A string that is not a file is a list with commas.
+        A file has a word a line, or ``word<TAB>form1,form2,...``. A string is the path of a file if it has a slash or
+        ends like the name of a text file (``words.txt``); else it is a list with commas.
     match : "word", "cased", "token" or "lemma"
     language : str
         For lemmas.
@@ -215,6 +224,8 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
     for word, values in forms.items():
         if not isinstance(word, str) or not all(isinstance(form, str) for form in values):
             raise UserError(f"a target and its forms must be words; got {word!r} with {values!r}")
+        for text in (word, *values):
+            _refuse_unusual(text, "a target word")
         name = normalise(" ".join(word.split()))
         if name:
             spelt = [normalise(" ".join(form.split())) for form in values if form.strip()]
@@ -229,11 +240,17 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
 
 
 def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
-    path = Path(words)
+    """Read a file of target words, or a list with commas."""
+    text = os.fspath(words)
+    if isinstance(words, str) and not _looks_like_a_path(text):
+        if _is(Path(text).is_file):
+            raise UserError(
+                f"{text!r} may be a word, and is a file in {os.getcwd()}: write {os.path.join('.', text)!r} for the "
+                f"file, or {text + ','!r} for the word"
+            )
+        return {word: [word] for word in text.split(",")}
+    path = Path(text)
     if not _is(path.exists) or _is(path.is_dir):
-        text = os.fspath(words)
-        if isinstance(words, str) and not re.search(r"[/\\.]", text):
-            return {word: [word] for word in text.split(",")}
         raise UserError(f"no such file of target words: {text!r} (looked from {os.getcwd()})")
     if not _is(path.is_file):
         raise UserError(f"the list of target words {str(path)!r} is a pipe or a device, not a file; write it to a file")
@@ -249,20 +266,39 @@ def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
     if any("\0" in line for line in lines[:10]):
         raise UserError(f"the file of target words {str(path)!r} is not text but binary data")
     forms: dict[str, list[str]] = {}
-    for line in lines:
+    for number, line in enumerate(lines, 1):
         word, _, listed = line.partition("\t")
+        _refuse_unusual(line, f"line {number} of the file of target words {str(path)!r}")
         forms.setdefault(word, []).extend(listed.split(",") if listed.strip() else [word])
     if not any(word.strip() for word in forms):
         raise UserError(f"the file of target words {str(path)!r} is empty; it must have a word a line")
     return forms
 
 
+def _looks_like_a_path(text: str) -> bool:
+    """Tell whether a string names a file rather than words: it has a slash or ends like the name of a text file."""
+    separators = {"/", os.sep, os.altsep or "/"}
+    return any(s in text for s in separators) or text in (".", "..") or text.lower().endswith(_FILES)
+
+
 def _is(question: Callable[[], bool]) -> bool:
-    """The answer of a path; a list of words may be too long for one."""
+    """The answer of a path; a list of words may be too long for one, or hold what no path may."""
     try:
         return question()
-    except OSError:
+    except (OSError, ValueError):
         return False
+
+
+def _refuse_unusual(text: str, where: str) -> None:
+    """Refuse text that is not Unicode, and control characters other than white space."""
+    if text.isprintable():
+        return
+    for character in text:
+        kind = unicodedata.category(character)
+        if kind == "Cs":
+            raise UserError(f"{where} is not valid UTF-8: {text!r}; write the words in UTF-8")
+        if kind == "Cc" and not character.isspace():
+            raise UserError(f"{where} has the control character U+{ord(character):04X}: {text!r}; remove it")
 
 
 def lemma_dictionary(language: str) -> Mapping[str, str]:
