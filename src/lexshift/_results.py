@@ -204,7 +204,7 @@ def _read_record(folder: Path, kind: Kind) -> dict[str, Any] | None:
     if not os.path.lexists(path):
         return None
     try:
-        record = json.loads(path.read_bytes()) if _is_regular(path) else None
+        record: Any = json.loads(path.read_bytes()) if _is_regular(path) else None
     except (ValueError, RecursionError):
         record = None
     ours = isinstance(record, dict) and isinstance(record.get("files"), dict)
