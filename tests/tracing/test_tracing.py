@@ -168,10 +168,13 @@ def judged(found: Trace, **changes: ChangePoints) -> Trace:
 
 
 def test_change_points_are_reported_if_the_word_changed_among_all_words(found: Trace, tmp_path: Path) -> None:
-    doubtful = ChangePoints((2,), 0.04, 1.0, 1.1, "step")
+    doubtful = ChangePoints((2,), 0.04, 1.0, 1.1, 999, shape="step")
     for other, verdict, listed in ((0.001, "changed", "2000s"), (0.5, "stable", "")):
         changed = judged(
-            found, bread=doubtful, mouse=ChangePoints((), other, 1.0, 1.1), comet=ChangePoints((), other, 1, 1)
+            found,
+            bread=doubtful,
+            mouse=ChangePoints((), other, 1.0, 1.1, 999),
+            comet=ChangePoints((), other, 1, 1, 999),
         )
         words = changed.words.set_index("word")
         assert words.loc["bread", ["verdict", "change_points"]].tolist() == [verdict, listed]

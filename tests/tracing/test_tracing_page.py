@@ -156,7 +156,7 @@ def test_a_gradual_drift_and_a_stable_word_have_no_change_points(
 ) -> None:
     changes = {
         "mouse": replace(found.changes["mouse"], at=(1, 2), shape="gradual"),
-        "bread": ChangePoints((2,), 0.06, 1.0, 1.1, "step"),
+        "bread": ChangePoints((2,), 0.06, 1.0, 1.1, 999, shape="step"),
     }
     file = replace(found, changes=changes).report(tmp_path / "trace.html")
     page = browser.new_page()
