@@ -310,3 +310,10 @@ def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:
 def test_every_language_of_the_lists_has_a_name() -> None:
     listed = {code for languages in language._WORDS.values() for code in languages} | set(language._SCRIPTS.values())
     assert listed <= set(NAMES)
+
+
+def test_a_sample_of_sentences_says_whose_rules_it_was_made_by(tmp_path: Path) -> None:
+    path = corpus(tmp_path, "x.txt", TEXTS["de"])
+    assert sample_sentences(path).language == "de"
+    assert sample_sentences(path, Reading(language="fr")).language == "fr"
+    assert sample_sentences(corpus(tmp_path, "y.txt", "xyzzy plugh foo")).language == "en"

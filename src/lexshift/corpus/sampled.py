@@ -34,12 +34,15 @@ class Sample:
     tally : Tally
     content : str
         SHA-256 over the corpus's files.
+    language : str
+        ISO code of the language by whose rules sentences were found.
     """
 
     sentences: list[str]
     found: int
     tally: Tally
     content: str
+    language: str
 
 
 def sample_sentences(
@@ -69,7 +72,7 @@ def sample_sentences(
     if not kept:
         raise UserError(f"the corpus {os.fspath(corpus)!r} has no sentence of {_SHORTEST} words or more")
     content = hashlib.sha256(repr(sorted(hashes.items())).encode()).hexdigest()
-    return Sample([kept[number] for number in sorted(kept)], tally.passages, tally, content)
+    return Sample([kept[number] for number in sorted(kept)], tally.passages, tally, content, how.language)
 
 
 class _Keeper:

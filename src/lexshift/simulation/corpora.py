@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lexshift import __version__, _checks
 from lexshift._results import check_results
 from lexshift._streams import check_seed, generator
+from lexshift.corpus.language import corpus_languages, recorded_language
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import as_text, find_sources
 from lexshift.embedding import READING
@@ -133,10 +134,11 @@ def simulate(
         _Planted(name, pair, plan, deal(*rows, plan, generator(seed, "simulate", f"deal {name}")))
         for name, (pair, rows), plan in zip(names, sources.items(), plans, strict=True)
     ]
+    languages = corpus_languages({as_text(os.fspath(corpus)): corpus for corpus in corpora}, options)
     settings = {
         "lexshift": __version__,
         "corpora": [as_text(os.fspath(corpus)) for corpus in corpora],
-        "reading": asdict(text.reading),
+        "reading": {**asdict(text.reading), "language": recorded_language(languages)},
         "pattern": pattern,
         "words": count,
         "usages": size,

@@ -21,6 +21,7 @@ from lexshift import __version__, _checks
 from lexshift._corpora import refuse_same
 from lexshift._typing import Array
 from lexshift.corpus import Reading
+from lexshift.corpus.language import recorded_language
 from lexshift.corpus.sampled import Sample, sample_sentences
 from lexshift.embedding import READING, corpus_names
 from lexshift.encode.adaptation import Adaptation, missing_tokens, read_adaptation
@@ -284,6 +285,7 @@ class _Request:
         """All that shapes the tuned model."""
         from lexshift.tune.heads import digest_weights
 
+        languages = {name: sample.language for name, sample in zip(self.names, samples, strict=True)}
         return {
             "kind": "time" if self.knows_time else "mlm",
             "model": os.fspath(self.model),
@@ -292,7 +294,7 @@ class _Request:
             "time tokens": list(self.time_tokens),
             "attention": self.attention,
             "corpora": [sample.content for sample in samples],
-            "reading": asdict(self.reading),
+            "reading": {**asdict(self.reading), "language": recorded_language(languages)},
             "mask": self.mask,
             "time_mask": self.time_mask if self.time_tokens else None,
             "max_sentences": self.max_sentences,
