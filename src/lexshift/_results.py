@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexshift._files import disk_faults, one_writer, sync_folder, write_bytes
+from lexshift._files import disk_faults, one_writer, sync_folder, temporary_of, write_bytes
 from lexshift._settings import digest
 from lexshift.errors import UserError
 from lexshift.siblings import INDEX, read_index
@@ -107,7 +107,7 @@ class ResultsFolder:
                 _put_in_place(self.path, self.kind, record, saving)
             for name in (*self.kind.files, self.kind.record, _REPLACED):
                 (saving / name).unlink(missing_ok=True)
-                (saving / f"{name}.tmp").unlink(missing_ok=True)
+                temporary_of(saving / name).unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # something else is in it
                 saving.rmdir()
 
