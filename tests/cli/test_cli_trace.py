@@ -148,3 +148,15 @@ def test_periods_that_are_skipped_are_dots(shell: Shell) -> None:
 def test_mistakes_are_told_in_a_sentence(shell: Shell, words: list[str], said: str) -> None:
     with pytest.raises(UserError, match=said):
         shell.run(*words)
+
+
+def test_permutations_are_a_number_or_auto_and_too_few_are_told(shell: Shell) -> None:
+    asked = ["1950s.txt", "2010s.txt", "--words", "mouse,bread"]
+    shell._app([*asked, *FEW[2:], "--alpha", "0.00001", "--permutations", "99"], standalone_mode=False)
+    assert shell.options["permutations"] == 99
+    assert "smallest p that 99 permutations can give" in " ".join(shell._capsys.readouterr().err.split())
+    shell._app([*asked, *FEW[2:]], standalone_mode=False)
+    assert shell.options["permutations"] == "auto"
+    assert "smallest p" not in shell._capsys.readouterr().err
+    with pytest.raises(UserError, match="permutations must be a whole number, or auto; got 'many'"):
+        shell._app([*asked, "--permutations", "many"], standalone_mode=False)
