@@ -231,7 +231,7 @@ def test_one_seasonal_word_among_many_can_be_called_seasonal() -> None:
         return rng.normal(size=(4, 2)) + (3 * np.cos(np.pi * period / 6) if word == "w7" else 0)
 
     labels = [f"{year}-{month:02}" for year, month in MONTHS]
-    found = find_seasons(words, labels, rows, {"permutations": 99, "alpha": 0.05, "seed": 0}, Quiet())
+    found = find_seasons(words, labels, rows, {"permutations": "auto", "alpha": 0.05, "seed": 0}, Quiet())
     assert list(seasonal(found, 0.05)) == ["w7"]
 
 
