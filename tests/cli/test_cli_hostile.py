@@ -116,7 +116,7 @@ def test_labels_cannot_drive_the_terminal(shell: Terminal, labels: str) -> None:
 
 def test_the_name_of_a_model_in_a_store_cannot_drive_the_terminal(shell: Terminal) -> None:
     model = Toy(model="x\x1b]0;owned\x07\u202e")
-    store = embed("1950s.txt", "2010s.txt", words=["the"], model=model, out="store", monitor=False)
+    store = embed("1950s.txt", "2010s.txt", words=["the"], model=model, out="store")
     out, err = shell.succeed("info", str(store.path))
     assert "model x\\u001b]0;owned" in out
     assert not RAW.search(out + err)
@@ -148,7 +148,7 @@ def test_a_mistake_is_one_line_whatever_it_quotes(
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """What a console shows on a terminal, styles included."""
     text = io.StringIO()
-    for console in (terminal.out, terminal.err):
+    for console in (terminal.out, progress.err):
         monkeypatch.setattr(console, "_file", text)
         monkeypatch.setattr(console, "_width", 100)
     return text

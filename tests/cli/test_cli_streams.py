@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from shell import typed
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="redirection by a POSIX shell")
 LEXSHIFT = f"{sys.executable} -c 'from lexshift.cli import main; main()'"
@@ -104,3 +105,15 @@ def test_an_error_of_another_file_is_not_taken_for_one_of_the_output(monkeypatch
     monkeypatch.setattr(lexshift.cli, "app", fail)
     with pytest.raises(PermissionError):
         lexshift.cli.main()
+
+
+@pytest.mark.parametrize("arguments", [("check", "store"), ("info", "store"), ("data", "folder")], ids=str)
+def test_a_command_that_is_interrupted_ends_with_the_status_of_that(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lexshift.siblings.Siblings.__init__", stop)
+    monkeypatch.setattr("lexshift.benchmark.loading.load", stop)
+    assert typed(monkeypatch, capsys, *arguments) == (130, "", "")

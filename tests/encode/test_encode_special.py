@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import tokenizers
 import torch
@@ -36,10 +36,10 @@ def special_ids(tokenizer: Any) -> set[int]:
     return found - {tokenizer.unk_token_id}
 
 
-def inner(tokens: Tokens, sequence: Sequence[int]) -> list[int]:
+def inner(tokens: Tokens, sequence: npt.NDArray[np.int64]) -> list[int]:
     """A sequence without the special tokens at its ends."""
     before, after = tokens.ends
-    return [int(number) for number in sequence][before : len(sequence) - after]
+    return list(sequence.tolist()[before : len(sequence) - after])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
