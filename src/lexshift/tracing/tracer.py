@@ -72,8 +72,7 @@ def trace(
     model, metric, strategy, normalised, rate, keep, space, repeats, seed, sample_seed, match
         As for :func:`lexshift.compare`. The space is fitted to all periods, and the rate "auto" is that of all pairs.
     alpha : float
-        The false discovery rate at which a step counts as changed or a word as seasonal, and how likely a word that
-        never changed may get a change point.
+        The false discovery rate at which a step or a word counts as changed, or a word as seasonal.
     max_per_word : int, optional
         At most this many usages of a word in a period, an unbiased sample; None for all.
     min_usages : int
