@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from lexshift import embed_usages
-from lexshift.corpus import Reading, find_occurrences, read_targets, streams
+from lexshift.corpus import Reading, Tally, find_occurrences, read_targets, streams
 from lexshift.corpus.counting import count_words
 from lexshift.corpus.normal_form import normalise, normalise_utf8
 from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.sampled import sample_sentences
+from lexshift.corpus.sources import Source
 from lexshift.corpus.words import word_table
 
 # Each of these has a canonically equivalent spelling that NFC takes in its place.
@@ -153,8 +154,8 @@ def test_a_line_that_is_cut_is_not_cut_between_a_letter_and_its_mark(
         path = tmp_path / "x.txt"
         path.write_text("e\u0323\u0301" * 60, "utf-8")
         with path.open("rb") as stream:
-            source = streams.Source(str(path), "x.txt", "text")
-            blocks = list(streams.utf8_lines(stream, source, Reading(), streams.Tally()))
+            source = Source(str(path), "x.txt", "text")
+            blocks = list(streams.utf8_lines(stream, source, Reading(), Tally()))
         assert len(blocks) > 2
         assert {block.decode()[0] for block in blocks} == {"e"}
 

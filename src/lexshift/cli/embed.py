@@ -19,7 +19,12 @@ def command(
         ),
     ],
     words: Annotated[
-        str, typer.Option("--words", "-w", help="A file with a word a line, or word<TAB>form1,form2; or a list: a,b,c.")
+        str,
+        typer.Option(
+            "--words",
+            "-w",
+            help="A list (a,b,c), or a file (words.txt, ./words) with a word a line, or word<TAB>form1,form2.",
+        ),
     ],
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="STORE", help="Folder of the store, new or to be added to.")

@@ -36,7 +36,7 @@ def command(
         typer.Option(
             "--words",
             "-w",
-            help="A list (a,b,c), a file with a word a line, or word<TAB>form1,form2.",
+            help="A list (a,b,c), or a file (words.txt, ./words) with a word a line, or word<TAB>form1,form2.",
             rich_help_panel=_CHOICE,
         ),
     ] = None,

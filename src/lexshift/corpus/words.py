@@ -189,7 +189,7 @@ def character_at(data: npt.NDArray[np.uint8], i: int) -> int:
     return ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6) | (data[i + 3] & 0x3F)
 
 
-def kind_of_script(code: int) -> int:
+def kind_of_script(code: int | np.uint32) -> int:
     """Return 1 for a letter or mark of a script written without spaces, 2 for a mark of any script, 0 for the others.
 
     The first are Thai, Lao, Myanmar, Khmer, Hiragana, Katakana and Han; the second are the combining diacritical marks
@@ -226,7 +226,7 @@ def may_be_unspaced(data: npt.NDArray[np.uint8]) -> bool:
 
 
 @kernel
-def goes_on(code: int, kind: int) -> bool:
+def goes_on(code: int | np.uint32, kind: int) -> bool:
     """Tell whether a letter goes on with a word of a kind of script."""
     this = script_kind(code)
     return this == kind or this == 2
