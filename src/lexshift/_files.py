@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +15,7 @@ from typing import IO, Any
 from lexshift.errors import UserError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_TEMPORARY = ".lexshift.tmp"
 _HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # errors of a lock that another process holds
 
 
@@ -37,7 +40,13 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
 
 def temporary_of(path: Path) -> Path:
     """Return the name of our own under which a file is written before it takes its place."""
-    return path.with_name(f".{path.name}.lexshift.tmp")
+    return path.with_name(f".{path.name}{_TEMPORARY}")
+
+
+def final_name(name: str) -> str:
+    """Return the name that a temporary file will have; that of any other file is its own."""
+    is_temporary = name.startswith(".") and name.endswith(_TEMPORARY)
+    return name[1 : -len(_TEMPORARY)] if is_temporary else name
 
 
 def _create(temporary: Path, path: Path) -> IO[bytes]:
@@ -68,9 +77,14 @@ def _remove_leftover(temporary: Path, path: Path) -> None:
             temporary.unlink()
 
 
+def _open_now(path: str, flags: int) -> int:
+    """Open a file without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
+
+
 def _open_here(path: str, flags: int) -> int:
-    """Open a file, but no link to one, and without waiting for the other end of a pipe."""
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
+    """Open a file as :func:`_open_now` does, but no link to one."""
+    return _open_now(path, flags | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _is_at(file: IO[bytes], path: Path) -> bool:
@@ -93,6 +107,37 @@ def _try_lock(file: IO[bytes]) -> bool:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write a file that appears whole or not at all."""
     write_whole(path, lambda file: file.write(data))
+
+
+def open_plain(path: Path) -> IO[bytes]:
+    """Open a file for reading; raises ValueError for what is no plain file, such as a pipe, without waiting for it."""
+    file = open(path, "rb", opener=_open_now)  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise ValueError("not a plain file")
+    return file
+
+
+def read_json(path: Path, most: int) -> Any:
+    """Read a JSON file of at most so many bytes.
+
+    Raises
+    ------
+    ValueError
+        If it is larger, no plain file, nested too deeply, or not JSON.
+    """
+    with open_plain(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError("too large")
+    try:
+        return json.loads(data, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def sync_folder(folder: Path) -> None:

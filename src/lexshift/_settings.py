@@ -25,6 +25,11 @@ def identity(
     }
 
 
+def has_settings(encoder: Any) -> bool:
+    """Return whether an encoder says what shapes its vectors."""
+    return isinstance(getattr(encoder, "settings", None), Mapping)
+
+
 def digest(value: Any) -> str:
     """SHA-256 of plain values."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap
 import os
-import shutil
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -16,17 +18,19 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lexshift._files import disk_faults, write_whole
+from lexshift._files import disk_faults, final_name, open_plain, read_json, sync_folder, write_whole
 from lexshift._settings import first_difference
 from lexshift._typing import Array, Indices, Matrix
+from lexshift._validation import MOST_BYTES, check_plan
 from lexshift.encode import Encoder
 from lexshift.errors import UserError
 from lexshift.monitor import Monitor
-from lexshift.siblings import Siblings, raw
+from lexshift.siblings import OCCURRENCES, PLAN, VECTORS, Siblings, raw
 
 _CHARACTERS = 1 << 17  # of the sentences of a shard
 _DIGEST = hashlib.sha256().digest_size
-_OFFSET = 1 << 20  # more than the end of any span
+_OFFSET = 1 << 32  # more than the end of any span, which is a number of 32 bits
+_NAMES = re.compile(rf"\d{{6,}}\.shard|({re.escape(VECTORS)}|{re.escape(OCCURRENCES)})\.[0-9a-f]{{16}}")
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,22 @@ class Work:
         """What else an encoder is told of some of the work: periods, if it tells them apart."""
         return {} if self.period is None else {"periods": self.period[np.asarray(which)].tolist()}
 
+    def piece(self, number: int) -> Piece:
+        """Return a shard as it is given to an encoder."""
+        rows = range(self.cuts[number], self.cuts[number + 1])
+        return Piece(number, *self.rows(rows), self.told(rows))
+
+    @cached_property
+    def digests(self) -> list[bytes]:
+        """Digest of the sentences, spans and periods of each shard: what its vectors are made from."""
+        pieces = map(self.piece, range(len(self.cuts) - 1))
+        return [hashlib.sha256(json.dumps(piece[1:]).encode()).digest() for piece in pieces]
+
+    @property
+    def digest(self) -> str:
+        """Digest of all shards."""
+        return hashlib.sha256(b"".join(self.digests)).hexdigest()
+
 
 def _periods(table: pa.Table, periods: Mapping[str, int] | None) -> Array:
     """The number of the period of each row, 0 if that does not matter."""
@@ -145,7 +165,21 @@ class Piece(NamedTuple):
     told: dict[str, list[int]]
 
 
-Encode: TypeAlias = Callable[[Iterable[Piece], Callable[[int, float], None]], Iterator[tuple[int, Matrix]]]
+class Encoded(NamedTuple):
+    """The vectors of a shard, (rows, d), and for each row whether its sentence was truncated, (rows,)."""
+
+    vectors: Matrix
+    truncated: Array
+
+
+class Marks(NamedTuple):
+    """What is known of all vectors, in the order of places: which are missing, and which sentences were truncated."""
+
+    lost: Array
+    truncated: Array
+
+
+Encode: TypeAlias = Callable[[Iterable[Piece], Callable[[int, float], None]], Iterator[tuple[int, Encoded]]]
 """Gives the vectors of shards with their numbers, in any order; told on the way how much of a shard is done."""
 
 
@@ -163,24 +197,25 @@ class Shards:
 
     def begin(self) -> None:
         """Say what this work is for, or find that it was begun before; work for something else is not touched."""
-        path = self.folder / "plan.json"
-        if not path.exists():
+        begun = read_plan(self.folder)
+        if begun is None:
             with disk_faults(self.folder):
                 self.folder.mkdir(exist_ok=True)
-                write_whole(path, lambda file: file.write(json.dumps(self.plan, indent=1).encode()))
+                write_whole(self.folder / PLAN, lambda file: file.write(json.dumps(self.plan, indent=1).encode()))
             return
-        try:
-            begun = json.loads(path.read_bytes())
-            differs = any(begun[key] != self.plan[key] for key in ("fingerprint", "added to"))
+        if any(begun[key] != self.plan[key] for key in ("fingerprint", "added to")):
             why = first_difference(begun["settings"], self.plan["settings"]) or (
                 "other words" if begun["words"] != self.plan["words"] else "other corpora"
             )
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise UserError(f"{str(path)!r} is damaged: delete {str(self.folder)!r} and run again") from None
-        if differs:
             raise UserError(
                 f"{str(self.folder)!r} holds the unfinished work of a run with {why}: finish that run with its own "
                 f"command, or delete that folder"
+            )
+        if begun["work"] != self.plan["work"]:
+            raise UserError(
+                f"{str(self.folder)!r} holds the unfinished work of a run that cut these corpora into other sentences, "
+                f"as another version of lexshift or of its sentence splitter does: finish it with that version, or "
+                f"delete that folder and run again"
             )
 
     def path(self, number: int) -> Path:
@@ -196,24 +231,27 @@ class Shards:
         items = sum(n for n, is_there in zip(sentences, there, strict=True) if is_there)
         dimensions = self.work.store.index["dimensions"] if self.work.store is not None else None
         for number in np.flatnonzero(there).tolist():
-            dimensions = _refuse_other_size(self.read(number), dimensions)
+            dimensions = _refuse_other_size(self.read(number).vectors, dimensions)
         monitor.advance(done, items)
 
         def advance(number: int, share: float) -> None:
             monitor.advance(done + int(share * characters[number]), items + int(share * sentences[number]))
 
-        pieces = (self._piece(number) for number in np.flatnonzero(~np.array(there, bool)).tolist())
+        pieces = (self.work.piece(number) for number in np.flatnonzero(~np.array(there, bool)).tolist())
         for number, given in encode(pieces, advance):
-            vectors = self._stored(given)
+            vectors = self._stored(given.vectors)
             dimensions = _refuse_other_size(vectors, dimensions)
-            self._write(number, vectors)
+            self._write(number, Encoded(vectors, given.truncated))
             done += characters[number]
             items += sentences[number]
             monitor.advance(done, items)
 
-    def _piece(self, number: int) -> Piece:
-        rows = range(self.work.cuts[number], self.work.cuts[number + 1])
-        return Piece(number, *self.work.rows(rows), self.work.told(rows))
+    def sample(self, n: int) -> tuple[Indices, Matrix]:
+        """Return the first row of up to ``n`` finished shards: its place in the work, and its vector."""
+        done = [number for number in range(len(self)) if self.path(number).exists()]
+        chosen = [done[i] for i in np.unique(np.linspace(0, len(done) - 1, n).astype(int))] if done else []
+        vectors = [self.read(number).vectors[0] for number in chosen]
+        return np.array([self.work.cuts[number] for number in chosen], np.int64), np.array(vectors)
 
     def left(self) -> tuple[int, int]:
         """Characters and sentences of the shards that are not there yet."""
@@ -231,15 +269,18 @@ class Shards:
             )
         return narrow
 
-    def _write(self, number: int, vectors: Matrix) -> None:
-        data = raw(vectors)
+    def _write(self, number: int, shard: Encoded) -> None:
+        data = (raw(shard.vectors), raw(shard.truncated))
         with disk_faults(self.folder):
-            write_whole(self.path(number), lambda file: file.writelines((data, self._digest(number, data))))
+            write_whole(self.path(number), lambda file: file.writelines((*data, self._digest(number, *data))))
 
-    def _digest(self, number: int, data: memoryview) -> bytes:
+    def _digest(self, number: int, *data: memoryview) -> bytes:
         """Of the vectors and of the work that they belong to."""
         of = f"{self.plan['fingerprint']} {self.plan['added to']} {number}\n"
-        return hashlib.sha256(of.encode() + data).digest()
+        digest = hashlib.sha256(of.encode() + self.work.digests[number])
+        for part in data:
+            digest.update(part)
+        return digest.digest()
 
     def _sizes(self) -> tuple[list[int], list[int]]:
         """Characters and sentences of each shard."""
@@ -250,42 +291,113 @@ class Shards:
             sentences.append(len(numbers))
         return characters, sentences
 
-    def read(self, number: int) -> Matrix:
+    def read(self, number: int) -> Encoded:
         """The vectors of a shard, (rows, d), once they are known to be what was written."""
-        begin, end = self.work.cuts[number : number + 2]
         path = self.path(number)
-        size = path.stat().st_size - _DIGEST
-        row = (end - begin) * self.dtype.itemsize
-        if size > 0 and size % row == 0:
-            data = np.memmap(path, np.uint8, "r")
-            if self._digest(number, raw(data[:size])) == data[size:].tobytes():
-                return data[:size].view(self.dtype).reshape(end - begin, -1)
-        raise UserError(f"the shard {str(path)!r} is damaged: delete it and run the same command again to make it anew")
+        try:
+            data = self._map(number)
+        except ValueError:  # no plain file
+            data = None
+        if data is None or self._digest(number, data[:-_DIGEST]) != data[-_DIGEST:]:
+            raise UserError(
+                f"the shard {str(path)!r} is damaged: delete it and run the same command again to make it anew"
+            )
+        rows = self.work.cuts[number + 1] - self.work.cuts[number]
+        return Encoded(self._vectors(data, rows), np.frombuffer(data[-_DIGEST - rows : -_DIGEST], bool))
 
-    def parts(self) -> list[Matrix]:
-        """All vectors there are, in the order of places: those of the old store, then those of the shards."""
-        old = []
+    def _map(self, number: int) -> memoryview | None:
+        """Map a shard into memory, if it has a possible size; its file is closed again when the result is gone."""
+        rows = self.work.cuts[number + 1] - self.work.cuts[number]
+        with open_plain(self.path(number)) as file:
+            size = os.fstat(file.fileno()).st_size - _DIGEST - rows
+            if size <= 0 or size % (rows * self.dtype.itemsize):
+                return None
+            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+    def _vectors(self, data: memoryview, rows: int) -> Matrix:
+        return np.frombuffer(data[: -_DIGEST - rows], self.dtype).reshape(rows, -1)
+
+    def check(self) -> Marks:
+        """Compare all vectors with their checksums: those of the old store, then those of the shards."""
+        lost, truncated = [np.empty(0, bool)], [np.empty(0, bool)]
         if self.work.store is not None:
             self.work.store.check()
-            old = [self.work.store.vectors]
-        return old + [self.read(number) for number in range(len(self))]
+            lost.append(np.zeros(self.work.reused, bool))
+            truncated.append(self.work.store.truncated)
+        for number in range(len(self)):
+            shard = self.read(number)
+            lost.append(np.isnan(shard.vectors[:, 0]))  # a row has no NaN, or nothing else
+            truncated.append(np.array(shard.truncated))
+        return Marks(np.concatenate(lost), np.concatenate(truncated))
+
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of the vectors, 0 if there are none."""
+        if len(self):
+            return self.read(0).vectors.shape[1]
+        return 0 if self.work.store is None else self.work.store.index["dimensions"]
+
+    def gather(self, places: Indices, dimensions: int) -> Matrix:
+        """Return the vectors at some places, (places, dimensions), with one shard open at a time."""
+        order = np.argsort(places, kind="stable")
+        wanted = places[order]
+        edges = np.concatenate([[0], self.work.reused + np.array(self.work.cuts, np.int64)])  # old store, then shards
+        splits = np.searchsorted(wanted, edges)
+        vectors = np.empty((len(places), dimensions), self.dtype)
+        for part in np.flatnonzero(np.diff(splits)).tolist():
+            here = slice(splits[part], splits[part + 1])
+            vectors[order[here]] = self._part(part)[wanted[here] - edges[part]]
+        return vectors
+
+    def _part(self, part: int) -> Matrix:
+        """Return the vectors of the old store, which is part 0, or of a shard, once :meth:`check` has read it."""
+        if part == 0:
+            assert self.work.store is not None
+            return self.work.store.vectors
+        data = self._map(part - 1)
+        assert data is not None
+        return self._vectors(data, self.work.cuts[part] - self.work.cuts[part - 1])
 
 
-def begun_for(folder: Path) -> str | None:
-    """The fingerprint of the store that unfinished work is for."""
-    try:
-        return json.loads((folder / "plan.json").read_bytes())["fingerprint"]
-    except (OSError, ValueError, KeyError, TypeError):
+def read_plan(folder: Path) -> dict[str, Any] | None:
+    """Return the plan of the unfinished work in a folder, or None if it holds none of ours."""
+    if not os.path.lexists(folder):
         return None
+    if folder.is_symlink() or not folder.is_dir():
+        raise UserError(f"{str(folder)!r} would be a folder of lexshift, but is something else; move it away")
+    path = folder / PLAN
+    if not os.path.lexists(path):
+        if any(map(_NAMES.fullmatch, os.listdir(folder))):
+            raise UserError(f"{str(folder)!r} holds shards without their {PLAN}: move it away or delete it")
+        return None
+    try:
+        plan = read_json(path, MOST_BYTES)
+        check_plan(plan)
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(
+            f"{str(path)!r} is damaged, or not from lexshift: move {str(folder)!r} away or delete it, and run again"
+        ) from None
+    return plan
 
 
 def remove_work(folder: Path) -> None:
-    """Delete the files of a run; what an earlier call could not is deleted too."""
-    trash = folder.with_name("finished")
-    shutil.rmtree(trash, ignore_errors=True)
-    if folder.is_dir():
-        os.replace(folder, trash)
-        shutil.rmtree(trash)
+    """Delete the files of a finished run, its plan last, and their folder unless it holds other files too."""
+    for name in os.listdir(folder):
+        if _is_ours(name):
+            os.unlink(folder / name)
+    sync_folder(folder)
+    if os.path.lexists(folder / PLAN):
+        os.unlink(folder / PLAN)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _is_ours(name: str) -> bool:
+    """Return whether a name in the folder of unfinished work is of a file of ours, but not the plan itself."""
+    final = final_name(name)
+    return _NAMES.fullmatch(final) is not None or (final == PLAN != name)
 
 
 def _refuse_other_size(vectors: Matrix, dimensions: int | None) -> int:
@@ -297,22 +409,38 @@ def _refuse_other_size(vectors: Matrix, dimensions: int | None) -> int:
 def encode_with(encoder: Encoder) -> Encode:
     """Encode one shard after another, in this process."""
 
-    def encode(pieces: Iterable[Piece], advance: Callable[[int, float], None]) -> Iterator[tuple[int, Matrix]]:
+    def encode(pieces: Iterable[Piece], advance: Callable[[int, float], None]) -> Iterator[tuple[int, Encoded]]:
         for piece in pieces:
             yield piece.number, encoded(encoder, piece, partial(advance, piece.number))
 
     return encode
 
 
-def encoded(encoder: Encoder, piece: Piece, advance: Callable[[float], None]) -> Matrix:
+def encoded(encoder: Encoder, piece: Piece, advance: Callable[[float], None]) -> Encoded:
     """The vectors of a shard, (rows, d)."""
-    tells = {"advance": advance} if getattr(encoder, "tells", False) else {}  # an encoder need not know how far it is
+    tells: dict[str, Any] = {}  # an encoder need not know how far it is, nor which sentences are too long for it
+    truncated = np.zeros(len(piece.sentences), bool)
+    if getattr(encoder, "tells", False):
+        tells["advance"] = advance
+    if getattr(encoder, "marks_truncated", False):
+        tells["truncated"] = truncated
     vectors = np.asarray(encoder.encode(piece.sentences, piece.spans, **tells, **piece.told))
     if vectors.ndim != 2 or len(vectors) != len(piece.sentences) or vectors.dtype.kind != "f":
         raise UserError(
             f"the encoder gave an array of {vectors.dtype} of shape {vectors.shape} for {len(piece.sentences)} words; "
             f"it must give one row of floats for each"
         )
+    if not vectors.shape[1]:
+        raise UserError("the encoder gave vectors of zero dimensions; it must give at least one number for each word")
     if np.isinf(vectors).any():
         raise UserError("the encoder gave infinite values; use a wider dtype, such as fp32 (--dtype)")
-    return vectors
+    missing = np.isnan(vectors)
+    partly = np.flatnonzero(missing.any(1) & ~missing.all(1))
+    if len(partly):
+        start, end = piece.spans[partly[0]]
+        word = piece.sentences[partly[0]][start:end]
+        raise UserError(
+            f"the encoder gave NaN among the values of {len(partly)} of {len(vectors)} vectors, first for "
+            f"{word!r}; check its weights, or use a wider dtype, such as fp32 (--dtype)"
+        )
+    return Encoded(vectors, truncated)

@@ -15,16 +15,20 @@ import numpy as np
 
 from lexshift._contents import Contents
 from lexshift._files import disk_faults, one_writer
-from lexshift._settings import digest, first_difference, identity
-from lexshift._shards import Encode, Shards, Work, encode_with
-from lexshift._writing import settle, write_store
+from lexshift._settings import digest, first_difference, has_settings, identity
+from lexshift._shards import Encode, Piece, Shards, Work, encode_with, encoded, read_plan
+from lexshift._typing import Matrix
+from lexshift._writing import refuse_foreign_files, settle, write_store
 from lexshift.encode import Encoder
 from lexshift.encode.adaptation import period_numbers
+from lexshift.encode.protocol import Span
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor, duration
-from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings
+from lexshift.monitor import Monitor, Silent, duration
+from lexshift.siblings import INDEX, UNFINISHED, Siblings
 
 _SAMPLE = 64  # sentences on which an approximate encoder is compared with the exact one
+_PROBES = 3  # vectors that are made again to see whether an encoder without settings is the one of before
+_TOLERANCE = 1e-2  # of the length of a vector: half precision and other batches change it by less
 _LONG = 10_000  # sentences from which on it is said beforehand how long they will take
 _TIMED, _WARM = 256, 16  # sentences that are timed, and those before them
 
@@ -49,7 +53,7 @@ def _as_writer(folder: Path, run: Callable[[Path, Siblings | None], Siblings]) -
     with one_writer(folder):
         with disk_faults(folder):
             settle(folder)
-        return run(folder, Siblings(folder) if (folder / INDEX).exists() else None)
+        return run(folder, Siblings(folder) if os.path.lexists(folder / INDEX) else None)
 
 
 def complete(
@@ -63,6 +67,8 @@ def complete(
 ) -> Siblings:
     """Encode what the store lacks, and write it; ``encode`` does it elsewhere than in this process."""
     fingerprint = digest(identity(settings, contents.forms, contents.corpora))
+    if store is not None and not has_settings(encoder):
+        _check_encoder_of_store(encoder, store)
     if store is not None and store.fingerprint == fingerprint:
         monitor.note("the store has all of this already")
         return store
@@ -74,9 +80,13 @@ def complete(
         "settings": settings,
         "words": digest(list(contents.forms.items())),
         "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
+        "work": work.digest,
     }
     shards = Shards(folder / UNFINISHED, work, settings["precision"], plan)
     shards.begin()
+    if not has_settings(encoder):
+        sample, vectors = shards.sample(_PROBES)
+        _check_encoder(encoder, *work.rows(sample), work.told(sample), vectors, f"the work in {str(shards.folder)!r}")
     _tell_deviation(encoder, work, monitor)
     if encode is None:
         _tell_time(encoder, shards, monitor)
@@ -84,6 +94,48 @@ def complete(
     with disk_faults(folder):
         write_store(folder, contents, shards, fingerprint, settings, monitor)
     return Siblings(folder)
+
+
+def _check_encoder_of_store(encoder: Encoder, store: Siblings) -> None:
+    """Refuse an encoder without settings that gives other vectors than those of a store."""
+    n = store.index["rows"]
+    sample = np.unique(np.linspace(0, n - 1, min(_PROBES, n)).astype(int))
+    rows = store.occurrences.take(sample).to_pydict()
+    numbers = _periods(encoder, store.corpora, Silent())
+    told = {} if numbers is None else {"periods": [numbers[label] for label in rows["corpus"]]}
+    spans = list(zip(rows["start"], rows["end"], strict=True))
+    _check_encoder(encoder, rows["sentence"], spans, told, store.vectors[sample], f"the store {str(store.path)!r}")
+
+
+def _check_encoder(
+    encoder: Encoder, sentences: list[str], spans: list[Span], told: dict[str, list[int]], vectors: Matrix, what: str
+) -> None:
+    """Refuse an encoder that does not give the vectors which an encoder of its class gave before."""
+    if not sentences:
+        return
+    piece = Piece(0, sentences, spans, told)
+    now = encoded(encoder, piece, lambda _: None).vectors
+    if _are_close(now, vectors):
+        return
+    name = f"{type(encoder).__module__}.{type(encoder).__qualname__}"
+    if not _are_close(now, encoded(encoder, piece, lambda _: None).vectors):
+        raise UserError(
+            f"the encoder {name} gives other vectors each time for the same sentence, so it cannot be compared with "
+            f"the one that {what} was made with; make it repeatable, give it 'settings', or choose another folder "
+            f"(--out)"
+        )
+    raise UserError(
+        f"{what} was made with another encoder: this {name} gives other vectors for the same sentences; choose another "
+        f"folder (--out)"
+    )
+
+
+def _are_close(ours: Matrix, theirs: Matrix) -> bool:
+    """Return whether two sets of vectors, (n, d), differ by no more than another batch or rounding would explain."""
+    if ours.shape != theirs.shape or (np.isnan(ours) != np.isnan(theirs)).any():
+        return False
+    a, b = np.nan_to_num(ours).astype(np.float64), np.nan_to_num(theirs).astype(np.float64)
+    return bool((np.linalg.norm(a - b, axis=1) <= _TOLERANCE * np.linalg.norm(b, axis=1)).all())
 
 
 def check_periods(encoder: Encoder, labels: list[str]) -> None:
@@ -134,14 +186,26 @@ def _tell_time(encoder: Encoder, shards: Shards, monitor: Monitor) -> None:
 
 
 def _make_folder(folder: Path) -> None:
+    """Make the folder of a store, or refuse one with files in it but neither a store nor the plan of one."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
-    if folder.is_dir():
-        names = {name for name in os.listdir(folder) if not name.startswith(".")}
-        ours = {name for name in names if name.startswith((INDEX, UNFINISHED, f"{VECTORS}.", f"{OCCURRENCES}."))}
-        if names and not ours:
+    if folder.is_symlink() and not folder.exists():
+        raise UserError(f"the store {str(folder)!r} is a link to a folder that is not there")
+    if folder.is_dir() and not os.path.lexists(folder / INDEX):
+        names = _visible(folder)
+        if UNFINISHED in names and not (folder / UNFINISHED).is_symlink() and not _visible(folder / UNFINISHED):
+            names.remove(UNFINISHED)  # a run was stopped before it wrote its plan
+        if names and (UNFINISHED not in names or read_plan(folder / UNFINISHED) is None):
             raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one for the store")
+        refuse_foreign_files(folder)
     folder.mkdir(parents=True, exist_ok=True)
+
+
+def _visible(folder: Path) -> set[str]:
+    """Return the names in a folder that are not hidden, or what is no folder as its only name."""
+    if not folder.is_dir():
+        return {folder.name}
+    return {name for name in os.listdir(folder) if not name.startswith(".")}
 
 
 def refuse_other(store: Siblings, settings: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Putting a finished store in place.
 
-The new files are written beside the old ones under names of their own; replacing ``store.json`` is the moment at which
-the store becomes the new one; then they take their names. A reader finds a whole store at every moment.
+The new files are written into the folder of unfinished work; replacing ``store.json`` is the moment at which the store
+becomes the new one; then they take the place of the old ones. A reader finds a whole store at every moment.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,52 +21,76 @@ from pyarrow import parquet
 from lexshift._contents import Contents
 from lexshift._files import sync_folder, write_whole
 from lexshift._settings import FORMAT
-from lexshift._shards import Shards, begun_for, remove_work
-from lexshift._typing import Array, Indices, Matrix
+from lexshift._shards import Shards, read_plan, remove_work
+from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings, pending, raw, seal
 
-_ROWS = 1 << 14  # written at a time
+_BYTES = 1 << 28  # of the vectors that are gathered at a time; a shard is opened once for each such part
 _LOST = "occurrences whose word the tokenizer drops"
+_TRUNCATED = "occurrences in sentences longer than the model's window, cut around the word"
 
 
 def write_store(
     folder: Path, contents: Contents, shards: Shards, fingerprint: str, settings: dict[str, Any], monitor: Monitor
 ) -> None:
     """Write the files of a store from the shards of its vectors, and put them in place."""
-    parts = shards.parts()
+    refuse_foreign_files(folder)
+    marks = shards.check()
     place = shards.work.row_of
-    kept = ~_lost(parts)[place] if len(place) else np.empty(0, bool)
+    kept = ~marks.lost[place]
+    if len(kept) and not kept.any():
+        monitor.note(
+            f"the encoder gave only NaN, which means that it does not see the word, for all of the {len(kept):,} "
+            f"occurrences: its tokenizer drops these words, or its weights hold NaN"
+        )
     group = np.repeat(np.arange(contents.counts.size), contents.counts.reshape(-1))
     sizes = np.bincount(group[kept], minlength=contents.counts.size)
     lost = (contents.counts.reshape(-1) - sizes).reshape(contents.counts.shape)
     place, ends = place[kept], np.cumsum(sizes)
+    truncated = marks.truncated[place]
+    cut = np.bincount(group[kept][truncated], minlength=contents.counts.size).reshape(contents.counts.shape)
     bounds = np.stack([ends - sizes, ends], axis=1)  # (groups, 2)
-    dimensions = parts[-1].shape[1] if parts else 0
+    dimensions = shards.dimensions
 
     monitor.stage("writing", len(place), "rows")
-    checksums: list[int] = []
+    checksums = [0] * len(bounds)
     vectors = pending(folder, VECTORS, fingerprint)
 
     def write_vectors(file: IO[bytes]) -> None:
         header = {"descr": np.lib.format.dtype_to_descr(shards.dtype), "fortran_order": False}
         np.lib.format.write_array_header_1_0(file, {**header, "shape": (len(place), dimensions)})
-        for begin, end in bounds.tolist():
-            checksum = 0
-            for rows in _gathered(parts, place[begin:end]):
-                checksum = zlib.crc32(raw(rows), checksum)
-                file.write(raw(rows))
-            checksums.append(checksum)
-            monitor.advance(end)
+        step = max(1, _BYTES // max(1, dimensions * shards.dtype.itemsize))
+        number, limits = 0, bounds.tolist()
+        for begin in range(0, len(place), step):
+            rows = shards.gather(place[begin : begin + step], dimensions)
+            end = begin + len(rows)
+            file.write(raw(rows))
+            while number < len(limits) and limits[number][0] < end:
+                first, last = max(limits[number][0], begin), min(limits[number][1], end)
+                checksums[number] = zlib.crc32(raw(rows[first - begin : last - begin]), checksums[number])
+                if limits[number][1] > end:
+                    break  # the rest of its rows is in the next part
+                monitor.advance(last)
+                number += 1
+        monitor.advance(len(place))
 
     write_whole(vectors, write_vectors)
-    table = _parquet(contents.table.filter(pa.array(kept)))
+    occurrences = contents.table.filter(pa.array(kept))
+    if truncated.any():
+        occurrences = occurrences.append_column("truncated", pa.array(truncated))
+    table = _parquet(occurrences)
     write_whole(pending(folder, OCCURRENCES, fingerprint), lambda file: file.write(table))
 
     corpora = [dict(entry) for entry in contents.corpora]
-    for entry, n in zip(corpora, lost.sum(0).tolist(), strict=True):
-        if n:
-            entry["skipped"] = {**entry["skipped"], _LOST: n}
+    for entry, *numbers in zip(corpora, lost.sum(0).tolist(), cut.sum(0).tolist(), strict=True):
+        told = {reason: n for reason, n in zip((_LOST, _TRUNCATED), numbers, strict=True) if n}
+        entry["skipped"] = {**entry["skipped"], **told}
+    if truncated.any():
+        monitor.note(
+            f"{truncated.sum():,} of {len(truncated):,} occurrences are in sentences longer than the model's window: "
+            f"only the part around the word was encoded (--window)"
+        )
     wide = contents.counts.shape[1]
     words = [
         {
@@ -96,45 +120,38 @@ def write_store(
             OCCURRENCES: {"size": len(table), "sha256": hashlib.sha256(table).hexdigest()},
         },
     }
+    refuse_foreign_files(folder)
     write_whole(folder / INDEX, lambda file: file.write(seal(index)))
     settle(folder)
 
 
-def settle(folder: Path) -> None:
-    """Finish what a writer that was stopped could not: give files their names, remove the work and what is nobody's."""
-    work = folder / UNFINISHED
-    fingerprint = Siblings(folder).fingerprint if (folder / INDEX).exists() else None
+def refuse_foreign_files(folder: Path) -> None:
+    """Refuse a folder without a store in which there are files of the names of a store."""
     for name in (OCCURRENCES, VECTORS):
-        if fingerprint is not None and pending(folder, name, fingerprint).exists():
-            os.replace(pending(folder, name, fingerprint), folder / name)
-        kept = begun_for(work)
-        for path in folder.glob(f"{name}.*"):
-            if kept is None or path != pending(folder, name, kept):
-                path.unlink()
-    sync_folder(folder)
-    if not work.exists() or (fingerprint is not None and begun_for(work) == fingerprint):
+        if os.path.lexists(folder / name) and not os.path.lexists(folder / INDEX):
+            raise UserError(
+                f"{str(folder / name)!r} is not part of a store of lexshift; move it away or choose another folder"
+            )
+
+
+def settle(folder: Path) -> None:
+    """Finish what a stopped writer could not: put the files of the store in their place, and remove finished work."""
+    work = folder / UNFINISHED
+    fingerprint = Siblings(folder).fingerprint if os.path.lexists(folder / INDEX) else None
+    if fingerprint is not None:
+        for name in (OCCURRENCES, VECTORS):
+            if pending(folder, name, fingerprint).exists():
+                os.replace(pending(folder, name, fingerprint), folder / name)
+        sync_folder(folder)
+    plan = read_plan(work)
+    if plan is not None and plan["fingerprint"] == fingerprint:
         remove_work(work)
+    elif plan is None and fingerprint is not None:
+        with suppress(OSError):  # a writer may have been stopped before it removed the empty folder
+            work.rmdir()
 
 
 def _parquet(table: pa.Table) -> bytes:
     buffer = io.BytesIO()
     parquet.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
-
-
-def _lost(parts: list[Matrix]) -> Array:
-    """Which vectors are not there, the encoder not having seen the word: (all vectors,)."""
-    return np.concatenate([np.isnan(part[:, 0]) for part in parts]) if parts else np.empty(0, bool)
-
-
-def _gathered(parts: list[Matrix], place: Indices) -> Iterator[Matrix]:
-    """The vectors at some places, a piece at a time."""
-    ends = np.cumsum([len(part) for part in parts])
-    for begin in range(0, len(place), _ROWS):
-        wanted = place[begin : begin + _ROWS]
-        rows = np.empty((len(wanted), parts[0].shape[1]), parts[0].dtype)
-        source = np.searchsorted(ends, wanted, side="right")
-        for number in np.unique(source):
-            here = source == number
-            rows[here] = parts[number][wanted[here] - (ends[number] - len(parts[number]))]
-        yield rows

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ import numpy as np
 
 from lexshift import _checks
 from lexshift._contents import gather, given
+from lexshift._settings import has_settings
 from lexshift._storing import check_periods, complete, in_folder, refuse_other
 from lexshift._streams import check_seed
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
@@ -223,9 +224,8 @@ def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str
 
 def settings_of(encoder: Encoder) -> dict[str, Any]:
     """All that shapes an encoder's vectors, as plain values."""
-    settings = getattr(encoder, "settings", None)
-    if isinstance(settings, Mapping):
-        return json.loads(json.dumps(dict(settings), default=str))
+    if has_settings(encoder):
+        return json.loads(json.dumps(dict(encoder.settings), default=str))  # type: ignore[attr-defined]
     kind = type(encoder)
     return {"model": f"{kind.__module__}.{kind.__qualname__}"}
 

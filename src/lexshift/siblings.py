@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lexshift._files import open_plain, read_json
 from lexshift._settings import FORMAT
-from lexshift._typing import Matrix
+from lexshift._typing import Array, Matrix
+from lexshift._validation import MOST_BYTES, check_index
 from lexshift.errors import UserError
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 INDEX, OCCURRENCES, VECTORS, UNFINISHED = "store.json", "occurrences.parquet", "vectors.npy", "unfinished"
+PLAN = "plan.json"  # in the folder of unfinished work
+_COLUMNS = ("word", "corpus", "file", "line", "date", "sentence", "start", "end")
+_SHOWN = 40  # characters of a value that is not as it should be
 _TRIES = 3  # before a file that is not as the index says counts as damaged
 
 
@@ -120,10 +125,28 @@ class Siblings(Mapping[str, "WordSiblings"]):
 
     @cached_property
     def occurrences(self) -> pa.Table:
-        """A row for each vector: word, corpus, file, line, date, sentence, start, end."""
+        """A row for each vector: word, corpus, file, line, date, sentence, start, end.
+
+        If some sentences were longer than the model's window, a column ``truncated`` tells which.
+        """
+        import pyarrow as pa
         from pyarrow import parquet
 
-        return parquet.read_table(self._table)
+        try:
+            table = parquet.read_table(self._table)
+        except pa.ArrowException:
+            raise _damaged(self.path / OCCURRENCES) from None
+        if len(table) != self.index["rows"] or not set(_COLUMNS) <= set(table.column_names):
+            raise _damaged(self.path / OCCURRENCES)
+        return table
+
+    @property
+    def truncated(self) -> Array:
+        """Whether only a part of the sentence of each vector, around the word, fitted the model's window, (rows,)."""
+        table = self.occurrences
+        if "truncated" not in table.column_names:
+            return np.zeros(len(table), bool)
+        return table["truncated"].to_numpy()
 
     @property
     def counts(self) -> pd.DataFrame:
@@ -211,13 +234,18 @@ def raw(array: Matrix) -> memoryview:
 def seal(index: dict[str, Any]) -> bytes:
     """The index as the bytes of its file, with a checksum of its own."""
     body = {key: value for key, value in index.items() if key != "sha256"}
-    digest = hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
-    return (json.dumps({**body, "sha256": digest}, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+    sealed = {**body, "sha256": _seal_of(index)}
+    return (json.dumps(sealed, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
+def _seal_of(index: dict[str, Any]) -> str:
+    body = {key: value for key, value in index.items() if key != "sha256"}
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 def pending(folder: Path, name: str, fingerprint: str) -> Path:
-    """What a file of a store is called until the store has become the new one."""
-    return folder / f"{name}.{fingerprint[:16]}"
+    """Where a file of a store is until the store has become the new one: with the unfinished work."""
+    return folder / UNFINISHED / f"{name}.{fingerprint[:16]}"
 
 
 def _opened(folder: Path) -> tuple[dict[str, Any], Matrix, pa.Buffer]:
@@ -263,15 +291,18 @@ def _map(folder: Path, name: str, index: dict[str, Any]) -> memoryview:
     if not path.exists():
         path = folder / name
     try:
-        with path.open("rb") as file:
-            size, expected = os.fstat(file.fileno()).st_size, index["files"][name]["size"]
-            if size != expected:
-                raise UserError(
-                    f"{str(path)!r} has {size} bytes instead of {expected}: the file is damaged, make the store again"
-                )
-            return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        file = open_plain(path)
     except OSError as error:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise _damaged(path) from None
+    with file:
+        size, expected = os.fstat(file.fileno()).st_size, index["files"][name]["size"]
+        if size != expected:
+            raise UserError(
+                f"{str(path)!r} has {size} bytes instead of {expected}: the file is damaged, make the store again"
+            )
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _damaged(path: Path) -> UserError:
@@ -282,20 +313,24 @@ def read_index(folder: Path) -> dict[str, Any]:
     """What ``store.json`` says, once it is known to be what was written."""
     path = folder / INDEX
     try:
-        index = json.loads(path.read_bytes())
-        version, digest = index["format"], index["sha256"]
-        genuine = json.loads(seal(index))["sha256"] == digest
+        index = read_json(path, MOST_BYTES)
+        version, genuine = index["format"], index["sha256"] == _seal_of(index)
     except FileNotFoundError:
-        begun = (folder / UNFINISHED).is_dir()
+        begun = (folder / UNFINISHED / PLAN).is_file()
         unfinished = " It holds unfinished work: run the same command again to finish it." if begun else ""
         what = "is not a store of sibling embeddings" if folder.is_dir() else "is not there"
         raise UserError(f"the store {str(folder)!r} {what}.{unfinished}") from None
     except OSError as error:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _damaged(path) from None
-    if version != FORMAT:
-        raise UserError(f"the store {str(folder)!r} has format {version}; this version of lexshift reads {FORMAT}")
-    if not genuine:
-        raise _damaged(path)
+    if type(version) is not int or version != FORMAT:
+        shown = str(version)[:_SHOWN]
+        raise UserError(f"the store {str(folder)!r} has format {shown}; this version of lexshift reads {FORMAT}")
+    try:
+        if not genuine:
+            raise ValueError("the seal is broken")
+        check_index(index, VECTORS, OCCURRENCES)
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(path) from None
     return index

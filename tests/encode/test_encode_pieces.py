@@ -139,7 +139,7 @@ def test_characters_that_the_tokenizer_drops_have_no_pieces_and_others_keep_thei
 
 
 def test_no_sentences_are_no_sequences() -> None:
-    assert tokens("bert").cut([], [], None) == Pieces([], [], [], [])
+    assert tokens("bert").cut([], [], None) == Pieces([], [], [], [], [])
 
 
 def test_an_empty_text_among_sentences_is_no_obstacle_to_the_others() -> None:
@@ -161,6 +161,7 @@ def assert_alike(ours: Pieces, theirs: Pieces) -> None:
     assert [s.tolist() for s in ours.sequences] == [s.tolist() for s in theirs.sequences]
     assert ours.sequence == theirs.sequence
     assert ours.positions == theirs.positions
+    assert ours.truncated == theirs.truncated
 
 
 # ----------------------------------------------------------------------------------------------------------- windows

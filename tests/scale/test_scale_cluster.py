@@ -179,10 +179,11 @@ def same_vectors(engine: RayEngine, encoder: Encoder, model: Any, options: dict[
     ours = dict(engine.encode(encoder, model, options)(iter(work), lambda *_: None))
     theirs = dict(encode_with(encoder)(iter(work), lambda *_: None))
     assert sorted(ours) == sorted(theirs) == [piece.number for piece in work]
-    for number, vectors in theirs.items():
-        assert ours[number].dtype == vectors.dtype
-        assert ours[number].shape == vectors.shape
-        assert ours[number].tobytes() == vectors.tobytes()
+    for number, shard in theirs.items():
+        for our, their in zip(ours[number], shard, strict=True):
+            assert our.dtype == their.dtype
+            assert our.shape == their.shape
+            assert our.tobytes() == their.tobytes()
 
 
 def same_tables(engine: RayEngine, job: Job, theirs: Job, parts: list[Part]) -> None:
@@ -262,6 +263,19 @@ def test_vectors_of_a_model_are_the_same_bit_for_bit(workers: int) -> None:
     options = {"layers": "last", "device": "cpu"}
     folder = str(tiny_models.folder("bert"))
     same_vectors(RayEngine(workers=workers), as_encoder(folder, **options), folder, options, pieces())
+
+
+@pytest.mark.usefixtures("ray")
+def test_sentences_longer_than_the_window_are_marked_by_workers_too() -> None:
+    tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
+    from lexshift.encode import as_encoder
+
+    options = {"layers": "last", "device": "cpu", "window": 12}
+    folder = str(tiny_models.folder("bert"))
+    work = pieces(4)
+    same_vectors(RayEngine(workers=1), as_encoder(folder, **options), folder, options, work)
+    made = dict(encode_with(as_encoder(folder, **options))(iter(work), lambda *_: None))
+    assert {bool(mark) for shard in made.values() for mark in shard.truncated} == {False, True}
 
 
 @pytest.mark.usefixtures("ray")

@@ -55,8 +55,7 @@ class Toy:
     ) -> None:
         self.calls: list[Work] = []
         self.size, self.lost, self.stop_at = size, lost, stop_at
-        if settings is not None:
-            self.settings = settings
+        self.settings = {"model": "toy"} if settings is None else settings
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         work = list(zip(sentences, spans, strict=True))
@@ -427,6 +426,10 @@ def test_one_corpus_may_be_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
         (lambda v: v[:, 0], "of shape (14,)"),
         (lambda v: v.astype(int), "an array of int64"),
         (lambda v: v + np.float32(np.inf), "the encoder gave infinite values"),
+        (lambda v: v[:, :0], "the encoder gave vectors of zero dimensions; it must give at least one number"),
+        (lambda v: with_nan(v, 5, slice(0, 1)), "the encoder gave NaN among the values of 1 of 14 vectors, first for"),
+        (lambda v: with_nan(v, 0, slice(1, None)), "the encoder gave NaN among the values of 1 of 14 vectors"),
+        (lambda v: with_nan(v, slice(2, None), slice(5, 6)), "the encoder gave NaN among the values of 12 of 14"),
     ],
 )
 def test_what_is_no_row_of_floats_for_each_word_is_refused(
@@ -438,6 +441,32 @@ def test_what_is_no_row_of_floats_for_each_word_is_refused(
 
     with pytest.raises(UserError, match=re.escape(sentence)):
         made(tmp_path, model=Wrong())
+
+
+def with_nan(vectors: Matrix, rows: Any, columns: Any) -> Matrix:
+    vectors[rows, columns] = np.nan
+    return vectors
+
+
+def test_only_rows_of_nothing_but_nan_are_words_that_the_encoder_does_not_see(tmp_path: Path) -> None:
+    class Nan(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            return with_nan(super().encode(sentences, spans), slice(None, None, 2), slice(None))
+
+    store = made(tmp_path, model=Nan())
+    assert 0 < len(store.vectors) < 18
+    assert np.isfinite(store.vectors).all()
+    lost = sum(n for corpus in store.skipped.values() for n in corpus.values())
+    assert len(store.vectors) + lost == 18
+
+
+def test_an_encoder_that_gives_nothing_but_nan_is_told(tmp_path: Path) -> None:
+    heard = Heard()
+    made(tmp_path, model=Toy(lost=" "), words=["cell phone"], monitor=heard)
+    (note,) = [note for note in heard.notes if "NaN" in note]
+    assert re.match(r"the encoder gave only NaN, .* for all of the \d+ occurrences: its tokenizer drops these", note)
+    made(tmp_path, "other", monitor=heard)
+    assert len([note for note in heard.notes if "NaN" in note]) == 1
 
 
 def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -342,6 +342,45 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
     assert shards[2] == shards[3] > 10
 
 
+# --------------------------------------------------------------------------------------------------------- open files
+
+
+@posix
+def test_a_run_of_more_shards_than_files_may_be_open_comes_to_its_end(tmp_path: Path) -> None:
+    told = answer(
+        tmp_path,
+        """
+        import resource
+
+        lexshift._shards._CHARACTERS = 1
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (32, hard))
+        calls = []
+        Toy.hook = staticmethod(lambda: calls.append(1))
+        at_once = contents(run(place / "at once").path)
+        shards = len(calls)
+
+        def stop():
+            calls.append(1)
+            if len(calls) == 2 * shards - 5:
+                raise KeyboardInterrupt
+
+        Toy.hook = staticmethod(stop)
+        try:
+            run(place / "resumed")
+        except KeyboardInterrupt:
+            pass
+        resumed = contents(run(place / "resumed").path)
+        run(place / "added to", names[:1])
+        added = contents(run(place / "added to").path)
+        lexshift._shards._CHARACTERS = 1 << 17
+        one_shard = contents(run(place / "one shard").path)
+        print(json.dumps([shards, at_once == one_shard, resumed == one_shard, added == one_shard]))
+        """,
+    )
+    assert told == [120, True, True, True]
+
+
 # ------------------------------------------------------------------------------------ folders that cannot be written to
 
 

@@ -172,9 +172,9 @@ def test_words_added_to_a_models_store_are_encoded_and_nothing_else(
     told: list[tuple[str, tuple[int, int], int]] = []
     encode: Any = HuggingFaceEncoder.encode
 
-    def kept(self: Any, sentences: Any, spans: Any, advance: Any = None, periods: Any = None) -> Any:
+    def kept(self: Any, sentences: Any, spans: Any, *, periods: Any = None, **options: Any) -> Any:
         told.extend(zip(sentences, spans, periods, strict=True))
-        return encode(self, sentences, spans, advance, periods)
+        return encode(self, sentences, spans, periods=periods, **options)
 
     lines = ["a mouse", "the mouse ran", "a plane", "the plane ran", "a mouse ran."]
     paths = write(tmp_path / "a.txt", lines), write(tmp_path / "b.txt", lines[1:])

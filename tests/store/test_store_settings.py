@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from test_store_embedding import WORDS, Toy, contents, corpora_in, made, write
 
@@ -103,13 +105,83 @@ def test_one_byte_of_a_corpus_is_another_corpus(tmp_path: Path, which: str) -> N
     assert embed(a, b, words=WORDS, model=Toy(), out=tmp_path / "other").fingerprint != store.fingerprint
 
 
+class Bare:
+    """An encoder without settings: vectors are hashes, times a factor, plus noise; it keeps what it was asked for."""
+
+    def __init__(self, factor: float = 1, noise: float = 0, lost: str = "", stop_at: int | None = None) -> None:
+        self.factor, self.noise, self.stop_at = factor, noise, stop_at
+        self.toy = Toy(size=64, lost=lost)
+        self.rng = np.random.default_rng(0)
+        self.calls: list[int] = []
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
+        self.calls.append(len(sentences))
+        if len(self.calls) == self.stop_at:
+            raise KeyboardInterrupt
+        vectors = self.toy.encode(sentences, spans)
+        return np.float32(self.factor) * vectors + self.noise * self.rng.normal(size=vectors.shape).astype(np.float32)
+
+
 def test_an_encoder_without_settings_is_known_by_its_class(tmp_path: Path) -> None:
-    class Other(Toy):
+    class Other(Bare):
         pass
 
-    assert made(tmp_path).settings["encoder"] == {"model": "test_store_embedding.Toy"}
-    with pytest.raises(UserError, match=r"was made with model 'test_store_embedding.Toy', not '.*Other'"):
+    assert made(tmp_path, model=Bare()).settings["encoder"] == {"model": "test_store_settings.Bare"}
+    with pytest.raises(UserError, match=r"was made with model 'test_store_settings.Bare', not '.*Other'"):
         made(tmp_path, model=Other())
+
+
+@pytest.mark.parametrize("precision", ["float32", "float16"])
+@pytest.mark.parametrize("words", [WORDS, [*WORDS, "ran"]], ids=["all is there", "adding"])
+def test_an_encoder_without_settings_is_known_by_its_vectors(tmp_path: Path, precision: str, words: list[str]) -> None:
+    store = made(tmp_path, model=Bare(), precision=precision)
+    before, other = contents(store.path), Bare(100)
+    sentence = r"store' was made with another encoder: this test_store_settings\.Bare gives other vectors for the same"
+    with pytest.raises(UserError, match=sentence):
+        made(tmp_path, model=other, words=words, precision=precision)
+    assert contents(store.path) == before
+    assert max(other.calls) <= 3
+    same = Bare()
+    assert made(tmp_path, model=same, words=words, precision=precision).words == words
+    assert same.calls[0] == 3
+    assert len(same.calls) == 1 + (words != WORDS)
+    assert made(tmp_path, model=Bare(1.0001), words=words, precision=precision).words == words  # by rounding
+
+
+@pytest.mark.parametrize("lost", ["", "mouse", "plane"])
+def test_finished_shards_are_those_of_the_encoder_without_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path, model=Bare(lost=lost, stop_at=5))
+    before = contents(tmp_path / "store")
+    with pytest.raises(UserError, match=r"the work in '.*unfinished' was made with another encoder"):
+        made(tmp_path, model=Bare(100, lost=lost))
+    assert contents(tmp_path / "store") == before
+    made(tmp_path, model=Bare(lost=lost))
+    assert contents(tmp_path / "store") == contents(made(tmp_path, "whole", Bare(lost=lost)).path)
+
+
+def test_an_encoder_of_which_each_call_differs_is_told_as_such(tmp_path: Path) -> None:
+    store = made(tmp_path, model=Bare(noise=5))
+    before = contents(store.path)
+    with pytest.raises(UserError, match=r"gives other vectors each time for the same sentence.*make it repeatable"):
+        made(tmp_path, model=Bare(noise=6))
+    assert contents(store.path) == before
+
+
+def test_an_encoder_of_other_dimensions_is_another_encoder(tmp_path: Path) -> None:
+    made(tmp_path, model=Bare())
+    narrow = Bare()
+    narrow.toy = Toy(size=32)
+    with pytest.raises(UserError, match="was made with another encoder"):
+        made(tmp_path, model=narrow)
+
+
+def test_a_store_without_vectors_can_be_used_by_an_encoder_without_settings(tmp_path: Path) -> None:
+    made(tmp_path, model=Bare(lost="plane"), words=["plane"])
+    assert len(made(tmp_path, model=Bare(lost="plane"), words=["plane", "mouse"]).vectors) == 7
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from test_store_embedding import WORDS, Toy, contents, made
 
 import lexshift._shards
-from lexshift import Siblings, UserError, embed_usages
-from lexshift._shards import Work, begun_for, remove_work
+from lexshift import Siblings, UserError, embed, embed_usages
+from lexshift._shards import Work, read_plan, remove_work
 from lexshift.monitor import Silent
 
 # ------------------------------------------------------------------------------------------------------- what is to do
@@ -67,6 +67,18 @@ def test_work_does_not_depend_on_the_place_of_rows_but_for_the_order_of_sentence
     assert work.rows(range(4)) == (["b", "cc", "aaa", "aaa"], [(0, 1), (1, 2), (0, 2), (0, 3)])
     assert work.row_of.tolist() == [2, 0, 3, 2, 1]
     assert work.cuts == [0, 4]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2**31 - 2), st.integers(1, 2**31 - 1)).filter(lambda s: s[0] < s[1]), min_size=1)
+)
+@example([(0, 2**20 + 5), (1, 5)])
+@example([(0, 2**31 - 1), (2**31 - 2, 2**31 - 1)])
+def test_spans_reach_the_encoder_as_they_are_however_far_they_are(spans: list[tuple[int, int]]) -> None:
+    work = Work.plan(table_of([("abc", *span) for span in spans]), None)
+    _, todo = work.rows(range(len(work)))
+    assert [todo[place] for place in work.row_of] == spans
+    assert todo == sorted(set(spans))
 
 
 def test_work_that_a_store_has_done_is_not_done_again(tmp_path: Path) -> None:
@@ -118,7 +130,9 @@ def test_a_run_goes_on_after_the_last_shard_wherever_it_was_stopped(
         shutil.rmtree(tmp_path / "store")
 
 
-def test_a_shard_is_its_vectors_and_a_checksum(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_shard_is_its_vectors_what_was_truncated_and_a_checksum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
     toy = Toy()
     store = made(tmp_path, "other", toy)
@@ -126,9 +140,12 @@ def test_a_shard_is_its_vectors_and_a_checksum(tmp_path: Path, monkeypatch: pyte
     for number in range(2):
         data = (unfinished / f"{number:06d}.shard").read_bytes()
         vectors = [toy.vector(sentence, *span) for sentence, span in toy.calls[number]]
-        np.testing.assert_array_equal(np.frombuffer(data[:-32], np.float32).reshape(-1, toy.size), vectors)
+        end = -32 - len(vectors)
+        np.testing.assert_array_equal(np.frombuffer(data[:end], np.float32).reshape(-1, toy.size), vectors)
+        assert data[end:-32] == bytes(len(vectors))
     plan = json.loads((unfinished / "plan.json").read_bytes())
-    assert plan["fingerprint"] == store.fingerprint == begun_for(unfinished)
+    assert plan["fingerprint"] == store.fingerprint
+    assert read_plan(unfinished) == plan
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -193,6 +210,45 @@ def test_a_shard_of_other_work_is_found(tmp_path: Path, monkeypatch: pytest.Monk
         made(tmp_path)
 
 
+def other_boundaries(text: str, _: str) -> list[int]:
+    """Another sentence splitter: a semicolon is the end of a sentence too."""
+    return [0, *(i + 1 for i, c in enumerate(text) if c in ".;")]
+
+
+def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence of 30 is split differently, and there are as many rows and shards as before."""
+    monkeypatch.setattr("lexshift._shards._CHARACTERS", 70)
+    sentences = [f"The mouse {10 + i} sat here{';' if i == 23 else ','} there." for i in range(30)]
+    (tmp_path / "a.txt").write_text(" ".join(sentences))
+
+    def run(name: str, toy: Toy) -> Siblings:
+        return embed(tmp_path / "a.txt", words=["mouse"], model=toy, out=tmp_path / name, split="prose")
+
+    with pytest.raises(KeyboardInterrupt):
+        run("store", Toy(stop_at=5))
+    before = contents(tmp_path / "store")
+    assert len(before) == 5
+    with monkeypatch.context() as patch:
+        patch.setattr("lexshift.corpus.sentences._boundaries", other_boundaries)
+        toy = Toy()
+        with pytest.raises(
+            UserError, match=r"unfinished' holds the unfinished work of a run that cut these corpora into"
+        ):
+            run("store", toy)
+        assert (toy.calls, contents(tmp_path / "store")) == ([], before)
+        other = run("other", Toy())
+        # A shard of the same number of rows with the plan of other sentences is not taken for one of these either.
+        with pytest.raises(KeyboardInterrupt):
+            run("third", Toy(stop_at=2))
+        shutil.copy(
+            tmp_path / "store" / "unfinished" / "000000.shard", tmp_path / "third" / "unfinished" / "000000.shard"
+        )
+        with pytest.raises(UserError, match=r"000000\.shard' is damaged"):
+            run("third", Toy())
+    assert len(run("store", Toy()).vectors) == len(other.vectors) == 30
+    assert contents(tmp_path / "store") == contents(run("whole", Toy()).path) != contents(other.path)
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -215,7 +271,7 @@ def test_a_damaged_plan_is_named_and_the_shards_stay(
     plan = unfinished / "plan.json"
     plan.write_bytes(damage(plan.read_bytes()))
     before = contents(unfinished)
-    sentence = f"{str(plan)!r} is damaged: delete {str(unfinished)!r} and run again"
+    sentence = f"{str(plan)!r} is damaged, or not from lexshift: move {str(unfinished)!r} away or delete it, and run"
     with pytest.raises(UserError, match=re.escape(sentence)):
         made(tmp_path)
     assert contents(unfinished) == before
@@ -237,24 +293,34 @@ def test_a_damaged_plan_beside_a_store_does_not_keep_the_store_from_being_read(t
     assert plan.read_bytes() == damage
 
 
-@pytest.mark.parametrize("left", [False, True])
-def test_work_is_removed_with_what_an_earlier_removal_left(tmp_path: Path, left: bool) -> None:
+@pytest.mark.parametrize("theirs", [[], ["notes.txt"], ["1.shard", "vectors.npy", "sub/000000.shard", ".DS_Store"]])
+def test_only_the_files_of_a_run_are_removed_with_its_work(tmp_path: Path, theirs: list[str]) -> None:
     folder = tmp_path / "unfinished"
-    folder.mkdir()
-    (folder / "000000.shard").write_bytes(b"x")
-    if left:
-        (tmp_path / "finished").mkdir()
-        (tmp_path / "finished" / "000001.shard").write_bytes(b"y")
+    (folder / "sub").mkdir(parents=True)
+    ours = ["plan.json", "000000.shard", "1234567.shard", ".000001.shard.lexshift.tmp", ".plan.json.lexshift.tmp"]
+    ours += [f"vectors.npy.{'a1' * 8}", f"occurrences.parquet.{'0' * 16}", f".vectors.npy.{'a1' * 8}.lexshift.tmp"]
+    for name in [*ours, *theirs]:
+        (folder / name).write_bytes(name.encode())
+    if not any("/" in name for name in theirs):
+        (folder / "sub").rmdir()
     remove_work(folder)
-    assert contents(tmp_path) == {}
-    assert list(tmp_path.iterdir()) == []
-    remove_work(folder)
+    assert contents(tmp_path) == {f"unfinished/{name}": name.encode() for name in theirs}
+    assert folder.exists() == bool(theirs)
 
 
-def test_what_has_no_plan_was_begun_for_nothing(tmp_path: Path) -> None:
-    assert begun_for(tmp_path) is None
+def test_what_has_no_plan_is_no_work_of_ours(tmp_path: Path) -> None:
+    assert read_plan(tmp_path / "unfinished") is None
+    assert read_plan(tmp_path) is None
+    (tmp_path / "notes.txt").write_text("mine")
+    assert read_plan(tmp_path) is None
+    (tmp_path / "000000.shard").write_text("whose?")
+    with pytest.raises(UserError, match=r"holds shards without their plan\.json: move it away or delete it"):
+        read_plan(tmp_path)
     (tmp_path / "plan.json").write_text("no json")
-    assert begun_for(tmp_path) is None
+    with pytest.raises(UserError, match=r"plan\.json' is damaged, or not from lexshift"):
+        read_plan(tmp_path)
+    with pytest.raises(UserError, match=r"notes\.txt' would be a folder of lexshift, but is something else"):
+        read_plan(tmp_path / "notes.txt")
 
 
 class _Timed:

@@ -79,6 +79,7 @@ class HuggingFaceEncoder:
     languages: tuple[str, ...] | None = None
 
     tells = True  # how far it is: encode takes ``advance``
+    marks_truncated = True  # sentences longer than the window: encode takes ``truncated``
 
     def __init__(
         self,
@@ -248,11 +249,13 @@ class HuggingFaceEncoder:
         spans: Sequence[Span],
         advance: Callable[[float], None] | None = None,
         periods: Sequence[int] | None = None,
+        truncated: npt.NDArray[np.bool_] | None = None,
     ) -> npt.NDArray[np.float32]:
         """One vector for each sentence and span in it, (n, d); NaN where the tokenizer has no piece of the word.
 
         ``advance`` is called with the share of the work that is done. ``periods`` are the numbers, from 0, of the
-        periods of the sentences, for a model that tells periods apart.
+        periods of the sentences, for a model that tells periods apart. ``truncated`` is an array of shape (n,) that is
+        filled: True where a sentence is longer than the window, so that only the part around the word is encoded.
         """
         self._check_periods(periods, len(sentences))
         for sentence, (start, end) in zip(sentences, spans, strict=True):
@@ -260,6 +263,8 @@ class HuggingFaceEncoder:
                 raise ValueError(f"the span ({start}, {end}) is not within the sentence {sentence[:60]!r}")
         vectors = np.full((len(sentences), self.dimensions), np.nan, np.float32)
         pieces = self._tokens.cut(sentences, spans, self.markers, periods)
+        if truncated is not None:
+            truncated[:] = pieces.truncated
         rows_of: list[list[int]] = [[] for _ in pieces.sequences]
         for row, number in enumerate(pieces.sequence):
             if number >= 0:
@@ -278,6 +283,10 @@ class HuggingFaceEncoder:
                 done += tokens
                 if advance is not None:
                     advance(done / total)
+        seen = np.array(pieces.sequence, np.int64) >= 0
+        if np.isnan(vectors[seen]).any():
+            or_dtype = "" if self.dtype == "fp32" else f", or dtype {self.dtype} is too narrow for it (--dtype fp32)"
+            raise UserError(f"the model {self.name!r} gives NaN values: its weights hold NaN{or_dtype}")
         return vectors
 
     def _check_periods(self, periods: Sequence[int] | None, n: int) -> None:

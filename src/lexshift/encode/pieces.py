@@ -30,12 +30,15 @@ class Pieces:
         The word's pieces in that sequence.
     periods : list of int
         The period of each sequence; 0 where periods do not matter.
+    truncated : list of bool
+        Whether each row's sentence was too long, and cut to a window around the word.
     """
 
     sequences: list[Ids]
     sequence: list[int]
     positions: list[Span]
     periods: list[int]
+    truncated: list[bool]
 
 
 class Tokens:
@@ -85,7 +88,7 @@ class Tokens:
             before, after = map(self._special.disguise, markers)
             sentences, spans = _marked(list(map(self._special.clean, sentences)), spans, (before, after))
         if not sentences:
-            return Pieces([], [], [], [])
+            return Pieces([], [], [], [], [])
         distinct = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
         all_ids, offsets = self._tokenized(list(distinct), marked=markers is not None)
         numbers: dict[tuple[bytes, int], int] = {}
@@ -93,6 +96,7 @@ class Tokens:
         sequence: list[int] = []
         positions: list[Span] = []
         period_of: list[int] = []
+        truncated: list[bool] = []
         each = repeat(0, len(sentences)) if periods is None else map(int, periods)
         for sentence, span, period in zip(sentences, spans, each, strict=True):
             number = distinct[sentence]
@@ -101,9 +105,11 @@ class Tokens:
             if first == last:
                 sequence.append(-1)
                 positions.append((0, 0))
+                truncated.append(False)
                 continue
             left = 0
-            if len(ids) > self._room:
+            truncated.append(len(ids) > self._room)
+            if truncated[-1]:
                 left = self._left(len(ids), first, last)
                 ids, last = ids[left : left + self._room], min(last, left + self._room)
             key = (ids.tobytes(), period)
@@ -114,7 +120,7 @@ class Tokens:
             sequence.append(numbers[key])
             shift = len(self._before) + bool(len(self._times)) - left
             positions.append((first + shift, last + shift))
-        return Pieces(sequences, sequence, positions, period_of)
+        return Pieces(sequences, sequence, positions, period_of, truncated)
 
     def whole(self, sentences: Sequence[str], periods: Sequence[int]) -> tuple[list[Ids], int]:
         """The sequence of each sentence, cut at its end if it is too long, and how many were cut."""

@@ -16,9 +16,12 @@ class Encoder(Protocol):
     """Anything that turns words in their sentences into vectors: it has one method, ``encode``.
 
     A mapping ``settings`` of plain values, if it has one, is kept in stores made with it, and a store made with other
-    settings is refused. One that has ``periods``, the names of the periods that it tells apart, is told the number of
-    each sentence's period: ``encode(sentences, spans, periods=...)``. If it has ``languages``, the ISO codes of those
-    that it knows, text in another language calls for a warning.
+    settings is refused. If it has none, a few vectors are made again before a store or unfinished work is used, and it
+    is refused if they differ. One that has ``periods``, the names of the periods that it tells apart, is told the
+    number of each sentence's period: ``encode(sentences, spans, periods=...)``. One whose ``marks_truncated`` is true
+    is given a boolean array, ``encode(sentences, spans, truncated=...)``, and sets it to True for each sentence of
+    which it encodes only a part. If it has ``languages``, the ISO codes of those that it knows, text
+    in another language calls for a warning.
 
     Examples
     --------

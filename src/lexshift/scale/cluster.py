@@ -26,8 +26,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from lexshift import _checks
-from lexshift._shards import Encode, Piece
-from lexshift._typing import Matrix
+from lexshift._shards import Encode, Encoded, Piece
 from lexshift.encode import Encoder
 from lexshift.errors import UserError
 from lexshift.scale.parts import Job, Part
@@ -94,7 +93,7 @@ class RayEngine:
         if isinstance(model, (str, os.PathLike)) and os.path.isdir(model):
             model = os.path.abspath(model)
 
-        def encode(pieces: Iterable[Piece], advance: Callable[[int, float], None]) -> Iterator[tuple[int, Matrix]]:  # noqa: ARG001
+        def encode(pieces: Iterable[Piece], advance: Callable[[int, float], None]) -> Iterator[tuple[int, Encoded]]:  # noqa: ARG001
             waiting = iter(pieces)
             first = next(waiting, None)
             if first is None:
@@ -119,7 +118,8 @@ class RayEngine:
                 pending = []
                 for row in _rows(made):
                     flat = np.frombuffer(row["values"], row["dtype"])
-                    yield row["number"], flat.reshape(rows_of[row["number"]], -1)
+                    truncated = np.frombuffer(row["truncated"], bool)
+                    yield row["number"], Encoded(flat.reshape(rows_of[row["number"]], -1), truncated)
                 pending = list(islice(waiting, _ROUND * workers))
 
         return encode

@@ -15,7 +15,13 @@ from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
 
 _VECTORS = pa.schema(
-    [("number", pa.int64()), ("values", pa.large_binary()), ("dtype", pa.string()), ("error", pa.string())]
+    [
+        ("number", pa.int64()),
+        ("values", pa.large_binary()),
+        ("dtype", pa.string()),
+        ("truncated", pa.large_binary()),
+        ("error", pa.string()),
+    ]
 )
 
 
@@ -74,12 +80,14 @@ class Worker:
             assert self._encoder is not None
             try:
                 begin(self._tries, piece.number)
-                vectors = np.ascontiguousarray(encoded(self._encoder, piece, lambda _: None))
-                row = [piece.number, pa.py_buffer(vectors).to_pybytes(), vectors.dtype.str, None]
+                made = encoded(self._encoder, piece, lambda _: None)
+                vectors = np.ascontiguousarray(made.vectors)
+                values = pa.py_buffer(vectors).to_pybytes()
+                row = [piece.number, values, vectors.dtype.str, made.truncated.tobytes(), None]
                 return pa.table([[value] for value in row], schema=_VECTORS)
             except UserError as raised:
                 error = str(raised)
-        return pa.table([[piece.number], [None], [None], [error]], schema=_VECTORS)
+        return pa.table([[piece.number], [None], [None], [None], [error]], schema=_VECTORS)
 
 
 def announce(model: Any) -> None:
