@@ -106,6 +106,25 @@ def test_names_that_are_not_utf8_are_no_obstacle(shell: Terminal) -> None:
     assert Path("o\udce9", "report.html").is_file()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("--labels", "\udce9,b"), ("--language", "\udce9"), ("--text-column", "\udce9"), ("--words", "br\udce9ad")],
+    ids=ascii,
+)
+def test_text_of_options_that_is_not_utf8_is_refused_before_anything_is_done(
+    shell: Terminal, arguments: tuple[str, str]
+) -> None:
+    said = only_sentence(shell.run("compare", "1950s.txt", "2010s.txt", *LISTED, *arguments))
+    assert said == f"{arguments[0]} is not UTF-8: {arguments[1]!a}"
+    assert shell.toy.calls == 0
+
+
+def test_a_list_of_words_in_a_file_whose_name_is_not_utf8_is_read(shell: Terminal) -> None:
+    Path("words.txt").rename("w\udce9.txt")
+    out, _ = shell.succeed("compare", "1950s.txt", "2010s.txt", *QUICK, "--words", "w\udce9.txt")
+    assert "@mice" in out
+
+
 @pytest.mark.parametrize("labels", ["a\x1b[31m,b", "a\nerror: all is lost,b"])
 def test_labels_cannot_drive_the_terminal(shell: Terminal, labels: str) -> None:
     code, out, err = shell.run("compare", "1950s.txt", "2010s.txt", *LISTED, "--labels", labels)

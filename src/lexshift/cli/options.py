@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
+_PATHS = ("corpora", "old", "new", "path", "pairs", "dev", "gold", "out", "model")  # whose values may be names of files
 _READING, _ENCODING, SCORES = "How text is read", "How it is encoded", "How change is scored"
 
 Model = Annotated[str, typer.Option("--model", "-m", help="minilm, a folder, or a name on the hub.")]
@@ -193,12 +195,26 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
+        _refuse_bytes(given)
         made = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
         command(**given, **made)
 
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _refuse_bytes(given: dict[str, Any]) -> None:
+    """Refuse options whose text is not UTF-8; only names of files may be any bytes."""
+    from lexshift.errors import UserError
+
+    for name, value in given.items():
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and name not in _PATHS and not os.path.exists(text):
+                try:
+                    text.encode()
+                except UnicodeEncodeError:
+                    raise UserError(f"--{name.replace('_', '-')} is not UTF-8: {text!r}") from None
 
 
 def _option(name: str, default: Any, annotation: Any) -> inspect.Parameter:
