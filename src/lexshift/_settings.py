@@ -48,6 +48,9 @@ def first_difference(theirs: dict[str, Any], ours: dict[str, Any], within: str =
                 return found
         elif key == "model" and theirs.get("weights") is not None and theirs.get("weights") == ours.get("weights"):
             continue
+        elif key == "word_rule":
+            if a != b:
+                return "another version of the rule for finding words"
         elif key == "weights":
             if a != b:
                 return f"another model ({theirs.get('model')}, not {ours.get('model')}, or other weights of that name)"
