@@ -127,9 +127,9 @@ def read_json(path: Path, most: int) -> Any:
         If it is larger, no plain file, nested too deeply, or not JSON.
     """
     with open_plain(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise ValueError("too large")
+        if os.fstat(file.fileno()).st_size > most:
+            raise ValueError("too large")
+        data = file.read(most)
     try:
         return json.loads(data, parse_constant=_refuse_constant)
     except RecursionError:

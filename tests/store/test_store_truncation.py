@@ -110,5 +110,5 @@ def test_a_model_whose_weights_hold_nan_is_told_as_such(tmp_path: Path) -> None:
     with torch.no_grad():
         model.embeddings.word_embeddings.weight.fill_(float("nan"))
     path = write(tmp_path / "a.txt", ["a mouse", "the \u200b mouse"])
-    with pytest.raises(UserError, match="gives NaN values: its weights hold NaN$"):
+    with pytest.raises(UserError, match=r"gives NaN values: its weights hold NaN$"):
         embed(path, words=["mouse"], model=(model, tokenizer), device="cpu")

@@ -1,0 +1,255 @@
+"""Hostile or damaged ``store.json`` and ``plan.json``: one sentence whatever they hold, and nothing is touched."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_store_embedding import WORDS, Toy, contents, made
+
+from lexshift import Siblings, UserError
+from lexshift._validation import check_index, check_plan
+from lexshift.siblings import seal
+
+plain = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([-1, 0, 1, 2**31, 2**32, 2**53, 2**63, 2**64, 10**300, 1e400, float("nan"), 0.5, 18.0])
+    | st.sampled_from(["", "mouse", "old", "../../../etc", "0" * 64, "x" * 5000, "\ud800", "float64", "float16", "O"])
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every value within plain values."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from places(inner, (*path, key))
+
+
+def changed(value: Any, path: tuple[Any, ...], new: Any, how: str) -> Any:
+    """Return a copy in which a value is replaced, deleted, or doubled."""
+    if not path:
+        return new
+    value = copy.deepcopy(value)
+    within = value
+    for key in path[:-1]:
+        within = within[key]
+    if how == "delete":
+        del within[path[-1]]
+    elif how == "double" and isinstance(within, list):
+        within.append(within[path[-1]])
+    elif how == "swap" and isinstance(within, list):
+        within.insert(0, within.pop())
+    else:
+        within[path[-1]] = new
+    return value
+
+
+def use(folder: Path) -> None:
+    """Do with a store whatever is done with stores."""
+    from lexshift.cli.terminal import counts_table, summary
+
+    store = Siblings(folder)
+    store.check()
+    for word in store:
+        for label in store.corpora:
+            store.found(word, label)
+            store[word].occurrences(label)
+    assert len(store.counts) == len(store)
+    assert len(store.truncated) == len(store.vectors)
+    summary(store)
+    counts_table(store)
+
+
+MODEL = {"model": "toy", "layers": [1, 2]}
+
+
+def add_word(folder: Path) -> None:
+    made(folder.parent, folder.name, Toy(MODEL), [*WORDS, "ran"], max_per_word=3)
+
+
+def refusal(attempt: Callable[[Path], Any], folder: Path) -> str | None:
+    """Return the sentence with which a folder is refused, if it is."""
+    try:
+        attempt(folder)
+    except UserError as error:
+        return str(error)
+    return None
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("original"), model=Toy(MODEL), max_per_word=3).path
+
+
+@given(st.data())
+def test_any_change_of_the_index_is_harmless_or_one_sentence(original: Path, data: st.DataObject) -> None:
+    index = json.loads((original / "store.json").read_bytes())
+    for _ in range(data.draw(st.integers(1, 2))):
+        path = data.draw(st.sampled_from(sorted(places(index), key=str)))
+        index = changed(index, path, data.draw(plain), data.draw(st.sampled_from(["put", "delete", "double", "swap"])))
+        if not isinstance(index, dict):
+            break
+    folder = original.with_name("changed")
+    shutil.copytree(original, folder, dirs_exist_ok=True)
+    try:
+        text = seal(index) if isinstance(index, dict) else json.dumps(index).encode()
+    except ValueError:
+        return  # half a character cannot be written at all
+    (folder / "store.json").write_bytes(text)
+    before = contents(folder)
+    for attempt in (use, add_word):
+        said = refusal(attempt, folder)
+        if said is not None:
+            assert "\n" not in said
+            assert len(said) < 500
+            after = contents(folder).items()  # work that was begun before damage was found can be used later
+            assert {name: data for name, data in after if not name.startswith("unfinished/")} == before
+    shutil.rmtree(folder)
+
+
+@given(st.data())
+def test_any_change_of_a_plan_is_harmless_or_one_sentence(original: Path, data: st.DataObject) -> None:
+    folder = original.with_name("begun")
+    shutil.rmtree(folder, ignore_errors=True)
+    with pytest.raises(KeyboardInterrupt):
+        made(folder.parent, folder.name, model=Toy(stop_at=1))
+    plan = json.loads((folder / "unfinished" / "plan.json").read_bytes())
+    path = data.draw(st.sampled_from(sorted(places(plan), key=str)))
+    plan = changed(plan, path, data.draw(plain), data.draw(st.sampled_from(["put", "delete", "double"])))
+    (folder / "unfinished" / "plan.json").write_text(json.dumps(plan))
+    before = contents(folder)
+    said = refusal(lambda folder: made(folder.parent, folder.name), folder)
+    if said is not None:
+        assert "\n" not in said
+        assert contents(folder) == before
+
+
+BOMBS: dict[str, bytes] = {
+    "deep list": b"[" * 200_000 + b"]" * 200_000,
+    "deep object": b'{"a":' * 200_000 + b"1" + b"}" * 200_000,
+    "deep in a key": b'{"format": 1, "sha256": "x", "settings": ' + b"[" * 900 + b"]" * 900 + b"}",
+    "a long number": b'{"format": ' + b"9" * 10_000 + b"}",
+    "no number": b'{"format": 1, "sha256": NaN}',
+    "infinite": b'{"format": 1, "sha256": Infinity}',
+    "a list": b"[1, 2]",
+    "a text": b'"store"',
+    "null": b"null",
+    "nothing": b"",
+    "zeros": bytes(1000),
+    "half a character": b'{"format": 1, "sha256": "\\ud800"}',
+    "a format that is true": b'{"format": true, "sha256": "x"}',
+    "a format of many characters": b'{"sha256": "x", "format": "' + b"x" * 100_000 + b'"}',
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("file", ["store.json", "unfinished/plan.json"])
+def test_a_bomb_is_one_short_sentence(tmp_path: Path, name: str, file: str) -> None:
+    made(tmp_path, words=WORDS[:1])
+    (tmp_path / "store" / "unfinished").mkdir()
+    (tmp_path / "store" / file).write_bytes(BOMBS[name])
+    before = contents(tmp_path / "store")
+    with pytest.raises(UserError) as caught:
+        made(tmp_path)
+    assert str(tmp_path / "store") in str(caught.value)
+    assert len(str(caught.value)) < 500
+    assert contents(tmp_path / "store") == before
+
+
+@pytest.mark.parametrize("file", ["store.json", "unfinished/plan.json"])
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, file: str) -> None:
+    made(tmp_path, words=WORDS[:1])
+    (tmp_path / "store" / "unfinished").mkdir()
+    with (tmp_path / "store" / file).open("wb") as sparse:
+        sparse.truncate(1 << 40)
+    with pytest.raises(UserError, match="damaged"):
+        made(tmp_path)
+
+
+def change_rows(index: dict[str, Any]) -> None:
+    index["words"][1]["rows"][0][1] += 1
+
+
+def swap_words(index: dict[str, Any]) -> None:
+    index["words"].reverse()
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "rows that overlap": change_rows,
+    "words in another order": swap_words,
+    "rows beyond the end": lambda index: index.update(rows=index["rows"] + 1),
+    "negative rows": lambda index: index["words"][0]["rows"][0].__setitem__(0, -1),
+    "a word twice": lambda index: index["words"][0].update(word=index["words"][1]["word"]),
+    "a corpus twice": lambda index: index["corpora"][0].update(label=index["corpora"][1]["label"]),
+    "another type": lambda index: index.update(dtype="float64"),
+    "no dimensions": lambda index: index.update(dimensions=0),
+    "a path for a fingerprint": lambda index: index.update(fingerprint="../../../../outside"),
+    "a truth for a number": lambda index: index.update(rows=True),
+    "a fraction": lambda index: index.update(rows=float(index["rows"])),
+    "a huge number": lambda index: index["corpora"][0].update(words=10**30),
+    "a checksum of 33 bits": lambda index: index["words"][0]["checksums"].__setitem__(0, 1 << 32),
+    "no forms": lambda index: index["words"][0].update(forms=[]),
+    "a form that is no text": lambda index: index["words"][0].update(forms=[None]),
+    "too few counts": lambda index: index["words"][0]["found"].pop(),
+    "an empty table": lambda index: index["files"]["occurrences.parquet"].update(size=0),
+    "no sampling": lambda index: index["settings"].update(sampling=[]),
+    "skipped that is no count": lambda index: index["corpora"][0].update(skipped={"lines": "many"}),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_index_that_could_not_have_been_written_is_refused(original: Path, tmp_path: Path, name: str) -> None:
+    index = json.loads((original / "store.json").read_bytes())
+    check_index(index, "vectors.npy", "occurrences.parquet")
+    CHANGES[name](index)
+    with pytest.raises((ValueError, KeyError, TypeError)):
+        check_index(index, "vectors.npy", "occurrences.parquet")
+    shutil.copytree(original, tmp_path / "store")
+    (tmp_path / "store" / "store.json").write_bytes(seal(index))
+    with pytest.raises(UserError, match=r"store\.json' is not what was written: the file is damaged, make the store"):
+        Siblings(tmp_path / "store")
+
+
+def test_a_table_that_is_not_of_the_index_is_refused(original: Path, tmp_path: Path) -> None:
+    import hashlib
+
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    index = json.loads((original / "store.json").read_bytes())
+    shutil.copytree(original, tmp_path / "store")
+    table = parquet.read_table(original / "occurrences.parquet")
+    for number, other in enumerate((table.slice(1), table.drop_columns(["sentence"]), pa.table({"a": [1]}), None)):
+        path = tmp_path / "store" / "occurrences.parquet"
+        if other is None:
+            path.write_bytes(b"PAR1 no table at all PAR1")
+        else:
+            parquet.write_table(other, path)
+        data = path.read_bytes()
+        index["files"]["occurrences.parquet"] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        (tmp_path / "store" / "store.json").write_bytes(seal(index))
+        with pytest.raises(UserError, match=r"occurrences\.parquet' is not what was written"):
+            print(number, Siblings(tmp_path / "store").occurrences)
+
+
+def test_a_plan_that_could_have_been_written_is_accepted() -> None:
+    settings = {"encoder": {}, "precision": "float32"}
+    plan = {"fingerprint": "0" * 64, "words": "1" * 64, "work": "2" * 64, "added to": None, "settings": settings}
+    check_plan({**plan, "corpora": {"old": "x"}})
+    check_plan({**plan, "corpora": {}, "added to": "f" * 64})
+    for wrong in ({"fingerprint": "0" * 63}, {"work": None}, {"added to": "x"}, {"corpora": []}, {"settings": {}}):
+        with pytest.raises((ValueError, KeyError)):
+            check_plan({**plan, "corpora": {}, **wrong})
