@@ -29,6 +29,7 @@ class Bag:
 
     def __init__(self) -> None:
         self.seen = 0
+        self.settings = {"model": "bag"}
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
         self.seen += len(set(sentences))

@@ -26,7 +26,7 @@ class Lengths:
             self.settings = settings
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        rows = [(np.nan if s[a:b] == "wing" else len(s), a) for s, (a, b) in zip(sentences, spans, strict=True)]
+        rows = [[np.nan] * 2 if s[a:b] == "wing" else [len(s), a] for s, (a, b) in zip(sentences, spans, strict=True)]
         return np.array(rows, np.float32)
 
 

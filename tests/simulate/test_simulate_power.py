@@ -40,6 +40,7 @@ class Planted:
 
     def __init__(self, apart: float) -> None:
         self.apart, self.calls = apart, 0
+        self.settings = {"model": "planted", "apart": apart}
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         assert all(sentence[start:end].isalpha() for sentence, (start, end) in zip(sentences, spans, strict=True))

@@ -44,6 +44,7 @@ class Timed:
 
     def __init__(self, periods: Sequence[str] = ("a", "b"), stop_at: int | None = None) -> None:
         self.periods = periods
+        self.settings = {"model": "timed"}
         self.calls: list[list[tuple[str, tuple[int, int], int]]] = []
         self.stop_at = stop_at
 
