@@ -64,7 +64,9 @@ def test_a_store_whose_words_were_found_by_another_version_of_the_rule_is_refuse
 ) -> None:
     store = made(tmp_path, words=["mouse"])
     monkeypatch.setattr("lexshift.embedding.WORD_RULE", 99)
-    with pytest.raises(UserError, match="made with another version of the rule for finding words; choose another folder"):
+    with pytest.raises(
+        UserError, match="made with another version of the rule for finding words; choose another folder"
+    ):
         made(tmp_path, words=["mouse", "cat"])
     assert made(tmp_path, "other", words=["mouse"]).fingerprint != store.fingerprint
 
