@@ -31,6 +31,8 @@ USAGES = (
 )
 """The columns of usages: where they come from, the sentence, and where the word is in it."""
 
+_STORED = [name for name, _ in USAGES if name not in ("word", "corpus")]
+
 
 @dataclass(frozen=True)
 class Contents:
@@ -67,11 +69,12 @@ def gather(
     for label, occurrences in scanned.items():
         entries[label] = _entry(label, occurrences)
     number = {word: i for i, word in enumerate(scanned_words)}
+    starts = {label: _starts(occurrences, len(scanned_words)) for label, occurrences in scanned.items()}
     slices, counts, found = [], [], []
     for word in forms:
         for label in labels:
             if label in scanned:
-                rows, total = _scanned_rows(scanned[label], number[word])
+                rows, total = _scanned_rows(scanned[label], starts[label], number[word])
             else:
                 assert store is not None
                 rows, total = _stored_rows(store, word, label)
@@ -88,15 +91,19 @@ def gather(
     )
 
 
-def _scanned_rows(occurrences: Occurrences, target: int) -> tuple[pa.Table, int]:
-    table = occurrences.table
-    begin, end = np.searchsorted(table["target"].to_numpy(), [target, target + 1])
-    return table.slice(begin, end - begin).drop_columns(["target", "priority"]), int(occurrences.found[target])
+def _starts(occurrences: Occurrences, targets: int) -> list[int]:
+    """Return the first row of each target, and the number of rows."""
+    return np.searchsorted(occurrences.table["target"].to_numpy(), np.arange(targets + 1)).tolist()
+
+
+def _scanned_rows(occurrences: Occurrences, starts: list[int], target: int) -> tuple[pa.Table, int]:
+    rows = occurrences.table.slice(starts[target], starts[target + 1] - starts[target])
+    return rows.drop_columns(["target", "priority"]), int(occurrences.found[target])
 
 
 def _stored_rows(store: Siblings, word: str, label: str) -> tuple[pa.Table, int]:
     begin, end = store.rows(word, label)
-    rows = store.occurrences.slice(begin, end - begin).drop_columns(["word", "corpus"])
+    rows = store.occurrences.slice(begin, end - begin).select(_STORED)
     return rows, store.found(word, label)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import le
 from typing import Any
 
 MOST_BYTES = 1 << 28  # of an index
@@ -73,20 +74,25 @@ def _check_corpus(entry: Any) -> str:
 
 def _check_words(entries: Sequence[Any], corpora: int, rows: int) -> None:
     """Check that each word has its forms and, for each corpus, its numbers; and that its rows follow those before."""
-    place = 0
     for entry in entries:
         _require(bool([_text(form) for form in _list(entry["forms"])]), "a word without a form")
-        bounds, found, checksums = (_list(entry[name]) for name in ("rows", "found", "checksums"))
-        _require(len(bounds) == len(found) == len(checksums) == corpora, "a word of other corpora")
-        for pair in bounds:
-            begin, end = (_number(value) for value in _list(pair))
-            _require(begin == place <= end, "rows that do not follow one another")
-            place = end
-        for value in found:
-            _number(value)
-        for value in checksums:
-            _require(_number(value) < 1 << 32, "a checksum that is too large")
-    _require(place == rows, "another number of rows")
+        for name in ("rows", "found", "checksums"):
+            _require(len(_list(entry[name])) == corpora, "a word of other corpora")
+        for pair in entry["rows"]:
+            _require(type(pair) is list and len(pair) == 2, "rows without a beginning or an end")
+    bounds = [value for entry in entries for pair in entry["rows"] for value in pair]
+    begins, ends = bounds[::2], bounds[1::2]
+    _check_numbers(bounds, _LARGEST)
+    _check_numbers([value for entry in entries for value in entry["found"]], _LARGEST)
+    _check_numbers([value for entry in entries for value in entry["checksums"]], 1 << 32)
+    _require(begins == [0, *ends][: len(begins)] and all(map(le, begins, ends)), "rows that do not follow one another")
+    _require((ends or [0])[-1] == rows, "another number of rows")
+
+
+def _check_numbers(values: list[Any], end: int) -> None:
+    """Check many whole numbers at once, as :func:`_number` checks one."""
+    _require(set(map(type, values)) <= {int}, "no whole number where one should be")
+    _require(not values or (min(values) >= 0 and max(values) < end), "a number that is out of range")
 
 
 def _require(condition: bool, problem: str) -> None:

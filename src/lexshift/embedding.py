@@ -330,4 +330,5 @@ class _Job:
             )
         self.monitor.note(f"left out, as they never occur: {names}")
         # Numbers of targets stay as they were scanned; words that are left out have no rows.
-        return Targets({word: forms for word, forms in targets.forms.items() if word not in absent}, targets.match)
+        left_out = set(absent)
+        return Targets({word: forms for word, forms in targets.forms.items() if word not in left_out}, targets.match)

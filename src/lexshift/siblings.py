@@ -252,6 +252,7 @@ def _opened(folder: Path) -> tuple[dict[str, Any], Matrix, pa.Buffer]:
     """The index of a store, its vectors and its table, all of one moment, though a run may be adding to it."""
     tries = 0
     while True:
+        stamp = _stamp(folder)
         index = read_index(folder)
         try:
             vectors, table = _map_vectors(folder, index), _map_table(folder, index)
@@ -260,8 +261,17 @@ def _opened(folder: Path) -> tuple[dict[str, Any], Matrix, pa.Buffer]:
             if tries == _TRIES:
                 raise
             continue
-        if read_index(folder)["fingerprint"] == index["fingerprint"]:
+        if _stamp(folder) == stamp:
             return index, vectors, table
+
+
+def _stamp(folder: Path) -> tuple[int, int, int] | None:
+    """Return what tells whether the index was replaced."""
+    try:
+        status = os.stat(folder / INDEX)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _map_vectors(folder: Path, index: dict[str, Any]) -> Matrix:

@@ -23,7 +23,10 @@ from hypothesis import strategies as st
 
 import lexshift
 from lexshift import Siblings, UserError, embed
+from lexshift._contents import gather
 from lexshift._typing import Matrix
+from lexshift.corpus import Reading, Targets
+from lexshift.embedding import _Job
 
 Row: TypeAlias = tuple[str, str, str, int, str | None, str, int, int]
 Work: TypeAlias = list[tuple[str, tuple[int, int]]]
@@ -716,3 +719,41 @@ def test_a_tiny_model_gives_a_store_the_vectors_that_it_gives_itself(tmp_path: P
     assert contents(again.path) == before
     with pytest.raises(UserError, match="was made with layers 'last', not 'mean:4'"):
         embed(a, b, words=["plane"], model=pair, out=tmp_path / "store", device="cpu")
+
+
+# ----------------------------------------------------------------------------------------------------------- many words
+
+
+class Counted(str):
+    """A word that counts how often it is compared with another."""
+
+    compared = 0
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_leaving_out_words_takes_a_time_that_grows_with_their_number_only() -> None:
+    words = [Counted(f"word{i}") for i in range(2000)]
+    targets = Targets({word: (word,) for word in words}, "word")
+    job = _Job({}, None, targets, Reading(), None, 0, "skip", Toy(), {}, Heard())
+    found: Any = SimpleNamespace(found=np.arange(2000) % 10 == 0)
+    Counted.compared = 0
+    present = job._present(targets, {"old": found}, None)
+    assert present.words == words[::10]
+    assert Counted.compared < 10 * len(words)
+
+
+def test_taking_over_the_words_of_a_store_takes_a_time_that_grows_with_their_number_only(tmp_path: Path) -> None:
+    words = [f"word{i}" for i in range(300)]
+    path = write(tmp_path / "a.txt", [f"the {word} is here" for word in words])
+    store = embed(path, words=words, model=Toy(), out=tmp_path / "store")
+    store.words = [Counted(word) for word in words]
+    Counted.compared = 0
+    contents = gather({word: (word,) for word in words}, words, {}, store)
+    assert contents.counts.tolist() == contents.found.tolist() == [[1]] * len(words)
+    assert Counted.compared < 10 * len(words)

@@ -378,3 +378,15 @@ def test_usages_are_encoded_in_their_periods() -> None:
 
 def test_the_sentences_that_both_corpora_have_are_those_meant_here() -> None:
     assert sorted(set(OLD) & set(NEW)) == SHARED
+
+
+def test_the_vectors_of_an_encoder_without_settings_are_compared_in_their_periods(tmp_path: Path) -> None:
+    def without_settings() -> Timed:
+        timed = Timed()
+        del timed.settings
+        return timed
+
+    store, again = made(tmp_path, model=without_settings()), without_settings()
+    assert made(tmp_path, model=again).fingerprint == store.fingerprint
+    assert len(again.asked) == 3
+    assert {period for *_, period in again.asked} == {0, 1}

@@ -83,6 +83,15 @@ def test_the_count_survives_a_kill_and_the_adding_of_words(tmp_path: Path, monke
     assert contents(tmp_path / "added to") == whole
 
 
+def test_a_corpus_is_added_to_a_store_with_truncated_sentences(tmp_path: Path) -> None:
+    run(tmp_path, "store", Narrow())
+    path = write(tmp_path / "c.txt", ["plane " * 11, "a mouse"])
+    store = embed(path, words=["mouse", "plane"], model=Narrow(), out=tmp_path / "store", labels=["c"], split="lines")
+    assert store.skipped == {"old": {REASON: 4}, "new": {REASON: 12}, "c": {REASON: 11}}
+    marked = [len(sentence.split()) > 10 for sentence in store.occurrences["sentence"].to_pylist()]
+    assert store.truncated.tolist() == marked
+
+
 def test_words_that_the_encoder_does_not_see_are_not_counted_twice(tmp_path: Path) -> None:
     store = run(tmp_path, "store", Narrow(lost="plane"))
     lost = "occurrences whose word the tokenizer drops"
