@@ -1,9 +1,10 @@
-"""Bootstrap intervals, against resamples built row by row."""
+"""Intervals from half-samples, against half-samples built row by row and against the true spread of the score."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from scipy import stats
 from scipy.spatial import distance
 
 from lexshift import SSCD, Metric, _bootstrap, bootstrap
-from lexshift._bootstrap import Resampler, _draw, _farthest_first, first_rows
+from lexshift._bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits
 from lexshift._streams import generator
-from lexshift._typing import Array, Floats, Matrix
+from lexshift._typing import Floats, Matrix
+from lexshift.distance.metric import compared_once, get
 from lexshift.swap import Strategy, swap_count
 
 
@@ -40,60 +42,88 @@ def two_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 0.5) 
     return rng.normal(1, 1, (n_old, d)), rng.normal(1, 1, (n_new, d)) + shift * (-1.0) ** np.arange(d)
 
 
-def movers(order: Array, drawn: Array, count: int) -> list[int]:
-    """The rows that move, once for each copy: whole occurrences in turn, until there are count of them."""
-    moved: list[int] = []
-    for i in order[drawn[order] > 0]:
-        if len(moved) >= count:
-            break
-        moved += [int(i)] * int(drawn[i])
-    return moved
-
-
-def slow_scores(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator) -> tuple[Floats, float]:
-    """Scores of resamples built row by row, from the same draws, and the largest distance among them."""
-    n_old, n_new = len(old), len(new)
-    count = swap_count(n_old, n_new, sscd.rate, sscd.corpus_sizes)
-    drawn_old, drawn_new = (rng.multinomial(n, np.full(n, 1 / n), size) for n in (n_old, n_new))
-    repeats = sscd.repeats if sscd.strategy == "random" else 1
+def slow_halves(
+    old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, float]:
+    """Half-samples built row by row, from the same draws: e_original, |e_original - e_swap|, the largest distance."""
+    splits = [rng.permuted(np.broadcast_to(np.arange(len(rows)), (size, len(rows))), axis=1) for rows in (old, new)]
+    swaps = SWAPS if sscd.strategy == "random" else 1
     if sscd.strategy == "random":
-        orders_old, orders_new = (
-            rng.permuted(np.broadcast_to(np.arange(n), (size * repeats, n)), axis=1) for n in (n_old, n_new)
-        )
+        orders = [
+            rng.permuted(np.broadcast_to(np.arange(len(rows)), (size * 2 * swaps, len(rows))), axis=1)
+            for rows in (old, new)
+        ]
+    half_old, half_new = len(old) // 2, len(new) // 2
+    count = swap_count(half_old, half_new, sscd.rate, sscd.corpus_sizes)
+    if swap_count(len(old), len(new), sscd.rate, sscd.corpus_sizes):
+        count = max(count, 1)
     between = SLOW[str(sscd.metric)]
     old, new = old.astype(float), new.astype(float)
-    scores, largest = np.zeros(size), 0.0
-    for b in range(size):
-        in_old, in_new = np.repeat(np.arange(n_old), drawn_old[b]), np.repeat(np.arange(n_new), drawn_new[b])
-        e_original = between(old[in_old], new[in_new])
-        for k in range(repeats):
-            if sscd.strategy == "random":
-                order_old, order_new = orders_old[b * repeats + k], orders_new[b * repeats + k]
-            else:
-                order_old = np.argsort(-distance.cdist(old, [new[in_new].mean(axis=0)])[:, 0], kind="stable")
-                order_new = np.argsort(-distance.cdist(new, [old[in_old].mean(axis=0)])[:, 0], kind="stable")
-            out_old, out_new = movers(order_old, drawn_old[b], count), movers(order_new, drawn_new[b], count)
-            S1_swap = np.concatenate([old[in_old[~np.isin(in_old, out_old)]], new[out_new]])
-            S2_swap = np.concatenate([new[in_new[~np.isin(in_new, out_new)]], old[out_old]])
-            assert len(S1_swap) + len(S2_swap) == n_old + n_new
-            e_swap = between(S1_swap, S2_swap)
-            scores[b] += abs(e_original - e_swap) / repeats
-            largest = max(largest, e_original, e_swap)
-    return scores, largest
+    e_original, swapped, largest = np.zeros((size, 2)), np.zeros((size, 2, swaps)), 0.0
+    for b, h, k in itertools.product(range(size), range(2), range(swaps)):
+        in_old = splits[0][b][h * half_old : (h + 1) * half_old].tolist()
+        in_new = splits[1][b][h * half_new : (h + 1) * half_new].tolist()
+        if sscd.strategy == "random":
+            order_old, order_new = (order[(b * 2 + h) * swaps + k] for order in orders)
+        else:
+            order_old = np.argsort(-distance.cdist(old, [new[in_new].mean(axis=0)])[:, 0], kind="stable")
+            order_new = np.argsort(-distance.cdist(new, [old[in_old].mean(axis=0)])[:, 0], kind="stable")
+        out_old = [i for i in order_old if i in in_old][:count]
+        out_new = [i for i in order_new if i in in_new][:count]
+        S1_swap = np.concatenate([old[[i for i in in_old if i not in out_old]], new[out_new]])
+        S2_swap = np.concatenate([new[[i for i in in_new if i not in out_new]], old[out_old]])
+        e_original[b, h], e_swap = between(old[in_old], new[in_new]), between(S1_swap, S2_swap)
+        swapped[b, h, k] = abs(e_original[b, h] - e_swap)
+        largest = max(largest, e_original[b, h], e_swap)
+    return e_original, swapped, largest
+
+
+def slow_interval(
+    score: float, full: float, sscd: SSCD, e_original: Floats, swapped: Floats, confidence: float, least: int
+) -> tuple[float, float]:
+    """The interval as the module's documentation derives it, one quantity after the other."""
+    swaps, splits = swapped.shape[2], len(swapped)
+    one, other = swapped[:, 0].mean(axis=1), swapped[:, 1].mean(axis=1)
+    noise = np.mean([np.var(row, ddof=1) for row in swapped.reshape(-1, swaps)]) if swaps > 1 else 0.0
+    # Swapping adds noise / swaps to the score of either half.
+    v_half = max(np.mean((one - other) ** 2) / 4 - 2 * noise / swaps / 4, 0)  # v / 2
+    v_common = np.var((one + other) / 2) - 2 * noise / swaps / 4
+    mean = (one.mean() + other.mean()) / 2
+    c = min(max(full / mean, 0.5), 1)
+    unrelated = min(max(2 * v_common / v_half - 1, 0), 1) if v_half else 0
+    factor = c**2 if c**2 <= 0.5 else 0.5 + unrelated * (c**2 - 0.5)
+    v_swapped = factor * 2 * v_half
+    linear_and_twice_quadratic = np.mean((e_original[:, 0] - e_original[:, 1]) ** 2) / 4
+    quadratic = np.var(e_original.mean(axis=1))
+    v_original = max(linear_and_twice_quadratic - quadratic, linear_and_twice_quadratic / 2)
+    at_half = np.mean((one - other) * (e_original[:, 0] - e_original[:, 1])) / 4
+    shrunk = np.sqrt(2 * factor * v_original / linear_and_twice_quadratic)
+    covariance = at_half * shrunk
+    variance = max(v_swapped + 2 * sscd.keep * covariance + sscd.keep**2 * v_original, 0)
+    part = min(max((v_swapped + sscd.keep * covariance) / variance, 0), 1) if variance else 0
+    slope = part * v_half / max(full, mean / 2)
+    variance += factor * noise / (sscd.repeats if sscd.strategy == "random" else 1)
+    q = stats.t.ppf(0.5 + confidence / 2, 1 / (1 / (least - 1) + 1 / splits))
+    if slope == 0:
+        return max(score - q * np.sqrt(variance), 0), score + q * np.sqrt(variance)
+    zero = score - variance / slope
+    root, step = np.sqrt(score - zero), q * np.sqrt(slope) / 2
+    return max(zero + max(root - step, 0) ** 2, 0), zero + (root + step) ** 2
 
 
 # The pieces
 
 
+@settings(max_examples=60)
 @given(
     st.tuples(st.integers(12, 40), st.integers(12, 40), st.integers(2, 6)),
     st.sampled_from(sorted(SLOW)),
     st.sampled_from(["random", "distance"]),
-    st.sampled_from([0.0, 0.1, 0.4, 0.75, 1.0]),
+    st.sampled_from([0.0, 0.04, 0.1, 0.4, 0.75, 1.0]),
     st.sampled_from([None, (300, 100), (100, 300)]),
     st.integers(0, 99),
 )
-def test_scores_are_those_of_the_resampled_rows(
+def test_distances_of_half_samples_are_those_of_their_rows(
     shape: tuple[int, int, int],
     metric: str,
     strategy: Strategy,
@@ -103,46 +133,52 @@ def test_scores_are_those_of_the_resampled_rows(
 ) -> None:
     old, new = two_sets(*shape, seed)
     sscd = SSCD(metric, strategy, rate, repeats=3, corpus_sizes=corpus_sizes)
-    fast = Resampler(old, new, sscd, "")(4, np.random.default_rng(seed))
-    slow, largest = slow_scores(old, new, sscd, 4, np.random.default_rng(seed))
-    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-9 * largest)
+    e_original, swapped = HalfSamples(old, new, sscd, "")(2, np.random.default_rng(seed))
+    slow_original, slow_swapped, largest = slow_halves(old, new, sscd, 2, np.random.default_rng(seed))
+    np.testing.assert_allclose(e_original, slow_original, rtol=0, atol=1e-9 * largest)
+    np.testing.assert_allclose(swapped, slow_swapped, rtol=0, atol=1e-9 * largest)
 
 
 @pytest.mark.parametrize("metric", sorted(SLOW))
 @pytest.mark.parametrize("strategy", ["random", "distance"])
-def test_scores_of_awkward_float32_rows_are_exact_to_1e_6(metric: str, strategy: Strategy) -> None:
+def test_distances_of_awkward_float32_rows_are_exact_to_1e_6(metric: str, strategy: Strategy) -> None:
     spread = np.where(np.arange(24) % 8 == 0, 100.0, 1.0)  # three dimensions a hundred times larger, all 50 spreads off
     old, new = (((rows + 50) * spread).astype(np.float32) for rows in two_sets(150, 1_200, 24))
     sscd = SSCD(metric, strategy, repeats=2)
-    fast = Resampler(old, new, sscd, "")(3, np.random.default_rng(0))
-    slow, largest = slow_scores(old, new, sscd, 3, np.random.default_rng(0))
-    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-6 * largest)
+    e_original, swapped = HalfSamples(old, new, sscd, "")(2, np.random.default_rng(0))
+    slow_original, slow_swapped, largest = slow_halves(old, new, sscd, 2, np.random.default_rng(0))
+    np.testing.assert_allclose(e_original, slow_original, rtol=0, atol=1e-6 * largest)
+    np.testing.assert_allclose(swapped, slow_swapped, rtol=0, atol=1e-6 * largest)
 
 
-@given(st.integers(1, 30), st.integers(1, 5), st.integers(0, 30), st.integers(0, 99))
-def test_copies_of_a_row_move_together(n: int, size: int, count: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), size)
-    order = rng.permuted(np.broadcast_to(np.arange(n), (size, n)), axis=1)
-    slow = [np.bincount(movers(o, times, count), minlength=n) for o, times in zip(order, drawn, strict=True)]
-    moved = np.zeros_like(order)
-    first_rows(drawn, order, count, moved)
-    assert moved.tolist() == np.array(slow).tolist()
+@pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "nearest"])
+def test_the_distance_of_all_usages_is_that_of_the_score(metric: str) -> None:
+    old, new = two_sets(15, 20, 6)
+    sscd = SSCD(metric)
+    assert HalfSamples(old, new, sscd, "").e_original() == pytest.approx(sscd.score(old, new).e_original, rel=1e-12)
 
 
-def test_as_many_rows_are_drawn_as_there_are_and_all_are_as_likely() -> None:
-    drawn = _draw(20, 500, np.random.default_rng(0))
-    assert drawn.shape == (500, 20)
-    assert (drawn.sum(axis=1) == 20).all()
-    assert stats.chisquare(drawn.sum(axis=0)).pvalue > 1e-3
-    assert drawn.var() == pytest.approx(19 / 20, rel=0.05)  # of a binomial count: drawn with replacement
+@given(st.integers(2, 30), st.integers(1, 5), st.integers(0, 99))
+def test_the_two_halves_of_a_split_share_no_row_and_leave_out_at_most_one(n: int, size: int, seed: int) -> None:
+    halves = _halves(n, size, np.random.default_rng(seed)).reshape(size, 2, n)
+    assert (halves.sum(axis=2) == n // 2).all()
+    assert halves.sum(axis=1).max() <= 1
+    assert ((halves == 0) | (halves == 1)).all()
+
+
+def test_all_pairs_of_rows_are_in_one_half_equally_often() -> None:
+    halves = _halves(7, 4_000, np.random.default_rng(0))
+    together = (halves.T @ halves)[np.triu_indices(7, 1)]
+    assert halves.sum(axis=0) == pytest.approx(np.full(7, 8_000 * 3 / 7), rel=0.03)
+    assert together == pytest.approx(np.full(21, 8_000 * 3 / 7 * 2 / 6), rel=0.1)
 
 
 @given(st.integers(1, 20), st.integers(1, 20), st.sampled_from(["float32", "float64"]), st.integers(0, 99))
 def test_rows_leave_from_the_farthest_to_the_resampled_centroid(n: int, m: int, dtype: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, other = rng.normal(size=(n, 4)).astype(dtype), rng.normal(size=(m, 4)).astype(dtype)
-    drawn = _draw(m, 3, rng)
+    drawn = _halves(m + 1, 3, rng)[:, :-1]
+    drawn[:, 0] = 1
     for order, times in zip(_farthest_first(rows, drawn, other), drawn, strict=True):
         centroid = np.repeat(other.astype(float), times, axis=0).mean(axis=0)
         distances = np.linalg.norm(rows.astype(float) - centroid, axis=1)
@@ -153,46 +189,41 @@ def test_rows_leave_from_the_farthest_to_the_resampled_centroid(n: int, m: int, 
 # The interval
 
 
-@settings(max_examples=20)
-@given(
-    st.tuples(st.integers(2, 20), st.integers(2, 20), st.integers(2, 5)),
-    st.sampled_from(["cosine", "euclidean", "kl", "apd", "dscd-cityblock"]),
-    st.sampled_from(["random", "distance"]),
-    st.sampled_from([0.0, 0.3, 0.6]),
-    st.integers(1, 40),
-    st.floats(0.01, 0.99),
-)
-def test_the_interval_contains_the_score_and_nothing_below_0(
-    shape: tuple[int, int, int], metric: str, strategy: Strategy, rate: float, resamples: int, confidence: float
-) -> None:
-    old, new = two_sets(*shape)
-    sscd = SSCD(metric, strategy, rate, repeats=4)
-    interval = bootstrap(old, new, sscd, resamples, confidence)
-    assert 0 <= interval.low <= sscd.score(old, new).score <= interval.high
-    assert interval.confidence == confidence
-
-
-def test_the_interval_of_one_resample_contains_the_score() -> None:
-    sscd = SSCD("cosine", repeats=2)
-    for seed in range(50):
-        old, new = two_sets(10, 10, 4, seed)
-        interval = bootstrap(old, new, sscd, resamples=1)
-        assert interval.low <= sscd.score(old, new).score <= interval.high
-
-
+@pytest.mark.parametrize("keep", [0.0, 0.25])
 @pytest.mark.parametrize("strategy", ["random", "distance"])
-@pytest.mark.parametrize("metric", ["cosine", "kl"])
-def test_the_interval_is_the_percentiles_moved_to_have_the_score_as_their_median(
-    metric: str, strategy: Strategy
+@pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "nearest"])
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_the_interval_is_the_one_derived(metric: str, strategy: Strategy, keep: float, shift: float) -> None:
+    old, new = two_sets(30, 21, 5, 0, shift)
+    sscd = SSCD(metric, strategy, 0.3, repeats=5, seed=3, keep=keep)
+    change = sscd.score(old, new, "plane")
+    e_original, swapped = HalfSamples(old, new, sscd, "plane")(26, generator(3, "bootstrap", "plane"))
+    full = change.score - keep * change.e_original
+    interval = bootstrap(old, new, sscd, resamples=51, confidence=0.9, word="plane")
+    wanted = slow_interval(change.score, full, sscd, e_original, swapped, 0.9, 21)
+    assert (interval.low, interval.high) == pytest.approx(wanted, rel=1e-9)
+    assert interval.bias == pytest.approx((swapped.mean(axis=2) + keep * e_original).mean() - change.score, rel=1e-9)
+    assert interval == bootstrap(old, new, sscd, 51, 0.9, "plane", change.score)
+
+
+@given(st.floats(0, 5), st.floats(0, 3), st.floats(0, 3), st.floats(0.1, 20))
+def test_limits_lie_on_both_sides_of_the_score_and_farther_for_more_confidence(
+    score: float, variance: float, slope: float, q: float
 ) -> None:
-    old, new = two_sets(30, 20, 5)
-    sscd = SSCD(metric, strategy, repeats=5, seed=3)
-    scores = np.sort(Resampler(old, new, sscd, "plane")(101, generator(3, "bootstrap", "plane")))
-    interval = bootstrap(old, new, sscd, resamples=101, confidence=0.9, word="plane")
-    score = sscd.score(old, new, "plane").score
-    assert interval.bias == pytest.approx(scores[50] - score, rel=1e-9)
-    assert interval.low == pytest.approx(max(scores[5] - interval.bias, 0), rel=1e-9)
-    assert interval.high == pytest.approx(scores[95] - interval.bias, rel=1e-9)
+    low, high = _limits(score, variance, slope, q)
+    rounding = 1e-9 * (1 + score + q**2 * slope + q * variance)
+    assert low <= score + rounding
+    assert high >= score - rounding
+    lower, higher = _limits(score, variance, slope, 2 * q)
+    assert lower <= low + rounding
+    assert higher >= high - rounding
+
+
+def test_limits_are_symmetric_where_the_variance_does_not_grow_and_else_reach_farther_up() -> None:
+    low, high = _limits(1.0, 0.04, 1e-12, 2.0)
+    assert (low, high) == pytest.approx((0.6, 1.4), rel=1e-5)
+    low, high = _limits(1.0, 0.04, 0.04, 2.0)
+    assert high - 1 > 1.2 * (1 - low)
 
 
 def test_a_rate_of_0_has_a_score_of_0_without_doubt() -> None:
@@ -210,6 +241,59 @@ def test_more_confidence_takes_a_wider_interval() -> None:
 def test_more_occurrences_make_a_narrower_interval(metric: str) -> None:
     few, many = (bootstrap(*two_sets(n, n, 8), SSCD(metric, repeats=5), resamples=60) for n in (40, 1_000))
     assert many.high - many.low < 0.5 * (few.high - few.low)
+
+
+def spread_and_coverage(sscd: SSCD, sets: int, draw: Callable[[np.random.Generator], tuple[Matrix, Matrix]]) -> Floats:
+    """The mean width over the true spread, 2 * 1.96 standard deviations of the score, and the coverage of its mean."""
+    rng, found = np.random.default_rng(0), []
+    for seed in range(sets):
+        old, new = draw(rng)
+        once = replace(sscd, metric=compared_once(get(sscd.metric), old, new), seed=seed)
+        score = once.score(old, new).score
+        interval = bootstrap(old, new, once, resamples=60, score=score)
+        found.append((score, interval.low, interval.high))
+    scores, low, high = np.array(found).T
+    covered = (low <= scores.mean()) & (scores.mean() <= high)
+    return np.array([(high - low).mean() / (2 * 1.96 * scores.std(ddof=1)), covered.mean()])
+
+
+def centred(
+    n_old: int, n_new: int, spread: Floats, shift: float = 0.0
+) -> Callable[[np.random.Generator], tuple[Matrix, Matrix]]:
+    """Draws of two sets from one centred distribution; with a shift, from two."""
+    d = len(spread)
+    moved = shift * spread * (np.arange(d) % 4 == 0)
+    return lambda rng: (rng.normal(size=(n_old, d)) * spread, rng.normal(size=(n_new, d)) * spread + moved)
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.25])
+@pytest.mark.parametrize(
+    ("n_old", "n_new", "spread"),
+    [(20, 20, np.ones(16)), (24, 24, 1 / np.sqrt(np.arange(1, 25))), (20, 60, np.ones(32))],
+    ids=["isotropic", "anisotropic", "of two sizes"],
+)
+def test_without_change_the_interval_of_nearest_is_as_wide_as_the_score_varies(
+    n_old: int, n_new: int, spread: Floats, keep: float
+) -> None:
+    sscd = SSCD("nearest", rate=0.3, repeats=20, keep=keep)
+    width, coverage = spread_and_coverage(sscd, 250, centred(n_old, n_new, spread))
+    assert 0.8 < width < 1.4
+    assert 0.93 <= coverage <= 0.99
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "apd", "dscd-cityblock"])
+def test_without_change_the_interval_of_other_metrics_is_as_wide_as_the_score_varies(metric: str) -> None:
+    width, coverage = spread_and_coverage(SSCD(metric, rate=0.3), 250, centred(40, 40, np.ones(16)))
+    assert 0.8 < width < 1.4
+    assert coverage >= 0.93
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.25])
+def test_the_interval_of_a_changed_word_is_as_wide_as_the_score_varies(keep: float) -> None:
+    sscd = SSCD("nearest", rate=0.3, keep=keep)
+    width, coverage = spread_and_coverage(sscd, 150, centred(30, 30, np.ones(32), 1.0))
+    assert 0.8 < width < 1.4
+    assert coverage >= 0.92
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])

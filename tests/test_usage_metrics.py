@@ -15,8 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, register, search_rate, sweep
-from lexshift._bootstrap import Resampler
+from lexshift import SSCD, Metric, UserError, _bootstrap, bootstrap, permutation_test, register, search_rate, sweep
+from lexshift._bootstrap import SWAPS_OF_USAGES, HalfSamples
 from lexshift._streams import generator
 from lexshift._typing import Array, Floats, Matrix
 from lexshift.distance import get, nearest
@@ -200,8 +200,9 @@ def test_a_usage_metric_of_ones_own_is_tested_as_the_same_distance_of_gaussians(
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_usage_metric_of_ones_own_has_the_interval_of_the_same_distance_of_gaussians(
-    own: str | Metric, strategy: Strategy
+    own: str | Metric, strategy: Strategy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(_bootstrap, "SWAPS", SWAPS_OF_USAGES)
     old, new = sets(20, 26, 4)
     ours, theirs = (
         bootstrap(old, new, SSCD(metric, strategy, repeats=1, keep=0.2), 60, word="plane")
@@ -276,9 +277,11 @@ def test_a_usage_metric_gets_the_rows_and_the_sides_as_it_is_promised() -> None:
     seen.clear()
     bootstrap(old, new, SSCD(metric), 30)
     resampled = np.concatenate(seen)
-    assert np.abs(resampled).max() > 1
-    assert (np.abs(resampled).sum(axis=1) >= 21).sum() >= 60  # e_original and e_swap of each, copies counted
-    assert ((resampled > 0).any(axis=1) & (resampled < 0).any(axis=1)).all()
+    halves = resampled[(resampled == 0).any(axis=1)]
+    assert len(halves) == 30 * (1 + SWAPS_OF_USAGES)  # e_original and e_swap of each
+    assert set(np.unique(halves)) == {-1, 0, 1}
+    assert ((halves == 1).sum(axis=1) == 6).all()
+    assert ((halves == -1).sum(axis=1) == 4).all()
 
 
 # The permutation test
@@ -360,63 +363,55 @@ def test_the_test_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
 # The bootstrap
 
 
-def movers(order: Array, drawn: Array, count: int) -> list[int]:
-    """The rows that move, once for each copy: whole occurrences in turn, until there are count of them."""
-    moved: list[int] = []
-    for i in order[drawn[order] > 0]:
-        if len(moved) >= count:
-            break
-        moved += [int(i)] * int(drawn[i])
-    return moved
-
-
-def slow_scores(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator) -> Floats:
-    """Scores of resamples built row by row, from the same draws; one swap of each."""
-    n_old, n_new = len(old), len(new)
-    count = swap_count(n_old, n_new, sscd.rate)
-    drawn_old, drawn_new = (rng.multinomial(n, np.full(n, 1 / n), size) for n in (n_old, n_new))
+def slow_halves(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """e_original and |e_original - e_swap| of half-samples built row by row, from the same draws."""
+    sets_of_rows, swaps = (old, new), SWAPS_OF_USAGES if sscd.strategy == "random" else 1
+    splits = [rng.permuted(np.broadcast_to(np.arange(len(x)), (size, len(x))), axis=1) for x in sets_of_rows]
     if sscd.strategy == "random":
-        in_turn = [rng.permuted(np.broadcast_to(np.arange(n), (size, n)), axis=1) for n in (n_old, n_new)]
-    scores = np.zeros(size)
-    for b in range(size):
-        in_old, in_new = np.repeat(np.arange(n_old), drawn_old[b]), np.repeat(np.arange(n_new), drawn_new[b])
+        orders = [
+            rng.permuted(np.broadcast_to(np.arange(len(x)), (size * 2 * swaps, len(x))), axis=1) for x in sets_of_rows
+        ]
+    half = len(old) // 2, len(new) // 2
+    count = swap_count(*half, sscd.rate)
+    if swap_count(len(old), len(new), sscd.rate):
+        count = max(count, 1)
+    e_original, swapped = np.zeros((size, 2)), np.zeros((size, 2, swaps))
+    for b, h, k in itertools.product(range(size), range(2), range(swaps)):
+        inside = [splits[i][b][h * half[i] : (h + 1) * half[i]].tolist() for i in range(2)]
         if sscd.strategy == "random":
-            order_old, order_new = in_turn[0][b], in_turn[1][b]
+            in_turn = [order[(b * 2 + h) * swaps + k] for order in orders]
         else:
-            order_old = np.argsort(-cdist(old, [new[in_new].mean(axis=0)])[:, 0], kind="stable")
-            order_new = np.argsort(-cdist(new, [old[in_old].mean(axis=0)])[:, 0], kind="stable")
-        out_old, out_new = movers(order_old, drawn_old[b], count), movers(order_new, drawn_new[b], count)
-        S1_swap = np.concatenate([old[in_old[~np.isin(in_old, out_old)]], new[out_new]])
-        S2_swap = np.concatenate([new[in_new[~np.isin(in_new, out_new)]], old[out_old]])
-        e_original, e_swap = slow_nearest(old[in_old], new[in_new]), slow_nearest(S1_swap, S2_swap)
-        scores[b] = abs(e_original - e_swap) + sscd.keep * e_original
-    return scores
+            centroids = new[inside[1]].mean(axis=0), old[inside[0]].mean(axis=0)
+            in_turn = [
+                np.argsort(-cdist(rows, [centroid])[:, 0], kind="stable")
+                for rows, centroid in zip(sets_of_rows, centroids, strict=True)
+            ]
+        out = [[row for row in in_turn[i] if row in inside[i]][:count] for i in range(2)]
+        stay = [[row for row in inside[i] if row not in out[i]] for i in range(2)]
+        e_original[b, h] = slow_nearest(old[inside[0]], new[inside[1]])
+        S1_swap, S2_swap = (
+            np.concatenate([old[stay[0]], new[out[1]]]),
+            np.concatenate([new[stay[1]], old[out[0]]]),
+        )
+        swapped[b, h, k] = abs(e_original[b, h] - slow_nearest(S1_swap, S2_swap))
+    return e_original, swapped
 
 
 @given(
-    st.tuples(st.integers(3, 40), st.integers(3, 40), st.integers(2, 6)),
+    st.tuples(st.integers(4, 40), st.integers(4, 40), st.integers(2, 6)),
     st.sampled_from(STRATEGIES),
     st.sampled_from([0.0, 0.1, 0.4, 0.75, 1.0]),
-    st.sampled_from([0.0, 0.25, 1.0]),
     st.integers(0, 99),
 )
-def test_resampled_scores_of_nearest_are_those_of_the_resampled_rows(
-    shape: tuple[int, int, int], strategy: Strategy, rate: float, keep: float, seed: int
+def test_distances_of_half_samples_of_nearest_are_those_of_their_rows(
+    shape: tuple[int, int, int], strategy: Strategy, rate: float, seed: int
 ) -> None:
     old, new = sets(*shape, seed)
-    sscd = SSCD("nearest", strategy, rate, keep=keep)
-    found = Resampler(old, new, sscd, "")(4, np.random.default_rng(seed))
-    assert_allclose(found, slow_scores(old, new, sscd, 4, np.random.default_rng(seed)), rtol=1e-8, atol=1e-11)
-
-
-@pytest.mark.parametrize("keep", [0.0, 0.25])
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_interval_of_nearest_contains_the_score(strategy: Strategy, keep: float) -> None:
-    for seed in range(4):
-        old, new = sets(25, 30, 5, seed)
-        sscd = SSCD("nearest", strategy, 0.3, keep=keep)
-        interval = bootstrap(old, new, sscd, 100)
-        assert 0 <= interval.low < sscd.score(old, new).score < interval.high
+    sscd = SSCD("nearest", strategy, rate)
+    e_original, swapped = HalfSamples(old, new, sscd, "")(2, np.random.default_rng(seed))
+    slow_original, slow_swapped = slow_halves(old, new, sscd, 2, np.random.default_rng(seed))
+    assert_allclose(e_original, slow_original, rtol=1e-8, atol=1e-11)
+    assert_allclose(swapped, slow_swapped, rtol=1e-8, atol=1e-11)
 
 
 def test_the_interval_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
@@ -470,27 +465,13 @@ def test_a_share_that_is_none_is_refused_by_name(keep: Any) -> None:
     assert repr(keep) in str(caught.value)
 
 
-@pytest.mark.parametrize("metric", ["kl", "cosine", "apd"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_resampled_scores_keep_their_share_of_the_resampled_e_original(metric: str, strategy: Strategy) -> None:
-    old, new = sets(30, 24, 4)
-    plain, kept = (
-        Resampler(old, new, SSCD(metric, strategy, 0.4, 3, keep=keep), "")(8, np.random.default_rng(1))
-        for keep in (0.0, 0.3)
-    )
-    rng = np.random.default_rng(1)
-    drawn_old, drawn_new = (rng.multinomial(n, np.full(n, 1 / n), 8) for n in (30, 24))
-    e_original = [
-        sweep(np.repeat(old, a, axis=0), np.repeat(new, b, axis=0), [metric]).e_original[0]
-        for a, b in zip(drawn_old, drawn_new, strict=True)
-    ]
-    assert_allclose(kept - plain, 0.3 * np.array(e_original), rtol=1e-7)
-
-
 @pytest.mark.parametrize("metric", ["kl", "cosine", "nearest"])
 def test_the_interval_is_that_of_the_score_with_what_is_kept(metric: str) -> None:
     old, new = sets(40, 36, 5, 2)
-    kept = SSCD(metric, rate=0.4, repeats=5, keep=0.5)
-    interval, plain = bootstrap(old, new, kept, 100), bootstrap(old, new, SSCD(metric, rate=0.4, repeats=5), 100)
-    assert interval.low < kept.score(old, new).score < interval.high
-    assert interval.high > plain.high
+    kept, plain = SSCD(metric, rate=0.4, repeats=5, keep=0.5), SSCD(metric, rate=0.4, repeats=5)
+    interval, without = bootstrap(old, new, kept, 100), bootstrap(old, new, plain, 100)
+    e_original, _ = HalfSamples(old, new, plain, "")(50, generator(0, "bootstrap"))
+    e_of_all = plain.score(old, new).e_original
+    assert interval.bias - without.bias == pytest.approx(0.5 * (e_original.mean() - e_of_all), rel=1e-9)
+    assert interval.low > without.low
+    assert interval.high > without.high
