@@ -270,7 +270,7 @@ def test_sentences_longer_than_the_window_are_marked_by_workers_too() -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     from lexshift.encode import as_encoder
 
-    options = {"layers": "last", "device": "cpu", "window": 12}
+    options: dict[str, Any] = {"layers": "last", "device": "cpu", "window": 12}
     folder = str(tiny_models.folder("bert"))
     work = pieces(4)
     same_vectors(RayEngine(workers=1), as_encoder(folder, **options), folder, options, work)

@@ -25,7 +25,7 @@ import lexshift
 from lexshift import Siblings, UserError, embed
 from lexshift._contents import gather
 from lexshift._typing import Matrix
-from lexshift.corpus import Reading, Targets
+from lexshift.corpus import Targets
 from lexshift.embedding import _Job
 
 Row: TypeAlias = tuple[str, str, str, int, str | None, str, int, int]
@@ -740,7 +740,7 @@ class Counted(str):
 def test_leaving_out_words_takes_a_time_that_grows_with_their_number_only() -> None:
     words = [Counted(f"word{i}") for i in range(2000)]
     targets = Targets({word: (word,) for word in words}, "word")
-    job = _Job({}, None, targets, Reading(), None, 0, "skip", Toy(), {}, Heard())
+    job = _Job({}, None, targets, {}, None, 0, "skip", Toy(), {}, Heard())
     found: Any = SimpleNamespace(found=np.arange(2000) % 10 == 0)
     Counted.compared = 0
     present = job._present(targets, {"old": found}, None)

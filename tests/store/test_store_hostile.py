@@ -250,6 +250,13 @@ def test_a_plan_that_could_have_been_written_is_accepted() -> None:
     plan = {"fingerprint": "0" * 64, "words": "1" * 64, "work": "2" * 64, "added to": None, "settings": settings}
     check_plan({**plan, "corpora": {"old": "x"}})
     check_plan({**plan, "corpora": {}, "added to": "f" * 64})
-    for wrong in ({"fingerprint": "0" * 63}, {"work": None}, {"added to": "x"}, {"corpora": []}, {"settings": {}}):
+    faults: list[dict[str, Any]] = [
+        {"fingerprint": "0" * 63},
+        {"work": None},
+        {"added to": "x"},
+        {"corpora": []},
+        {"settings": {}},
+    ]
+    for wrong in faults:
         with pytest.raises((ValueError, KeyError)):
             check_plan({**plan, "corpora": {}, **wrong})
