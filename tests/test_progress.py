@@ -369,3 +369,10 @@ def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_fails(cell: C
     with pytest.raises(ZeroDivisionError):
         fail()
     assert not MOVING.search(cell.pictures[-1])
+
+
+def test_a_warning_is_printed_without_the_head_of_a_note(terminal: Screen) -> None:
+    progress.note("read two files")
+    progress.note("warning: the text is German")
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
+    assert shown.splitlines() == ["note: read two files", "warning: the text is German"]

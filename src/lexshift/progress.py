@@ -18,6 +18,7 @@ from lexshift.monitor import Monitor, Silent
 
 err = SafeConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 _WIDE = 120  # columns of a terminal that has room for all
+_WARNING = "warning: "
 _PAUSE = 0.2  # seconds between two pictures in a notebook
 
 
@@ -102,8 +103,9 @@ class Bars:
 
 
 def note(text: str) -> None:
-    """Print something worth knowing, in one line."""
-    err.print(Text("note: ", "yellow").append(visible(text, one_line=True), "default"))
+    """Print a note or a warning, in one line; the text of a warning begins with "warning: "."""
+    head = _WARNING if text.startswith(_WARNING) else "note: "
+    err.print(Text(head, "yellow").append(visible(text.removeprefix(_WARNING), one_line=True), "default"))
 
 
 class NotebookBars:
