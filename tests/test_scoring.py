@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -14,10 +15,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, scoring, search_rate
 from lexshift._bootstrap import first_rows, swap_moments
+from lexshift._settings import digest
 from lexshift._typing import Floats, Matrix, Pairs
 from lexshift.distance.metric import get
 from lexshift.monitor import Silent
+from lexshift.scale.kept import Kept
+from lexshift.scale.scored import _plain, as_table, score_all
 from lexshift.scoring import Scores, WordScore, score
+from lexshift.significance import Interval
 from lexshift.sscd import Change
 from lexshift.swap import Strategy
 
@@ -208,6 +213,26 @@ def test_the_monitor_hears_of_every_word_until_all_are_done(n: int) -> None:
     assert ear.told[0] == ("stage", "scoring", n, "words")
     assert ear.told[1:] == [("advance", done, done) for done in range(1, n + 1)]
     assert ear.threads == {threading.get_ident()}
+
+
+# Scores that are kept
+
+
+def test_scores_kept_by_an_earlier_method_are_not_taken_over(tmp_path: Path) -> None:
+    words, sscd = some_words(3), SSCD("cosine", repeats=2)
+
+    def run(kept: Kept) -> dict[str, Interval]:
+        scores = score_all(words, sscd, 0.4, 20, 10, 0.95, 0.05, kept, "vectors", Silent())
+        return {word: found.interval for word, found in scores.words.items()}
+
+    fresh = run(Kept(tmp_path / "fresh"))
+    assert run(Kept(tmp_path / "fresh")) == fresh
+    stale = Kept(tmp_path / "stale")
+    wrong = {
+        word: replace(found, interval=Interval(8, 9, 0.95, 0)) for word, found in scored(words, sscd).words.items()
+    }
+    stale.put(digest(["scores", "vectors", _plain(sscd), 20, 10, 0.95, list(words)]), as_table(wrong))
+    assert run(stale) == fresh
 
 
 # The kernels of the bootstrap

@@ -105,7 +105,7 @@ def compare(
         Maximum number of permutations per word; no p is below 1 / (permutations + 1). "auto" draws as many as the
         number of words requires, up to 100,000, and approximates p where these are not enough.
     resamples : int
-        Of the bootstrap, for the 95 % intervals.
+        Number of random half-samples for the 95 % intervals.
     out : path, optional
         A folder for the store of vectors, the scores and the page. Run again with it, and what was embedded is not
         embedded again. Without it nothing is kept once the result is gone.

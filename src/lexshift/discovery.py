@@ -111,7 +111,7 @@ def discover(
     permutations : int or "auto"
         As for :func:`lexshift.compare`.
     resamples : int
-        Of the bootstrap, for the 95 % intervals.
+        Number of random half-samples for the 95 % intervals.
     out : path, optional
         A folder for the store of vectors, the scores and the page. A run that was stopped goes on where it was.
     engine : "local" or "ray"

@@ -2,8 +2,8 @@
 
 The permutation test asks how often a random split of all occurrences into two sets of the same sizes gives a distance
 as large as e_original. The sums of a split are a matrix product, so a thousand splits are one product: (splits, rows)
-times (rows, d). The bootstrap asks how much the change score would vary had other occurrences been sampled, and uses
-the same product with the number of times that each row was drawn.
+times (rows, d). The interval tells how much the change score would vary had other occurrences been sampled: it is
+estimated from random half-samples (``lexshift._bootstrap`` has the derivation), whose sums are the same product.
 """
 
 from __future__ import annotations

@@ -54,7 +54,9 @@ def command(
         float, typer.Option(help="The share of the distance that is kept in the score.", rich_help_panel=_SCORES)
     ] = 0.0,
     permutations: options.Permutations = "auto",
-    resamples: Annotated[int, typer.Option(help="For the 95 % intervals.", rich_help_panel=_SCORES)] = 100,
+    resamples: Annotated[
+        int, typer.Option(help="Number of half-samples for the 95 % intervals.", rich_help_panel=_SCORES)
+    ] = 100,
     match: options.Match = "word",
     reading: options.Reading,
     date_column: options.DateColumn = None,

@@ -62,7 +62,9 @@ def command(
     scoring: options.Scoring,
     keep: options.Keep = None,
     permutations: options.Permutations = "auto",
-    resamples: Annotated[int, typer.Option(help="For the 95 % intervals.", rich_help_panel=_SCORES)] = 1_000,
+    resamples: Annotated[
+        int, typer.Option(help="Number of half-samples for the 95 % intervals.", rich_help_panel=_SCORES)
+    ] = 1_000,
     match: options.Match = "word",
     reading: options.Reading,
     encoder: options.Vectors,

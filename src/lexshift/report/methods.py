@@ -135,8 +135,9 @@ def _significance(result: Result) -> str:
         f"reassignments where there are fewer than 1,000, else up to {most:,}).{tail} The false "
         f"discovery rate over the {tested} tested words was controlled after Benjamini and Hochberg; words with q ≤ "
         f"{settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap intervals "
-        f"from {settings['resamples']:,} resamples of the occurrences. Words with fewer than {settings['min_usages']} "
-        f"occurrences in a corpus were not scored. The random seed was {settings['seed']}."
+        f"from {settings['resamples']:,} resamples of the occurrences (random half-samples without replacement). Words "
+        f"with fewer than {settings['min_usages']} occurrences in a corpus were not scored. The random seed was "
+        f"{settings['seed']}."
     )
 
 

@@ -23,6 +23,7 @@ from lexshift.sscd import SSCD, Change
 CURVE = 100
 """Words that the curve over the swap rate is drawn from."""
 _TOGETHER = 64  # words whose scores are kept in one file
+_METHOD = "tested scores with intervals from half-samples"  # in every key: scores of another method are not taken over
 
 
 def score_all(
@@ -49,7 +50,7 @@ def score_all(
     monitor.stage("scoring", len(names), "words")
     for begin in range(0, len(names), _TOGETHER):
         together = names[begin : begin + _TOGETHER]
-        file = digest(["tested scores", *key, together])
+        file = digest([_METHOD, *key, together])
         table = kept.get(file)
         if table is None:
             made = for_each(

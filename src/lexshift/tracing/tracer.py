@@ -82,7 +82,7 @@ def trace(
     permutations : int or "auto"
         As for :func:`lexshift.compare`, of the tests of steps, change points and seasons.
     resamples : int
-        Of the bootstrap, for the 95 % intervals.
+        Number of random half-samples for the 95 % intervals.
     out : path, optional
         A folder for the store of vectors, the tables and the page, as for :func:`lexshift.compare`.
     labels : list of str, optional
