@@ -187,3 +187,42 @@ def test_a_narrow_page_does_not_scroll_sideways(browser: Browser, file: Path) ->
     expect(page.locator("#word .chart svg")).to_have_count(2)
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     page.close()
+
+
+def test_words_can_be_filtered_and_sorted(page: Page, found: Trace) -> None:
+    words = page.locator("#ranking tbody tr:visible th")
+    listed = found.words["word"].tolist()
+    expect(words).to_have_text(listed)
+    expect(page.locator("#shown")).to_have_text("3 of 3")
+    page.locator("#filter").fill(" Rea ")
+    expect(words).to_have_text(["bread"])
+    expect(page.locator("#shown")).to_have_text("1 of 3")
+    page.locator("#filter").fill("")
+    header = page.locator("#ranking thead th[data-key=word]")
+    header.get_by_role("button").click()
+    expect(words).to_have_text(sorted(listed))
+    expect(header).to_have_attribute("aria-sort", "ascending")
+    header.get_by_role("button").click()
+    expect(words).to_have_text(sorted(listed, reverse=True))
+    scores = found.words.set_index("word")["score"].sort_values(ascending=False)  # words without a score last
+    page.locator("#ranking thead th[data-key=score]").get_by_role("button").click()
+    expect(words).to_have_text(scores.index.tolist())
+    page.locator("#ranking tbody tr", has_text="bread").click()
+    expect(page.locator("#word h2")).to_have_text("bread")
+    expect(page.locator("#ranking tr.chosen")).to_contain_text("bread")
+
+
+def test_a_chart_can_be_saved_as_svg(page: Page) -> None:
+    with page.expect_download() as saved:
+        page.locator("#word .chart .save").first.click()
+    assert saved.value.suggested_filename == "Change of mouse against the first period.svg"
+    assert "<svg" in Path(saved.value.path()).read_text("utf-8")
+
+
+def test_a_word_chosen_on_a_narrow_page_comes_into_view(browser: Browser, file: Path) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 400}, reduced_motion="reduce")
+    page.goto(file.as_uri())
+    page.locator("#ranking tbody tr", has_text="bread").get_by_role("link").click()
+    expect(page.locator("#word h2")).to_have_text("bread")
+    expect(page.locator("#word h2")).to_be_in_viewport()
+    page.close()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from lexshift.result import Result
 
-SCRIPTS = ("dom.js", "charts.js", "overview.js", "rows.js", "table.js", "details.js", "word.js", "main.js")
+SCRIPTS = ("base.js", "dom.js", "charts.js", "overview.js", "rows.js", "table.js", "details.js", "word.js", "main.js")
 _ROWS = 200  # of the table that needs no script
 _ESCAPES: dict[str, str | int | None] = {
     "<": "\\u003c",

@@ -19,6 +19,7 @@ from lexshift.tracing.tables import SEASONAL, reported
 if TYPE_CHECKING:
     from lexshift.tracing.outcome import Trace
 
+SCRIPTS = ("base.js", "charts.js", "trace.js")
 _SENTENCES = 20_000  # on the whole page
 _MOST, _LEAST = 12, 2  # for each word and period
 _BEFORE, _AFTER = 140, 160  # characters of a sentence around the word
@@ -36,7 +37,7 @@ def write_trace(result: Trace, path: Path) -> Path:
 
 def render(result: Trace) -> str:
     """The page of a trace."""
-    script, style = '"use strict";\n{\n' + asset("trace.js") + "}\n", asset("trace.css")
+    script, style = '"use strict";\n{\n' + "".join(map(asset, SCRIPTS)) + "}\n", asset("trace.css")
     policy = [
         "default-src 'none'",
         f"script-src '{source_hash(script)}'",

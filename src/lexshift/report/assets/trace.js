@@ -1,49 +1,10 @@
-// Building the page: text is always put in as text.
-const data = JSON.parse(document.getElementById("data").textContent);
-const SVG = "http://www.w3.org/2000/svg";
+// The page of a trace: a table of words, and for the chosen word its changes, its season and its sentences.
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-function fill(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children.filter((child) => child !== null && child !== undefined));
-  return node;
-}
-const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
-const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
-const text = (x, y, words, attributes = {}) => svg("text", { x, y, ...attributes }, words);
-const bdi = (words) => el("bdi", {}, words);
-
-function digits(value) {
-  const size = Math.abs(value);
-  if (!size) return "0";
-  if (size < 1e-4 || size >= 1e9) return value.toExponential(2);
-  return value.toFixed(Math.max(0, 2 - Math.floor(Math.log10(size))));
-}
-const chance = (value) => (value >= 0.001 ? value.toFixed(3) : value >= 1e-5 ? value.toFixed(5).replace(/0+$/, "") : value.toExponential(0));
-const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
-
-function ticks(to, about) {
-  const rough = (to || 1) / about;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
-  const found = [];
-  for (let k = 0; k * step <= to * 1.0001; k++) found.push(Number((k * step).toPrecision(12)));
-  return found;
-}
-
-// draw(width) answers with an svg; it is called again when the frame is wider or narrower.
-function chart(title, draw) {
+// A chart in a frame of its own.
+function framed(title, draw) {
   const frame = el("div", { class: "chart" });
-  let drawn = 0;
-  new ResizeObserver(() => {
-    const width = Math.round(frame.clientWidth);
-    if (!width || width === drawn) return;
-    drawn = width;
-    const picture = draw(width);
-    picture.setAttribute("role", "img");
-    picture.setAttribute("aria-label", title);
-    frame.replaceChildren(picture);
-  }).observe(frame);
+  chart(frame, title, draw);
   return frame;
 }
 
@@ -57,7 +18,7 @@ function frameOf(word, steps, width, height, marked) {
   const longest = Math.max(...data.periods.map((label) => [...label].length));
   const every = Math.max(1, Math.ceil((n * (longest * 6.4 + 10)) / (box.right - box.left)));
   const parts = [svg("g", { class: "axis" },
-    ...ticks(most, 4).flatMap((v) => [
+    ...ticks(0, most, 4).flatMap((v) => [
       svg("line", { x1: box.left, x2: box.right, y1: y(v), y2: y(v) }),
       text(box.left - 6, y(v) + 4, String(v), { "text-anchor": "end" })]),
     ...data.periods.flatMap((label, i) => (i % every ? [] : [text(x(i), box.bottom + 17, label, { "text-anchor": "middle" })])))];
@@ -68,8 +29,6 @@ function frameOf(word, steps, width, height, marked) {
   }
   return { box, x, y, parts };
 }
-
-const picture = (width, height, parts) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ...parts);
 
 const stepTitle = (step) => svg("title", {}, `${data.periods[step[0]]} to ${data.periods[step[1]]}: ${digits(step[2])} (${digits(step[3])} to ${digits(step[4])}), p ${chance(step[5])}, q ${chance(step[6])}`);
 
@@ -88,7 +47,7 @@ function fromFirst(word) {
       parts.push(svg("line", { class: "whisker", x1: x(s[1]), x2: x(s[1]), y1: y(s[3]), y2: y(s[4]) }),
         svg("circle", { class: s[6] <= data.alpha ? "dot first" : "dot first low", cx: x(s[1]), cy: y(s[2]), r: 4 }, stepTitle(s)));
     }
-    return picture(width, height, parts);
+    return picture(width, height, ...parts);
   };
 }
 
@@ -102,7 +61,7 @@ function betweenNeighbours(word) {
       parts.push(svg("rect", { class: s[6] <= data.alpha ? "bar" : "bar low", x: cx - half, width: 2 * half, y: y(s[2]), height: box.bottom - y(s[2]) }, stepTitle(s)),
         svg("line", { class: "whisker", x1: cx, x2: cx, y1: y(s[3]), y2: y(s[4]) }));
     }
-    return picture(width, height, parts);
+    return picture(width, height, ...parts);
   };
 }
 
@@ -121,7 +80,7 @@ function months(profile) {
       const half = ((box.right - box.left) / 12) * 0.35;
       parts.push(svg("rect", { class: "bar", x: x(i) - half, width: 2 * half, y: value > 0 ? middle - size : middle, height: size }));
     });
-    return picture(width, height, parts);
+    return picture(width, height, ...parts);
   };
 }
 
@@ -151,37 +110,83 @@ function showWord(word) {
     const when = word.changes.length ? [...begins, "."] : [none];
     parts.push(el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
       ` over the periods (p = ${chance(word.p)}, q = ${chance(word.q)}).`, ...when));
-    parts.push(el("h3", {}, "Against the first period"), chart(`Change of ${word.word} against the first period`, fromFirst(word)));
-    parts.push(el("h3", {}, "From each period to the next"), chart(`Change of ${word.word} from each period to the next`, betweenNeighbours(word)));
+    parts.push(el("h3", {}, "Against the first period"), framed(`Change of ${word.word} against the first period`, fromFirst(word)));
+    parts.push(el("h3", {}, "From each period to the next"), framed(`Change of ${word.word} from each period to the next`, betweenNeighbours(word)));
   }
   if (word.season) {
     const { seasonal, p, q, strength, profile } = word.season;
     parts.push(el("h3", {}, "Over the year"), el("p", { class: "hint" },
       `${seasonal ? "Seasonal" : "No season"}: p = ${chance(p)}, q = ${chance(q)}, likeness of the same months of different years ${digits(strength)}.`));
-    if (seasonal) parts.push(chart(`Season of ${word.word}`, months(profile)));
+    if (seasonal) parts.push(framed(`Season of ${word.word}`, months(profile)));
   }
   parts.push(el("h3", {}, "Sentences most typical of each period"), sentencesOf(word));
   article.replaceChildren(...parts);
 }
 
-const rows = [...document.querySelectorAll("#ranking tbody tr")];
-function choose(index) {
-  rows.forEach((row, i) => {
-    row.classList.toggle("chosen", i === index);
-    if (i === index) row.querySelector("a").setAttribute("aria-current", "true");
-    else row.querySelector("a").removeAttribute("aria-current");
+const table = document.getElementById("ranking");
+const rows = [...table.tBodies[0].rows];
+const indexOf = (row) => Number(row.dataset.index);
+
+const verdictOrder = { changed: 0, stable: 1, "too few": 2 };
+const KEYS = {
+  word: (w) => w.word, score: (w) => w.first?.at(-1)?.[2], verdict: (w) => verdictOrder[w.verdict] + (w.q ?? 0) / 2,
+  changes: (w) => w.changes?.[0], season: (w) => w.season?.q,
+};
+const collator = new Intl.Collator();
+
+function sortBy(header) {
+  const key = header.dataset.key;
+  const before = header.getAttribute("aria-sort");
+  const down = before ? before === "ascending" : key === "score";
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  header.setAttribute("aria-sort", down ? "descending" : "ascending");
+  const compare = key === "word" ? collator.compare : (a, b) => a - b;
+  // Words without a value come last in both directions.
+  rows.sort((a, b) => {
+    const [x, y] = [a, b].map((row) => KEYS[key](data.words[indexOf(row)]));
+    if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
+    return (down ? -1 : 1) * compare(x, y);
   });
+  table.tBodies[0].append(...rows);
+}
+for (const header of table.tHead.rows[0].cells) {
+  const button = el("button", { type: "button" }, ...header.childNodes);
+  button.addEventListener("click", () => sortBy(header));
+  header.replaceChildren(button);
+}
+
+const filter = document.getElementById("filter");
+function applyFilter() {
+  const wanted = filter.value.trim().toLocaleLowerCase();
+  for (const row of rows) row.hidden = !data.words[indexOf(row)].word.toLocaleLowerCase().includes(wanted);
+  const left = rows.filter((row) => !row.hidden).length;
+  document.getElementById("shown").textContent = `${left.toLocaleString("en")} of ${rows.length.toLocaleString("en")}`;
+}
+filter.addEventListener("input", applyFilter);
+document.querySelector(".tools").hidden = false;
+applyFilter();
+
+function choose(index) {
+  for (const row of rows) {
+    const chosen = indexOf(row) === index;
+    row.classList.toggle("chosen", chosen);
+    if (chosen) row.querySelector("a").setAttribute("aria-current", "true");
+    else row.querySelector("a").removeAttribute("aria-current");
+  }
   showWord(data.words[index]);
 }
 function fromAddress(moved) {
   if (moved && location.hash && !location.hash.startsWith("#word=")) return; // a link to another part of the page
   let name = "";
   try { name = decodeURIComponent(location.hash.replace(/^#word=/, "")); } catch { /* not from here */ }
-  choose(Math.max(0, data.words.findIndex((word) => word.word === name)));
+  const index = data.words.findIndex((word) => word.word === name);
+  choose(Math.max(0, index));
+  const top = article.getBoundingClientRect().top;
+  if (index >= 0 && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
 }
 for (const row of rows) {
   row.addEventListener("click", (event) => {
-    if (!event.target.closest("a")) location.hash = `word=${encodeURIComponent(data.words[Number(row.dataset.index)].word)}`;
+    if (!event.target.closest("a")) location.hash = `word=${encodeURIComponent(data.words[indexOf(row)].word)}`;
   });
 }
 addEventListener("hashchange", () => fromAddress(true));
