@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.spatial import distance
 
 from lexshift import SSCD, Metric, _bootstrap, bootstrap
-from lexshift._bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits
+from lexshift._bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits, _variance
 from lexshift._streams import generator
 from lexshift._typing import Floats, Matrix
 from lexshift.distance.metric import compared_once, get
@@ -79,7 +79,14 @@ def slow_halves(
 
 
 def slow_interval(
-    score: float, full: float, sscd: SSCD, e_original: Floats, swapped: Floats, confidence: float, least: int
+    score: float,
+    full: float,
+    sscd: SSCD,
+    e_original: Floats,
+    swapped: Floats,
+    confidence: float,
+    least: int,
+    df: float | None = None,
 ) -> tuple[float, float]:
     """The interval as the module's documentation derives it, one quantity after the other."""
     swaps, splits = swapped.shape[2], len(swapped)
@@ -103,7 +110,7 @@ def slow_interval(
     part = min(max((v_swapped + sscd.keep * covariance) / variance, 0), 1) if variance else 0
     slope = part * v_half / max(full, mean / 2)
     variance += factor * noise / (sscd.repeats if sscd.strategy == "random" else 1)
-    q = stats.t.ppf(0.5 + confidence / 2, 1 / (1 / (least - 1) + 1 / splits))
+    q = stats.t.ppf(0.5 + confidence / 2, df or 1 / (1 / (least - 1) + 1 / splits))
     if slope == 0:
         return max(score - q * np.sqrt(variance), 0), score + q * np.sqrt(variance)
     zero = score - variance / slope
@@ -204,6 +211,26 @@ def test_the_interval_is_the_one_derived(metric: str, strategy: Strategy, keep: 
     assert (interval.low, interval.high) == pytest.approx(wanted, rel=1e-9)
     assert interval.bias == pytest.approx((swapped.mean(axis=2) + keep * e_original).mean() - change.score, rel=1e-9)
     assert interval == bootstrap(old, new, sscd, 51, 0.9, "plane", change.score)
+
+
+@given(
+    st.tuples(st.integers(1, 9), st.integers(1, 4)),
+    st.tuples(st.floats(0.1, 2), st.floats(0, 2), st.floats(0, 2)),
+    st.floats(0.2, 3),
+    st.sampled_from([0.0, 0.25, 1.0]),
+    st.integers(0, 999),
+)
+def test_the_variance_is_the_one_derived_whether_halves_are_opposite_or_alike(
+    shape: tuple[int, int], sizes: tuple[float, float, float], ratio: float, keep: float, seed: int
+) -> None:
+    rng, (splits, swaps), (opposite, alike, noise) = np.random.default_rng(seed), shape, sizes
+    odd, even = rng.normal(size=(2, splits, 1)) * opposite, rng.normal(size=(2, splits, 1)) * alike
+    halves = 10 + odd * [1, -1] + even  # (2, splits, 2), of e_original and of swapped
+    swapped = np.abs(halves[1][:, :, None] + noise * rng.normal(size=(splits, 2, swaps)))
+    sscd, full = SSCD(repeats=4, keep=keep), ratio * float(swapped.mean())
+    found = _limits(full, *_variance(full, keep, 4, halves[0], swapped), float(stats.t.ppf(0.975, 2)))
+    wanted = slow_interval(full, full, sscd, halves[0], swapped, 0.95, 3, 2)
+    assert (max(found[0], 0), found[1]) == pytest.approx(wanted, rel=1e-6, abs=1e-9)
 
 
 @given(st.floats(0, 5), st.floats(0, 3), st.floats(0, 3), st.floats(0.1, 20))
