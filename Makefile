@@ -9,7 +9,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+# Two processes with one thread each; a file is run by one of them, so that what its tests share is made once.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: demo check test lint docs picture bench clean

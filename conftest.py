@@ -16,6 +16,18 @@ settings.register_profile("lexshift", deadline=None, max_examples=25, derandomiz
 settings.load_profile("lexshift")
 
 
+LONG = ("ray", "tune", "model", "browser", "slow")
+"""Markers of tests that take long. Their files run first, so that all test processes end at about the same time."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long tests first."""
+    rank = {name: i for i, name in enumerate(LONG)}
+    items.sort(
+        key=lambda item: min((rank.get(mark.name, len(LONG)) for mark in item.iter_markers()), default=len(LONG))
+    )
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The folder with reference answers and real data, named by LEXSHIFT_DATA."""

@@ -255,25 +255,14 @@ def test_vectors_of_an_encoder_object_are_the_same(workers: int) -> None:
 
 
 @pytest.mark.usefixtures("ray")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_vectors_of_a_model_are_the_same_bit_for_bit(workers: int) -> None:
-    tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
-    from lexshift.encode import as_encoder
-
-    options = {"layers": "last", "device": "cpu"}
-    folder = str(tiny_models.folder("bert"))
-    same_vectors(RayEngine(workers=workers), as_encoder(folder, **options), folder, options, pieces())
-
-
-@pytest.mark.usefixtures("ray")
-def test_sentences_longer_than_the_window_are_marked_by_workers_too() -> None:
+def test_vectors_of_a_model_and_marks_of_long_sentences_are_the_same_bit_for_bit() -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     from lexshift.encode import as_encoder
 
     options: dict[str, Any] = {"layers": "last", "device": "cpu", "window": 12}
     folder = str(tiny_models.folder("bert"))
-    work = pieces(4)
-    same_vectors(RayEngine(workers=1), as_encoder(folder, **options), folder, options, work)
+    work = pieces()
+    same_vectors(RayEngine(workers=2), as_encoder(folder, **options), folder, options, work)
     made = dict(encode_with(as_encoder(folder, **options))(iter(work), lambda *_: None))
     assert {bool(mark) for shard in made.values() for mark in shard.truncated} == {False, True}
 

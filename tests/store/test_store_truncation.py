@@ -87,7 +87,8 @@ def test_a_corpus_is_added_to_a_store_with_truncated_sentences(tmp_path: Path) -
     run(tmp_path, "store", Narrow())
     path = write(tmp_path / "c.txt", ["plane " * 11, "a mouse"])
     store = embed(path, words=["mouse", "plane"], model=Narrow(), out=tmp_path / "store", labels=["c"], split="lines")
-    assert store.skipped == {"old": {REASON: 4}, "new": {REASON: 12}, "c": {REASON: 11}}
+    assert store.skipped == {"c": {REASON: 11}}
+    assert Siblings(store.path).skipped == {"old": {REASON: 4}, "new": {REASON: 12}, "c": {REASON: 11}}
     marked = [len(sentence.split()) > 10 for sentence in store.occurrences["sentence"].to_pylist()]
     assert store.truncated.tolist() == marked
 
