@@ -75,7 +75,7 @@ class Toy:
     def __init__(self, settings: Mapping[str, Any] | None = None, *, stop_at: int | None = None) -> None:
         self.calls: list[list[str]] = []
         self.stop_at = stop_at
-        self.settings = {"model": "toy"} if settings is None else settings
+        self.settings = {"model": "test_comparison.Toy"} if settings is None else settings
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         self.calls.append(list(sentences))

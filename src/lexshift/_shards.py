@@ -337,17 +337,15 @@ class Shards:
             return self.read(0).vectors.shape[1]
         return 0 if self.work.store is None else self.work.store.index["dimensions"]
 
-    def gather(self, places: Indices, dimensions: int) -> Matrix:
-        """Return the vectors at some places, (places, dimensions), with one shard open at a time."""
+    def gather(self, places: Indices, into: Matrix) -> None:
+        """Copy the vectors at some places into the rows of an array, (places, d), with one shard open at a time."""
         order = np.argsort(places, kind="stable")
         wanted = places[order]
         edges = np.concatenate([[0], self.work.reused + np.array(self.work.cuts, np.int64)])  # old store, then shards
         splits = np.searchsorted(wanted, edges)
-        vectors = np.empty((len(places), dimensions), self.dtype)
         for part in np.flatnonzero(np.diff(splits)).tolist():
             here = slice(splits[part], splits[part + 1])
-            vectors[order[here]] = self._part(part)[wanted[here] - edges[part]]
-        return vectors
+            into[order[here]] = self._part(part)[wanted[here] - edges[part]]
 
     def _part(self, part: int) -> Matrix:
         """Return the vectors of the old store, which is part 0, or of a shard, once :meth:`check` has read it."""

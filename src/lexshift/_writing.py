@@ -26,7 +26,7 @@ from lexshift.errors import UserError
 from lexshift.monitor import Monitor
 from lexshift.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings, pending, raw, seal
 
-_BYTES = 1 << 28  # of the vectors that are gathered at a time; a shard is opened once for each such part
+_BYTES = 1 << 26  # of the vectors that are gathered at a time; a shard is opened once for each such part
 _LOST = "occurrences whose word the tokenizer drops"
 _TRUNCATED = "occurrences in sentences longer than the model's window, cut around the word"
 
@@ -62,13 +62,16 @@ def write_store(
         np.lib.format.write_array_header_1_0(file, {**header, "shape": (len(place), dimensions)})
         step = max(1, _BYTES // max(1, dimensions * shards.dtype.itemsize))
         number, limits = 0, bounds.tolist()
+        buffer = np.empty((min(step, len(place)), dimensions), shards.dtype)
         for begin in range(0, len(place), step):
-            rows = shards.gather(place[begin : begin + step], dimensions)
-            end = begin + len(rows)
-            file.write(raw(rows))
+            end = min(begin + step, len(place))
+            rows = buffer[: end - begin]
+            shards.gather(place[begin:end], rows)
             while number < len(limits) and limits[number][0] < end:
                 first, last = max(limits[number][0], begin), min(limits[number][1], end)
-                checksums[number] = zlib.crc32(raw(rows[first - begin : last - begin]), checksums[number])
+                data = raw(rows[first - begin : last - begin])
+                checksums[number] = zlib.crc32(data, checksums[number])
+                file.write(data)
                 if limits[number][1] > end:
                     break  # the rest of its rows is in the next part
                 monitor.advance(last)
