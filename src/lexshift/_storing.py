@@ -18,6 +18,7 @@ from lexshift._files import disk_faults, one_writer
 from lexshift._settings import digest, first_difference, has_settings, identity
 from lexshift._shards import Encode, Piece, Shards, Work, encode_with, encoded, read_plan
 from lexshift._typing import Matrix
+from lexshift._validation import MOST_BYTES, words_size
 from lexshift._writing import refuse_foreign_files, settle, write_store
 from lexshift.encode import Encoder
 from lexshift.encode.adaptation import period_numbers
@@ -66,6 +67,9 @@ def complete(
     encode: Encode | None = None,
 ) -> Siblings:
     """Encode what the store lacks, and write it; ``encode`` does it elsewhere than in this process."""
+    words, corpora = contents.counts.shape
+    if words_size(contents.forms, corpora) > MOST_BYTES:
+        raise UserError(f"{words:,} words in {corpora:,} corpora are too many for one store; take fewer words")
     fingerprint = digest(identity(settings, contents.forms, contents.corpora))
     if store is not None and not has_settings(encoder):
         _check_encoder_of_store(encoder, store)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import le
 from typing import Any
 
 MOST_BYTES = 1 << 28  # of an index
-MOST_GROUPS = 2_000_000  # pairs of a word and a corpus; their index stays below MOST_BYTES
 _WIDTHS = {"float32": 4, "float16": 2}  # bytes of a number, by precision
 _LARGEST = 1 << 53  # of any number: what every reader of JSON holds exactly
 _HASH = re.compile("[0-9a-f]{64}")
@@ -35,6 +34,12 @@ def check_index(index: Any, vectors: str, occurrences: str) -> None:
     _require(_number(files[occurrences]["size"]) > 0, "an empty table")
     _hash(files[vectors]["sha256"])
     _hash(files[occurrences]["sha256"])
+
+
+def words_size(forms: Mapping[str, Sequence[str]], corpora: int) -> int:
+    """Return at least the bytes that words take in an index: what is larger than MOST_BYTES could not be read again."""
+    texts = (text for word, all_forms in forms.items() for text in (word, *all_forms))
+    return sum(20 + 6 * len(text) for text in texts) + len(forms) * (200 + 120 * corpora)
 
 
 def check_plan(plan: Any) -> None:

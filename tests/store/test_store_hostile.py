@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_store_embedding import WORDS, Toy, contents, made
 
 from lexshift import Siblings, UserError
-from lexshift._validation import check_index, check_plan
+from lexshift._validation import check_index, check_plan, words_size
 from lexshift.siblings import seal
 
 plain = st.recursive(
@@ -260,3 +260,20 @@ def test_a_plan_that_could_have_been_written_is_accepted() -> None:
     for wrong in faults:
         with pytest.raises((ValueError, KeyError)):
             check_plan({**plan, "corpora": {}, **wrong})
+
+
+def test_a_store_too_large_to_be_read_again_is_refused_before_anything_is_encoded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lexshift._storing.MOST_BYTES", 1000)
+    toy = Toy()
+    with pytest.raises(UserError, match="3 words in 2 corpora are too many for one store; take fewer words"):
+        made(tmp_path, model=toy)
+    assert toy.calls == []
+
+
+@given(st.dictionaries(st.text(), st.lists(st.text(), min_size=1)), st.integers(0, 4))
+def test_the_words_of_an_index_are_not_larger_than_was_thought(forms: dict[str, list[str]], corpora: int) -> None:
+    numbers = {"rows": [[2**53 - 1] * 2] * corpora, "found": [2**53 - 1] * corpora, "checksums": [2**32 - 1] * corpora}
+    words = [{"word": word, "forms": all_forms, **numbers} for word, all_forms in forms.items()]
+    assert len(seal({"words": words})) - len(seal({"words": []})) <= words_size(forms, corpora)

@@ -251,3 +251,17 @@ def test_a_full_disk_at_the_end_is_told_and_the_work_stays(tmp_path: Path) -> No
     with pytest.raises(UserError, match=rf"the disk is full while writing '{tmp_path}': make room and run the same"):
         finish(tmp_path, full, {"plan": PLAN})
     assert (work / "plan.json").exists()
+
+
+@pytest.mark.parametrize("name", ["unfinished/chapter.txt", "unfinished/checkpoint-1/chapter.txt", "unfinished"])
+def test_a_folder_of_the_user_is_no_unfinished_work(tmp_path: Path, name: str) -> None:
+    (tmp_path / "project" / name).parent.mkdir(parents=True)
+    (tmp_path / "project" / name).write_text("mine")
+    with (
+        pytest.raises(UserError, match=r"project' holds other files; choose an empty or a new one"),
+        tuning_folder(tmp_path / "project"),
+    ):
+        pytest.fail("it is not ours")
+    with pytest.raises(UserError, match=r"unfinished' holds other files; move it away"):
+        finished(tmp_path / "project", PLAN)
+    assert (tmp_path / "project" / name).read_text() == "mine"

@@ -56,12 +56,19 @@ def tuning_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
         raise UserError(f"the tuned model {str(folder)!r} would be a folder, but there is a file of that name")
     if folder.is_dir():
         names = {name for name in os.listdir(folder) if not name.startswith(".")}
-        if names and not names & {RUN, UNFINISHED}:
+        if names and RUN not in names and not _is_work(folder / UNFINISHED):
             raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one (--out)")
     with disk_faults(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with one_writer(folder):
         yield folder
+
+
+def _is_work(folder: Path) -> bool:
+    """Return whether a folder holds a plan of ours, or nothing, as when a run is stopped before it writes its plan."""
+    if not folder.is_dir() or folder.is_symlink():
+        return False
+    return (folder / _PLAN).is_file() or all(name.startswith(".") for name in os.listdir(folder))
 
 
 def finished(folder: Path, plan: dict[str, Any]) -> Tuned | None:
@@ -88,6 +95,8 @@ def finished(folder: Path, plan: dict[str, Any]) -> Tuned | None:
                 f"own command, or delete that folder"
             )
         return None
+    if begun.parent.exists() and not _is_work(begun.parent):
+        raise UserError(f"{str(begun.parent)!r} holds other files; move it away or choose another folder (--out)")
     with disk_faults(folder):
         begun.parent.mkdir(exist_ok=True)
         write_bytes(begun, json.dumps(_plain(plan), indent=1).encode())
