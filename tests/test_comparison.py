@@ -773,7 +773,7 @@ def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path]
     assert all(re.fullmatch(r"[0-9a-f]{64}", content) for content in contents)
     assert contents[0] != contents[1]
     assert run["embedding"] == result.siblings.settings
-    assert run["embedding"]["encoder"]["model"].endswith("toy")
+    assert run["embedding"]["encoder"]["model"] == "test_comparison.Toy"
     assert run["embedding"]["reading"]["encoding"] == "utf-8"
     assert run["store"] == {"fingerprint": result.siblings.fingerprint, "dimensions": 8}
     assert {"python", "numpy", "scipy", "pandas", "pyarrow", "numba"} <= run["versions"].keys()

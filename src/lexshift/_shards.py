@@ -199,7 +199,7 @@ class Shards:
         """Say what this work is for, or find that it was begun before; work for something else is not touched."""
         begun = read_plan(self.folder)
         if begun is None:
-            with disk_faults(self.folder):
+            with disk_faults(self.folder.parent):
                 self.folder.mkdir(exist_ok=True)
                 write_whole(self.folder / PLAN, lambda file: file.write(json.dumps(self.plan, indent=1).encode()))
             return

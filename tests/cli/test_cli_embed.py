@@ -335,9 +335,7 @@ def test_a_full_disk_is_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPat
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        assert (
-            "the disk is full while writing 'store/unfinished': make room and run the same command" in shell.refused()
-        )
+        assert "the disk is full while writing 'store': make room and run the same command" in shell.refused()
     assert shell.embed()[0] == 0
 
 
