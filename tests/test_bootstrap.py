@@ -323,6 +323,7 @@ def test_the_interval_of_a_changed_word_is_as_wide_as_the_score_varies(keep: flo
     assert coverage >= 0.92
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
 def test_the_interval_covers_the_mean_score_of_the_population(metric: str) -> None:
     sscd = SSCD(metric, repeats=10)

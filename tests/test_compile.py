@@ -93,6 +93,7 @@ def test_nan_and_infinity_keep_their_meaning_in_a_kernel() -> None:
     assert np.isnan(ratio(0.0, 0.0))
 
 
+@pytest.mark.slow
 def test_the_package_works_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
     source = """
         import numpy as np
@@ -134,6 +135,7 @@ def installed(folder: Path) -> str:
     return str(folder)
 
 
+@pytest.mark.slow
 def test_compiled_code_is_shared_by_all_installations_of_a_user(tmp_path: Path) -> None:
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert python(CACHED, installed(tmp_path / "a"), **cache) == "3 3.5 0"
@@ -153,11 +155,13 @@ def test_a_kernel_that_belongs_to_no_module_is_not_cached(tmp_path: Path) -> Non
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.slow
 def test_the_cache_is_in_the_users_cache_folder(tmp_path: Path) -> None:
     python(CACHED, installed(tmp_path / "a"), HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert len(list((tmp_path / "cache" / "lexshift" / "kernels").iterdir())) == 4  # two kernels, two signatures
 
 
+@pytest.mark.slow
 def test_damaged_compiled_code_is_compiled_again(tmp_path: Path) -> None:
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     folder = installed(tmp_path / "a")
@@ -187,6 +191,7 @@ MODULES = {
 }
 
 
+@pytest.mark.slow
 def test_a_change_to_what_a_kernel_uses_from_another_module_is_seen_in_the_next_process(tmp_path: Path) -> None:
     def answer(factor: float) -> str:
         for name, text in MODULES.items():

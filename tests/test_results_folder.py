@@ -279,6 +279,7 @@ def operations(folder: Path, kind: Kind, disk: Disk, first: bool) -> int:
     return disk.done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [True, False], ids=["into a new folder", "over older results"])
 @pytest.mark.parametrize("kind", [*KINDS.values(), SIMULATION], ids=lambda kind: kind.name)
 def test_a_save_that_is_killed_at_any_moment_is_finished_or_undone(

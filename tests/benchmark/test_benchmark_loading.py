@@ -165,6 +165,7 @@ def test_the_real_data_sets_have_what_their_readme_says(
     assert counts.to_numpy().min() >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_spans_of_the_real_data_sets_are_within_their_sentences_and_are_whole_words(data: Path, name: str) -> None:
     found = real(data / "benchmark" / name)

@@ -44,6 +44,7 @@ def test_an_output_that_is_full_is_told_with_a_status(command: str, tmp_path: Pa
     assert err == b"error: standard output cannot be written: No space left on device\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_messages_that_cannot_be_written_do_not_change_the_status(tmp_path: Path) -> None:
     assert ran("lexshift check nowhere 2>/dev/full", tmp_path)[0] == 2
@@ -60,6 +61,7 @@ def test_an_output_that_nobody_reads_ends_a_command_quietly(option: str, tmp_pat
     assert out == b"1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment",
     [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"TERM": "dumb"}],

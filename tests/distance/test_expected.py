@@ -301,6 +301,7 @@ def test_braycurtis_is_off_by_no_more_than_one_over_the_square_of_the_number_of_
     assert abs(value("braycurtis", a, p, b, q) / np.mean(ratios) - 1) <= bound + 5 * error / np.mean(ratios)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DISTANCES)
 @pytest.mark.parametrize(("d", "larger"), [(12, 1.0), (60, 10.0)])
 def test_the_sampled_mode_converges_to_the_expected_one(name: str, d: int, larger: float) -> None:
@@ -333,6 +334,7 @@ def test_without_any_variance_it_is_the_distance_between_the_means(
     assert_allclose(got, want, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DISTANCES)
 @given(d=st.integers(4, 20), seed=SEEDS)
 def test_a_vanishing_variance_and_none_at_all_come_to_the_same(name: str, d: int, seed: int) -> None:

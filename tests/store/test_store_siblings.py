@@ -142,6 +142,7 @@ def flip(path: Path, position: int, bits: int = 1) -> None:
     path.write_bytes(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [0x01, 0x80])
 def test_a_flipped_byte_of_the_index_is_found_wherever_it_is(folder: Path, bits: int) -> None:
     path = folder / "store.json"

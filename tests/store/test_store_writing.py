@@ -49,6 +49,7 @@ def nothing(*args: Any, **options: Any) -> None:
 STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift._shards.write_whole", "lexshift._writing.settle"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])
 @pytest.mark.parametrize(
     ("step", "when"),
