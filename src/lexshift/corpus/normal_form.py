@@ -29,6 +29,7 @@ _ASSIGNED = (range(0x80, 0x33480), range(0xE0100, 0xE01F0))  # no other characte
 _HANGUL_VOWELS, _HANGUL_FINALS = range(0x1161, 0x1176), range(0x11A8, 0x11C3)
 # A character is always replaced, is the first or the second of a composition, or is a mark that has its place.
 _REPLACED, _FIRST, _SECOND, _ORDERED = 1, 2, 4, 8
+_NOT_ASCII = np.uint64(0x8080808080808080)  # the bits of eight bytes that are 0 in ASCII
 
 
 def normalise(text: str) -> str:
@@ -48,7 +49,10 @@ def normalise(text: str) -> str:
 
 def normalise_utf8(data: bytes) -> bytes:
     """Return UTF-8 text in normal form; text that is known to be in it is not decoded."""
-    if data.isascii() or is_normal(np.frombuffer(data, np.uint8), *_tables()):
+    if data.isascii():
+        return data
+    words = np.frombuffer(data, np.uint64, len(data) // 8)
+    if is_normal(np.frombuffer(data, np.uint8), words, *_tables()):
         return data
     return normalise(data.decode()).encode()
 
@@ -86,29 +90,42 @@ def _tables() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8], npt.NDArray
 @kernel
 def is_normal(
     data: npt.NDArray[np.uint8],
+    words: npt.NDArray[np.uint64],
     leads: npt.NDArray[np.bool_],
     roles: npt.NDArray[np.uint8],
     classes: npt.NDArray[np.uint8],
 ) -> bool:
     """Tell whether UTF-8 text is in normal form; False if that takes more than a look at neighbouring characters.
 
-    data : (n,) bytes, leads : (256,), roles, classes : (characters,), as :func:`_tables` gives them
+    data : (n,) bytes, words : (n // 8,), the same bytes; leads : (256,), roles, classes : (characters,), as
+    :func:`_tables` gives them
     """
-    for i in range(len(data)):
-        if not leads[data[i]]:
+    i = 0
+    while i < len(data):
+        if i % 8 == 0 and i < 8 * len(words) and words[i // 8] & _NOT_ASCII == 0:
+            i += 8
             continue
-        code = character_at(data, i)
-        role = roles[code]
-        if role & _REPLACED:
+        if leads[data[i]] and not is_in_place(data, i, roles, classes):
             return False
-        if role & (_SECOND | _ORDERED) == 0 or i == 0:
-            continue
-        j = i - 1
-        while data[j] & 0xC0 == 0x80 and j > 0:
-            j -= 1
-        before = character_at(data, j)
-        if role & _ORDERED and classes[before] > classes[code]:
-            return False
-        if role & _SECOND and (roles[before] & _FIRST or classes[before]):
-            return False
+        i += 1
     return True
+
+
+@kernel
+def is_in_place(
+    data: npt.NDArray[np.uint8], i: int, roles: npt.NDArray[np.uint8], classes: npt.NDArray[np.uint8]
+) -> bool:
+    """Tell whether the character at byte i of UTF-8 text stays as it is in normal form. data : (n,)"""
+    code = character_at(data, i)
+    role = roles[code]
+    if role & _REPLACED:
+        return False
+    if role & (_SECOND | _ORDERED) == 0 or i == 0:
+        return True
+    j = i - 1
+    while data[j] & 0xC0 == 0x80 and j > 0:
+        j -= 1
+    before = character_at(data, j)
+    if role & _ORDERED and classes[before] > classes[code]:
+        return False
+    return not (role & _SECOND and (roles[before] & _FIRST or classes[before]))
