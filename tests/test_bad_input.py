@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import lexshift
-from lexshift import SSCD, Gaussian, Metric, UserError, published, register, search_rate, sweep
+from lexshift import SSCD, Gaussian, Metric, UserError, register, search_rate, sweep
+from lexshift.benchmark import published
 from lexshift.distance import CLOSED_FORM, get
 from lexshift.embedding import ENCODING
 

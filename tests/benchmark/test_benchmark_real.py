@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexshift import SSCD, _running, embed_usages, published, sweep
+from lexshift import SSCD, _running, embed_usages, sweep
 from lexshift._typing import Indices, Pairs
+from lexshift.benchmark import published
 from lexshift.benchmark.dataset import PERIODS
 from lexshift.benchmark.evaluation import judge, pairs_of
 from lexshift.benchmark.loading import load

@@ -1,4 +1,4 @@
-"""lexshift.published against the recorded answers of the published code, and against lexshift itself."""
+"""lexshift.benchmark.published against the recorded answers of the published code, and against lexshift itself."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.spatial import distance as sp
 
-from lexshift import SSCD, Gaussian, published
+from lexshift import SSCD, Gaussian
 from lexshift._typing import Array, Floats
+from lexshift.benchmark import published
 from lexshift.distance import CLOSED_FORM, DISTANCES, get
 from lexshift.swap import STRATEGIES, Strategy, swap_count
 
@@ -27,7 +28,7 @@ COMPARISONS = {"closed": 10 * 2 * 9 * (20 + 1), "dscd": 7 * 2 * 9 * 2, "original
 
 
 def name_there(metric: str) -> str:
-    """The published code's name of a metric, read from the table in the docstring of lexshift.published."""
+    """The published code's name of a metric, read from the table in the docstring of lexshift.benchmark.published."""
     rows = re.findall(r"^``(\S+)`` +``(\S+)``$", published.__doc__ or "", re.M)
     table = {here: there for there, here in rows}
     distance = metric.removeprefix("dscd-")
