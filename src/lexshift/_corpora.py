@@ -21,9 +21,9 @@ _LONGEST_PART = 110  # bytes of a label in the name of a folder, which may have 
 Place = str | os.PathLike[str]
 
 
-def default_out(old: Place, new: Place) -> str:
-    """The folder for the results when nobody names one: after the corpora."""
-    return "lexshift-" + "-".join(file_part(label) for label in corpus_labels(old, new, None))
+def default_out(old: Place, new: Place, command: str = "") -> str:
+    """Return the folder for the results when nobody names one: after the command, if it is named, and the corpora."""
+    return "-".join(["lexshift", *([command] if command else []), *map(file_part, corpus_labels(old, new, None))])
 
 
 def file_part(label: str) -> str:

@@ -70,7 +70,7 @@ def test_other_formats_print_all_words_and_nothing_else(run: Run, form: str) -> 
     assert len(rows) == 4
     assert {"word", "score", "q", "spread", "expected", "excess", "above"} <= rows[0].keys()
     assert err == ""
-    assert Path("lexshift-1950s-2010s/report.html").exists()
+    assert Path("lexshift-discover-1950s-2010s/report.html").exists()
 
 
 @pytest.mark.parametrize(

@@ -119,3 +119,17 @@ def test_a_command_that_is_interrupted_ends_with_the_status_of_that(
     monkeypatch.setattr("lexshift.siblings.Siblings.__init__", stop)
     monkeypatch.setattr("lexshift.benchmark.loading.load", stop)
     assert typed(monkeypatch, capsys, *arguments) == (130, "", "")
+
+
+def test_too_little_memory_is_told_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def without_memory(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("lexshift.siblings._opened", without_memory)
+    code, out, err = typed(monkeypatch, capsys, "info", ".")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: there is not enough memory: ")
+    assert len(err.splitlines()) == 1

@@ -68,7 +68,10 @@ def _lexshift(
 
 
 def main() -> None:
-    """Run a command and exit: with status 2 and a sentence for a mistake of the user, 1 if the output is lost."""
+    """Run a command and exit.
+
+    The status is 2, with a sentence, for a mistake of the user, and 1 if the output is lost or the memory is too small.
+    """
     open_streams()
     try:
         with warnings.catch_warnings():
@@ -78,6 +81,12 @@ def main() -> None:
     except UserError as error:
         complain(str(error))
         status = 2
+    except MemoryError:
+        complain(
+            "there is not enough memory: take fewer words or usages (--max-per-word), or close other programs; an "
+            "interrupted run with --out resumes where it stopped"
+        )
+        status = 1
     except OSError as error:
         if error.filename is not None or error.errno not in _LOST:
             raise

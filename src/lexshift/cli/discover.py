@@ -75,7 +75,7 @@ def command(
 
     choice(form, "format", FORMATS)
     with interruptible(), Bars() as bars:
-        folder = default_out(old, new) if out is None else out
+        folder = default_out(old, new, "discover") if out is None else out
         found = discover(
             old,
             new,
