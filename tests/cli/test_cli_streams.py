@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ LEXSHIFT = f"{sys.executable} -c 'from lexshift.cli import main; main()'"
 def ran(command: str, folder: Path, **environment: str) -> tuple[int, bytes, bytes]:
     """Exit status, output and errors of a command line; ``lexshift`` in it is ours."""
     done = subprocess.run(
-        ["bash", "-c", command.replace("lexshift", LEXSHIFT)],
+        ["bash", "-c", re.sub(r"(?<![/\w])lexshift(?= )", lambda _: LEXSHIFT, command)],
         cwd=folder,
         env={**os.environ, **environment},
         capture_output=True,
