@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from lexshift.distance import metric
+from lexshift.scoring.distance import metric
 
 # Kernels compile on their first call, and CI machines are noisy: no deadline for an example.
 settings.register_profile("lexshift", deadline=None, max_examples=25, derandomize=True)

@@ -21,8 +21,8 @@ from lexshift.benchmark.dataset import write_texts
 from lexshift.benchmark.loading import load
 from lexshift.benchmark.reproducing import reproduce
 from lexshift.benchmark.running import evaluate
-from lexshift.progress import Bars
 from lexshift.tune import Schedule, Tuned, tune_mlm, tune_time
+from lexshift.utils.progress import Bars
 
 
 def tune(kind: str, texts: list[Path], out: Path, model: str, schedule: Schedule) -> Tuned:

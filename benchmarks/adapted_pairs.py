@@ -19,9 +19,9 @@ from lexshift import SSCD
 from lexshift.benchmark.evaluation import judge, table
 from lexshift.benchmark.methods import original, sscd
 from lexshift.benchmark.running import prepare
-from lexshift.progress import Bars
 from lexshift.tune import tune_wic
 from lexshift.tune.schedule import LIGHT, WHOLE, Schedule
+from lexshift.utils.progress import Bars
 
 ALONE = ("cosine", "braycurtis", "apd", "dscd-cosine", "nearest")
 SWAPPED = ("cosine", "braycurtis", "apd", "nearest")

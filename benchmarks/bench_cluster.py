@@ -22,11 +22,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from bench_encode import sentences as made_up
 
-from lexshift._shards import Encode, Piece, Work
 from lexshift.encode import as_encoder
 from lexshift.encode.models import load_model
-from lexshift.scale.cluster import RayEngine
-from lexshift.scale.engine import Engine, Local
+from lexshift.engine.local import Engine, Local
+from lexshift.engine.ray import RayEngine
+from lexshift.store.shards import Encode, Piece, Work
 
 BAR = 0.8
 MODEL = "minilm"

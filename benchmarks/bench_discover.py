@@ -28,9 +28,9 @@ from statistics import median
 import numpy as np
 
 from lexshift.corpus.reading import Reading
-from lexshift.scale.engine import Local, results
-from lexshift.scale.kept import Kept
-from lexshift.scale.parts import Counting, Sampling, counted, parts_of, sampled
+from lexshift.engine.cache import Kept
+from lexshift.engine.local import Local, results
+from lexshift.engine.parts import Counting, Sampling, counted, parts_of, sampled
 
 DATA = Path(os.environ.get("LEXSHIFT_DATA", "."), "corpora", "sotu")
 MOST = 200
@@ -142,7 +142,7 @@ def whole(folder: Path, lines: list[str], words: int, model: str) -> None:
     """A discovery, and the encoder by itself on the same sentences and words, in the same order."""
     from lexshift import discover
     from lexshift.encode import as_encoder
-    from lexshift.monitor import Silent
+    from lexshift.utils.monitor import Silent
 
     half = len(lines) // 2
     for name, some in (("old", lines[:half]), ("new", lines[half:])):

@@ -21,9 +21,9 @@ import numpy as np  # noqa: E402
 from scipy.spatial import distance as scipy_distance  # noqa: E402
 
 from lexshift import permutation_test, sweep  # noqa: E402
-from lexshift.distance import CLOSED_FORM, DISTANCES, dscd  # noqa: E402
-from lexshift.distance.metric import evaluate  # noqa: E402
-from lexshift.gaussian import Gaussian  # noqa: E402
+from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, dscd  # noqa: E402
+from lexshift.scoring.distance.metric import evaluate  # noqa: E402
+from lexshift.scoring.gaussian import Gaussian  # noqa: E402
 
 D = 768
 RATES = tuple(k / 10 for k in range(1, 10))

@@ -21,9 +21,9 @@ import numpy as np
 import torch
 
 from lexshift import embed
-from lexshift._typing import Matrix
 from lexshift.encode import as_encoder
 from lexshift.encode.models import load_model
+from lexshift.utils.arrays import Matrix
 
 PADDED = 200  # usages
 

@@ -17,7 +17,7 @@ FIRST = """
 import time
 import numpy as np
 from lexshift import SSCD, sweep
-from lexshift.distance import CLOSED_FORM, DISTANCES
+from lexshift.scoring.distance import CLOSED_FORM, DISTANCES
 rng = np.random.default_rng(0)
 old, new = (rng.normal(size=(100, 32)).astype(np.float32) for _ in range(2))
 t = time.perf_counter()
@@ -27,7 +27,7 @@ print(time.perf_counter() - t)
 MEMORY = """
 import numpy as np
 from lexshift import sweep
-from lexshift.distance import CLOSED_FORM
+from lexshift.scoring.distance import CLOSED_FORM
 def peak():
     return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 rng = np.random.default_rng(0)

@@ -19,12 +19,12 @@ import numpy as np
 import pandas as pd
 
 from lexshift import SSCD, Siblings, embed_usages
-from lexshift._typing import Matrix, Pairs
 from lexshift.benchmark.dataset import PERIODS, Dataset
 from lexshift.benchmark.evaluation import judge, pairs_of
 from lexshift.benchmark.loading import load, with_gold
 from lexshift.benchmark.methods import Scored, original, sscd
-from lexshift.space import KINDS, fit_space
+from lexshift.scoring.space import KINDS, fit_space
+from lexshift.utils.arrays import Matrix, Pairs
 
 LAYERS = ("last", "mean:2", "mean:4", "mean:all", "concat:2", "concat:4")
 PLAIN = ("cosine", "braycurtis", "apd", "nearest")

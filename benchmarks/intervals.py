@@ -18,8 +18,8 @@ from itertools import product
 import numpy as np
 
 from lexshift import SSCD, bootstrap
-from lexshift._typing import Matrix
-from lexshift.distance.metric import compared_once, get
+from lexshift.scoring.distance.metric import compared_once, get
+from lexshift.utils.arrays import Matrix
 
 KEEPS = {"nearest": (0.0, 0.25)}
 

@@ -20,13 +20,13 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from lexshift import SSCD, UserError, benjamini_hochberg, compare, decide, permutation_test
-from lexshift._running import METRIC, RATE, SPACE, default_keep
-from lexshift._typing import Matrix, Pairs
 from lexshift.benchmark.measures import spearman
 from lexshift.benchmark.methods import original, sscd
-from lexshift.scoring import tested_metric
+from lexshift.scoring.scores import tested_metric
+from lexshift.scoring.space import fit_space
 from lexshift.simulation.corpora import simulate
-from lexshift.space import fit_space
+from lexshift.study.settings import METRIC, RATE, SPACE, default_keep
+from lexshift.utils.arrays import Matrix, Pairs
 
 DISTANCES = ("nearest", "apd", "cosine", "euclidean", "braycurtis", "jeffreys")
 

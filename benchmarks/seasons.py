@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lexshift._typing import Array
-from lexshift.tracing.seasons import season
+from lexshift.scoring.seasons import season
+from lexshift.utils.arrays import Array
 
 DIMENSIONS, USAGES = 10, 10
 Levels = Callable[[np.random.Generator, int], Array]  # of so many months: (months, DIMENSIONS)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lexshift._typing import Array
-from lexshift.tracing.changes import change_points
-from lexshift.tracing.shapes import GRADUAL, STEP
+from lexshift.scoring.changepoints import change_points
+from lexshift.scoring.shapes import GRADUAL, STEP
+from lexshift.utils.arrays import Array
 
 DIMENSIONS, SIZES = 10, (1.0, 1.5, 2.5)
 Levels = Callable[[np.random.Generator, int], Array]  # of so many periods, from 0 to 1

@@ -16,8 +16,8 @@ import pytest
 import lexshift
 from lexshift import SSCD, Gaussian, Metric, UserError, register, search_rate, sweep
 from lexshift.benchmark import published
-from lexshift.distance import CLOSED_FORM, get
-from lexshift.embedding import ENCODING
+from lexshift.scoring.distance import CLOSED_FORM, get
+from lexshift.store.embedding import ENCODING
 
 RNG = np.random.default_rng(0)
 OLD, NEW = RNG.normal(size=(6, 4)), RNG.normal(1, 1, (7, 4))

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial import distance
 
-from lexshift import SSCD, Metric, _bootstrap, bootstrap
-from lexshift._bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits, _variance
-from lexshift._streams import generator
-from lexshift._typing import Floats, Matrix
-from lexshift.distance.metric import compared_once, get
-from lexshift.swap import Strategy, swap_count
+from lexshift import SSCD, Metric, bootstrap
+from lexshift.scoring import bootstrap as _bootstrap
+from lexshift.scoring.bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits, _variance
+from lexshift.scoring.distance.metric import compared_once, get
+from lexshift.scoring.swap import Strategy, swap_count
+from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.seeds import generator
 
 
 def slow_kl(x: Matrix, y: Matrix) -> float:

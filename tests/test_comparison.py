@@ -41,9 +41,9 @@ from lexshift import (
     search_rate,
     trace,
 )
-from lexshift._typing import Floats, Pairs
 from lexshift.corpus.frequent import function_words
-from lexshift.space import fit_space
+from lexshift.scoring.space import fit_space
+from lexshift.utils.arrays import Floats, Pairs
 
 Paths: TypeAlias = tuple[Path, Path]
 
@@ -917,7 +917,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_as_if_it_had_not_been(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Any
 ) -> None:
     whole = made(paths, words)
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 2000)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 2000)
     stopped, resumed, unstopped = Toy(stop_at=4), Toy(), Toy()
     with pytest.raises(KeyboardInterrupt):
         made(paths, words, model=stopped, out=tmp_path / "out")

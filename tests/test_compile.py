@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import pytest
 
-from lexshift._compile import Kernel, kernel
+from lexshift.utils.kernels import Kernel, kernel
 
 
 @kernel
@@ -98,7 +98,7 @@ def test_the_package_works_where_no_cache_folder_can_be_written(tmp_path: Path) 
     source = """
         import numpy as np
         from lexshift import Gaussian
-        from lexshift._sums import moments
+        from lexshift.scoring.sums import moments
 
         print(Gaussian.fit(np.eye(3)).variance.round(12).tolist(), sum(moments.compiled.stats.cache_hits.values()))
     """
@@ -121,7 +121,7 @@ def installed(folder: Path) -> str:
     """Write a module with a kernel that calls another one, and return its folder."""
     folder.mkdir()
     source = """
-        from lexshift._compile import kernel
+        from lexshift.utils.kernels import kernel
 
         @kernel
         def total(x, y):
@@ -144,7 +144,7 @@ def test_compiled_code_is_shared_by_all_installations_of_a_user(tmp_path: Path) 
 
 def test_a_kernel_that_belongs_to_no_module_is_not_cached(tmp_path: Path) -> None:
     source = """
-        from lexshift._compile import kernel
+        from lexshift.utils.kernels import kernel
 
         scope = {"__name__": None}
         exec("def f(x):\\n    return x + 1", scope)
@@ -184,9 +184,9 @@ def test_the_fingerprint_depends_on_names_constants_and_defaults(change: tuple[s
 
 
 MODULES = {
-    "constants.py": "from lexshift._compile import kernel\n\n"
+    "constants.py": "from lexshift.utils.kernels import kernel\n\n"
     "FACTOR = {0}\n\n\n@kernel\ndef plus(x):\n    return x + {0}\n",
-    "kernels.py": "from constants import FACTOR, plus\nfrom lexshift._compile import kernel\n\n\n"
+    "kernels.py": "from constants import FACTOR, plus\nfrom lexshift.utils.kernels import kernel\n\n\n"
     "@kernel\ndef times(x):\n    return FACTOR * x\n\n\n@kernel\ndef plus_one(x):\n    return plus(x)\n",
 }
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lexshift import _threads
-from lexshift._threads import available_cores, for_each
+from lexshift.utils import threads as _threads
+from lexshift.utils.threads import available_cores, for_each
 
 
 @pytest.fixture

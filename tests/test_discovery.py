@@ -15,10 +15,11 @@ import pandas as pd
 import pytest
 
 import lexshift
-from lexshift import Discovery, UserError, discover, discovery
-from lexshift.scale import parts as scale_parts
-from lexshift.scale.engine import Local
-from lexshift.siblings import Siblings
+from lexshift import Discovery, UserError, discover
+from lexshift.engine import parts as scale_parts
+from lexshift.engine.local import Local
+from lexshift.store.siblings import Siblings
+from lexshift.study import discover as discovery
 
 TOPICS = ("garden stone water tree", "screen click button wire")
 NOISE = ("quiet", "early", "slow", "large", "green", "bright")
@@ -165,14 +166,14 @@ def test_it_does_not_matter_how_the_corpus_is_cut_into_parts(
 def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
     folder: Path, tmp_path: Path, found: Discovery, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 2_000)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 2_000)
     with monkeypatch.context() as patch:
         if stage == "encoding":
-            patch.setattr("lexshift._shards.Shards._write", stopping(lexshift_write(), 2))
+            patch.setattr("lexshift.store.shards.Shards._write", stopping(lexshift_write(), 2))
         elif stage == "scoring":
-            patch.setattr("lexshift.scale.scored.as_table", stopping(lambda *_: None, 0))
+            patch.setattr("lexshift.study.scored.as_table", stopping(lambda *_: None, 0))
         elif stage == "saving":
-            patch.setattr("lexshift._results.ResultsFolder.save", stopping(lambda *_: None, 0))
+            patch.setattr("lexshift.study.folder.ResultsFolder.save", stopping(lambda *_: None, 0))
         else:
             patch.setattr(Local, "map", stopping(Local.map, 1 if stage == "counting" else 3))
         with pytest.raises(KeyboardInterrupt):
@@ -181,7 +182,7 @@ def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
 
 
 def lexshift_write() -> Any:
-    from lexshift._shards import Shards
+    from lexshift.store.shards import Shards
 
     return Shards._write
 

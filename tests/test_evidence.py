@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lexshift._typing import Floats, Matrix
-from lexshift.evidence import Plane, leanings, plane
+from lexshift.senses.evidence import Plane, leanings, plane
+from lexshift.utils.arrays import Floats, Matrix
 
 VALUES = st.sampled_from([0.0, 0.0, 1.0, -1.0]) | st.floats(-100, 100, width=32)
 SHAPES = st.tuples(st.integers(1, 7), st.integers(1, 7), st.integers(1, 5))

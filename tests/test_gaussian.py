@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift import Gaussian, _checks
-from lexshift._typing import Array
-from lexshift.gaussian import fit, row_weights
+from lexshift import Gaussian
+from lexshift.scoring.gaussian import fit, row_weights
+from lexshift.utils import checks
+from lexshift.utils.arrays import Array
 
 WHOLE = np.random.default_rng(0).integers(-9, 10, size=(12, 5))  # exact in every type
 
@@ -123,7 +124,7 @@ def test_booleans_and_unsigned_numbers_are_taken_as_numbers() -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8])
 def test_rows_are_read_in_float32_or_float64_by_their_type_and_copied_only_if_they_must(dtype: npt.DTypeLike) -> None:
     given_rows = WHOLE.astype(dtype)
-    read = _checks.rows(given_rows, "rows")
+    read = checks.rows(given_rows, "rows")
     assert read.dtype == (np.float32 if dtype in (np.float16, np.float32) else np.float64)
     assert np.shares_memory(read, given_rows) == (dtype in (np.float32, np.float64))
 

@@ -14,7 +14,7 @@ import pytest
 
 import lexshift
 from lexshift.corpus import targets
-from lexshift.monitor import Silent
+from lexshift.utils.monitor import Silent
 
 ENGLISH = "The mouse ran over the hill, and it was not seen by the cat that lived in the house of the {}.\n"
 GERMAN = "Die Maus lief über den Hügel, und sie wurde von der Katze nicht gesehen, die in dem Haus des {} war.\n"

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pytest
 
 import lexshift
-from lexshift import _corpora
 from lexshift.errors import UserError
-from lexshift.tracing import places
+from lexshift.study import periods as _corpora
+from lexshift.study import trace_periods as places
 
 
 class Lengths:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexshift import _memory
+from lexshift.utils import memory as _memory
 
 
 def resident() -> int:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from lexshift import compare, discover, trace
-from lexshift.swap import swap_count
+from lexshift.scoring.swap import swap_count
 
 FAST: dict[str, Any] = {"permutations": 19, "resamples": 2, "repeats": 1, "monitor": False, "max_per_word": None}
 

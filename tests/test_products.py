@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexshift import Metric
-from lexshift._products import FEW, MANY, Products, batches
-from lexshift._typing import Array, Floats, Matrix
+from lexshift.scoring.products import FEW, MANY, Products, batches
+from lexshift.utils.arrays import Array, Floats, Matrix
 
 EXACTNESS = {"float32": 1e-6, "float64": 1e-12}  # relative to the sum of the sizes of what is summed
 

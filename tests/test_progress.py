@@ -15,9 +15,10 @@ import numpy.typing as npt
 import pytest
 from rich.console import Console
 
-from lexshift import compare, progress
-from lexshift.monitor import Silent
-from lexshift.progress import Bars, NotebookBars, watching
+from lexshift import compare
+from lexshift.utils import progress
+from lexshift.utils.monitor import Silent
+from lexshift.utils.progress import Bars, NotebookBars, watching
 
 MOVING = re.compile(r"<progress(?![^>]*\bvalue=)")
 """A bar without a value, which browsers draw as one that moves."""

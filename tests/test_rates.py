@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize_scalar
 
 from lexshift import search_rate, sweep
-from lexshift._typing import Floats
-from lexshift.distance import DISTANCES
-from lexshift.rates import RateCurve, closed_form_rate
-from lexshift.swap import STRATEGIES, Strategy, random_order, swap
+from lexshift.scoring.distance import DISTANCES
+from lexshift.scoring.rates import RateCurve, closed_form_rate
+from lexshift.scoring.swap import STRATEGIES, Strategy, random_order, swap
+from lexshift.utils.arrays import Floats
 
 STEP = 0.05
 GRID = [round(STEP * i, 2) for i in range(21)]

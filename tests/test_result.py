@@ -22,7 +22,7 @@ import pytest
 from scipy.spatial import distance
 
 from lexshift import Result, UserError, compare
-from lexshift._typing import Floats, Matrix
+from lexshift.utils.arrays import Floats, Matrix
 
 COUNTS = {"mouse": (24, 20), "bread": (16, 18), "river": (15, 14), "comet": (3, 20), "ghost": (12, 0)}
 WORDS = [*COUNTS, "nowhere"]

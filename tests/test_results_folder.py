@@ -17,13 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from lexshift import UserError, _files, _results, compare, discover, embed, simulate
-from lexshift._results import Kind, check_results, open_results
-from lexshift.discovered import DISCOVERY
-from lexshift.result import COMPARISON
+from lexshift import UserError, compare, discover, embed, simulate
 from lexshift.simulation.folder import SIMULATION
-from lexshift.tracing.places import TRACE
-from lexshift.tracing.tracer import trace
+from lexshift.study import folder as _results
+from lexshift.study.discovery import DISCOVERY
+from lexshift.study.folder import Kind, check_results, open_results
+from lexshift.study.result import COMPARISON
+from lexshift.study.trace import trace
+from lexshift.study.trace_periods import TRACE
+from lexshift.utils import files as _files
 
 KINDS = {kind.name: kind for kind in (COMPARISON, DISCOVERY, TRACE)}
 FAST: dict[str, Any] = {"permutations": 49, "resamples": 5, "repeats": 2, "monitor": False, "split": "lines"}

@@ -13,18 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, scoring, search_rate
-from lexshift._bootstrap import first_rows, swap_moments
-from lexshift._settings import digest
-from lexshift._typing import Floats, Matrix, Pairs
-from lexshift.distance.metric import get
-from lexshift.monitor import Silent
-from lexshift.scale.kept import Kept
-from lexshift.scale.scored import _plain, as_table, score_all
-from lexshift.scoring import Scores, WordScore, score
-from lexshift.significance import Interval
-from lexshift.sscd import Change
-from lexshift.swap import Strategy
+from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, search_rate
+from lexshift.engine.cache import Kept
+from lexshift.scoring import scores as scoring
+from lexshift.scoring.bootstrap import first_rows, swap_moments
+from lexshift.scoring.distance.metric import get
+from lexshift.scoring.scores import Scores, WordScore, score
+from lexshift.scoring.significance import Interval
+from lexshift.scoring.sscd import Change
+from lexshift.scoring.swap import Strategy
+from lexshift.store.format import digest
+from lexshift.study.scored import _plain, as_table, score_all
+from lexshift.utils.arrays import Floats, Matrix, Pairs
+from lexshift.utils.monitor import Silent
 
 PERMUTATIONS, RESAMPLES, CONFIDENCE = 60, 25, 0.9
 Rate = float | Literal["auto"]

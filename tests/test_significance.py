@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.spatial import distance
 
-from lexshift import Metric, benjamini_hochberg, decide, permutation_test, significance
-from lexshift._products import FEW
-from lexshift._streams import generator
-from lexshift._typing import Floats, Matrix
-from lexshift.distance.metric import evaluate, get
-from lexshift.gaussian import VARIANCE_FLOOR, fit
-from lexshift.significance import PermutationTest, _Splitter, choose_members
+from lexshift import Metric, benjamini_hochberg, decide, permutation_test
+from lexshift.scoring import significance
+from lexshift.scoring.distance.metric import evaluate, get
+from lexshift.scoring.gaussian import VARIANCE_FLOOR, fit
+from lexshift.scoring.products import FEW
+from lexshift.scoring.significance import PermutationTest, _Splitter, choose_members
+from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.seeds import generator
 
 
 def slow_kl(x: Matrix, y: Matrix) -> float:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexshift import SSCD, UserError
-from lexshift._typing import Floats, Pairs
-from lexshift.space import KINDS, fit_space
+from lexshift.scoring.space import KINDS, fit_space
+from lexshift.utils.arrays import Floats, Pairs
 
 Sets: TypeAlias = Pairs
 

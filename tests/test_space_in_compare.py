@@ -15,14 +15,14 @@ import numpy.typing as npt
 import pytest
 
 from lexshift import SSCD, Metric, Result, UserError, bootstrap, compare, permutation_test
-from lexshift._running import default_keep
-from lexshift._typing import Pairs
 from lexshift.benchmark import methods as systems
 from lexshift.benchmark.dataset import Dataset
 from lexshift.benchmark.loading import load, with_gold
-from lexshift.evidence import leanings
 from lexshift.report.methods import methods
-from lexshift.space import KINDS, Space, fit_space
+from lexshift.scoring.space import KINDS, Space, fit_space
+from lexshift.senses.evidence import leanings
+from lexshift.study.settings import default_keep
+from lexshift.utils.arrays import Pairs
 
 Paths: TypeAlias = tuple[Path, Path]
 

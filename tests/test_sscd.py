@@ -15,11 +15,11 @@ from scipy.spatial import distance as sp
 from scipy.stats import foldnorm
 
 from lexshift import SSCD, Metric, sweep
-from lexshift._streams import generator
-from lexshift._typing import Array, Floats
-from lexshift.distance import DISTANCES, dscd
-from lexshift.gaussian import VARIANCE_FLOOR, fit
-from lexshift.swap import STRATEGIES, Strategy, orders, swap
+from lexshift.scoring.distance import DISTANCES, dscd
+from lexshift.scoring.gaussian import VARIANCE_FLOOR, fit
+from lexshift.scoring.swap import STRATEGIES, Strategy, orders, swap
+from lexshift.utils.arrays import Array, Floats
+from lexshift.utils.seeds import generator
 
 # The slow twins: a metric of two sets of rows, moments by numpy, distances by scipy.
 

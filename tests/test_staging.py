@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexshift._staging import add_permutations, stuck
-from lexshift._typing import Matrix, Pairs
-from lexshift.comparison import compare
-from lexshift.discovery import discover
-from lexshift.monitor import Silent
-from lexshift.scoring import score
-from lexshift.significance import STAGES, benjamini_hochberg, permutation_test, stages
-from lexshift.sscd import SSCD
-from lexshift.tracing.pairs import score_pairs
-from lexshift.tracing.tracer import trace
-from lexshift.tracing.work import find_changes, find_seasons
+from lexshift.scoring.scores import score
+from lexshift.scoring.significance import STAGES, benjamini_hochberg, permutation_test, stages
+from lexshift.scoring.sscd import SSCD
+from lexshift.scoring.staging import add_permutations, stuck
+from lexshift.study.compare import compare
+from lexshift.study.discover import discover
+from lexshift.study.steps import score_pairs
+from lexshift.study.trace import trace
+from lexshift.study.trace_work import find_changes, find_seasons
+from lexshift.utils.arrays import Matrix, Pairs
+from lexshift.utils.monitor import Silent
 
 ALPHA = 0.05
 

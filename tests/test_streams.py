@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lexshift._streams import Purpose, check_seed, generator
+from lexshift.utils.seeds import Purpose, check_seed, generator
 
 Key = tuple[int, Purpose, str]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexshift._sums import TILE_COLUMNS, TILE_ROWS, moments, power_of_two, segment_sums, squared_distances
-from lexshift._typing import Array, Floats, Labels, Matrix
+from lexshift.scoring.sums import TILE_COLUMNS, TILE_ROWS, moments, power_of_two, segment_sums, squared_distances
+from lexshift.utils.arrays import Array, Floats, Labels, Matrix
 
 DTYPES = (np.float32, np.float64)
 

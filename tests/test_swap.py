@@ -18,11 +18,20 @@ from hypothesis import strategies as st
 from scipy.spatial import distance as scipy_distance
 
 from lexshift import sweep
-from lexshift._streams import generator
-from lexshift._typing import Floats, Indices, Matrix
-from lexshift.distance import CLOSED_FORM, DISTANCES
-from lexshift.gaussian import VARIANCE_FLOOR, fit
-from lexshift.swap import _labels, distance_order, orders, random_order, swap, swap_base, swap_count, swapped_gaussians
+from lexshift.scoring.distance import CLOSED_FORM, DISTANCES
+from lexshift.scoring.gaussian import VARIANCE_FLOOR, fit
+from lexshift.scoring.swap import (
+    _labels,
+    distance_order,
+    orders,
+    random_order,
+    swap,
+    swap_base,
+    swap_count,
+    swapped_gaussians,
+)
+from lexshift.utils.arrays import Floats, Indices, Matrix
+from lexshift.utils.seeds import generator
 
 # --------------------------------------------------------------------------------------------------- how many
 
@@ -415,7 +424,7 @@ PEAK = """
     import re, sys
     import numpy as np
     from lexshift import sweep
-    from lexshift.distance import CLOSED_FORM
+    from lexshift.scoring.distance import CLOSED_FORM
 
     def kilobytes(field):
         with open("/proc/self/status") as status:

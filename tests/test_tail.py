@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lexshift._tail import _CRITICAL, EXCEEDANCES, LEAST_P, _anderson_darling, _fit, largest_values, tail_p
-from lexshift._typing import Floats
+from lexshift.scoring.tail import _CRITICAL, EXCEEDANCES, LEAST_P, _anderson_darling, _fit, largest_values, tail_p
+from lexshift.utils.arrays import Floats
 
 DRAWN = 100_000
 TAILS: dict[str, Any] = {

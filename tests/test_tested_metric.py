@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 from lexshift import SSCD, Result, compare, permutation_test
-from lexshift._typing import Floats
-from lexshift.discovery import discover
-from lexshift.monitor import Silent
 from lexshift.report.content import content
 from lexshift.report.methods import methods
-from lexshift.scoring import score
-from lexshift.tracing.tracer import trace
+from lexshift.scoring.scores import score
+from lexshift.study.discover import discover
+from lexshift.study.trace import trace
+from lexshift.utils.arrays import Floats
+from lexshift.utils.monitor import Silent
 
 FAST: dict[str, Any] = {"permutations": 99, "resamples": 5, "repeats": 2, "monitor": False, "split": "lines"}
 

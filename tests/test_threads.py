@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from lexshift._threads import for_each, single_products
+from lexshift.utils.threads import for_each, single_products
 
 
 def product_threads() -> set[int]:

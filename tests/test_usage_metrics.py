@@ -15,15 +15,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.spatial.distance import cdist
 
-from lexshift import SSCD, Metric, UserError, _bootstrap, bootstrap, permutation_test, register, search_rate, sweep
-from lexshift._bootstrap import SWAPS_OF_USAGES, HalfSamples
-from lexshift._streams import generator
-from lexshift._typing import Array, Floats, Matrix
-from lexshift.distance import get, nearest
-from lexshift.distance.metric import as_given, between_usages
-from lexshift.gaussian import fit
-from lexshift.significance import Splits
-from lexshift.swap import STRATEGIES, Strategy, orders, swap, swap_count, swapped_sides
+from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, register, search_rate, sweep
+from lexshift.scoring import bootstrap as _bootstrap
+from lexshift.scoring.bootstrap import SWAPS_OF_USAGES, HalfSamples
+from lexshift.scoring.distance import get, nearest
+from lexshift.scoring.distance.metric import as_given, between_usages
+from lexshift.scoring.gaussian import fit
+from lexshift.scoring.significance import Splits
+from lexshift.scoring.swap import STRATEGIES, Strategy, orders, swap, swap_count, swapped_sides
+from lexshift.utils.arrays import Array, Floats, Matrix
+from lexshift.utils.seeds import generator
 
 SHAPES = st.tuples(st.integers(2, 25), st.integers(2, 25), st.integers(3, 9), st.integers(0, 10**6))
 RATES = [0.0, 0.1, 1 / 3, 0.5, 0.8, 1.0]
@@ -320,7 +321,7 @@ def test_p_of_random_splits_is_near_that_of_all_of_them(monkeypatch: pytest.Monk
     exact = permutation_test(old, new, "nearest")
     assert exact.exact
     assert 0.1 < exact.p < 0.9
-    monkeypatch.setattr("lexshift.significance.EXACT_BELOW", 0)
+    monkeypatch.setattr("lexshift.scoring.significance.EXACT_BELOW", 0)
     drawn = permutation_test(old, new, "nearest", 1000)
     assert (drawn.exact, drawn.permutations) == (False, 1000)
     assert drawn.p == pytest.approx(exact.p, abs=4 * (0.25 / 1000) ** 0.5)

@@ -19,53 +19,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lexshift.comparison import compare
     from lexshift.demo import demo_corpora
-    from lexshift.discovered import Discovery
-    from lexshift.discovery import discover
-    from lexshift.distance import Metric, metrics, register
-    from lexshift.embedding import embed, embed_usages
     from lexshift.encode import Encoder
     from lexshift.errors import UserError
-    from lexshift.gaussian import Gaussian
-    from lexshift.rates import search_rate
-    from lexshift.result import Result
-    from lexshift.siblings import Siblings
-    from lexshift.significance import benjamini_hochberg, bootstrap, decide, permutation_test
+    from lexshift.scoring.distance import Metric, metrics, register
+    from lexshift.scoring.gaussian import Gaussian
+    from lexshift.scoring.rates import search_rate
+    from lexshift.scoring.significance import benjamini_hochberg, bootstrap, decide, permutation_test
+    from lexshift.scoring.sscd import SSCD, sweep
     from lexshift.simulation.corpora import simulate
     from lexshift.simulation.power import power
-    from lexshift.sscd import SSCD, sweep
-    from lexshift.tracing.outcome import Trace
-    from lexshift.tracing.tracer import trace
+    from lexshift.store.embedding import embed, embed_usages
+    from lexshift.store.siblings import Siblings
+    from lexshift.study.compare import compare
+    from lexshift.study.discover import discover
+    from lexshift.study.discovery import Discovery
+    from lexshift.study.result import Result
+    from lexshift.study.trace import trace
+    from lexshift.study.trace_result import Trace
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "compare": "comparison",
-    "Result": "result",
-    "discover": "discovery",
-    "Discovery": "discovered",
+    "compare": "study.compare",
+    "Result": "study.result",
+    "discover": "study.discover",
+    "Discovery": "study.discovery",
     "demo_corpora": "demo",
-    "embed": "embedding",
-    "embed_usages": "embedding",
+    "embed": "store.embedding",
+    "embed_usages": "store.embedding",
     "Encoder": "encode",
-    "Siblings": "siblings",
+    "Siblings": "store.siblings",
     "UserError": "errors",
-    "SSCD": "sscd",
-    "sweep": "sscd",
-    "search_rate": "rates",
-    "permutation_test": "significance",
-    "benjamini_hochberg": "significance",
-    "decide": "significance",
-    "bootstrap": "significance",
-    "trace": "tracing.tracer",
-    "Trace": "tracing.outcome",
+    "SSCD": "scoring.sscd",
+    "sweep": "scoring.sscd",
+    "search_rate": "scoring.rates",
+    "permutation_test": "scoring.significance",
+    "benjamini_hochberg": "scoring.significance",
+    "decide": "scoring.significance",
+    "bootstrap": "scoring.significance",
+    "trace": "study.trace",
+    "Trace": "study.trace_result",
     "simulate": "simulation.corpora",
     "power": "simulation.power",
-    "Gaussian": "gaussian",
-    "Metric": "distance",
-    "metrics": "distance",
-    "register": "distance",
+    "Gaussian": "scoring.gaussian",
+    "Metric": "scoring.distance",
+    "metrics": "scoring.distance",
+    "register": "scoring.distance",
 }
 
 __all__ = [

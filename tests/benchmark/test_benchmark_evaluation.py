@@ -14,12 +14,12 @@ import pytest
 from scipy import stats
 
 from lexshift import SSCD, embed_usages
-from lexshift._typing import Matrix
 from lexshift.benchmark import methods
 from lexshift.benchmark.dataset import PERIODS, SCHEMA, Dataset, Text
 from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, table
 from lexshift.benchmark.measures import Decision, average_precision, spearman
 from lexshift.benchmark.methods import Grid, Scored
+from lexshift.utils.arrays import Matrix
 
 WORDS = ("a", "b", "c", "d", "e", "f")
 GRADED = {"a": 0.1, "b": 0.9, "c": 0.3, "d": 0.6, "e": 0.2}

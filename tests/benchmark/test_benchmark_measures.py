@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lexshift._typing import Floats
 from lexshift.benchmark.measures import average_precision, decision, spearman, spearman_each
+from lexshift.utils.arrays import Floats
 
 few = st.integers(0, 5).map(float)  # few values, so that ties are likely
 pairs = st.lists(st.tuples(few, few), min_size=3, max_size=12)

@@ -11,13 +11,13 @@ import pytest
 from scipy.spatial import distance
 
 from lexshift import SSCD, Metric, benjamini_hochberg, permutation_test, sweep
-from lexshift._typing import Matrix
 from lexshift.benchmark import methods
 from lexshift.benchmark.methods import Scored, grid, liu, original, sscd
-from lexshift.distance import PAPER
-from lexshift.monitor import Silent
-from lexshift.scoring import score
-from lexshift.swap import STRATEGIES, Strategy
+from lexshift.scoring.distance import PAPER
+from lexshift.scoring.scores import score
+from lexshift.scoring.swap import STRATEGIES, Strategy
+from lexshift.utils.arrays import Matrix
+from lexshift.utils.monitor import Silent
 
 Sets = dict[str, tuple[Matrix, Matrix]]
 SHIFTS = {"stable": 0.0, "drifted": 0.8, "changed": 2.5, "other": 0.0}

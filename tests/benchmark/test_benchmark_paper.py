@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lexshift.benchmark import paper
-from lexshift.distance import PAPER
-from lexshift.sscd import RATES
+from lexshift.scoring.distance import PAPER
+from lexshift.scoring.sscd import RATES
 
 RELEASES = {
     "semeval2020_ulscd_eng": "semeval-english",

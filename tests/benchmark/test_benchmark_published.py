@@ -16,10 +16,10 @@ from numpy.testing import assert_allclose
 from scipy.spatial import distance as sp
 
 from lexshift import SSCD, Gaussian
-from lexshift._typing import Array, Floats
 from lexshift.benchmark import published
-from lexshift.distance import CLOSED_FORM, DISTANCES, get
-from lexshift.swap import STRATEGIES, Strategy, swap_count
+from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, get
+from lexshift.scoring.swap import STRATEGIES, Strategy, swap_count
+from lexshift.utils.arrays import Array, Floats
 
 WORDS = ["w0", "w1", "w2", "w3"]
 # What the answers hold for a word: ten metrics for 2 corpus sizes x 9 rates, with 20 seeds of the random strategy and 1

@@ -9,19 +9,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexshift import SSCD, _running, embed_usages, sweep
-from lexshift._typing import Indices, Pairs
+from lexshift import SSCD, embed_usages, sweep
 from lexshift.benchmark import published
 from lexshift.benchmark.dataset import PERIODS
 from lexshift.benchmark.evaluation import judge, pairs_of
 from lexshift.benchmark.loading import load
 from lexshift.benchmark.methods import original, sscd
 from lexshift.benchmark.running import evaluate
-from lexshift.distance import CLOSED_FORM, DISTANCES, get
-from lexshift.distance.metric import evaluate as evaluate_metric
-from lexshift.gaussian import fit
-from lexshift.space import fit_space
-from lexshift.swap import swapped_gaussians
+from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, get
+from lexshift.scoring.distance.metric import evaluate as evaluate_metric
+from lexshift.scoring.gaussian import fit
+from lexshift.scoring.space import fit_space
+from lexshift.scoring.swap import swapped_gaussians
+from lexshift.study import settings as _running
+from lexshift.utils.arrays import Indices, Pairs
 
 pytestmark = pytest.mark.model
 

@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 from lexshift import permutation_test, search_rate
-from lexshift._typing import Floats, Pairs
 from lexshift.benchmark import methods, paper
 from lexshift.benchmark.dataset import PERIODS, SCHEMA, Dataset, Text
 from lexshift.benchmark.exhibit import DIVERGENCES, Cell, Exhibit, Measured, best_of, figure, scaled, spread
@@ -22,8 +21,9 @@ from lexshift.benchmark.reproducing import exhibits_of
 from lexshift.benchmark.reproduction import curve, divergences, rates, statistics, summary
 from lexshift.benchmark.reproduction_systems import comparison, effectiveness
 from lexshift.benchmark.reproduction_words import ablation
-from lexshift.distance import DISTANCES, PAPER
-from lexshift.sscd import RATES
+from lexshift.scoring.distance import DISTANCES, PAPER
+from lexshift.scoring.sscd import RATES
+from lexshift.utils.arrays import Floats, Pairs
 
 WORDS = ("plane_nn", "tip_vb", "risk_nn", *(f"w{i}" for i in range(17)))
 REPEATS, SIZES = 3, (100, 140)

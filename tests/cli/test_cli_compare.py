@@ -43,7 +43,7 @@ class Shell(Terminal):
     """Two corpora, and the command that compares them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        super().__init__(folder, monkeypatch, capsys, "lexshift.comparison")
+        super().__init__(folder, monkeypatch, capsys, "lexshift.study.compare")
         (folder / "1950s.txt").write_text(text_of(OLD))
         (folder / "2010s.txt").write_text(text_of(NEW))
 
@@ -65,9 +65,9 @@ def child(*arguments: str, before: str = "") -> list[str]:
     code = f"""
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
-        import lexshift.comparison
+        import lexshift.study.compare
         from shell import Toy
-        lexshift.comparison.as_encoder = lambda *_, **__: Toy()
+        lexshift.study.compare.as_encoder = lambda *_, **__: Toy()
         {before}
         from lexshift.cli import main
         main()
@@ -468,7 +468,7 @@ def test_a_model_that_is_not_there_is_named(
     pytest.importorskip("transformers")
     from lexshift.encode import as_encoder
 
-    monkeypatch.setattr("lexshift.comparison.as_encoder", as_encoder)
+    monkeypatch.setattr("lexshift.study.compare.as_encoder", as_encoder)
     monkeypatch.setattr("lexshift.encode.models._hub_answers", lambda: False)
     assert sentence in shell.refused("--words", "mouse", "--model", model)
 
@@ -641,7 +641,7 @@ def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
 ) -> None:
     from lexshift.encode import as_encoder
 
-    monkeypatch.setattr("lexshift.comparison.as_encoder", as_encoder)
+    monkeypatch.setattr("lexshift.study.compare.as_encoder", as_encoder)
     model, encoded = tiny_model
     random = np.random.default_rng(0)
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():

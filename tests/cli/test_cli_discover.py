@@ -31,7 +31,7 @@ class Letters:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("lexshift.discovery.as_encoder", lambda *_, **__: Letters())
+    monkeypatch.setattr("lexshift.study.discover.as_encoder", lambda *_, **__: Letters())
     for source, name in zip(demo_corpora(), ("1950s.txt", "2010s.txt"), strict=True):
         Path(name).write_bytes(source.read_bytes())
 

@@ -37,7 +37,7 @@ class Shell(Terminal):
     """Two corpora, and the command that embeds them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        super().__init__(folder, monkeypatch, capsys, "lexshift.embedding", Hashes())
+        super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Hashes())
         (folder / "old.txt").write_text(OLD)
         (folder / "new.txt").write_text(NEW)
 
@@ -309,7 +309,7 @@ def test_a_truncated_shard_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatc
                 raise KeyboardInterrupt
             return super().encode(sentences, spans)
 
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 1)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 1)
     toy, shell.toy = shell.toy, Second()
     assert shell.embed()[0] == 130
     shard = shell.folder / "store" / "unfinished" / "000000.shard"
@@ -382,7 +382,7 @@ def tiny() -> tuple[Any, Any]:
 def test_options_of_the_encoder_that_mean_nothing_are_refused(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tiny: tuple[Any, Any], arguments: list[str], sentence: str
 ) -> None:
-    monkeypatch.setattr("lexshift.embedding.as_encoder", lexshift.encode.as_encoder)
+    monkeypatch.setattr("lexshift.store.embedding.as_encoder", lexshift.encode.as_encoder)
     monkeypatch.setattr("lexshift.encode.models.load_model", lambda *_: (*tiny, Adaptation()))
     device = [] if "--device" in arguments else ["--device", "cpu"]
     assert sentence in shell.refused(*arguments, *device)
@@ -405,7 +405,7 @@ def test_a_folder_that_is_no_model_is_named_with_what_it_lacks(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, files: dict[str, str] | None, sentence: str
 ) -> None:
     pytest.importorskip("transformers")
-    monkeypatch.setattr("lexshift.embedding.as_encoder", lexshift.encode.as_encoder)
+    monkeypatch.setattr("lexshift.store.embedding.as_encoder", lexshift.encode.as_encoder)
     if files is None:
         (shell.folder / "model").write_text("weights")
     else:

@@ -23,9 +23,9 @@ from lexshift.benchmark.loading import load
 from lexshift.benchmark.methods import grid
 from lexshift.benchmark.running import Evaluated, default_folder, evaluate
 from lexshift.cli.scores import _show_methods
-from lexshift.distance import PAPER
-from lexshift.space import fit_space
-from lexshift.sscd import RATES
+from lexshift.scoring.distance import PAPER
+from lexshift.scoring.space import fit_space
+from lexshift.scoring.sscd import RATES
 
 PLACES = ["barn", "house", "field", "ship", "street", "shop", "garden", "office"]
 LATER = ["mill", "bridge", "valley", "boat", "square", "store", "park", "room"]
@@ -59,7 +59,7 @@ class Shell(Terminal):
     """A table of usages, and the command that evaluates with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        super().__init__(folder, monkeypatch, capsys, "lexshift.embedding", Toy(centre=0.5))
+        super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
 
     def eval(self, *arguments: str) -> tuple[str, str]:

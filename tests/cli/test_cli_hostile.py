@@ -18,9 +18,10 @@ from rich.table import Table
 from rich.text import Text
 from shell import Terminal, Toy, only_sentence, typed
 
-from lexshift import embed, progress
+from lexshift import embed
 from lexshift.cli import terminal
-from lexshift.progress import Bars
+from lexshift.utils import progress
+from lexshift.utils.progress import Bars
 
 RAW = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ESCAPES = ["\x1b[31m", "\x1b]0;title\x07", "\x9b2J", "\x7f", "\u202e", "\u2066", "\x00", "\r", "\b"]
@@ -32,7 +33,7 @@ LISTED = (*QUICK, "--words", "words.txt")
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
     """Two corpora in which some words are escape sequences and some are formulas."""
-    made = Terminal(tmp_path, monkeypatch, capsys, "lexshift.comparison")
+    made = Terminal(tmp_path, monkeypatch, capsys, "lexshift.study.compare")
     for name, near in (("1950s.txt", "barn"), ("2010s.txt", "screen")):
         lines = [f"a {EVIL} by the {near} number{i % 7} and =SUM(mice) with @mice or [red]x bread" for i in range(30)]
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -16,8 +16,8 @@ from shell import Terminal, Toy, last_sentence
 
 from lexshift import UserError, __version__
 from lexshift.benchmark.reproducing import Reproduced, reproduce
-from lexshift.distance import PAPER
-from lexshift.sscd import RATES
+from lexshift.scoring.distance import PAPER
+from lexshift.scoring.sscd import RATES
 
 GRADED = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.1, "stone": 0.0}
 FAST = ["--repeats", "2"]
@@ -63,7 +63,7 @@ class Shell(Terminal):
     """A table of usages, and the command that reproduces the paper with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        super().__init__(folder, monkeypatch, capsys, "lexshift.embedding", Toy(centre=0.5))
+        super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
 
     def reproduce(self, *arguments: str) -> tuple[str, str]:

@@ -117,7 +117,7 @@ def test_a_command_that_is_interrupted_ends_with_the_status_of_that(
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lexshift.siblings.Siblings.__init__", stop)
+    monkeypatch.setattr("lexshift.store.siblings.Siblings.__init__", stop)
     monkeypatch.setattr("lexshift.benchmark.loading.load", stop)
     assert typed(monkeypatch, capsys, *arguments) == (130, "", "")
 
@@ -129,7 +129,7 @@ def test_too_little_memory_is_told_in_a_sentence(
         raise MemoryError
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lexshift.siblings._opened", without_memory)
+    monkeypatch.setattr("lexshift.store.siblings._opened", without_memory)
     code, out, err = typed(monkeypatch, capsys, "info", ".")
     assert (code, out) == (1, "")
     assert err.startswith("error: there is not enough memory: ")

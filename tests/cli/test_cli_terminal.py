@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from lexshift import progress
 from lexshift.cli import terminal
 from lexshift.cli.terminal import complain
-from lexshift.monitor import Monitor, Silent
-from lexshift.progress import Bars
+from lexshift.utils import progress
+from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.progress import Bars
 
 ODD = ["[red]", "[/]", "[/red]", "[bold]x[/bold]", ":mouse:", "[link=x]y", "back\\", "\\[red]", "{task.total}", "100%"]
 

@@ -15,8 +15,8 @@ from shell import Toy
 from lexshift.cli import trace as cli_trace
 from lexshift.cli.traces import sparkline
 from lexshift.errors import UserError
-from lexshift.tracing import tracer
-from lexshift.tracing.outcome import Trace
+from lexshift.study import trace as tracer
+from lexshift.study.trace_result import Trace
 
 FEW = ["--permutations", "99", "--resamples", "9", "--repeats", "3", "--split", "lines"]
 SHAPES, THINGS = ["red", "blue", "round", "heavy"], ["box", "door", "lamp", "coat", "ring"]

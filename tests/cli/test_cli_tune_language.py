@@ -12,9 +12,9 @@ import pytest
 from shell import Terminal, one_sentence
 from tiny_models import WORDS, make_model, make_tokenizer
 
-from lexshift import progress
-from lexshift.progress import Bars
 from lexshift.tune import Schedule, Tuned
+from lexshift.utils import progress
+from lexshift.utils.progress import Bars
 
 pytestmark = pytest.mark.tune
 

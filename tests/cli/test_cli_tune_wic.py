@@ -12,13 +12,14 @@ from shell import Terminal, one_sentence
 from test_tune_wic import WORDS, planted
 from tiny_models import folder
 
-from lexshift import Siblings, progress
+from lexshift import Siblings
 from lexshift.encode.adaptation import MARKERS
 from lexshift.encode.models import load_model
-from lexshift.progress import Bars
 from lexshift.tune import Schedule, Tuned
 from lexshift.tune.judging import BEST, CHOSEN
 from lexshift.tune.schedule import LIGHT, WHOLE
+from lexshift.utils import progress
+from lexshift.utils.progress import Bars
 
 pytestmark = pytest.mark.tune
 

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from scripts import is_unspaced, word_runs
 
-from lexshift._typing import Array
 from lexshift.corpus import Reading, blocks, counting, find_occurrences, read_targets, streams
 from lexshift.corpus.counting import Counter as WordCounter
 from lexshift.corpus.counting import WordCounts, count, count_words, enter
@@ -36,6 +35,7 @@ from lexshift.corpus.words import (
     word_table,
 )
 from lexshift.errors import UserError
+from lexshift.utils.arrays import Array
 
 TABLES = [word_table, cased_table, token_table]
 NOISE = st.characters(exclude_categories=["Cs"], exclude_characters="\0")

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lexshift._choosing import choose_words
 from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.frequent import LANGUAGES, frequent_words, function_words, language_of
 from lexshift.corpus.words import FoldTable, fold, rule, token_table, word_table
 from lexshift.errors import UserError
-from lexshift.monitor import Silent
+from lexshift.study.words import choose_words
+from lexshift.utils.monitor import Silent
 
 TEXTS = {
     "de": (

@@ -26,8 +26,8 @@ from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.sampled import sample_sentences
 from lexshift.corpus.sources import Source
 from lexshift.corpus.words import rule
+from lexshift.engine.parts import parts_of
 from lexshift.errors import UserError
-from lexshift.scale.parts import parts_of
 
 zstd = zstandard.ZstdCompressor().compress
 LONG = 600  # characters, more than any message needs

@@ -15,8 +15,8 @@ from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.frequent import frequent_words
 from lexshift.corpus.vocabulary import CHOSEN, UNSEGMENTED, choose_vocabulary
 from lexshift.corpus.words import token_table, word_table
+from lexshift.engine import parts
 from lexshift.errors import UserError
-from lexshift.scale import parts
 
 SENTENCES = {
     "Chinese": ("我喜欢苹果，不喜欢电话。", "苹果"),

@@ -13,7 +13,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scripts import is_unspaced, is_word, word_runs
 
-from lexshift._typing import Array
 from lexshift.corpus import scanning, words
 from lexshift.corpus.words import (
     WordTable,
@@ -28,6 +27,7 @@ from lexshift.corpus.words import (
     token_table,
     word_table,
 )
+from lexshift.utils.arrays import Array
 
 Rule = Callable[[str], str]  # of a character: what it counts as, or "" if it separates words
 Hit = tuple[int, int, int, int, int, int]

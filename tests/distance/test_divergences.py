@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lexshift._typing import Floats
-from lexshift.distance import get
-from lexshift.distance.divergences import jeffreys, kl, kl_reverse
-from lexshift.gaussian import VARIANCE_FLOOR, Gaussian
+from lexshift.scoring.distance import get
+from lexshift.scoring.distance.divergences import jeffreys, kl, kl_reverse
+from lexshift.scoring.gaussian import VARIANCE_FLOOR, Gaussian
+from lexshift.utils.arrays import Floats
 
 SEEDS = st.integers(0, 2**32 - 1)
 COUNTS = st.sampled_from([(2, 2), (3, 20), (40, 7), (300, 2), (25, 25)])

@@ -22,8 +22,8 @@ from scipy.spatial import distance as scipy_distance
 from scipy.spatial.distance import cdist
 
 from lexshift import Gaussian
-from lexshift._typing import Array, Floats
-from lexshift.distance import DISTANCES, dscd, expected
+from lexshift.scoring.distance import DISTANCES, dscd, expected
+from lexshift.utils.arrays import Array, Floats
 
 SEEDS = st.integers(0, 2**32 - 1)
 Fields = tuple[Floats, Floats, Floats, Floats]  # means and standard deviations: a, p, b, q
@@ -362,7 +362,7 @@ def test_vectors_that_can_point_in_two_directions_only_differ_by_their_signs() -
     code = """
 import numpy as np
 from lexshift import Gaussian
-from lexshift.distance import expected
+from lexshift.scoring.distance import expected
 only = [1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]
 for distance, one in zip((expected.cosine, expected.cosine, expected.correlation), map(np.atleast_2d, only)):
     print(distance(Gaussian(0.5 * one, one, 9), Gaussian(0.3 * one, 4 * one, 9))[0])

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial import distance as scipy_distance
 
-from lexshift._typing import Floats
-from lexshift.distance import DISTANCES, means
+from lexshift.scoring.distance import DISTANCES, means
+from lexshift.utils.arrays import Floats
 
 SEEDS = st.integers(0, 2**32 - 1)
 AWKWARD = st.sampled_from([0.0, 1.0, 50.0])

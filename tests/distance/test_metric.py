@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lexshift import SSCD, Gaussian, Metric, metrics, register, sweep
-from lexshift._streams import generator
-from lexshift._typing import Floats, Matrix
-from lexshift.distance import CLOSED_FORM, DISTANCES, PAPER, dscd, expected, get, means, pairwise
-from lexshift.distance.metric import evaluate
-from lexshift.swap import orders, swap, swap_count
+from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, PAPER, dscd, expected, get, means, pairwise
+from lexshift.scoring.distance.metric import evaluate
+from lexshift.scoring.swap import orders, swap, swap_count
+from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.seeds import generator
 
 SEEDS = st.integers(0, 2**20)
 

@@ -16,10 +16,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from lexshift import Gaussian, UserError, sweep
-from lexshift._typing import Array, Floats, Matrix
-from lexshift.distance import get, metrics, nearest
-from lexshift.distance.metric import as_given
-from lexshift.distance.nearest import Neighbours
+from lexshift.scoring.distance import get, metrics, nearest
+from lexshift.scoring.distance.metric import as_given
+from lexshift.scoring.distance.nearest import Neighbours
+from lexshift.utils.arrays import Array, Floats, Matrix
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.integers(1, 7)

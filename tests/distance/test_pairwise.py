@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 
 from lexshift import Gaussian, sweep
-from lexshift._streams import generator
-from lexshift._typing import Matrix
-from lexshift.distance import DISTANCES, get
-from lexshift.distance.pairwise import AVERAGES
-from lexshift.swap import Strategy, orders, swap, swap_count
+from lexshift.scoring.distance import DISTANCES, get
+from lexshift.scoring.distance.pairwise import AVERAGES
+from lexshift.scoring.swap import Strategy, orders, swap, swap_count
+from lexshift.utils.arrays import Matrix
+from lexshift.utils.seeds import generator
 
 SEEDS = st.integers(0, 2**32 - 1)
 SIZES = st.one_of(st.integers(1, 9), st.integers(30, 41))  # below, on and between multiples of four

@@ -17,9 +17,9 @@ import pytest
 import lexshift
 from lexshift import Result
 from lexshift.report.page import percent, render
-from lexshift.scoring import Scores, WordScore
-from lexshift.significance import Interval, PermutationTest
-from lexshift.sscd import Change
+from lexshift.scoring.scores import Scores, WordScore
+from lexshift.scoring.significance import Interval, PermutationTest
+from lexshift.scoring.sscd import Change
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

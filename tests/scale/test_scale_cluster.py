@@ -18,12 +18,12 @@ import pyarrow as pa
 import pytest
 
 from lexshift import UserError
-from lexshift._shards import Piece, encode_with
 from lexshift.corpus.reading import Reading
 from lexshift.encode import Encoder
-from lexshift.scale.cluster import RayEngine, _shares
-from lexshift.scale.engine import Local, as_engine
-from lexshift.scale.parts import Counting, Job, Part, Sampling, parts_of
+from lexshift.engine.local import Local, as_engine
+from lexshift.engine.parts import Counting, Job, Part, Sampling, parts_of
+from lexshift.engine.ray import RayEngine, _shares
+from lexshift.store.shards import Piece, encode_with
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'lexshift[ray]'")
 
@@ -288,7 +288,7 @@ def test_an_encoder_of_a_model_is_sent_after_it_has_been_used() -> None:
 
 @pytest.mark.usefixtures("ray")
 def test_shards_go_out_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.scale.cluster._ROUND", 2)
+    monkeypatch.setattr("lexshift.engine.ray._ROUND", 2)
     taken: list[int] = []
     ahead = []
 
@@ -319,7 +319,7 @@ def test_a_shard_whose_encoder_is_killed_is_encoded_again(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("ray")
 def test_a_shard_that_kills_every_worker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.scale.cluster._TRIES", 2)
+    monkeypatch.setattr("lexshift.engine.ray._TRIES", 2)
     encoder = Fatal()
     with pytest.raises(
         UserError, match=r"^the workers of the Ray cluster die again and again of the same work; run the"
@@ -329,7 +329,7 @@ def test_a_shard_that_kills_every_worker_is_given_up(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.usefixtures("ray")
 def test_a_part_that_kills_every_worker_is_given_up(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.scale.cluster._TRIES", 2)
+    monkeypatch.setattr("lexshift.engine.ray._TRIES", 2)
     with pytest.raises(
         UserError, match=r"^the workers of the Ray cluster die again and again of the same work; run the"
     ):

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 
-from lexshift._staging import fine_enough
-from lexshift._typing import Floats, Matrix
-from lexshift.monitor import Silent
-from lexshift.scale import scored
-from lexshift.scale.control import against_similar, spread
-from lexshift.scale.kept import Kept
-from lexshift.scale.scored import as_table, from_table, score_all
-from lexshift.scoring import Scores, score, score_word
-from lexshift.significance import benjamini_hochberg
-from lexshift.sscd import SSCD
+from lexshift.engine.cache import Kept
+from lexshift.scoring.scores import Scores, score, score_word
+from lexshift.scoring.significance import benjamini_hochberg
+from lexshift.scoring.sscd import SSCD
+from lexshift.scoring.staging import fine_enough
+from lexshift.study import scored
+from lexshift.study.scored import as_table, from_table, score_all
+from lexshift.study.similar_words import against_similar, spread
+from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.monitor import Silent
 
 Pair = tuple[Matrix, Matrix]
 

@@ -22,10 +22,10 @@ from lexshift.corpus.counting import count_words
 from lexshift.corpus.keeping import merged
 from lexshift.corpus.sample import file_keys, place_key, priorities, shared_priorities, smallest, word_keys
 from lexshift.corpus.words import word_table
+from lexshift.engine.cache import Kept
+from lexshift.engine.local import Local, as_engine, results
+from lexshift.engine.parts import Counting, Part, Sampling, counted, parts_of, sampled
 from lexshift.errors import UserError
-from lexshift.scale.engine import Local, as_engine, results
-from lexshift.scale.kept import Kept
-from lexshift.scale.parts import Counting, Part, Sampling, counted, parts_of, sampled
 
 WORDS = ["mouse", "Mouse", "bread", "cloud", "Paris", "the", "a"]
 LINES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join), min_size=1, max_size=12)

@@ -15,11 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift import _files, _results, compare
+from lexshift import compare
 from lexshift.benchmark.loading import load, with_gold
 from lexshift.errors import UserError
 from lexshift.simulation.corpora import simulate
 from lexshift.simulation.folder import FILES
+from lexshift.study import folder as _results
+from lexshift.utils import files as _files
 
 NOUNS = ["mouse", "bread", "river", "winter", "garden", "doctor", "letter", "silver", "pencil", "candle"]
 PAIRS = [("mouse", "bread"), ("river", "winter"), ("garden", "doctor")]

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from lexshift import permutation_test
-from lexshift._streams import generator
-from lexshift._typing import Floats
 from lexshift.errors import UserError
 from lexshift.simulation.drawing import Drawing, draw
 from lexshift.simulation.power import _permutations, least_usages, power, share_of_pairs
+from lexshift.utils.arrays import Floats
+from lexshift.utils.seeds import generator
 
 NOUNS = ["mouse", "bread", "river", "winter", "garden", "doctor", "letter", "silver"]
 PAIRS = [("mouse", "bread"), ("river", "winter")]

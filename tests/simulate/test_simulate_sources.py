@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from lexshift.corpus.reading import Reading
 from lexshift.errors import UserError
-from lexshift.monitor import Silent
 from lexshift.simulation.sources import Text, _alike, apart, choose_pairs, folded, given_pairs, read_pairs, words_in
+from lexshift.utils.monitor import Silent
 
 NOUNS = ["mouse", "bread", "river", "winter", "garden", "doctor", "letter", "silver"]
 

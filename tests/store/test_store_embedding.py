@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 import lexshift
 from lexshift import Siblings, UserError, embed
-from lexshift._contents import gather
-from lexshift._typing import Matrix
 from lexshift.corpus import Targets
-from lexshift.embedding import _Job
+from lexshift.store.contents import gather
+from lexshift.store.embedding import _Job
+from lexshift.utils.arrays import Matrix
 
 Row: TypeAlias = tuple[str, str, str, int, str | None, str, int, int]
 Work: TypeAlias = list[tuple[str, tuple[int, int]]]
@@ -219,7 +219,7 @@ def test_a_store_of_random_corpora_is_the_occurrences_by_the_definition(
     old, new = [*old, "the mouse"], [*new, "one x"]
     toy = Toy()
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lexshift._shards._CHARACTERS", characters)
+        patch.setattr("lexshift.store.shards._CHARACTERS", characters)
         patch.setattr("os.fsync", lambda _: None)
         paths = write(Path(place, "a.txt"), old), write(Path(place, "b.txt"), new)
         store = embed(*paths, words=words, model=toy, missing="skip", split="lines", precision=precision)
@@ -478,7 +478,7 @@ def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, m
             self.size += 1
             return super().encode(sentences, spans)
 
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 60)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 60)
     with pytest.raises(UserError):
         made(tmp_path, model=Growing())
 
@@ -520,7 +520,7 @@ def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: lis
 
 
 def test_the_stages_of_a_run_are_told_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
     heard, toy = Heard(), Toy()
     made(tmp_path, model=toy, monitor=heard)
     sizes = [(tmp_path / name).stat().st_size for name in ("a.txt", "b.txt")]

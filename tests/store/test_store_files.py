@@ -10,7 +10,7 @@ from typing import IO, Any
 import pytest
 
 from lexshift import UserError
-from lexshift._files import disk_faults, one_writer, write_whole
+from lexshift.utils.files import disk_faults, one_writer, write_whole
 
 
 def test_a_file_is_on_the_disk_before_it_takes_its_place_and_its_name_after(

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from test_store_embedding import WORDS, Toy, contents, made
 
 from lexshift import Siblings, UserError
-from lexshift._validation import check_index, check_plan, words_size
-from lexshift.siblings import seal
+from lexshift.store.siblings import seal
+from lexshift.store.validation import check_index, check_plan, words_size
 
 plain = st.recursive(
     st.none()
@@ -265,7 +265,7 @@ def test_a_plan_that_could_have_been_written_is_accepted() -> None:
 def test_a_store_too_large_to_be_read_again_is_refused_before_anything_is_encoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lexshift._storing.MOST_BYTES", 1000)
+    monkeypatch.setattr("lexshift.store.completion.MOST_BYTES", 1000)
     toy = Toy()
     with pytest.raises(UserError, match="3 words in 2 corpora are too many for one store; take fewer words"):
         made(tmp_path, model=toy)

@@ -12,7 +12,7 @@ import pytest
 from test_store_embedding import WORDS, Toy, contents, corpora_in, made, write
 
 from lexshift import UserError, embed
-from lexshift._settings import digest, first_difference, identity
+from lexshift.store.format import digest, first_difference, identity
 
 MODEL = {"model": "tiny", "weights": "abc", "config": "c", "layers": "mean:4", "markers": None, "window": 512}
 
@@ -63,7 +63,7 @@ def test_a_store_whose_words_were_found_by_another_version_of_the_rule_is_refuse
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = made(tmp_path, words=["mouse"])
-    monkeypatch.setattr("lexshift.embedding.WORD_RULE", 99)
+    monkeypatch.setattr("lexshift.store.embedding.WORD_RULE", 99)
     with pytest.raises(
         UserError, match="made with another version of the rule for finding words; choose another folder"
     ):
@@ -153,7 +153,7 @@ def test_an_encoder_without_settings_is_known_by_its_vectors(tmp_path: Path, pre
 def test_finished_shards_are_those_of_the_encoder_without_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Bare(lost=lost, stop_at=5))
     before = contents(tmp_path / "store")
@@ -242,7 +242,7 @@ def test_the_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str
 def test_the_unfinished_work_of_another_run_is_refused_and_not_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], why: str
 ) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Toy(MODEL, stop_at=3))
     before = contents(tmp_path / "store")

@@ -18,10 +18,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from test_store_embedding import WORDS, Toy, contents, made
 
-import lexshift._shards
+import lexshift.store.shards
 from lexshift import Siblings, UserError, embed, embed_usages
-from lexshift._shards import Work, read_plan, remove_work
-from lexshift.monitor import Silent
+from lexshift.store.shards import Work, read_plan, remove_work
+from lexshift.utils.monitor import Silent
 
 # ------------------------------------------------------------------------------------------------------- what is to do
 
@@ -42,7 +42,7 @@ def test_work_is_every_distinct_word_in_a_sentence_once_and_rows_find_their_plac
     rows: list[tuple[str, int, int]], characters: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexshift._shards, "_CHARACTERS", characters)
+        patch.setattr(lexshift.store.shards, "_CHARACTERS", characters)
         work = Work.plan(table_of(rows), None)
     sentences, spans = work.rows(range(len(work)))
     todo = [(sentence, *span) for sentence, span in zip(sentences, spans, strict=True)]
@@ -99,7 +99,7 @@ def test_work_that_a_store_has_done_is_not_done_again(tmp_path: Path) -> None:
 @pytest.fixture
 def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, bytes], int]:
     """The store that was made without a break, and of how many shards."""
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
     toy = Toy()
     return contents(made(tmp_path, "whole", toy).path), len(toy.calls)
 
@@ -133,7 +133,7 @@ def test_a_run_goes_on_after_the_last_shard_wherever_it_was_stopped(
 def test_a_shard_is_its_vectors_what_was_truncated_and_a_checksum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
     toy = Toy()
     store = made(tmp_path, "other", toy)
     unfinished = begin(tmp_path, 2)
@@ -191,7 +191,7 @@ def test_a_shard_that_is_gone_is_made_anew(tmp_path: Path, whole: tuple[dict[str
 
 
 def test_a_shard_in_the_place_of_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 1)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 1)
     unfinished = begin(tmp_path, 3)
     shutil.copy(unfinished / "000000.shard", unfinished / "000001.shard")
     with pytest.raises(UserError, match=r"000001\.shard' is damaged"):
@@ -199,7 +199,7 @@ def test_a_shard_in_the_place_of_another_is_found(tmp_path: Path, monkeypatch: p
 
 
 def test_a_shard_of_other_work_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
     other = tmp_path / "other"
     other.mkdir()
     with pytest.raises(KeyboardInterrupt):
@@ -217,7 +217,7 @@ def other_boundaries(text: str, _: str) -> list[int]:
 
 def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One sentence of 30 is split differently, and there are as many rows and shards as before."""
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 70)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 70)
     sentences = [f"The mouse {10 + i} sat here{';' if i == 23 else ','} there." for i in range(30)]
     (tmp_path / "a.txt").write_text(" ".join(sentences))
 
@@ -347,7 +347,7 @@ class _Notes(Silent):
 def test_a_long_run_says_beforehand_how_long_it_will_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
 ) -> None:
-    monkeypatch.setattr("lexshift._storing._LONG", long)
+    monkeypatch.setattr("lexshift.store.completion._LONG", long)
     rows = [("mouse", "old" if i % 2 else "new", f"a mouse {i}", 2, 7) for i in range(20)]
     usages = pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
     encoder, heard = _Timed(), _Notes()

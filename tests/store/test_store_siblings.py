@@ -17,7 +17,7 @@ import pytest
 from test_store_embedding import BOTH, WORDS, Toy, contents, expected, made, rows_of
 
 from lexshift import SSCD, Siblings, UserError, embed
-from lexshift.siblings import checksum, seal
+from lexshift.store.siblings import checksum, seal
 
 FILES = ("store.json", "occurrences.parquet", "vectors.npy")
 

@@ -14,9 +14,10 @@ import numpy.typing as npt
 import pytest
 from test_store_embedding import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
 
-import lexshift._writing
-from lexshift import Siblings, UserError, embed, siblings
-from lexshift._writing import settle
+import lexshift.store.writer
+from lexshift import Siblings, UserError, embed
+from lexshift.store import siblings
+from lexshift.store.writer import settle
 
 FILES = ["occurrences.parquet", "store.json", "vectors.npy"]
 
@@ -46,7 +47,7 @@ def nothing(*args: Any, **options: Any) -> None:
     """In the place of what takes time, or of what a process that is killed does not get to."""
 
 
-STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift._shards.write_whole", "lexshift._writing.settle"]
+STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift.store.shards.write_whole", "lexshift.store.writer.settle"]
 
 
 @pytest.mark.slow
@@ -58,7 +59,7 @@ STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift._shards.write_whole", 
 def test_a_run_that_is_stopped_at_any_step_ends_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, when: str, adding: bool
 ) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 30)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 30)
     monkeypatch.setattr("os.fsync", nothing)
     whole = made(tmp_path, "whole")
     base = made(tmp_path, "base", words=WORDS[:1])
@@ -124,7 +125,7 @@ def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
     whole = contents(made(tmp_path, "whole").path)
     made(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift._writing, "settle", StopAt(settle, 1, False, Stopped()))
+        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 1, False, Stopped()))
         with pytest.raises(Stopped):
             made(tmp_path)
     folder = tmp_path / "store"
@@ -144,7 +145,7 @@ def test_damage_to_a_file_without_its_name_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift._writing, "settle", StopAt(settle, 1, False, Stopped()))
+        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 1, False, Stopped()))
         with pytest.raises(Stopped):
             made(tmp_path)
     (path,) = (tmp_path / "store" / "unfinished").glob(f"{damaged}.*")
@@ -177,7 +178,7 @@ def test_settling_leaves_the_work_of_a_run_that_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_store_is_read_while_a_run_adds_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
     folder = made(tmp_path, words=WORDS[:1]).path
     seen = []
 
@@ -217,7 +218,7 @@ def test_files_of_a_run_that_was_given_up_are_in_no_ones_way_and_do_not_stay(
     if adding:
         made(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift._writing, "seal", StopAt(nothing, 1, False, Stopped()))
+        patch.setattr(lexshift.store.writer, "seal", StopAt(nothing, 1, False, Stopped()))
         with pytest.raises(Stopped):
             made(tmp_path, words=["ran"])
     folder = tmp_path / "store"
@@ -232,8 +233,8 @@ def test_files_of_a_run_that_was_given_up_are_in_no_ones_way_and_do_not_stay(
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_vectors_are_written_a_piece_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     whole = contents(made(tmp_path, "whole").path)
-    monkeypatch.setattr(lexshift._writing, "_BYTES", rows * 6 * 4 + 1)
-    monkeypatch.setattr("lexshift._shards._CHARACTERS", 20)
+    monkeypatch.setattr(lexshift.store.writer, "_BYTES", rows * 6 * 4 + 1)
+    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
     assert contents(made(tmp_path).path) == whole
 
 
@@ -241,7 +242,7 @@ def test_the_size_of_shards_does_not_change_the_store(tmp_path: Path, monkeypatc
     whole = contents(made(tmp_path, "whole", Toy(lost="phone")).path)
     shards = []
     for characters in (1, 30, 60, 120):
-        monkeypatch.setattr("lexshift._shards._CHARACTERS", characters)
+        monkeypatch.setattr("lexshift.store.shards._CHARACTERS", characters)
         toy = Toy(lost="phone")
         assert contents(made(tmp_path, str(characters), toy).path) == whole
         shards.append(len(toy.calls))

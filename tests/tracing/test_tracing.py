@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from lexshift import UserError, benjamini_hochberg, compare
-from lexshift._typing import Floats
 from lexshift.cli.traces import overview
 from lexshift.report.trace import content
-from lexshift.tracing.changes import ChangePoints
-from lexshift.tracing.outcome import Trace
-from lexshift.tracing.pairs import steps
-from lexshift.tracing.tables import typical
-from lexshift.tracing.tracer import trace
+from lexshift.scoring.changepoints import ChangePoints
+from lexshift.study.steps import steps
+from lexshift.study.trace import trace
+from lexshift.study.trace_result import Trace
+from lexshift.study.trace_tables import typical
+from lexshift.utils.arrays import Floats
 
 FAST: dict[str, Any] = {"permutations": 199, "resamples": 30, "repeats": 5, "monitor": False, "split": "lines"}
 WORDS = ["mouse", "bread", "comet", "ghost", "nowhere"]

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from lexshift import UserError
-from lexshift._typing import Floats
-from lexshift.tracing.changes import change_points, highest_penalty, leading, segmented, segments
+from lexshift.scoring.changepoints import change_points, highest_penalty, leading, segmented, segments
+from lexshift.utils.arrays import Floats
 
 shapes = st.tuples(st.integers(2, 7), st.integers(1, 4), st.integers(0, 10**6))
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from lexshift import Siblings, UserError, compare, embed
-from lexshift.tracing.tracer import trace
+from lexshift.study.trace import trace
 
 FAST: dict[str, Any] = {"permutations": 99, "resamples": 10, "repeats": 3, "monitor": False, "split": "lines"}
 WORDS = ["mouse", "bread"]

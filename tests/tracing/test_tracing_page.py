@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pytest
 
 from lexshift.report.trace import content, render
-from lexshift.tracing.changes import ChangePoints
-from lexshift.tracing.outcome import Trace
-from lexshift.tracing.tracer import trace
+from lexshift.scoring.changepoints import ChangePoints
+from lexshift.study.trace import trace
+from lexshift.study.trace_result import Trace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
-from lexshift._typing import Floats, Matrix
-from lexshift.tracing.seasons import (
+from lexshift.scoring.seasons import (
     frequency_bands,
     month_means,
     passed,
@@ -22,7 +21,8 @@ from lexshift.tracing.seasons import (
     season,
     without_season,
 )
-from lexshift.tracing.work import find_seasons, seasonal
+from lexshift.study.trace_work import find_seasons, seasonal
+from lexshift.utils.arrays import Floats, Matrix
 
 MONTHS = [(year, month) for year in range(2001, 2007) for month in range(1, 13)]
 Level = Callable[[int, int], float]  # of the month's number from 0, and the month of the year

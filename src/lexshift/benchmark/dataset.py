@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from lexshift._contents import USAGES
-from lexshift._files import disk_faults, write_bytes
 from lexshift.errors import UserError
+from lexshift.store.contents import USAGES
+from lexshift.utils.files import disk_faults, write_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

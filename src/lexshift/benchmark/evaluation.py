@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift._typing import Pairs
 from lexshift.benchmark import methods
 from lexshift.benchmark.dataset import Dataset
 from lexshift.benchmark.measures import Correlation, Decision, average_precision, decision, spearman, spearman_each
 from lexshift.benchmark.methods import Grid, Scored
-from lexshift.siblings import Siblings
-from lexshift.sscd import SSCD
+from lexshift.scoring.sscd import SSCD
+from lexshift.store.siblings import Siblings
+from lexshift.utils.arrays import Pairs
 
 if TYPE_CHECKING:
     import pandas as pd

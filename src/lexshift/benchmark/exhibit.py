@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lexshift._typing import Floats, Indices, Pairs
 from lexshift.benchmark.dataset import Dataset
 from lexshift.benchmark.evaluation import grid_table
 from lexshift.benchmark.methods import Grid, Scored
-from lexshift.rates import RateCurve, closed_form_rate
+from lexshift.scoring.rates import RateCurve, closed_form_rate
+from lexshift.utils.arrays import Floats, Indices, Pairs
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,13 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from lexshift import _checks
 from lexshift.benchmark.dataset import Dataset, keep_one, number_in, read_lines
 from lexshift.benchmark.dwug import is_dwug, load_dwug
 from lexshift.benchmark.liverpool import is_liverpool, load_liverpool
 from lexshift.benchmark.semeval import is_semeval, load_semeval
 from lexshift.benchmark.table import is_table, load_table
 from lexshift.errors import UserError
+from lexshift.utils import checks
 
 SUFFIXES = ("strip", "keep")
 
@@ -28,7 +28,7 @@ def load(path: str | os.PathLike[str], suffix: str = "strip") -> Dataset:
         For SemEval: whether the part of speech at the end of a target (``plane_nn``) is hidden from the model.
     """
     place = Path(path)
-    _checks.choice(suffix, "suffix", SUFFIXES)
+    checks.choice(suffix, "suffix", SUFFIXES)
     if not place.exists():
         raise UserError(f"no such file or folder: {str(place)!r} (looked from {os.getcwd()})")
     if is_semeval(place):

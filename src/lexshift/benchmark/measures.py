@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lexshift._typing import Array, Floats
+from lexshift.utils.arrays import Array, Floats
 
 RESAMPLES = 2_000
 

@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexshift import _checks, swap
-from lexshift._staging import add_permutations, first_permutations
-from lexshift._streams import generator
-from lexshift._typing import Floats, Pairs
-from lexshift.distance import PAPER
-from lexshift.distance.metric import as_given, between_usages, evaluate, get
-from lexshift.gaussian import fit
-from lexshift.monitor import Silent
-from lexshift.scoring import tested_metric
-from lexshift.significance import PermutationTest, benjamini_hochberg, decide, permutation_test
-from lexshift.sscd import RATES, SSCD, Sweep, for_words, sweep
+from lexshift.scoring import swap
+from lexshift.scoring.distance import PAPER
+from lexshift.scoring.distance.metric import as_given, between_usages, evaluate, get
+from lexshift.scoring.gaussian import fit
+from lexshift.scoring.scores import tested_metric
+from lexshift.scoring.significance import PermutationTest, benjamini_hochberg, decide, permutation_test
+from lexshift.scoring.sscd import RATES, SSCD, Sweep, for_words, sweep
+from lexshift.scoring.staging import add_permutations, first_permutations
+from lexshift.utils import checks
+from lexshift.utils.arrays import Floats, Pairs
+from lexshift.utils.monitor import Silent
+from lexshift.utils.seeds import generator
 
 LIU_P = 0.005
 """Liu et al. (2021) drop the words whose p is not below it."""
@@ -71,7 +72,7 @@ def verdicts(pairs: Pairs, settings: SSCD, alpha: float) -> npt.NDArray[np.bool_
     """Return whether each word is called changed by the test of ``compare`` at a false discovery rate of ``alpha``."""
 
     def test(word: str, permutations: int) -> PermutationTest:
-        old, new = _checks.pair(*pairs[word])
+        old, new = checks.pair(*pairs[word])
         metric = tested_metric(settings.metric, old, new)
         return permutation_test(old, new, metric, permutations, settings.seed, word)
 
@@ -85,7 +86,7 @@ def original(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) 
     chosen = get(metric)
     distances = []
     for word, sides in pairs.items():
-        old, new = _checks.pair(*sides)
+        old, new = checks.pair(*sides)
         if chosen.usages:
             distances.append(between_usages(chosen, old, new)(as_given(len(old), len(new))))
             continue
@@ -168,6 +169,6 @@ def _both(
 ) -> Sweep:
     """A sweep over the rates, and over those that swap as many as the normalised ones: equal counts are done once."""
     n_old, n_new = len(old), len(new)
-    counts = [swap.swap_count(n_old, n_new, rate, sizes) for rate in _checks.fractions(rates)]
+    counts = [swap.swap_count(n_old, n_new, rate, sizes) for rate in checks.fractions(rates)]
     normalised = [Fraction(count, min(n_old, n_new)) for count in counts]
     return sweep(old, new, metrics=metrics, rates=[*rates, *normalised], word=word, **options)

@@ -1,6 +1,6 @@
 """The answers of the published SSCD code, number for number: for comparing with its results, not for use.
 
-It differs from :mod:`lexshift.sscd` in ways that its results depend on. Here as there:
+It differs from :mod:`lexshift.scoring.sscd` in ways that its results depend on. Here as there:
 
 * the swap count is rounded in floating point, ``round(min(n_old, n_new) * rate)``, and with corpus sizes
   ``round(min(n_old, n_new * size_old / size_new) * rate)``;
@@ -39,9 +39,9 @@ import random
 import numpy as np
 import numpy.typing as npt
 
-from lexshift import _checks
-from lexshift._streams import check_seed
-from lexshift._typing import Floats, Indices
+from lexshift.utils import checks
+from lexshift.utils.arrays import Floats, Indices
+from lexshift.utils.seeds import check_seed
 
 SEEDS = (
     1,
@@ -93,8 +93,8 @@ def e_swap(
     With the distance strategy the seed matters to DSCD only.
     """
     D1, D2 = _pair(old, new)
-    _checks.fraction(rate)
-    _checks.sizes(corpus_sizes)
+    checks.fraction(rate)
+    checks.sizes(corpus_sizes)
     _seed(seed)
     n = swap_count(len(D1), len(D2), rate, corpus_sizes)
     if n > min(len(D1), len(D2)):
@@ -102,7 +102,7 @@ def e_swap(
             f"the published code fails here: corpus_sizes {corpus_sizes} and rate {rate} ask to swap {n} occurrences, "
             f"and there are {len(D1)} and {len(D2)}; lexshift.SSCD swaps no more than there are"
         )
-    if _checks.choice(strategy, "strategy", ("random", "distance")) == "random":
+    if checks.choice(strategy, "strategy", ("random", "distance")) == "random":
         draw = random.Random(seed)
         s1, s2 = np.array(draw.sample(range(len(D1)), n), int), np.array(draw.sample(range(len(D2)), n), int)
     else:
@@ -132,15 +132,15 @@ def _farthest(rows: Floats, others: Floats, n: int) -> Indices:
 
 
 def _pair(old: npt.ArrayLike, new: npt.ArrayLike) -> tuple[Floats, Floats]:
-    D1, D2 = _checks.pair(old, new)
+    D1, D2 = checks.pair(old, new)
     for rows, name in ((D1, "old"), (D2, "new")):
         if not np.isfinite(rows).all():
-            _checks.finite(rows, name)
+            checks.finite(rows, name)
     return D1.astype(float), D2.astype(float)
 
 
 def _distance(D1: Floats, D2: Floats, metric: str, rng: np.random.RandomState) -> float:
-    _checks.choice(metric, "metric", METRICS)
+    checks.choice(metric, "metric", METRICS)
     m1, m2, v1, v2 = D1.mean(axis=0), D2.mean(axis=0), D1.var(axis=0, ddof=1), D2.var(axis=0, ddof=1)
     if metric == "kl":
         value = _kl(m1, v1, m2, v2)

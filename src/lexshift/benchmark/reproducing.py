@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from lexshift import __version__
-from lexshift._csv import csv_text
-from lexshift._files import disk_faults, write_whole
 from lexshift.benchmark import methods
 from lexshift.benchmark.exhibit import Exhibit, Measured
 from lexshift.benchmark.reproduction import curve, divergences, rates, statistics, summary
@@ -19,8 +17,10 @@ from lexshift.benchmark.reproduction_systems import comparison, effectiveness
 from lexshift.benchmark.reproduction_words import ablation
 from lexshift.benchmark.running import Prepared, prepare
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor, Silent
-from lexshift.sscd import SSCD
+from lexshift.scoring.sscd import SSCD
+from lexshift.utils.files import disk_faults, write_whole
+from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.safe_csv import csv_text
 
 FOLDER, PAGE, RUN = "reproduction", "reproduction.html", "run.json"
 _LEAST = 3  # words that can be correlated

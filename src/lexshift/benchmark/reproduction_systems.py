@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift._typing import Floats
 from lexshift.benchmark import paper
 from lexshift.benchmark.evaluation import judge
 from lexshift.benchmark.exhibit import DIVERGENCES, NOTHING, Cell, Exhibit, Measured, best_of, figure, spread
 from lexshift.benchmark.measures import spearman, spearman_each
 from lexshift.benchmark.methods import Scored
-from lexshift.distance import DISTANCES
+from lexshift.scoring.distance import DISTANCES
+from lexshift.utils.arrays import Floats
 
 if TYPE_CHECKING:
     import pandas as pd

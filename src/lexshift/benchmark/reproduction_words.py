@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift._typing import Array, Floats
 from lexshift.benchmark import paper
 from lexshift.benchmark.exhibit import Cell, Exhibit, Measured, best_of, figure
 from lexshift.benchmark.measures import spearman
+from lexshift.utils.arrays import Array, Floats
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,20 +9,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift import __version__, _checks
-from lexshift._csv import csv_text
-from lexshift._files import disk_faults, write_whole
-from lexshift._typing import Pairs
+from lexshift import __version__
 from lexshift.benchmark.dataset import PERIODS, Dataset
 from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, table
 from lexshift.benchmark.loading import load, with_gold
 from lexshift.benchmark.methods import grid
-from lexshift.embedding import embed_usages
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor, Silent
-from lexshift.siblings import Siblings
-from lexshift.space import KINDS, fit_space
-from lexshift.sscd import SSCD
+from lexshift.scoring.space import KINDS, fit_space
+from lexshift.scoring.sscd import SSCD
+from lexshift.store.embedding import embed_usages
+from lexshift.store.siblings import Siblings
+from lexshift.utils import checks
+from lexshift.utils.arrays import Pairs
+from lexshift.utils.files import disk_faults, write_whole
+from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +92,7 @@ def prepare(
 
     The gold is that of the data set, or ``gold``. With ``graded`` it must be graded, else changed or not is enough.
     """
-    _checks.choice(space, "space", KINDS)
+    checks.choice(space, "space", KINDS)
     data = load(path, suffix)
     if gold is not None:
         data = with_gold(data, gold)
@@ -123,7 +124,7 @@ def evaluate(
 ) -> Evaluated:
     """Evaluate SSCD and the other systems on a data set; its vectors are computed once and kept."""
     heard = monitor or Silent()
-    _checks.between_0_and_1(alpha, "alpha")
+    checks.between_0_and_1(alpha, "alpha")
     prepared = prepare(path, model, out, space, suffix, heard, gold=gold, **options)
     data, siblings, pairs = prepared.data, prepared.siblings, prepared.pairs
     sizes, folder = prepared.sizes, prepared.folder

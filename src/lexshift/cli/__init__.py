@@ -11,7 +11,6 @@ import typer
 from typer.rich_utils import rich_format_error
 
 from lexshift import __version__
-from lexshift._console import visible
 from lexshift.cli import (
     check,
     compare,
@@ -30,6 +29,7 @@ from lexshift.cli import (
 from lexshift.cli.streams import discard_output, open_streams
 from lexshift.cli.terminal import complain, show_notes
 from lexshift.errors import UserError
+from lexshift.utils.console import visible
 
 _LOST = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG, errno.EDQUOT)  # of standard output
 _ClickError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")

@@ -10,7 +10,7 @@ import typer
 def command(store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store.")]) -> None:
     """Read a whole store and compare it with its checksums."""
     from lexshift.cli.terminal import out
-    from lexshift.siblings import Siblings
+    from lexshift.store.siblings import Siblings
 
     siblings = Siblings(store)
     siblings.check()

@@ -59,12 +59,12 @@ def command(
 
     Run again with another metric, rate or strategy, it takes seconds; stopped, it goes on where it was.
     """
-    from lexshift._checks import choice
-    from lexshift._corpora import default_out
     from lexshift.cli.results import FORMATS, interruptible, show, tell, whole_or_all
-    from lexshift.comparison import compare
-    from lexshift.monitor import Silent
-    from lexshift.progress import Bars
+    from lexshift.study.compare import compare
+    from lexshift.study.periods import default_out
+    from lexshift.utils.checks import choice
+    from lexshift.utils.monitor import Silent
+    from lexshift.utils.progress import Bars
 
     choice(form, "format", FORMATS)
     with interruptible(), Bars() as bars:

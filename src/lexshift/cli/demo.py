@@ -12,9 +12,9 @@ def command(
 ) -> None:
     """Compare two small corpora that come with the package, for words that are known to have changed or not."""
     from lexshift.cli.results import interruptible, show, tell
-    from lexshift.comparison import compare
     from lexshift.demo import average_precision, demo_corpora, gold
-    from lexshift.progress import Bars, err
+    from lexshift.study.compare import compare
+    from lexshift.utils.progress import Bars, err
 
     known = gold()
     changed = {word for word, is_changed in known.items() if is_changed}

@@ -66,12 +66,12 @@ def command(
 
     Every word that is frequent in both is sampled, encoded, scored and tested. Stopped, it goes on where it was.
     """
-    from lexshift._checks import choice
-    from lexshift._corpora import default_out
     from lexshift.cli.results import FORMATS, interruptible, show, tell, whole_or_all
-    from lexshift.discovery import discover
-    from lexshift.monitor import Silent
-    from lexshift.progress import Bars
+    from lexshift.study.discover import discover
+    from lexshift.study.periods import default_out
+    from lexshift.utils.checks import choice
+    from lexshift.utils.monitor import Silent
+    from lexshift.utils.progress import Bars
 
     choice(form, "format", FORMATS)
     with interruptible(), Bars() as bars:

@@ -44,8 +44,8 @@ def command(
     """Embed every occurrence of some words in two corpora. A run that was stopped goes on where it was."""
     from lexshift.cli.results import interruptible
     from lexshift.cli.terminal import summary
-    from lexshift.embedding import embed
-    from lexshift.progress import Bars
+    from lexshift.store.embedding import embed
+    from lexshift.utils.progress import Bars
 
     with interruptible(), Bars() as bars:
         store = embed(

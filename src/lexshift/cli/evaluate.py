@@ -41,14 +41,14 @@ def command(
 
     Vectors are computed once for a data set and a model, and kept.
     """
-    from lexshift._checks import choice
-    from lexshift._running import default_keep
     from lexshift.benchmark.running import GRID, evaluate
     from lexshift.cli.results import FORMATS, interruptible
     from lexshift.cli.scores import show
-    from lexshift.monitor import Silent
-    from lexshift.progress import Bars, err
-    from lexshift.sscd import SSCD
+    from lexshift.scoring.sscd import SSCD
+    from lexshift.study.settings import default_keep
+    from lexshift.utils.checks import choice
+    from lexshift.utils.monitor import Silent
+    from lexshift.utils.progress import Bars, err
 
     choice(form, "format", FORMATS)
     kept = default_keep(metric) if keep is None else keep

@@ -10,7 +10,7 @@ import typer
 def command(store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store.")]) -> None:
     """Show what a store holds: its words, corpora and model, and what was skipped."""
     from lexshift.cli.terminal import counts_table, summary
-    from lexshift.siblings import Siblings
+    from lexshift.store.siblings import Siblings
 
     siblings = Siblings(store)
     summary(siblings)

@@ -50,14 +50,14 @@ def command(
     encoder: options.Encoder,
 ) -> None:
     """Find how many usages of a word are needed to see a change, by planting changes in sentences of a corpus."""
-    from lexshift._checks import choice
-    from lexshift._csv import csv_text
     from lexshift.cli.results import FORMATS, interruptible
     from lexshift.cli.terminal import echo
     from lexshift.cli.terminal import out as console
-    from lexshift.monitor import Silent
-    from lexshift.progress import Bars, err
     from lexshift.simulation.power import power
+    from lexshift.utils.checks import choice
+    from lexshift.utils.monitor import Silent
+    from lexshift.utils.progress import Bars, err
+    from lexshift.utils.safe_csv import csv_text
 
     choice(form, "format", FORMATS)
     with interruptible(), Bars() as bars:

@@ -38,8 +38,8 @@ def command(
     from lexshift.benchmark.reproducing import reproduce
     from lexshift.cli.exhibits import show
     from lexshift.cli.results import interruptible
-    from lexshift.monitor import Silent
-    from lexshift.progress import Bars, err
+    from lexshift.utils.monitor import Silent
+    from lexshift.utils.progress import Bars, err
 
     with interruptible(), Bars() as bars:
         result = reproduce(

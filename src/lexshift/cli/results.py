@@ -11,12 +11,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift._csv import csv_text
 from lexshift.cli.terminal import complain, echo, out
 from lexshift.errors import UserError
-from lexshift.progress import err
 from lexshift.report.page import chance, digits, percent
-from lexshift.result import CHANGED, REPORT, TOO_FEW, Result
+from lexshift.study.result import CHANGED, REPORT, TOO_FEW, Result
+from lexshift.utils.progress import err
+from lexshift.utils.safe_csv import csv_text
 
 FORMATS = ("table", "csv", "json")
 

@@ -9,8 +9,8 @@ import pandas as pd
 from rich.table import Table
 from rich.text import Text
 
-from lexshift._csv import csv_text
 from lexshift.cli.terminal import echo, out
+from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
     from lexshift.benchmark.running import Evaluated

@@ -36,9 +36,9 @@ def command(
 
     from lexshift.cli.results import interruptible
     from lexshift.cli.terminal import out as console
-    from lexshift.monitor import Silent
-    from lexshift.progress import Bars, err
     from lexshift.simulation.corpora import simulate
+    from lexshift.utils.monitor import Silent
+    from lexshift.utils.progress import Bars, err
 
     with interruptible("stopped; run the same command again to simulate the corpora"), Bars() as bars:
         planted = simulate(

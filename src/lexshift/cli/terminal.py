@@ -10,10 +10,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift._console import SafeConsole, visible
 from lexshift.errors import Note
-from lexshift.progress import err, note, size
-from lexshift.siblings import Siblings
+from lexshift.store.siblings import Siblings
+from lexshift.utils.console import SafeConsole, visible
+from lexshift.utils.progress import err, note, size
 
 _WIDE = 1_000  # columns of what is not shown on a terminal but piped or kept
 _ON_TERMINAL = sys.stdout is not None and sys.stdout.isatty()  # it is None if it was closed

@@ -73,13 +73,13 @@ def command(
 
     Run again with another metric, rate or strategy, it takes seconds; stopped, it goes on where it was.
     """
-    from lexshift._checks import choice
     from lexshift.cli.results import FORMATS, interruptible, whole_or_all
     from lexshift.cli.traces import show, tell
-    from lexshift.monitor import Silent
-    from lexshift.progress import Bars
-    from lexshift.tracing.places import default_out
-    from lexshift.tracing.tracer import trace
+    from lexshift.study.trace import trace
+    from lexshift.study.trace_periods import default_out
+    from lexshift.utils.checks import choice
+    from lexshift.utils.monitor import Silent
+    from lexshift.utils.progress import Bars
 
     choice(form, "format", FORMATS)
     with interruptible(), Bars() as bars:

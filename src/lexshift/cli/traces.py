@@ -9,16 +9,16 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from lexshift._csv import csv_text
 from lexshift.cli.terminal import echo, out
-from lexshift.progress import err
 from lexshift.report.page import chance, digits
-from lexshift.result import CHANGED, TOO_FEW
-from lexshift.tracing.outcome import Trace
-from lexshift.tracing.pairs import FIRST
-from lexshift.tracing.places import REPORT
-from lexshift.tracing.shapes import GRADUAL
-from lexshift.tracing.tables import SEASONAL
+from lexshift.scoring.shapes import GRADUAL
+from lexshift.study.result import CHANGED, TOO_FEW
+from lexshift.study.steps import FIRST
+from lexshift.study.trace_periods import REPORT
+from lexshift.study.trace_result import Trace
+from lexshift.study.trace_tables import SEASONAL
+from lexshift.utils.progress import err
+from lexshift.utils.safe_csv import csv_text
 
 _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
 

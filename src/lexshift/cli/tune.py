@@ -190,7 +190,7 @@ def wic(
 
 def _run(tune: Any, what: list[str], **settings: Any) -> None:
     from lexshift.cli.results import interruptible
-    from lexshift.progress import Bars
+    from lexshift.utils.progress import Bars
 
     with interruptible(), Bars() as bars:
         tuned: Tuned = tune(*what, monitor=bars, **settings)

@@ -21,9 +21,6 @@ from queue import SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from lexshift._compile import kernel
-from lexshift._threads import available_cores
-from lexshift._typing import Array
 from lexshift.corpus.blocks import Block, read_blocks
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.segmenting import segment, segmenter_version
@@ -39,6 +36,9 @@ from lexshift.corpus.words import (
     script_kind,
 )
 from lexshift.errors import UserError
+from lexshift.utils.arrays import Array
+from lexshift.utils.kernels import kernel
+from lexshift.utils.threads import available_cores
 
 Cases = tuple[int, int, int]
 """How often a word occurs, and inside a sentence with a small and with a capital first letter."""

@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lexshift import _checks
-from lexshift._memory import give_back
-from lexshift._typing import Array
 from lexshift.corpus import sample
 from lexshift.corpus.blocks import Block
 from lexshift.corpus.reading import Tally
 from lexshift.corpus.sentences import LONGEST, Passage
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
+from lexshift.utils import checks
+from lexshift.utils.arrays import Array
+from lexshift.utils.memory import give_back
 
 SCHEMA = pa.schema(
     [
@@ -46,7 +46,7 @@ class Keeper:
         self.found = np.zeros(len(targets.words), np.int64)
         self._targets = targets
         self._words = targets.words
-        self._most = None if max_per_word is None else _checks.positive(max_per_word, "max_per_word")
+        self._most = None if max_per_word is None else checks.positive(max_per_word, "max_per_word")
         self._seed = seed
         self._of_words = sample.word_keys(seed, targets.words) if shared else None
         self._limits = np.full(len(targets.words), np.iinfo(np.uint64).max, np.uint64)

@@ -18,8 +18,8 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from lexshift._compile import kernel
 from lexshift.corpus.words import character_at
+from lexshift.utils.kernels import kernel
 
 SOFT_HYPHEN = "\u00ad"
 _SOFT_HYPHENS = re.compile(f"{SOFT_HYPHEN}(?!\n)")

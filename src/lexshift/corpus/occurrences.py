@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from lexshift._streams import check_seed
-from lexshift._typing import Array
 from lexshift.corpus.blocks import read_blocks
 from lexshift.corpus.keeping import Keeper, tell_left_out
 from lexshift.corpus.language import resolved
@@ -19,6 +17,8 @@ from lexshift.corpus.scanning import scanned
 from lexshift.corpus.sources import Source, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
+from lexshift.utils.arrays import Array
+from lexshift.utils.seeds import check_seed
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
-from lexshift import _checks
-from lexshift._streams import check_seed
 from lexshift.corpus.blocks import Block, read_blocks
 from lexshift.corpus.keeping import SLACK, Keeper
 from lexshift.corpus.language import resolved
@@ -28,6 +26,8 @@ from lexshift.corpus.scanning import scanned
 from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources, size_of
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
+from lexshift.utils import checks
+from lexshift.utils.seeds import check_seed
 
 By = Literal["year", "decade", "month"]
 BY: tuple[str, ...] = get_args(By)
@@ -113,7 +113,7 @@ def find_in_periods(
     ``max_per_word``. A period's content is the whole corpus's, with the way it was cut and its label. What is of no
     period is counted among what the first one skipped, as is all that concerns whole files.
     """
-    _checks.choice(by, "by", BY)
+    checks.choice(by, "by", BY)
     targets.candidates  # noqa: B018  forms that cannot be found are refused before anything is read
     seed, sources = check_seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):

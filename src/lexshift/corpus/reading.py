@@ -8,8 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from lexshift import _checks
 from lexshift.errors import UserError
+from lexshift.utils import checks
 
 AUTO = "auto"
 Split = Literal["auto", "lines", "prose", "wrapped"]
@@ -48,8 +48,8 @@ class Reading:
             "".encode(self.encoding)  # refuses codecs that are not of text, such as hex
         except (LookupError, TypeError, ValueError):
             raise UserError(f"encoding {self.encoding!r} is not known; utf-8, utf-16, latin-1 and cp1252 are") from None
-        _checks.choice(self.errors, "errors", ("strict", "replace"))
-        _checks.choice(self.split, "split", get_args(Split))
+        checks.choice(self.errors, "errors", ("strict", "replace"))
+        checks.choice(self.split, "split", get_args(Split))
         if not isinstance(self.language, str) or not _LANGUAGE.fullmatch(self.language):
             raise UserError(f"language must be auto or an ISO code such as de; got {self.language!r}")
 

@@ -16,8 +16,8 @@ import hashlib
 import numpy as np
 import numpy.typing as npt
 
-from lexshift._compile import kernel
-from lexshift._typing import Array
+from lexshift.utils.arrays import Array
+from lexshift.utils.kernels import kernel
 
 Priorities = npt.NDArray[np.uint64]
 _STRETCH = 9  # bits: stretches are of 512 bytes, a few sentences

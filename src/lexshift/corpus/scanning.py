@@ -9,12 +9,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
-from lexshift._threads import available_cores
-from lexshift._typing import Array
 from lexshift.corpus.blocks import Block
 from lexshift.corpus.reading import Tally
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.words import ends_by_script, marks, prepare_ascii, scan, scan_ascii, scan_unspaced
+from lexshift.utils.arrays import Array
+from lexshift.utils.threads import available_cores
 
 _HITS = 1 << 15  # the scan's buffer, in hits
 _LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones

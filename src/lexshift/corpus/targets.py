@@ -10,10 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from lexshift import _checks
 from lexshift.corpus.normal_form import normalise
 from lexshift.corpus.words import APOSTROPHES, HYPHENS, FoldTable, WordTable, fold, kind_of_script, rule, word_table
 from lexshift.errors import UserError
+from lexshift.utils import checks
 
 Match = Literal["word", "cased", "token", "lemma"]
 Words: TypeAlias = str | os.PathLike[str] | Iterable[str] | Mapping[str, Iterable[str]]
@@ -213,7 +213,7 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
     >>> read_targets({"mouse": ["mouse", "mice"]}).forms
     {'mouse': ('mouse', 'mice')}
     """
-    _checks.choice(match, "match", get_args(Match))
+    checks.choice(match, "match", get_args(Match))
     if isinstance(words, (str, os.PathLike)):
         forms = _from_string(words)
     elif isinstance(words, Mapping):

@@ -19,8 +19,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexshift._compile import kernel
-from lexshift._typing import Array
+from lexshift.utils.arrays import Array
+from lexshift.utils.kernels import kernel
 
 FoldTable: TypeAlias = npt.NDArray[np.uint32]
 APOSTROPHES = "'\u2018\u2019\u02bc"

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from lexshift._files import write_bytes
-from lexshift._typing import Matrix
 from lexshift.errors import UserError
+from lexshift.utils.arrays import Matrix
+from lexshift.utils.files import write_bytes
 
 FILE, PROJECTION = "lexshift.json", "projection.safetensors"
 MARKERS = ("<t>", "</t>")

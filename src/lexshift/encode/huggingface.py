@@ -17,8 +17,6 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from lexshift import _checks
-from lexshift._typing import Matrix
 from lexshift.encode.adaptation import Adaptation
 from lexshift.encode.batches import batches
 from lexshift.encode.generic import Generic
@@ -29,6 +27,8 @@ from lexshift.encode.postnorm import PostNorm
 from lexshift.encode.protocol import Span
 from lexshift.encode.temporal import FIRST, PADDING, SPECIAL, token_times
 from lexshift.errors import UserError
+from lexshift.utils import checks
+from lexshift.utils.arrays import Matrix
 
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 _BUDGET = {"cpu": 512}  # tokens of a batch: on a processor what stays in its caches, on a card what keeps it busy
@@ -100,11 +100,11 @@ class HuggingFaceEncoder:
             raise UserError(f"the model {name!r} has no fast tokenizer (tokenizer.json), which gives character offsets")
         self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
         self.device = pick_device(device)
-        self.dtype = _checks.choice(dtype, "dtype", [*_DTYPES, "int8"])
+        self.dtype = checks.choice(dtype, "dtype", [*_DTYPES, "int8"])
         self.adaptation = adaptation or Adaptation()
         self.periods = self.adaptation.periods
         chosen = pooling or self.adaptation.pooling or _POOLING
-        self.pooling = _checks.choice(chosen, "pooling", ("mean", "sum", "first", "sentence"))
+        self.pooling = checks.choice(chosen, "pooling", ("mean", "sum", "first", "sentence"))
         self.markers = _check_markers(markers) or self.adaptation.markers
         self._check_precision()
         model = getattr(model, "base_model", model)  # without a head for some task
@@ -125,13 +125,13 @@ class HuggingFaceEncoder:
         self._depth = int(model.config.num_hidden_layers)
         self._layers = parse_layers(self.layers, self._depth)
         longest = longest_sequence(model, tokenizer)
-        self.window = min(_LONGEST, longest) if window is None else _checks.positive(window, "window")
+        self.window = min(_LONGEST, longest) if window is None else checks.positive(window, "window")
         if self.window > longest:
             raise UserError(f"window is {self.window}, but the model {self.name!r} takes at most {longest} pieces")
         self._tokens = Tokens(tokenizer, self.window, self.adaptation.time_tokens)
         self._budget = _BUDGET.get(self.device.type, _WIDE_BUDGET)
         if batch_tokens is not None:
-            self._budget = _checks.positive(batch_tokens, "batch_tokens")
+            self._budget = checks.positive(batch_tokens, "batch_tokens")
         self.dimensions = self._layers.width(int(model.config.hidden_size))
         if self._projection is not None:
             self._check_projection(self._projection)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from lexshift.result import PERIODS, TOO_FEW
+from lexshift.study.result import PERIODS, TOO_FEW
 
 if TYPE_CHECKING:
-    from lexshift.result import Result
+    from lexshift.study.result import Result
 
 SIMILAR = ("above", "excess")
 """Columns of a table that sets each word against those of similar frequency and spread."""

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift._threads import available_cores, single_products
-from lexshift._typing import Floats
-from lexshift.evidence import Plane, leanings, plane
 from lexshift.report.content import rounded
-from lexshift.result import CHANGED, PERIODS, WordResult
+from lexshift.senses.evidence import Plane, leanings, plane
+from lexshift.study.result import CHANGED, PERIODS, WordResult
+from lexshift.utils.arrays import Floats
+from lexshift.utils.threads import available_cores, single_products
 
 if TYPE_CHECKING:
-    from lexshift.result import Result
+    from lexshift.study.result import Result
 
 _USAGES = 60_000  # on the whole page, where the least for each word allow it
 _MOST, _LEAST = 150, 6  # for each word and corpus

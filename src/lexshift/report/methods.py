@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from lexshift.distance import get
-from lexshift.distance.nearest import FEW
-from lexshift.significance import STAGES
+from lexshift.scoring.distance import get
+from lexshift.scoring.distance.nearest import FEW
+from lexshift.scoring.significance import STAGES
 
 if TYPE_CHECKING:
-    from lexshift.result import Result
+    from lexshift.study.result import Result
 
 _GAUSSIANS = "of the Gaussians with diagonal covariance that describe them"
 _METRICS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lexshift.result import Result
+    from lexshift.study.result import Result
 
 _ROWS = 20
 

@@ -19,17 +19,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift._files import disk_faults, write_whole
 from lexshift.report.content import compares_similar, content
 from lexshift.report.details import details
 from lexshift.report.methods import facts, methods, tested_by
 from lexshift.report.packing import packed
-from lexshift.result import TOO_FEW
+from lexshift.study.result import TOO_FEW
+from lexshift.utils.files import disk_faults, write_whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from lexshift.result import Result
+    from lexshift.study.result import Result
 
 SCRIPTS = ("base.js", "dom.js", "charts.js", "overview.js", "rows.js", "table.js", "details.js", "word.js", "main.js")
 _ROWS = 200  # of the table that needs no script

@@ -11,13 +11,13 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift._files import disk_faults, write_whole
 from lexshift.report.page import asset, embedded_json, environment, source_hash
-from lexshift.tracing.pairs import KINDS
-from lexshift.tracing.tables import SEASONAL, reported
+from lexshift.study.steps import KINDS
+from lexshift.study.trace_tables import SEASONAL, reported
+from lexshift.utils.files import disk_faults, write_whole
 
 if TYPE_CHECKING:
-    from lexshift.tracing.outcome import Trace
+    from lexshift.study.trace_result import Trace
 
 SCRIPTS = ("base.js", "charts.js", "trace.js")
 _SENTENCES = 20_000  # on the whole page

@@ -12,15 +12,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift import __version__, _checks
-from lexshift._results import check_results
-from lexshift._streams import check_seed, generator
+from lexshift import __version__
 from lexshift.corpus.language import corpus_languages, recorded_language
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import as_text, find_sources
-from lexshift.embedding import READING
-from lexshift.monitor import Monitor
-from lexshift.progress import watching
 from lexshift.simulation.folder import SIMULATION, write
 from lexshift.simulation.names import invent_names
 from lexshift.simulation.planting import (
@@ -37,6 +32,12 @@ from lexshift.simulation.planting import (
     yearly_plan,
 )
 from lexshift.simulation.sources import Pair, Place, Text, choose_pairs, given_pairs, read_pairs
+from lexshift.store.embedding import READING
+from lexshift.study.folder import check_results
+from lexshift.utils import checks
+from lexshift.utils.monitor import Monitor
+from lexshift.utils.progress import watching
+from lexshift.utils.seeds import check_seed, generator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,14 +111,14 @@ def simulate(
     """
     import pandas as pd
 
-    _checks.keywords(options, READING, simulate)
-    _checks.choice(pattern, "pattern", PATTERNS)
-    least = _checks.MIN_ROWS if _two_corpora(pattern) else 1
-    size = _checks.positive(USAGES[pattern] if usages is None else usages, "usages", least)
+    checks.keywords(options, READING, simulate)
+    checks.choice(pattern, "pattern", PATTERNS)
+    least = checks.MIN_ROWS if _two_corpora(pattern) else 1
+    size = checks.positive(USAGES[pattern] if usages is None else usages, "usages", least)
     seed, folder = check_seed(seed), Path(out)
     given = None if pairs is None else read_pairs(pairs)
-    count = _checks.positive(words, "words") if given is None else len(given)
-    plans = _plans(pattern, count, size, 12 * _checks.positive(years, "years"), seed)
+    count = checks.positive(words, "words") if given is None else len(given)
+    plans = _plans(pattern, count, size, 12 * checks.positive(years, "years"), seed)
     check_results(out, SIMULATION)
     for corpus in corpora:
         find_sources(corpus)

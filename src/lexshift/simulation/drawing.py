@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lexshift._streams import generator
-from lexshift._typing import Matrix
-from lexshift.distance.metric import Metric
-from lexshift.scoring import tested_metric
-from lexshift.significance import permutation_test
+from lexshift.scoring.distance.metric import Metric
+from lexshift.scoring.scores import tested_metric
+from lexshift.scoring.significance import permutation_test
+from lexshift.utils.arrays import Matrix
+from lexshift.utils.seeds import generator
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lexshift._results import Kind, open_results
+from lexshift.study.folder import Kind, open_results
 
 SETTINGS = "simulate.json"
 FILES = ("old.txt", "new.txt", "usages.csv", "corpus.jsonl", "planted.tsv", "words.txt")

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 
 import numpy as np
 
-from lexshift._streams import generator
+from lexshift.utils.seeds import generator
 
 _ONSETS = (
     "b",

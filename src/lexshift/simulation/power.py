@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift import _checks
-from lexshift._running import METRIC, SPACE
-from lexshift._streams import check_seed, generator
-from lexshift._threads import for_each
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import find_sources
-from lexshift.distance.metric import Metric, get
-from lexshift.embedding import ENCODING, READING, embed_usages
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor
-from lexshift.progress import watching
-from lexshift.significance import STAGES
+from lexshift.scoring.distance.metric import Metric, get
+from lexshift.scoring.significance import STAGES
+from lexshift.scoring.space import KINDS, fit_space
 from lexshift.simulation.drawing import Drawing
 from lexshift.simulation.names import invent_names
 from lexshift.simulation.planting import deal, rename
 from lexshift.simulation.sources import Place, Text, choose_pairs, given_pairs, read_pairs
-from lexshift.space import KINDS, fit_space
+from lexshift.store.embedding import ENCODING, READING, embed_usages
+from lexshift.study.settings import METRIC, SPACE
+from lexshift.utils import checks
+from lexshift.utils.monitor import Monitor
+from lexshift.utils.progress import watching
+from lexshift.utils.seeds import check_seed, generator
+from lexshift.utils.threads import for_each
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,17 +116,17 @@ def power(
     """
     import pandas as pd
 
-    _checks.keywords(options, (*READING, *ENCODING), power)
+    checks.keywords(options, (*READING, *ENCODING), power)
     sizes = _sizes(usages)
     shares = _shares(changes)
-    level = _checks.between_0_and_1(alpha, "alpha") / _checks.positive(words_tested, "words_tested")
-    trials = _checks.positive(trials, "trials")
+    level = checks.between_0_and_1(alpha, "alpha") / checks.positive(words_tested, "words_tested")
+    trials = checks.positive(trials, "trials")
     most = _permutations(permutations, level)
     seed = check_seed(seed)
-    _checks.choice(space, "space", KINDS)
+    checks.choice(space, "space", KINDS)
     get(metric)
     given = None if isinstance(pairs, int) else read_pairs(pairs)
-    count = _checks.positive(pairs, "pairs") if given is None else len(given)
+    count = checks.positive(pairs, "pairs") if given is None else len(given)
     for corpus in corpora:
         find_sources(corpus)
     need = max(sizes) + math.ceil(_SPREAD * math.sqrt(max(sizes) / 2))  # of either word: half of both sets, and luck
@@ -245,21 +245,21 @@ def _usages_of(text: Text, given: list[tuple[str, str]] | None, count: int, need
 def _sizes(usages: Sequence[int]) -> list[int]:
     if isinstance(usages, (str, int)) or not len(usages):
         raise UserError(f"usages must be a list of whole numbers, as in 10,20,50; got {usages!r}")
-    return sorted({_checks.positive(size, "every number of usages", _checks.MIN_ROWS) for size in usages})
+    return sorted({checks.positive(size, "every number of usages", checks.MIN_ROWS) for size in usages})
 
 
 def _shares(changes: Sequence[float]) -> list[float]:
     """The changes in order, with no change before them."""
     if isinstance(changes, (str, float, int)) or not len(changes):
         raise UserError(f"changes must be a list of numbers from 0 to 1, as in 0.1,0.5,1; got {changes!r}")
-    return sorted({0.0, *(float(_checks.fraction(change, "every change")) for change in changes)})
+    return sorted({0.0, *(float(checks.fraction(change, "every change")) for change in changes)})
 
 
 def _permutations(asked: int | None, level: float) -> int:
     """How many permutations a test may take: enough for a p well below the level."""
     if asked is None:
         asked = next((stage for stage, _ in STAGES if stage >= _FINER / level), STAGES[-1][0])
-    most = _checks.positive(asked, "permutations")
+    most = checks.positive(asked, "permutations")
     if 1 / (most + 1) > level:
         raise UserError(
             f"with {most:,} permutations no p is below 1/{most + 1:,}, and so none up to {level:g}: take "

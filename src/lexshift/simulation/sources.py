@@ -11,7 +11,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeAlias
 
-from lexshift._streams import generator
 from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.frequent import frequent_words
 from lexshift.corpus.occurrences import find_occurrences
@@ -20,8 +19,9 @@ from lexshift.corpus.sources import STANDARD_INPUT
 from lexshift.corpus.targets import read_targets
 from lexshift.corpus.words import word_table
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor, reading_stage
 from lexshift.simulation.planting import Usage
+from lexshift.utils.monitor import Monitor, reading_stage
+from lexshift.utils.seeds import generator
 
 Place: TypeAlias = str | os.PathLike[str]
 Pair: TypeAlias = tuple[str, str]

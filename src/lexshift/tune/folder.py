@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift._files import disk_faults, one_writer, write_bytes
-from lexshift._settings import first_difference
 from lexshift.errors import UserError
+from lexshift.store.format import first_difference
+from lexshift.utils.files import disk_faults, one_writer, write_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lexshift._typing import Array, Floats
 from lexshift.tune.pairs import Pair
+from lexshift.utils.arrays import Array, Floats
 
 BEST = "accuracy at the best threshold of these pairs"
 """Name of an accuracy that is too high by the choice of its threshold: on other pairs it would be lower."""

@@ -17,20 +17,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift import __version__, _checks
-from lexshift._corpora import refuse_same
-from lexshift._typing import Array
+from lexshift import __version__
 from lexshift.corpus import Reading
 from lexshift.corpus.language import recorded_language
 from lexshift.corpus.sampled import Sample, sample_sentences
-from lexshift.embedding import READING, corpus_names
 from lexshift.encode.adaptation import Adaptation, missing_tokens, read_adaptation
 from lexshift.encode.models import quiet
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor, Silent, reading_stage
+from lexshift.store.embedding import READING, corpus_names
+from lexshift.study.periods import refuse_same
 from lexshift.tune.folder import Tuned, finish, finished, last_checkpoint, tuning_folder
 from lexshift.tune.schedule import Schedule, training_arguments
 from lexshift.tune.training import need_libraries, run_trainer, seed_everything
+from lexshift.utils import checks
+from lexshift.utils.arrays import Array
+from lexshift.utils.monitor import Monitor, Silent, reading_stage
 
 if TYPE_CHECKING:
     from lexshift.encode.pieces import Ids
@@ -207,12 +208,12 @@ class _Request:
         if not self.corpora:
             raise UserError("there is no corpus to train on; give at least one")
         for value, name in ((self.mask, "mask"), (self.held_out, "held_out")):
-            if not 0 < _checks.between_0_and_1(value, name) < 1:
+            if not 0 < checks.between_0_and_1(value, name) < 1:
                 raise UserError(f"{name} must be above 0 and below 1; got {value!r}")
         if not 0 <= self.time_mask <= 1:
             raise UserError(f"time_mask must be between 0 and 1; got {self.time_mask!r}")
         for name in ("max_sentences", "window"):
-            object.__setattr__(self, name, _checks.positive(getattr(self, name), name))
+            object.__setattr__(self, name, checks.positive(getattr(self, name), name))
         for name in ("mask", "time_mask", "held_out"):
             object.__setattr__(self, name, float(getattr(self, name)))
 

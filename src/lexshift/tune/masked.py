@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from transformers import Trainer
 
-from lexshift._typing import Array
 from lexshift.tune.heads import predict
 from lexshift.tune.masking import IGNORED
+from lexshift.utils.arrays import Array
 
 
 def with_loss(model: Any, times: Array) -> Any:

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from lexshift._typing import Array
 from lexshift.encode.pieces import Ids
 from lexshift.encode.temporal import token_times
+from lexshift.utils.arrays import Array
 
 IGNORED = -100  # the label of a token that is not to be predicted
 _MASKED, _REPLACED = 0.8, 0.1  # of the tokens to be predicted; the rest stay as they are

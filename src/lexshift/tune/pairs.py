@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lexshift import _checks
-from lexshift._streams import check_seed
 from lexshift.benchmark.dataset import is_span, quoted_rows, read_lines
 from lexshift.benchmark.table import is_table
 from lexshift.corpus.sample import place_key
 from lexshift.errors import UserError
+from lexshift.utils import checks
+from lexshift.utils.seeds import check_seed
 
 COLUMNS = ("word", "sentence1", "start1", "end1", "sentence2", "start2", "end2", "same")
 _ENTRY = ("id", "lemma", *COLUMNS[1:-1])  # of the JSON that holds the usages
@@ -135,7 +135,7 @@ def hold_out(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair]
     >>> [pair.word for pair in kept], [pair.word for pair in held_out]
     (['bank', 'cell', 'Bank'], ['tip'])
     """
-    exact, seed = _checks.fraction(share, "share"), check_seed(seed)
+    exact, seed = checks.fraction(share, "share"), check_seed(seed)
     if not share:
         return list(pairs), []
     counts = Counter(pair.word.casefold() for pair in pairs)

@@ -13,16 +13,16 @@ from torch import Tensor, nn
 from torch.utils.data import Dataset
 from transformers import Trainer
 
-from lexshift._typing import Array, Floats
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.models import quiet
-from lexshift.monitor import Monitor
 from lexshift.tune.folder import Tuned, finish, finished, last_checkpoint
 from lexshift.tune.judging import figures_of, gold, judge, look, tell, told, usage_vectors
 from lexshift.tune.masking import in_batches
 from lexshift.tune.schedule import Schedule, training_arguments
 from lexshift.tune.training import run_trainer, seed_everything
 from lexshift.tune.wic import Task
+from lexshift.utils.arrays import Array, Floats
+from lexshift.utils.monitor import Monitor
 
 _SHARPNESS = 5.0  # of the decision by the cosine, at the beginning
 

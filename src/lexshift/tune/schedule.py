@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from lexshift import _checks
-from lexshift._streams import check_seed
 from lexshift.errors import UserError
 from lexshift.tune.folder import UNFINISHED, last_checkpoint
+from lexshift.utils import checks
+from lexshift.utils.seeds import check_seed
 
 _EVALUATIONS = 10  # of a run, unless it is said how often
 _WARMUP = 0.1  # of the steps, in which the learning rate rises
@@ -54,7 +54,7 @@ class Schedule:
     def __post_init__(self) -> None:
         for name in ("batch", "accumulate", "steps", "every"):
             if getattr(self, name) is not None or name in ("batch", "accumulate"):
-                object.__setattr__(self, name, _checks.positive(getattr(self, name), name))
+                object.__setattr__(self, name, checks.positive(getattr(self, name), name))
         for name in ("epochs", "rate"):
             value: Any = getattr(self, name)
             if (

@@ -9,11 +9,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lexshift._files import disk_faults
 from lexshift.encode.models import quiet
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor
 from lexshift.tune.folder import STATE
+from lexshift.utils.files import disk_faults
+from lexshift.utils.monitor import Monitor
 
 _NEEDED = ("torch", "transformers", "accelerate", "datasets", "sentence_transformers")
 

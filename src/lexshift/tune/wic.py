@@ -14,16 +14,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexshift import __version__, _checks
+from lexshift import __version__
 from lexshift.encode.adaptation import MARKERS, Adaptation, missing_tokens
 from lexshift.errors import UserError
-from lexshift.monitor import Monitor, Silent
 from lexshift.tune.folder import UNFINISHED, Tuned, finish, finished, last_checkpoint, save_run, tuning_folder
 from lexshift.tune.heads import add_tokens, digest_weights
 from lexshift.tune.judging import figures_of, judge, tell, told
 from lexshift.tune.pairs import Pair, Usage, hold_out, read_pairs
 from lexshift.tune.schedule import LIGHT, WHOLE, Schedule, training_arguments
 from lexshift.tune.training import need_libraries, run_trainer, seed_everything
+from lexshift.utils import checks
+from lexshift.utils.monitor import Monitor, Silent
 
 Place = str | os.PathLike[str]
 _WINDOW = 128  # pieces of a sentence
@@ -81,9 +82,9 @@ def tune_wic(
         Its ``run`` has the AUC and the accuracy on the held-out and on the dev pairs, before and after.
     """
     need_libraries()
-    _checks.choice(pooling, "pooling", POOLINGS)
-    _checks.between_0_and_1(held_out, "held_out")
-    _checks.positive(window, "window")
+    checks.choice(pooling, "pooling", POOLINGS)
+    checks.between_0_and_1(held_out, "held_out")
+    checks.positive(window, "window")
     if isinstance(margin, bool) or not isinstance(margin, (int, float)) or not 0 < margin <= 2:
         raise UserError(f"margin must be above 0 and at most 2, the largest cosine distance; got {margin!r}")
     training, watched = hold_out(read_pairs(*pairs), held_out, (schedule or Schedule()).seed)

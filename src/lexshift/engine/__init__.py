@@ -1,0 +1,1 @@
+"""Where work runs: this machine or a Ray cluster, and the cache of finished parts."""

@@ -1,0 +1,365 @@
+"""Intervals for change scores from random half-samples: how much a score would vary had other usages been sampled.
+
+**What the interval is for.** The estimand is the expected score: the mean of the score over independent pairs of
+samples of the same sizes from the same two populations of usages. For a word that did not change, that is the level of
+the noise, not 0. A 95 % interval should hold the expected score for 95 % of such pairs of samples, and be no wider than
+it has to be.
+
+**Why usages are not drawn with replacement.** The score of a word that did not change is itself a measure of noise.
+Usages drawn with replacement carry the noise of the sample and, on top of it, the noise of the drawing; and a usage
+that is drawn twice must be swapped as one, which makes swapping noisier. For such words the interval comes out two to
+four times too wide.
+
+**Half-samples.** Each of the two sets is split at random into two halves. The two halves of a split are independent
+samples of half the size, without copies, and are scored as such. So a quarter of the mean squared difference of their
+scores estimates v / 2, where v is the variance of the score of half as many usages, whatever the metric is. A
+half-sample is swapped several times. The variance between its swaps tells how much of the difference comes from
+swapping, which is taken off. What is left is to go from half of the usages to all of them, for the two parts of the
+score::
+
+    score  =  swapped  +  keep * e_original,     swapped = mean |e_original - e_swap|
+
+- *swapped.* If the word changed, ``swapped`` is close to its limit, and its variance is v / 2, like that of a mean. If
+  it did not change, ``swapped`` is all noise. By the central limit theorem its whole distribution then shrinks by one
+  factor, so its standard deviation shrinks as its mean does, by c, which is seen: ``swapped`` of all usages over the
+  mean of ``swapped`` of the halves. So the variance is min(1/2, c^2) v. The factor c is 1/2 for distances that are
+  quadratic in the difference, like the cosine distance. A smaller one is due to chance, and 1/2 is taken instead.
+  Some metrics give noise that does not shrink, such as the cosine of two means that are close to 0. There c^2 is above
+  1/2 although the two halves of a split are unrelated, so that their mean varies as much as half of their difference;
+  the more unrelated they are, the more of c^2 above 1/2 is counted.
+- *e_original* is a smooth function of the two sets, a term that is linear in the usages and a quadratic one. The linear
+  term of one half is minus that of the other half, so the mean of the two halves varies by the quadratic term only. Let
+  L and Q be the variances of the two terms at the full size. A quarter of the squared difference of the halves has the
+  mean L + 2 Q, and the mean of the halves has the variance Q. The difference is L + Q, the variance wanted.
+
+The variance of the swaps that the score itself averages over is added at the end.
+
+**The interval.** The variance of a squared distance grows in proportion to the distance, so a score that is small by
+chance also looks more certain than it is. The interval is therefore symmetric on the scale of a square root, on which
+the variance is the same everywhere: if the variance at an expected score t is slope * (t - zero), where slope * (score
+- zero) is the variance found, the limits are zero + (sqrt(score - zero) +- q sqrt(slope) / 2)^2. The slope is v / 2
+over ``swapped``, times the share of ``swapped`` in the variation of the score. As the variance is itself estimated, q
+is a quantile of Student's t, with 1 / df = 1 / (usages of the smaller set - 1) + 1 / splits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lexshift.scoring import swap
+from lexshift.scoring.distance.metric import as_given, between_usages, evaluate, get
+from lexshift.scoring.gaussian import Gaussian, fit
+from lexshift.scoring.products import MANY, Products, batches
+from lexshift.scoring.sscd import SSCD
+from lexshift.scoring.sums import power_of_two
+from lexshift.utils import checks
+from lexshift.utils.arrays import Array, Floats, Matrix
+from lexshift.utils.kernels import kernel
+from lexshift.utils.seeds import generator
+
+SWAPS, SWAPS_OF_USAGES = 8, 2
+"""Random swaps of each half-sample, for metrics of Gaussians and for metrics that compare usages, which take longer.
+
+Their noise is measured and taken off, so that few are enough."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval for a change score.
+
+    Attributes
+    ----------
+    low, high : float
+        The limits; not below 0. The score is between them.
+    confidence : float
+    bias : float
+        How far the mean score of the half-samples lies above the score of all usages. It is near 0 for a word that
+        changed, and near the score (for most metrics, without ``keep``) for one that did not, whose score is noise.
+    """
+
+    low: float
+    high: float
+    confidence: float
+    bias: float
+
+
+def bootstrap(
+    old: npt.ArrayLike,
+    new: npt.ArrayLike,
+    sscd: SSCD | None = None,
+    resamples: int = 1000,
+    confidence: float = 0.95,
+    word: str = "",
+    score: float | None = None,
+) -> Interval:
+    """Compute an interval for the expected change score from random half-samples of the usages.
+
+    The expected score is the mean over independent samples of the same sizes. The docstring of the module
+    ``lexshift.scoring.bootstrap`` has the derivation.
+
+    Parameters
+    ----------
+    old, new : array-like of shape (n_old, d) and (n_new, d)
+    sscd : SSCD, optional
+        What the score is; its seed is used too.
+    resamples : int
+        Number of half-samples. They come in pairs, the two halves of a random split, so an odd number is rounded up.
+        The more there are, the less the limits depend on the seed.
+    confidence : float
+    word : str
+        The word's name. Each name has its own random stream.
+    score : float, optional
+        The score itself, if it is known; else it is computed.
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lexshift import SSCD, bootstrap
+    >>> rng = np.random.default_rng(0)
+    >>> old, new = rng.normal(size=(60, 8)), rng.normal(size=(60, 8)) + 1
+    >>> sscd = SSCD(metric="euclidean")
+    >>> interval = bootstrap(old, new, sscd, resamples=200)
+    >>> interval.low < sscd.score(old, new).score < interval.high
+    True
+    """
+    from scipy.special import stdtrit  # a slow import
+
+    rows_old, rows_new = checks.pair(old, new)
+    sscd = SSCD() if sscd is None else sscd
+    if not isinstance(sscd, SSCD):
+        raise ValueError(f"sscd must be a lexshift.SSCD; got {sscd!r}")
+    splits = -(-checks.positive(resamples, "resamples") // 2)
+    confidence = checks.between_0_and_1(confidence, "confidence")
+    rng = generator(sscd.seed, "bootstrap", word)
+    halves = HalfSamples(rows_old, rows_new, sscd, word)
+    score = sscd.score(rows_old, rows_new, word).score if score is None else score
+    batch = [halves(size, rng) for size in batches(splits, halves.cells, MANY)]
+    e_original, swapped = (np.concatenate(parts) for parts in zip(*batch, strict=True))
+    keep = float(sscd.keep)
+    repeats = sscd.repeats if sscd.strategy == "random" else 1
+    full = score - keep * halves.e_original() if keep else score
+    variance, slope = _variance(max(full, 0.0), keep, repeats, e_original, swapped)
+    df = 1 / (1 / (min(len(rows_old), len(rows_new)) - 1) + 1 / splits)
+    low, high = _limits(score, variance, slope, float(stdtrit(df, 0.5 + confidence / 2)))
+    bias = float(swapped.mean() + keep * e_original.mean() - score)
+    return Interval(max(low, 0.0), high, confidence, bias)
+
+
+def _limits(score: float, variance: float, slope: float, q: float) -> tuple[float, float]:
+    """Return the limits that are q standard deviations away on the scale on which the variance is constant.
+
+    >>> _limits(2.0, 0.25, 0.0, 2.0)
+    (1.0, 3.0)
+    >>> _limits(9.0, 9.0, 1.0, 2.0)  # the square root of the score is 3, its standard deviation 1/2
+    (4.0, 16.0)
+    """
+    reach, shift = q * math.sqrt(variance), q**2 * slope / 4
+    # Down to zero, where the variance is 0, if the limit on the other scale is below it.
+    low = score - reach + shift if shift <= reach / 2 else score - variance / slope
+    return low, score + reach + shift
+
+
+def _variance(full: float, keep: float, repeats: int, e_original: Floats, swapped: Floats) -> tuple[float, float]:
+    """Estimate the variance of a score, and by how much it grows with the expected score.
+
+    full : mean |e_original - e_swap| of all usages
+    e_original : (splits, 2), of the two halves of each split
+    swapped : (splits, 2, swaps), |e_original - e_swap| of each swap of the halves
+    """
+    swaps = swapped.shape[2]
+    mean = swapped.mean(axis=2)  # (splits, 2)
+    noise = float(swapped.var(axis=2, ddof=1).mean()) if swaps > 1 else 0.0  # the variance of one swap of a half
+    differences, of_original = np.diff(mean)[:, 0] / 2, np.diff(e_original)[:, 0] / 2  # (splits,)
+    half = max(float((differences**2).mean()) - noise / (2 * swaps), 0.0)
+    common = float(mean.mean(axis=1).var()) - noise / (2 * swaps)
+    unlike = min(max(2 * common / half - 1, 0.0), 1.0) if half else 0.0  # 1 if the halves of a split are unrelated
+    average = float(mean.mean())
+    expected = max(full, average / 2)
+    share = 2 * min(expected / average, 1.0) ** 2 if average else 1.0
+    share = min(share, 1.0) + unlike * max(share - 1, 0.0)
+    half_original = float((of_original**2).mean())
+    quadratic = float(e_original.mean(axis=1).var())
+    share_original = max(1 - quadratic / half_original, 0.5) if half_original else 1.0
+    v_swapped = share * half
+    shared = keep * math.sqrt(share * share_original) * float((differences * of_original).mean())
+    variance = max(v_swapped + 2 * shared + keep**2 * share_original * half_original, 0.0)
+    part = min(max((v_swapped + shared) / variance, 0.0), 1.0) if variance else 0.0
+    slope = part * half / expected if expected else 0.0
+    return variance + share / 2 * noise / repeats, slope
+
+
+class HalfSamples:
+    """Distances between random halves of the two sets, before and after swapping."""
+
+    def __init__(self, old: Matrix, new: Matrix, sscd: SSCD, word: str) -> None:
+        self.sscd, self.word, self.metric = sscd, word, get(sscd.metric)
+        sizes = checks.sizes(sscd.corpus_sizes)
+        self.n_old, self.n_new = len(old) // 2, len(new) // 2  # usages of a half
+        self.count = swap.swap_count(self.n_old, self.n_new, sscd.rate, sizes)
+        if not self.count and swap.swap_count(len(old), len(new), sscd.rate, sizes):
+            self.count = 1  # the halves of a very rare word are swapped too if the word is
+        swaps = SWAPS_OF_USAGES if self.metric.usages else SWAPS
+        self.swaps = swaps if sscd.strategy == "random" else 1
+        self.cells = max(len(old) + len(new), old.shape[1]) * 2 * (self.swaps + 1)  # numbers that one split takes
+        self.rows_old, self.rows_new = old, new
+        if self.metric.usages:
+            self.distances = between_usages(self.metric, old, new)
+            return
+        D1, D2 = fit(old, "old", self.metric.unit_rows), fit(new, "new", self.metric.unit_rows)
+        self.D1, self.D2 = D1, D2
+        self.scale = power_of_two(np.sqrt(np.maximum(D1.variance, D2.variance)))
+        self.old = Products(old, "old", D1.mean, self.scale, D1.variance, self.metric)
+        self.new = Products(new, "new", D2.mean, self.scale, D2.variance, self.metric)
+        self.shift = (self.new.centre.astype(float) - self.old.centre) * self.scale  # (d,)
+
+    def e_original(self) -> float:
+        """Compute the distance between all usages of the two sets."""
+        if self.metric.usages:
+            return float(self.distances(as_given(len(self.rows_old), len(self.rows_new)))[0])
+        return float(evaluate([self.metric], self.D1, self.D2, generator(self.sscd.seed, "samples", self.word))[0])
+
+    def __call__(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return e_original, (size, 2), and |e_original - e_swap|, (size, 2, swaps), of the halves of random splits."""
+        n_old, n_new = len(self.rows_old), len(self.rows_new)
+        halves_old, halves_new = _halves(n_old, size, rng), _halves(n_new, size, rng)  # (size * 2, n)
+        if self.sscd.strategy == "distance":
+            order_old = _farthest_first(self.rows_old, halves_new, self.rows_new)
+            order_new = _farthest_first(self.rows_new, halves_old, self.rows_old)
+        else:
+            order_old, order_new = (
+                rng.permuted(np.broadcast_to(np.arange(n), (size * 2 * self.swaps, n)), axis=1) for n in (n_old, n_new)
+            )
+        moved_old, moved_new = (np.zeros(order.shape, np.int32) for order in (order_old, order_new))
+        first_rows(halves_old, order_old, self.count, moved_old)
+        first_rows(halves_new, order_new, self.count, moved_new)
+        e_original, e_swap = self._distances_of(halves_old, halves_new, moved_old, moved_new)
+        e_original, e_swap = e_original.reshape(size, 2), e_swap.reshape(size, 2, self.swaps)
+        return e_original, np.abs(e_original[:, :, None] - e_swap)
+
+    def _distances_of(
+        self, halves_old: Array, halves_new: Array, moved_old: Array, moved_new: Array
+    ) -> tuple[Floats, Floats]:
+        """Compute the distances between halves, (b,), and after the rows that move traded places, (b * swaps,).
+
+        halves_old, halves_new : (b, n), 1 for the rows of a half; moved_old, moved_new : (b * swaps, n)
+        """
+        if self.metric.usages:
+            stay_old, stay_new = halves_old.repeat(self.swaps, 0), halves_new.repeat(self.swaps, 0)
+            sides_old = np.where(moved_old, -stay_old, stay_old)
+            sides_new = np.where(moved_new, stay_new, -stay_new)
+            e_original = self.distances(np.concatenate([halves_old, -halves_new], axis=1))
+            return e_original, self.distances(np.concatenate([sides_old, sides_new], axis=1))
+        all_old, all_new = _Sums.of(self.old, halves_old), _Sums.of(self.new, halves_new)
+        e_original = self._distances(all_old, all_new, all_old.none(), all_new.none())
+        e_swap = self._distances(all_old, all_new, _Sums.of(self.old, moved_old), _Sums.of(self.new, moved_new))
+        return e_original, e_swap
+
+    def _distances(self, all_old: _Sums, all_new: _Sums, moved_old: _Sums, moved_new: _Sums) -> Floats:
+        """Distances between the two sets after what moved has changed places. (b,)"""
+        swap_moments(*all_old, *all_new, *moved_old, *moved_new, self.shift, self.scale)
+        D1 = Gaussian(moved_old.sums + self.old.centre, moved_old.squares, self.n_old)
+        D2 = Gaussian(moved_new.sums + self.new.centre, moved_new.squares, self.n_new)
+        return evaluate([self.metric], D1, D2, generator(self.sscd.seed, "samples", self.word))[0]
+
+
+class _Sums(NamedTuple):
+    """How many rows (b,), their sums (b, d) and sums of squares (b, d or 0) in a batch of selections."""
+
+    rows: Floats
+    sums: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, side: Products, times: Array) -> _Sums:
+        return cls(times.sum(axis=1).astype(float), *side.sums(times))
+
+    def none(self) -> _Sums:
+        return _Sums(*map(np.zeros_like, self))
+
+
+@kernel
+def swap_moments(
+    n_old: Floats,
+    sums_old: Floats,
+    squares_old: Floats,
+    n_new: Floats,
+    sums_new: Floats,
+    squares_new: Floats,
+    out_old: Floats,
+    moved_old: Floats,
+    moved_squares_old: Floats,
+    out_new: Floats,
+    moved_new: Floats,
+    moved_squares_new: Floats,
+    shift: Floats,
+    scale: Floats,
+) -> None:
+    """Means and variances of both sets after some rows of each have changed places, written over the moved rows' sums.
+
+    n, sums, squares : (b,), (b, d), (b, d or 0), of all rows of a resample about its set's centre, in scaled units
+    out, moved, moved_squares : (b * repeats,), (b * repeats, d), (b * repeats, d or 0), of the rows that move
+    shift : (d,), from the old centre to the new one in scaled units; scale : (d,)
+
+    After it ``moved`` holds the means less their set's centre, and ``moved_squares`` the variances.
+    """
+    repeats = len(moved_old) // len(sums_old)
+    variance = squares_old.shape[1] > 0
+    for b in range(len(moved_old)):
+        k = b // repeats
+        count_old = n_old[k] - out_old[b] + out_new[b]
+        count_new = n_new[k] - out_new[b] + out_old[b]
+        spare_old, spare_new = max(count_old - 1, 1.0), max(count_new - 1, 1.0)
+        for i in range(len(shift)):
+            left, came = moved_old[b, i], moved_new[b, i]
+            total_old = sums_old[k, i] - left + came + out_new[b] * shift[i]
+            total_new = sums_new[k, i] - came + left - out_old[b] * shift[i]
+            if variance:
+                left_squares, came_squares = moved_squares_old[b, i], moved_squares_new[b, i]
+                around_old = came_squares + shift[i] * (2 * came + out_new[b] * shift[i])  # about the old centre
+                around_new = left_squares - shift[i] * (2 * left - out_old[b] * shift[i])
+                rest_old = squares_old[k, i] - left_squares + around_old - total_old**2 / count_old
+                rest_new = squares_new[k, i] - came_squares + around_new - total_new**2 / count_new
+                moved_squares_old[b, i] = max(rest_old, 0.0) / (spare_old * scale[i] ** 2)
+                moved_squares_new[b, i] = max(rest_new, 0.0) / (spare_new * scale[i] ** 2)
+            moved_old[b, i] = total_old / (count_old * scale[i])
+            moved_new[b, i] = total_new / (count_new * scale[i])
+
+
+def _halves(n: int, size: int, rng: np.random.Generator) -> Array:
+    """Split n rows into two random halves, of an odd number all but one: (size * 2, n), 1 for the rows of a half."""
+    order = rng.permuted(np.broadcast_to(np.arange(n), (size, n)), axis=1)
+    halves = np.zeros((size, 2, n), np.int32)
+    for k in range(2):
+        np.put_along_axis(halves[:, k], order[:, k * (n // 2) : (k + 1) * (n // 2)], 1, axis=1)
+    return halves.reshape(size * 2, n)
+
+
+@kernel
+def first_rows(halves: Array, order: Array, count: int, moved: Array) -> None:
+    """Of the rows of a half, mark the first ``count`` in an order.
+
+    halves : (b, n), 1 for the rows of a half; order, moved : (b * swaps, n); ``moved``, zeros before, becomes 1 there
+    """
+    swaps = len(order) // len(halves)
+    for b in range(len(order)):
+        taken, half = 0, halves[b // swaps]
+        for row in order[b]:
+            if taken >= count:
+                break
+            moved[b, row] = half[row]
+            taken += half[row]
+
+
+def _farthest_first(rows: Matrix, half_of_other: Array, other: Matrix) -> Array:
+    """For each half-sample, the rows from the farthest to the nearest to the centroid of the other set's: (b, n)."""
+    centroids = half_of_other @ other / half_of_other.sum(axis=1, keepdims=True)
+    return np.stack([swap.distance_order(rows, centroid) for centroid in centroids])

@@ -1,0 +1,241 @@
+"""When a word's meaning changed: change points in the sequence of the means of its usages in each period.
+
+A segmentation of the periods costs the squared distances of the period means from the mean of their segment, each
+period weighing as many usages as it has, and a penalty for every change point. PELT (Killick et al. 2012, from the
+library ruptures) finds the cheapest.
+
+The penalty is found for each word without labels. If the word never changed, its usages could as well stand in any
+other period: they are shuffled over the periods, which keep their sizes, and each time the penalty is taken up to which
+there would be a change point. Their (1 - alpha) quantile is the word's penalty, so that a word that never changed gets
+a change point with a probability of alpha at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lexshift.errors import UserError
+from lexshift.scoring.shapes import shape_of
+from lexshift.scoring.significance import approximate_p, stages
+from lexshift.scoring.tail import largest_values
+from lexshift.utils import checks
+from lexshift.utils.arrays import Array, Floats, Matrix
+from lexshift.utils.kernels import kernel
+from lexshift.utils.seeds import check_seed, generator
+
+COMPONENTS = 10
+"""The principal components of a word's usages in which it is looked for changes: the others are mostly noise."""
+SHUFFLES = 999
+_ROUNDING = 1e-9  # the relative difference of two sums that only rounding tells apart
+
+
+@dataclass(frozen=True)
+class ChangePoints:
+    """When a word's meaning changed.
+
+    Attributes
+    ----------
+    at : tuple of int
+        Indices of the periods that begin something new, ascending, by the p-value of this word alone. Whether they are
+        reported depends on the other words as well: see :func:`lexshift.study.trace_tables.reported`.
+    p : float
+        How likely it is that a word that never changed has a change point at this penalty or a higher one.
+    penalty : float
+        The cost of a change point; infinite if there are too few shuffles for alpha.
+    highest : float
+        The penalty up to which the word has a change point.
+    permutations : int
+        Number of shuffles.
+    tail : float or None
+        An approximation of p where it is too small to be counted, as in
+        :class:`lexshift.scoring.significance.PermutationTest`.
+    shape : str
+        "step" if the change points explain the change best, "gradual" if a smooth trend does; empty if there are no
+        change points or only two periods.
+    """
+
+    at: tuple[int, ...]
+    p: float
+    penalty: float
+    highest: float
+    permutations: int
+    tail: float | None = None
+    shape: str = ""
+
+
+def change_points(
+    periods: Sequence[Matrix],
+    alpha: float = 0.05,
+    shuffles: int = SHUFFLES,
+    seed: int = 0,
+    word: str = "",
+    times: Sequence[int] | None = None,
+) -> ChangePoints:
+    """Find when a word's meaning changed.
+
+    Parameters
+    ----------
+    periods : sequence of arrays of shape (n, d)
+        The word's usages in each period, the earliest first; none of them empty.
+    alpha : float
+        How likely a word that never changed may get a change point.
+    shuffles : int
+        Maximum number of shuffles; fewer are made if p is clearly not small, as in :func:`lexshift.permutation_test`.
+    seed, word
+        As for :class:`lexshift.SSCD`.
+    times : sequence of int, optional
+        When the periods were, ascending; by default they follow each other at equal distances.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> periods = [rng.normal(loc, 1, size=(30, 5)) for loc in (0, 0, 0, 2, 2)]
+    >>> found = change_points(periods)
+    >>> found.at, found.shape
+    ((3,), 'step')
+    >>> change_points([rng.normal(loc, 1, size=(30, 5)) for loc in (0, 1, 2, 3, 4)]).shape
+    'gradual'
+    """
+    require_ruptures()
+    shuffles = checks.positive(shuffles, "shuffles")
+    alpha = checks.between_0_and_1(alpha, "alpha")
+    sizes = np.array([len(rows) for rows in periods], float)  # (periods,)
+    if len(periods) < 2 or not sizes.all():
+        raise ValueError(f"change points need at least two periods, none of them empty; got sizes {sizes.tolist()}")
+    rows = leading(np.concatenate(periods))  # (n, components)
+    starts = np.cumsum([0, *sizes[:-1]]).astype(np.intp)
+    sums = np.add.reduceat(rows, starts, axis=0)  # (periods, components)
+    highest = float(highest_penalty(sums, sizes))
+    rng = generator(check_seed(seed), "shuffle", word)
+    null = np.empty(shuffles)
+    done = 0
+    for stage, p_above in stages(shuffles):
+        for i in range(done, stage):
+            null[i] = highest_penalty(np.add.reduceat(rows[rng.permutation(len(rows))], starts, axis=0), sizes)
+        done = stage
+        reached = int((null[:done] >= highest * (1 - _ROUNDING)).sum())
+        p = (1 + reached) / (1 + done)
+        if p > p_above:
+            break
+    null = null[:done]
+    tail = approximate_p(largest_values(np.empty(0), null), highest, reached, done, _single_arrangement(sizes))
+    penalty = _quantile(null, alpha)
+    at = segmented(sums, sizes, penalty) if p <= alpha and highest > penalty else ()
+    when = range(len(periods)) if times is None else times
+    shape = shape_of(rows, sums, sizes, when, at, penalty, alpha) if at else ""
+    return ChangePoints(at, p, penalty, highest, done, tail, shape)
+
+
+def _single_arrangement(sizes: Floats) -> float:
+    """Return the probability of one arrangement of the usages in periods of these sizes, if all are equally likely."""
+    return math.exp(sum(math.lgamma(size + 1) for size in sizes) - math.lgamma(sizes.sum() + 1))
+
+
+def leading(rows: Matrix, most: int = COMPONENTS) -> Floats:
+    """Rows about their mean on their first principal components: (n, d) to (n, at most ``most``)."""
+    from scipy.linalg import eigh  # a slow import
+
+    centred = rows - rows.mean(axis=0, dtype=float)  # (n, d)
+    n, d = centred.shape
+    kept = min(n, d, most)
+    if n < d:
+        values, vectors = eigh(centred @ centred.T, subset_by_index=[n - kept, n - 1])  # (n, kept)
+        return vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0))
+    _, vectors = eigh(centred.T @ centred, subset_by_index=[d - kept, d - 1])  # (d, kept)
+    return centred @ vectors[:, ::-1]
+
+
+def segmented(sums: Floats, sizes: Floats, penalty: float) -> tuple[int, ...]:
+    """The change points of the cheapest segmentation. sums : (periods, d), of the usages; sizes : (periods,)"""
+    pelt, base = require_ruptures()
+    means = sums / sizes[:, None]  # (periods, d)
+    squares = np.cumsum([0, *(sizes * (means**2).sum(axis=1))])
+    totals, counts = np.cumsum(np.pad(sums, ((1, 0), (0, 0))), axis=0), np.cumsum([0, *sizes])
+
+    class _PeriodMeans(base):  # type: ignore[misc, valid-type]  # the library has no types
+        """The squared distances of period means from their segment's mean, weighted by the usages."""
+
+        model, min_size = "period means", 1
+
+        def fit(self, signal: Floats) -> Any:
+            self.signal = signal
+            return self
+
+        def error(self, start: int, end: int) -> float:
+            total = totals[end] - totals[start]
+            return float(squares[end] - squares[start] - total @ total / (counts[end] - counts[start]))
+
+    ends = pelt(custom_cost=_PeriodMeans(), min_size=1, jump=1).fit_predict(means, penalty)
+    return tuple(int(end) for end in ends[:-1])
+
+
+def require_ruptures() -> tuple[Any, Any]:
+    """PELT and the base of the costs it takes."""
+    try:
+        from ruptures.base import BaseCost  # type: ignore[import-untyped]
+        from ruptures.detection import Pelt  # type: ignore[import-untyped]
+    except ImportError:
+        raise UserError("change points need ruptures: pip install 'lexshift[trace]'") from None
+    return Pelt, BaseCost
+
+
+def segments(at: Sequence[int], periods: int) -> list[tuple[int, int]]:
+    """First period and last + 1 of each segment.
+
+    >>> segments((2, 3), 5)
+    [(0, 2), (2, 3), (3, 5)]
+    """
+    return list(itertools.pairwise((0, *at, periods)))
+
+
+def _quantile(null: Array, alpha: float) -> float:
+    """What at most a share of alpha of all values is above, the observed one counted among them."""
+    rank = math.ceil((1 - alpha) * (len(null) + 1) - _ROUNDING)
+    return float(np.sort(null)[rank - 1]) if rank <= len(null) else math.inf
+
+
+@kernel
+def highest_penalty(sums: Floats, sizes: Floats) -> float:
+    """The penalty up to which the cheapest segmentation has a change point.
+
+    sums : (periods, d), of the usages about their mean; sizes : (periods,)
+
+    A segmentation with k change points lowers the cost by some gain, and pays for itself up to gain / k. The largest of
+    these ratios over all segmentations is found as Dinkelbach (1967) does: from the best segmentation at one penalty to
+    its own ratio, until no other has a larger one.
+    """
+    periods, d = sums.shape
+    fits = np.zeros((periods + 1, periods + 1))  # what a segment takes off the cost: |sum|^2 / size
+    for i in range(periods):
+        total, size = np.zeros(d), 0.0
+        for j in range(i, periods):
+            size += sizes[j]
+            square = 0.0
+            for k in range(d):
+                total[k] += sums[j, k]
+                square += total[k] * total[k]
+            fits[i, j + 1] = square / size
+    whole = fits[0, periods]
+    penalty = 0.0
+    for i in range(1, periods):
+        penalty = max(penalty, fits[0, i] + fits[i, periods] - whole)
+    best, changes = np.zeros(periods + 1), np.zeros(periods + 1)
+    while True:
+        for j in range(1, periods + 1):
+            best[j], changes[j] = fits[0, j], 0
+            for i in range(1, j):
+                value = best[i] + fits[i, j] - penalty
+                if value > best[j]:
+                    best[j], changes[j] = value, changes[i] + 1
+        if changes[periods] == 0:
+            return penalty
+        ratio = (best[periods] - whole) / changes[periods] + penalty
+        if ratio <= penalty * (1 + 1e-12):
+            return penalty
+        penalty = ratio

@@ -1,0 +1,173 @@
+"""Averages over all pairs of an old and a new vector: APD over the rows themselves, DSCD over vectors drawn.
+
+The average over n x m pairs is exact, and taken without a matrix of all pairs where the distance allows it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lexshift.scoring.gaussian import Gaussian
+from lexshift.scoring.sums import squared_distances
+from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.kernels import kernel
+
+
+def apd(old: Gaussian, new: Gaussian) -> Floats:
+    """Mean cosine distance over all pairs of rows, from the means of the unit rows: 1 - mean(u) . mean(v). (b,)"""
+    return 1.0 - np.einsum("bj,bj->b", old.mean, new.mean)
+
+
+def cosine(x: Matrix, y: Matrix) -> float:
+    """1 - mean(unit rows of x) . mean(unit rows of y): O((n + m) d)"""
+    return float(1.0 - _mean_direction(x, False) @ _mean_direction(y, False))
+
+
+def correlation(x: Matrix, y: Matrix) -> float:
+    """The cosine distance of the rows after taking each row's own average off"""
+    return float(1.0 - _mean_direction(x, True) @ _mean_direction(y, True))
+
+
+def cityblock(x: Matrix, y: Matrix) -> float:
+    """One dimension at a time, by sorting: the gaps among all values, less those within x and within y"""
+    gaps = _gaps(np.concatenate([x, y])) - _gaps(x) - _gaps(y)
+    return gaps / (len(x) * len(y))
+
+
+def euclidean(x: Matrix, y: Matrix) -> float:
+    """|x - y|^2 = |x|^2 + |y|^2 - 2 x.y by one matrix product, about the common mean so that few digits cancel"""
+    centre = 0.5 * (x.mean(axis=0, dtype=float) + y.mean(axis=0, dtype=float))
+    zero = np.zeros(x.shape[1])
+    x, y = x - centre.astype(x.dtype), y - centre.astype(y.dtype)
+    squared = x @ y.T  # (n, m)
+    squared *= -2
+    squared += squared_distances(x, zero).astype(x.dtype)[:, None]
+    squared += squared_distances(y, zero).astype(y.dtype)
+    np.maximum(squared, 0, out=squared)
+    return float(np.sqrt(squared, out=squared).mean(dtype=float))
+
+
+def canberra(x: Matrix, y: Matrix) -> float:
+    """By the definition"""
+    return _canberra(x, y) / (len(x) * len(y))
+
+
+def chebyshev(x: Matrix, y: Matrix) -> float:
+    """By the definition"""
+    return _chebyshev(x, y) / (len(x) * len(y))
+
+
+def braycurtis(x: Matrix, y: Matrix) -> float:
+    """By the definition"""
+    return _braycurtis(x, y) / (len(x) * len(y))
+
+
+def _gaps(values: Matrix) -> float:
+    """Sum over i < k of |v_i - v_k|, summed over the columns of (n, d)"""
+    n = len(values)
+    ordered = np.ascontiguousarray(values.T)  # (d, n)
+    ordered.sort(axis=1)
+    return float((2.0 * np.arange(n) - (n - 1)) @ ordered.sum(axis=0, dtype=float))
+
+
+@kernel
+def _mean_direction(rows: Matrix, centred: bool) -> Floats:
+    """Mean of the rows scaled to unit length, after taking each row's average off if ``centred``. (d,)"""
+    n, d = rows.shape
+    out = np.zeros(d)
+    for i in range(n):
+        row = rows[i]
+        average = 0.0
+        if centred:
+            for j in range(d):
+                average += row[j]
+            average /= d
+        length = 0.0
+        for j in range(d):
+            length += (row[j] - average) ** 2
+        weight = 1.0 / (n * np.sqrt(length))
+        for j in range(d):
+            out[j] += (row[j] - average) * weight
+    return out
+
+
+@kernel
+def _canberra(x: Matrix, y: Matrix) -> float:
+    tiny = np.float32(1e-37)  # keeps 0/0 at 0
+    total = 0.0
+    for k in range(y.shape[0]):
+        for i in range(x.shape[0]):
+            part = np.float32(0)
+            for j in range(x.shape[1]):
+                part += abs(x[i, j] - y[k, j]) / (abs(x[i, j]) + abs(y[k, j]) + tiny)
+            total += float(part)
+    return total
+
+
+# The two below take a row of x against four rows of y at a time: what is loaded once serves four times.
+
+
+@kernel
+def _chebyshev(x: Matrix, y: Matrix) -> float:
+    # The bits of floats that are not negative order as integers do, and integers have a vector maximum.
+    n, m = x.shape[0], y.shape[0]
+    total = 0.0
+    for k in range(0, m - m % 4, 4):
+        y0, y1, y2, y3 = y[k], y[k + 1], y[k + 2], y[k + 3]
+        for i in range(n):
+            row = x[i]
+            m0 = m1 = m2 = m3 = np.int32(0)
+            for j in range(row.shape[0]):
+                m0 = max(m0, np.float32(abs(row[j] - y0[j])).view(np.int32))
+                m1 = max(m1, np.float32(abs(row[j] - y1[j])).view(np.int32))
+                m2 = max(m2, np.float32(abs(row[j] - y2[j])).view(np.int32))
+                m3 = max(m3, np.float32(abs(row[j] - y3[j])).view(np.int32))
+            total += float(np.int32(m0).view(np.float32)) + float(np.int32(m1).view(np.float32))
+            total += float(np.int32(m2).view(np.float32)) + float(np.int32(m3).view(np.float32))
+    for k in range(m - m % 4, m):
+        for i in range(n):
+            largest = np.int32(0)
+            for j in range(x.shape[1]):
+                largest = max(largest, np.float32(abs(x[i, j] - y[k, j])).view(np.int32))
+            total += float(np.int32(largest).view(np.float32))
+    return total
+
+
+@kernel
+def _braycurtis(x: Matrix, y: Matrix) -> float:
+    n, m = x.shape[0], y.shape[0]
+    total = 0.0
+    for k in range(0, m - m % 4, 4):
+        y0, y1, y2, y3 = y[k], y[k + 1], y[k + 2], y[k + 3]
+        for i in range(n):
+            row = x[i]
+            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
+            for j in range(row.shape[0]):
+                a0 += abs(row[j] - y0[j])
+                b0 += abs(row[j] + y0[j])
+                a1 += abs(row[j] - y1[j])
+                b1 += abs(row[j] + y1[j])
+                a2 += abs(row[j] - y2[j])
+                b2 += abs(row[j] + y2[j])
+                a3 += abs(row[j] - y3[j])
+                b3 += abs(row[j] + y3[j])
+            total += float(a0 / b0 + a1 / b1 + a2 / b2 + a3 / b3)
+    for k in range(m - m % 4, m):
+        for i in range(n):
+            a = b = np.float32(0)
+            for j in range(x.shape[1]):
+                a += abs(x[i, j] - y[k, j])
+                b += abs(x[i, j] + y[k, j])
+            total += float(a / b)
+    return total
+
+
+AVERAGES = {
+    "braycurtis": braycurtis,
+    "canberra": canberra,
+    "chebyshev": chebyshev,
+    "cityblock": cityblock,
+    "correlation": correlation,
+    "cosine": cosine,
+    "euclidean": euclidean,
+}

@@ -1,0 +1,348 @@
+"""Algorithm 2 of the paper, SSCD: the change score of a word from its sibling embeddings in two corpora.
+
+The algorithm line by line::
+
+    1-4  D1, D2        <-  the sibling embeddings, given as arrays
+    5    e_original    <-  d(D1, D2)
+    6-8  D1_swap, D2_swap  <-  Algorithm 1 (lexshift.scoring.swap)
+    9    e_swap        <-  d(D1_swap, D2_swap)
+    10   return |e_original - e_swap|
+
+repeated with new random swaps, and averaged. :func:`sweep` does it for many metrics and swap rates at once.
+
+Swapping takes off what two sets of usages would differ in anyway, and with it the word's variety of meaning. In some
+gold standards a word with more variety tends to have changed more, so a share of e_original can be kept in the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lexshift.scoring import swap
+from lexshift.scoring.distance.metric import Metric, as_given, between_usages, evaluate, get
+from lexshift.scoring.gaussian import fit
+from lexshift.utils import checks
+from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.seeds import check_seed, generator
+from lexshift.utils.threads import for_each
+
+RATES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""The swap rates of the paper's tables."""
+
+Words = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What SSCD says of one word.
+
+    Attributes
+    ----------
+    score : float
+        The change score: mean over the repetitions of |e_original - e_swap|, and the share of e_original that is kept.
+    spread : float
+        Standard deviation of |e_original - e_swap| over the repetitions (ddof = 0).
+    e_original : float
+        The distance between the two sets as they are.
+    e_swap : array of shape (repeats,)
+        The distance after swapping, in each repetition; one value for the distance strategy, which is deterministic.
+    rate : float
+    swap_count : int
+        How many occurrences traded places.
+    n_old, n_new : int
+    """
+
+    score: float
+    spread: float
+    e_original: float
+    e_swap: Floats
+    rate: float
+    swap_count: int
+    n_old: int
+    n_new: int
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """e_swap of one word for many metrics, swap rates and repetitions.
+
+    Attributes
+    ----------
+    metrics : tuple of str
+    rates : array of shape (rates,)
+    e_original : array of shape (metrics,)
+    e_swap : array of shape (metrics, rates, repeats)
+    swap_counts : tuple of int, one for each rate
+    n_old, n_new : int
+    """
+
+    metrics: tuple[str, ...]
+    rates: Floats
+    e_original: Floats
+    e_swap: Floats
+    swap_counts: tuple[int, ...]
+    n_old: int
+    n_new: int
+
+    @property
+    def scores(self) -> Floats:
+        """|e_original - e_swap| of every metric, rate and repetition: (metrics, rates, repeats)."""
+        return np.abs(self.e_original[:, None, None] - self.e_swap)
+
+
+@dataclass(frozen=True)
+class SSCD:
+    """Swapping-based semantic change detection.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        The distance between the two sets; :func:`lexshift.metrics` lists the names.
+    strategy : "random" or "distance"
+        Which occurrences trade places: random ones, or those farthest from the other corpus's centroid (one
+        deterministic repetition).
+    rate : float
+        The swap rate, from 0 to 1: the share of the smaller set that trades places.
+    repeats : int
+        How many times the random swap is repeated.
+    seed : int
+        Results depend on it, on the word's name if one is given, and on nothing else.
+    corpus_sizes : (int, int), optional
+        Sentences in the old and in the new corpus: the swap count is then normalised by them. Only their ratio counts,
+        so running words of both corpora can take their place.
+    keep : float
+        The share of e_original, from 0 to 1, that is added to the score; 0 in the paper.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lexshift import SSCD
+    >>> rng = np.random.default_rng(0)
+    >>> old, same, moved = (rng.normal(loc, 1, size=(100, 16)) for loc in (0, 0, 2))
+    >>> sscd = SSCD(metric="cosine", rate=0.4)
+    >>> bool(sscd.score(old, moved).score > sscd.score(old, same).score)
+    True
+    >>> change = sscd.score(old, moved)
+    >>> change.e_swap.shape, change.swap_count
+    ((20,), 40)
+    """
+
+    metric: str | Metric = "kl"
+    strategy: swap.Strategy = "random"
+    rate: float = 0.4
+    repeats: int = 20
+    seed: int = 0
+    corpus_sizes: tuple[int, int] | None = None
+    keep: float = 0.0
+
+    def __post_init__(self) -> None:
+        get(self.metric)
+        checks.choice(self.strategy, "strategy", swap.STRATEGIES)
+        checks.fraction(self.rate)
+        checks.positive(self.repeats, "repeats")
+        check_seed(self.seed)
+        checks.sizes(self.corpus_sizes)
+        checks.fraction(self.keep, "keep")
+
+    def score(self, old: npt.ArrayLike, new: npt.ArrayLike, word: str = "") -> Change:
+        """The change score of one word.
+
+        Parameters
+        ----------
+        old, new : array-like of shape (n_old, d) and (n_new, d)
+            The sibling embeddings of the word in the two corpora, at least two of each.
+        word : str
+            The word's name. Each name has its own random stream.
+        """
+        result = self._sweep(old, new, word)
+        scores = result.scores[0, 0]
+        return Change(
+            score=float(scores.mean() + float(self.keep) * result.e_original[0]),
+            spread=float(scores.std()),
+            e_original=float(result.e_original[0]),
+            e_swap=result.e_swap[0, 0],
+            rate=float(self.rate),
+            swap_count=result.swap_counts[0],
+            n_old=result.n_old,
+            n_new=result.n_new,
+        )
+
+    def score_words(self, words: Words, workers: int | None = None) -> dict[str, Change]:
+        """The change scores of many words, several at a time.
+
+        Parameters
+        ----------
+        words : mapping of a word to its (old, new) arrays
+        workers : int, optional
+            How many words are scored at the same time; one for each core if not given. It changes no result.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from lexshift import SSCD
+        >>> rng = np.random.default_rng(0)
+        >>> words = {w: (rng.normal(size=(50, 8)), rng.normal(size=(50, 8)) + shift)
+        ...          for w, shift in {"mouse": 2, "bread": 0}.items()}
+        >>> changes = SSCD().score_words(words)
+        >>> max(changes, key=lambda w: changes[w].score)
+        'mouse'
+        """
+        return for_words(words, workers, self.score)
+
+    def _sweep(self, old: npt.ArrayLike, new: npt.ArrayLike, word: str) -> Sweep:
+        return sweep(
+            old,
+            new,
+            metrics=[self.metric],
+            rates=[self.rate],
+            repeats=self.repeats,
+            seed=self.seed,
+            strategy=self.strategy,
+            corpus_sizes=self.corpus_sizes,
+            word=word,
+        )
+
+
+def sweep(
+    old: npt.ArrayLike,
+    new: npt.ArrayLike,
+    metrics: Sequence[str | Metric] = ("kl",),
+    rates: Sequence[float | Fraction] = RATES,
+    repeats: int = 20,
+    seed: int = 0,
+    strategy: swap.Strategy = "random",
+    corpus_sizes: tuple[int, int] | None = None,
+    word: str = "",
+) -> Sweep:
+    """e_swap for all metrics, rates and repetitions, from one pass over the data.
+
+    The swaps are those of :class:`SSCD` with the same seed: ``sweep`` at a rate gives what ``SSCD.score`` gives there.
+
+    Parameters
+    ----------
+    old, new : array-like of shape (n_old, d) and (n_new, d)
+    metrics : names or Metrics
+    rates : numbers from 0 to 1, in any order
+    repeats, seed, strategy, corpus_sizes, word
+        As for :class:`SSCD`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from lexshift import sweep
+    >>> rng = np.random.default_rng(0)
+    >>> old, new = rng.normal(size=(60, 8)), rng.normal(size=(80, 8)) + 1
+    >>> result = sweep(old, new, metrics=["kl", "cosine"], rates=[0.2, 0.5])
+    >>> result.e_original.shape, result.e_swap.shape, result.swap_counts
+    ((2,), (2, 2, 20), (12, 30))
+    """
+    rows_old, rows_new = checks.pair(old, new)
+    fractions = checks.fractions(rates)
+    chosen = _metrics(metrics)
+    repeats = checks.positive(repeats, "repeats")
+    checks.choice(strategy, "strategy", swap.STRATEGIES)
+    sizes, seed = checks.sizes(corpus_sizes), check_seed(seed)
+    if strategy == "distance":
+        repeats = 1
+
+    counts = [swap.swap_count(len(rows_old), len(rows_new), rate, sizes) for rate in fractions]
+    distinct, at = np.unique(counts, return_inverse=True)
+    e_original = np.empty(len(chosen))
+    e_swap = np.empty((len(chosen), len(fractions), repeats))
+    for kind in {(metric.usages, metric.unit_rows) for metric in chosen}:
+        group = [i for i, metric in enumerate(chosen) if (metric.usages, metric.unit_rows) == kind]
+        measure = _usage_distances if kind[0] else _distances
+        original, swapped = measure(
+            rows_old, rows_new, [chosen[i] for i in group], strategy, repeats, distinct.tolist(), seed, word
+        )
+        e_original[group] = original
+        e_swap[group] = swapped[:, :, at].transpose(0, 2, 1)  # (metrics, repeats, counts) -> (metrics, rates, repeats)
+    return Sweep(
+        metrics=tuple(metric.name for metric in chosen),
+        rates=np.array([float(rate) for rate in fractions]),
+        e_original=e_original,
+        e_swap=e_swap,
+        swap_counts=tuple(counts),
+        n_old=len(rows_old),
+        n_new=len(rows_new),
+    )
+
+
+def _distances(
+    old: Matrix,
+    new: Matrix,
+    metrics: list[Metric],
+    strategy: swap.Strategy,
+    repeats: int,
+    counts: list[int],
+    seed: int,
+    word: str,
+) -> tuple[Floats, Floats]:
+    """e_original (metrics,) and e_swap (metrics, repeats, counts) of metrics that look at the rows in the same way."""
+    unit = metrics[0].unit_rows
+    D1, D2 = fit(old, "old"), fit(new, "new")
+    orders = swap.orders(old, new, D1, D2, strategy, repeats, generator(seed, "swap", word))
+    if unit:
+        D1, D2 = fit(old, "old", unit), fit(new, "new", unit)
+    e_original = evaluate(metrics, D1, D2, generator(seed, "samples", word))
+    variance = any(metric.needs_variance for metric in metrics)
+    D1_swap, D2_swap = swap.swapped_gaussians(old, new, D1, D2, orders, repeats, counts, variance, unit)
+    e_swap = evaluate(metrics, D1_swap, D2_swap, generator(seed, "samples", word))
+    return e_original, e_swap
+
+
+def _usage_distances(
+    old: Matrix,
+    new: Matrix,
+    metrics: list[Metric],
+    strategy: swap.Strategy,
+    repeats: int,
+    counts: list[int],
+    seed: int,
+    word: str,
+) -> tuple[Floats, Floats]:
+    """The same of metrics that look at the rows themselves."""
+    D1, D2 = fit(old, "old"), fit(new, "new")
+    orders = swap.orders(old, new, D1, D2, strategy, repeats, generator(seed, "swap", word))
+    sides = swap.swapped_sides(len(old), len(new), orders, counts)  # (repeats, counts, rows)
+    e_original, e_swap = np.empty(len(metrics)), np.empty((len(metrics), *sides.shape[:2]))
+    for i, metric in enumerate(metrics):
+        distances = between_usages(metric, old, new)
+        e_original[i] = distances(as_given(len(old), len(new)))[0]
+        e_swap[i] = distances(sides.reshape(-1, sides.shape[2])).reshape(sides.shape[:2])
+    return e_original, e_swap
+
+
+def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
+    if isinstance(metrics, (str, Metric)):
+        metrics = [metrics]
+    if not isinstance(metrics, Iterable):
+        raise ValueError(f"metrics must be a sequence of names or Metrics; got {metrics!r}")
+    chosen = [get(metric) for metric in metrics]
+    if not chosen:
+        raise ValueError("metrics must name at least one metric; got none")
+    return chosen
+
+
+def for_words(words: Words, workers: int | None, function: Any) -> dict[str, Any]:
+    """Call a function of (old, new, word) for every word; an error says which word it is about."""
+    if not isinstance(words, Mapping):
+        raise ValueError(f"words must be a mapping of a word to its (old, new) arrays; got {type(words).__name__}")
+
+    def one(word: str) -> Any:
+        try:
+            old, new = words[word]
+        except (TypeError, ValueError):
+            raise ValueError(f"{word!r} must have its (old, new) arrays; got {type(words[word]).__name__}") from None
+        try:
+            return function(old, new, word=word)
+        except ValueError as error:
+            raise ValueError(f"{word!r}: {error}") from error
+
+    return for_each(words, one, workers=None if workers is None else checks.positive(workers, "workers"))

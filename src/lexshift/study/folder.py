@@ -1,0 +1,275 @@
+"""Results folders: what kind of results a folder holds, what may be replaced in it, and saving all of it or nothing.
+
+The record of a results folder (``run.json``) names the kind of the results and the SHA-256 of every file written with
+it. Only a file that still has its recorded SHA-256 is ever replaced; all other files in the folder are left alone.
+
+A save writes the new files into a hidden folder named after the new record. Replacing the record is the moment at which
+the folder holds the new results; then the files are moved to their places. If a save is interrupted, the next run
+finishes it if the record was replaced, and undoes it if not. Until then at least one file differs from its SHA-256 in
+the record, so old and new files are never taken for results that belong together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lexshift.errors import UserError
+from lexshift.store.format import digest
+from lexshift.store.siblings import INDEX, read_index
+from lexshift.utils.files import disk_faults, one_writer, sync_folder, temporary_of, write_bytes
+
+RUN = "run.json"
+_REPLACED = "replaced.json"
+_SAVING = ".saving-"
+_SAVING_NAME = re.compile(re.escape(_SAVING) + "[0-9a-f]{16}")
+_LONGEST_NAME = 100  # characters of the path of any file below a results folder
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of results.
+
+    Attributes
+    ----------
+    name : str
+        What the results are called: "comparison".
+    files : tuple of str
+        Names of all files that a save may write, without the record.
+    record : str
+        Name of the record.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    record: str = RUN
+
+
+class ResultsFolder:
+    """A results folder of which this process is the only writer; made by :func:`open_results`.
+
+    Parameters
+    ----------
+    path : Path
+    kind : Kind
+    """
+
+    def __init__(self, path: Path, kind: Kind) -> None:
+        self.path, self.kind = path, kind
+
+    def save(self, run: Mapping[str, Any], contents: Callable[[], Mapping[str, bytes]]) -> None:
+        """Replace the results in the folder, all of them or none.
+
+        Parameters
+        ----------
+        run : mapping
+            The record, to which the kind and the checksums are added.
+        contents : callable
+            Returns the content of each file by its name.
+        """
+        with disk_faults(self.path):
+            files = contents()
+            replaced = _checked_files(self.path, self.kind, _read_record(self.path, self.kind))
+            checksums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+            record = {"kind": self.kind.name, **run, "files": checksums}
+            record["sha256"] = digest(record)
+            saving = _saving_folder(self.path, record)
+            try:
+                saving.mkdir(exist_ok=True)
+                sync_folder(self.path)
+                for name, data in files.items():
+                    write_bytes(saving / name, data)
+                write_bytes(saving / _REPLACED, json.dumps(replaced).encode())
+                text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+                write_bytes(saving / self.kind.record, text.encode())
+                os.replace(saving / self.kind.record, self.path / self.kind.record)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    self.settle()
+                raise
+            sync_folder(self.path)
+            self.settle()
+
+    def settle(self) -> None:
+        """Finish a save whose record is in place, and remove what an interrupted one left."""
+        record = _read_record(self.path, self.kind)
+        for saving in _saving_folders(self.path):
+            if record is not None and saving == _saving_folder(self.path, record):
+                _put_in_place(self.path, self.kind, record, saving)
+            for name in (*self.kind.files, self.kind.record, _REPLACED):
+                (saving / name).unlink(missing_ok=True)
+                temporary_of(saving / name).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # something else is in it
+                saving.rmdir()
+
+
+@contextmanager
+def open_results(out: str | os.PathLike[str], kind: Kind) -> Iterator[ResultsFolder]:
+    """Make a results folder or open one of the same kind, as its only writer.
+
+    Parameters
+    ----------
+    out : str or path
+    kind : Kind
+    """
+    path = check_results(out, kind)
+    with disk_faults(path):
+        path.mkdir(parents=True, exist_ok=True)
+    with one_writer(path):
+        folder = ResultsFolder(check_results(path, kind), kind)
+        with disk_faults(path):
+            folder.settle()
+        yield folder
+
+
+def check_results(out: str | os.PathLike[str], kind: Kind) -> Path:
+    """Refuse a folder in which results of a kind cannot be saved; nothing is written.
+
+    Parameters
+    ----------
+    out : str or path
+    kind : Kind
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    path = _checked_place(os.fspath(out))
+    with disk_faults(path):
+        _checked_files(path, kind, _read_record(path, kind))
+    return path
+
+
+def check_store(store: Path, labels: Sequence[str]) -> None:
+    """Refuse a store that holds other corpora than those with these labels.
+
+    Parameters
+    ----------
+    store : Path
+        Its folder, which need not be there.
+    labels : sequence of str
+    """
+    with disk_faults(store):
+        there = (store / INDEX).exists()
+    stored = [entry["label"] for entry in read_index(store)["corpora"]] if there else []
+    if not set(stored) <= set(labels):
+        raise UserError(
+            f"the store {str(store)!r} holds the corpora {', '.join(map(repr, stored))} and was made for something "
+            f"else; choose another folder (--out)"
+        )
+
+
+def _checked_place(name: str) -> Path:
+    """Return a folder that is there or can be made."""
+    path = Path(name)
+    if not name or "\0" in name:
+        raise UserError(f"the folder for the results cannot be called {name!r}; choose another name (--out)")
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.lstat(path / ("x" * _LONGEST_NAME))
+            os.lstat(path)
+        there = path
+        while not os.path.lexists(there) and there != there.parent:
+            there = there.parent
+        link_to_nothing = there.is_symlink() and not there.exists()
+    except OSError as error:
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+        raise UserError(
+            f"the folder for the results cannot be {shown!r}: {error.strerror}; choose another one (--out)"
+        ) from None
+    if link_to_nothing:
+        raise UserError(f"{str(there)!r} is a link to a place that is not there; choose another folder (--out)")
+    if not there.is_dir():
+        what = f"the results {name!r} would be a folder, but there is a file of that name"
+        inside = f"there can be no folder {name!r}, as {str(there)!r} is a file"
+        raise UserError(f"{what if there == path else inside}; choose another folder (--out)")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{str(there)!r} cannot be written: Permission denied; choose another folder (--out)")
+    return path
+
+
+def _read_record(folder: Path, kind: Kind) -> dict[str, Any] | None:
+    """Return the record of a folder, or None if there is none; one of another kind or program is refused."""
+    path = folder / kind.record
+    if not os.path.lexists(path):
+        return None
+    try:
+        record: Any = json.loads(path.read_bytes()) if _is_regular(path) else None
+    except (ValueError, RecursionError):
+        record = None
+    ours = isinstance(record, dict) and isinstance(record.get("files"), dict)
+    if not ours or digest({k: v for k, v in record.items() if k != "sha256"}) != record.get("sha256"):
+        raise UserError(
+            f"{str(path)!r} was not written by lexshift, or was changed since; move it or choose another folder (--out)"
+        )
+    if record.get("kind") != kind.name:
+        raise UserError(
+            f"the folder {str(folder)!r} holds a {record.get('kind')}; choose another one for the {kind.name} (--out)"
+        )
+    return record
+
+
+def _checked_files(folder: Path, kind: Kind, record: dict[str, Any] | None) -> dict[str, str]:
+    """Return the SHA-256 of the files that may be replaced; a file that was not written with the record is refused."""
+    known = [] if record is None else [record["files"], _replaced_by(_saving_folder(folder, record))]
+    found = {}
+    for name in kind.files:
+        path = folder / name
+        if not os.path.lexists(path):
+            continue
+        marks = [files[name] for files in known if name in files]
+        if marks and _is_regular(path):
+            with path.open("rb") as file:
+                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        if found.get(name) not in marks:
+            raise UserError(
+                f"{str(path)!r} was not written by lexshift, or was changed since; move it or choose another folder "
+                f"(--out)"
+            )
+    return found
+
+
+def _put_in_place(folder: Path, kind: Kind, record: dict[str, Any], saving: Path) -> None:
+    """Move the files of a save to their places, and remove those of the results before that have no successor."""
+    replaced = _replaced_by(saving)
+    for name in kind.files:
+        if (saving / name).exists():
+            os.replace(saving / name, folder / name)
+        elif name in replaced and name not in record["files"]:
+            (folder / name).unlink(missing_ok=True)
+    sync_folder(folder)
+
+
+def _saving_folder(folder: Path, record: dict[str, Any]) -> Path:
+    return folder / f"{_SAVING}{record['sha256'][:16]}"
+
+
+def _saving_folders(folder: Path) -> list[Path]:
+    named = [path for path in folder.iterdir() if _SAVING_NAME.fullmatch(path.name)]
+    return [path for path in named if path.is_dir() and not path.is_symlink()]
+
+
+def _replaced_by(saving: Path) -> dict[str, str]:
+    """Return the SHA-256 of the files that an unfinished save replaces, by their names."""
+    try:
+        return dict(json.loads((saving / _REPLACED).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
+def _is_regular(path: Path) -> bool:
+    """Return whether a path is a file that can be read to its end."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:  # a link to nothing
+        return False

@@ -1,0 +1,1 @@
+"""Shared helpers that know nothing of the subject: checks, files, seeds, threads, kernels, memory, progress."""
