@@ -79,7 +79,7 @@ def test_results_for_programs_are_exact_unless_they_go_to_a_terminal(
 def test_formulas_in_the_files_of_a_discovery_and_a_trace_are_text(
     shell: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("discovery", "tracing.tracer"):
+    for module in ("study.discover", "study.trace"):
         monkeypatch.setattr(f"lexshift.{module}.as_encoder", shell.encoder)
     shell.succeed("discover", "1950s.txt", "2010s.txt", *QUICK, "--out", "found")
     shell.succeed("trace", "1950s.txt", "2010s.txt", *LISTED, "--out", "traced")
