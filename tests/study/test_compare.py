@@ -75,7 +75,7 @@ class Toy:
     def __init__(self, settings: Mapping[str, Any] | None = None, *, stop_at: int | None = None) -> None:
         self.calls: list[list[str]] = []
         self.stop_at = stop_at
-        self.settings = {"model": "test_comparison.Toy"} if settings is None else settings
+        self.settings = {"model": "test_compare.Toy"} if settings is None else settings
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         self.calls.append(list(sentences))
@@ -773,7 +773,7 @@ def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path]
     assert all(re.fullmatch(r"[0-9a-f]{64}", content) for content in contents)
     assert contents[0] != contents[1]
     assert run["embedding"] == result.siblings.settings
-    assert run["embedding"]["encoder"]["model"] == "test_comparison.Toy"
+    assert run["embedding"]["encoder"]["model"] == "test_compare.Toy"
     assert run["embedding"]["reading"]["encoding"] == "utf-8"
     assert run["store"] == {"fingerprint": result.siblings.fingerprint, "dimensions": 8}
     assert {"python", "numpy", "scipy", "pandas", "pyarrow", "numba"} <= run["versions"].keys()
