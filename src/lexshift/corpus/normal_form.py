@@ -105,27 +105,22 @@ def is_normal(
         if i % 8 == 0 and i < 8 * len(words) and words[i // 8] & _NOT_ASCII == 0:
             i += 8
             continue
-        if leads[data[i]] and not is_in_place(data, i, roles, classes):
-            return False
+        at = i
         i += 1
+        if not leads[data[at]]:
+            continue
+        code = character_at(data, at)
+        role = roles[code]
+        if role & _REPLACED:
+            return False
+        if role & (_SECOND | _ORDERED) == 0 or at == 0:
+            continue
+        j = at - 1
+        while data[j] & 0xC0 == 0x80 and j > 0:
+            j -= 1
+        before = character_at(data, j)
+        if role & _ORDERED and classes[before] > classes[code]:
+            return False
+        if role & _SECOND and (roles[before] & _FIRST or classes[before]):
+            return False
     return True
-
-
-@kernel
-def is_in_place(
-    data: npt.NDArray[np.uint8], i: int, roles: npt.NDArray[np.uint8], classes: npt.NDArray[np.uint8]
-) -> bool:
-    """Tell whether the character at byte i of UTF-8 text stays as it is in normal form. data : (n,)"""
-    code = character_at(data, i)
-    role = roles[code]
-    if role & _REPLACED:
-        return False
-    if role & (_SECOND | _ORDERED) == 0 or i == 0:
-        return True
-    j = i - 1
-    while data[j] & 0xC0 == 0x80 and j > 0:
-        j -= 1
-    before = character_at(data, j)
-    if role & _ORDERED and classes[before] > classes[code]:
-        return False
-    return not (role & _SECOND and (roles[before] & _FIRST or classes[before]))
