@@ -23,7 +23,7 @@ import pyarrow as pa
 from bench_encode import sentences as made_up
 
 from lexshift.encode import as_encoder
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 from lexshift.engine.local import Engine, Local
 from lexshift.engine.ray import RayEngine
 from lexshift.store.shards import Encode, Piece, Work

@@ -18,7 +18,7 @@ import torch
 from transformers import BertConfig, BertModel
 
 from lexshift.encode import HuggingFaceEncoder
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 
 ROUNDS = 5
 SIDE = 2048  # of the square product

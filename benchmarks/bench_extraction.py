@@ -22,7 +22,7 @@ import torch
 
 from lexshift import embed
 from lexshift.encode import as_encoder
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 from lexshift.utils.arrays import Matrix
 
 PADDED = 200  # usages

@@ -469,7 +469,7 @@ def test_a_model_that_is_not_there_is_named(
     from lexshift.encode import as_encoder
 
     monkeypatch.setattr("lexshift.study.compare.as_encoder", as_encoder)
-    monkeypatch.setattr("lexshift.encode.models._hub_answers", lambda: False)
+    monkeypatch.setattr("lexshift.encode.loading._hub_answers", lambda: False)
     assert sentence in shell.refused("--words", "mouse", "--model", model)
 
 

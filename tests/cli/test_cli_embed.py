@@ -383,7 +383,7 @@ def test_options_of_the_encoder_that_mean_nothing_are_refused(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tiny: tuple[Any, Any], arguments: list[str], sentence: str
 ) -> None:
     monkeypatch.setattr("lexshift.store.embedding.as_encoder", lexshift.encode.as_encoder)
-    monkeypatch.setattr("lexshift.encode.models.load_model", lambda *_: (*tiny, Adaptation()))
+    monkeypatch.setattr("lexshift.encode.loading.load_model", lambda *_: (*tiny, Adaptation()))
     device = [] if "--device" in arguments else ["--device", "cpu"]
     assert sentence in shell.refused(*arguments, *device)
 

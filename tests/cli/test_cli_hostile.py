@@ -210,7 +210,7 @@ def test_a_note_of_the_library_is_printed_as_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("transformers")
-    from lexshift.encode import models
+    from lexshift.encode import loading
     from lexshift.errors import UserError
 
     def stop() -> Any:
@@ -220,7 +220,7 @@ def test_a_note_of_the_library_is_printed_as_a_note(
     Path("minilm").mkdir()
     for name in ("a", "b"):
         Path(f"{name}.txt").write_text(f"{name} mouse\n")
-    monkeypatch.setattr(models, "_built_in", stop)
+    monkeypatch.setattr(loading, "_built_in", stop)
     with warnings.catch_warnings():
         warnings.simplefilter("always")  # the tests turn warnings into errors
         code, _, err = typed(monkeypatch, capsys, "compare", "a.txt", "b.txt", "--words", "mouse")

@@ -14,7 +14,7 @@ from tiny_models import folder
 
 from lexshift import Siblings
 from lexshift.encode.adaptation import MARKERS
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 from lexshift.tune import Schedule, Tuned
 from lexshift.tune.judging import BEST, CHOSEN
 from lexshift.tune.schedule import LIGHT, WHOLE

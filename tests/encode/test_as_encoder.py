@@ -65,7 +65,7 @@ def test_the_built_in_model_is_what_is_meant_if_nothing_is_said(monkeypatch: pyt
         asked.append((name, revision))
         return (*loaded("bert"), Adaptation())
 
-    monkeypatch.setattr("lexshift.encode.models.load_model", load)
+    monkeypatch.setattr("lexshift.encode.loading.load_model", load)
     ours = as_encoder()
     assert isinstance(ours, HuggingFaceEncoder)
     assert ours.name == "minilm"

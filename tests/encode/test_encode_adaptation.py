@@ -42,7 +42,7 @@ from lexshift.encode.adaptation import (
     read_adaptation,
 )
 from lexshift.encode.huggingface import HuggingFaceEncoder
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 from lexshift.encode.protocol import Span
 from lexshift.errors import UserError
 

@@ -30,13 +30,13 @@ from torch import Tensor
 
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import Adaptation
+from lexshift.encode.forward import PostNormForward
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.layers import Layers
-from lexshift.encode.models import load_model
-from lexshift.encode.pieces import Tokens
-from lexshift.encode.postnorm import PostNorm
+from lexshift.encode.loading import load_model
 from lexshift.encode.protocol import Span
 from lexshift.encode.temporal import FIRST, SPECIAL, add_temporal_attention, temporal_weights
+from lexshift.encode.windows import WindowTokenizer
 from lexshift.errors import UserError
 
 FAMILIES = list(KINDS.values())
@@ -91,8 +91,8 @@ def all_by_hand(family: str, attention: bool = False) -> npt.NDArray[np.float32]
     return np.array([by_hand(family, *item, attention) for item in work])
 
 
-def tokens(family: str, window: int = POSITIONS) -> Tokens:
-    return Tokens(tuned(family)[1], window, TIMES)
+def tokens(family: str, window: int = POSITIONS) -> WindowTokenizer:
+    return WindowTokenizer(tuned(family)[1], window, TIMES)
 
 
 # ------------------------------------------------------------------------------------------------------- the vectors
@@ -104,7 +104,7 @@ def test_vectors_are_of_the_word_in_its_sentence_after_the_token_of_its_period(f
     expected = all_by_hand(family, attention)
     for budget in (1, 100, 100_000):
         ours = made(family, attention, batch_tokens=budget)
-        assert isinstance(ours._run, PostNorm)
+        assert isinstance(ours._run, PostNormForward)
         vectors = ours.encode(SENTENCES, SPANS, periods=PERIODS)
         assert_same(vectors, expected)
     old, new = vectors[: len(TEXT)], ours.encode(TEXT, SPANS[: len(TEXT)], periods=[1] * len(TEXT))
@@ -270,7 +270,7 @@ def test_sequences_are_those_without_time_and_the_token_of_the_period(
         periods.append(period)
     tokenizer = tuned(family)[1]
     ours = tokens(family, window).cut(sentences, spans, None, periods)
-    plain = Tokens(tokenizer, window - 1).cut(sentences, spans, None)
+    plain = WindowTokenizer(tokenizer, window - 1).cut(sentences, spans, None)
     times = tokenizer.convert_tokens_to_ids(list(TIMES))
     seen = set()
     for row, period in enumerate(periods):
@@ -281,7 +281,7 @@ def test_sequences_are_those_without_time_and_the_token_of_the_period(
         assert ours.positions[row] == tuple(position + 1 for position in plain.positions[row])
         seen.add(tuple(expected))
     assert len(ours.sequences) == len(ours.periods) == len(seen)
-    assert tokens(family).ends == Tokens(tokenizer, 64).ends == (1, 1)
+    assert tokens(family).ends == WindowTokenizer(tokenizer, 64).ends == (1, 1)
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
@@ -290,13 +290,13 @@ def test_whole_sentences_are_cut_at_their_end_and_those_that_are_cut_are_counted
     tokenizer = tuned(family)[1]
     sentences, periods = [TEXT[0], LONG, "a plane", LONG, TEXT[0]], [1, 0, 0, 1, 0]
     window = len(tokenizer(TEXT[0])["input_ids"]) + timed
-    sequences, cut = Tokens(tokenizer, window, TIMES if timed else ()).whole(sentences, periods)
+    sequences, cut = WindowTokenizer(tokenizer, window, TIMES if timed else ()).whole(sentences, periods)
     assert cut == 2
     for sequence, sentence, period in zip(sequences, sentences, periods, strict=True):
         ids = tokenizer(sentence, add_special_tokens=False, verbose=False)["input_ids"][: window - 2 - timed]
         time = [tokenizer.convert_tokens_to_ids(TIMES[period])] if timed else []
         assert sequence.tolist() == [tokenizer.cls_token_id, *time, *ids, tokenizer.sep_token_id]
-    assert Tokens(tokenizer, window).whole([], []) == ([], 0)
+    assert WindowTokenizer(tokenizer, window).whole([], []) == ([], 0)
 
 
 # ------------------------------------------------------------------------------------------------- what it is told

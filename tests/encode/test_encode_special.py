@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tiny_models import FAMILIES, TEXT, WORDS, assert_same, encoder, loaded, make_tokenizer, span_of, transformers
 
 from lexshift.encode.adaptation import MARKERS
-from lexshift.encode.pieces import Tokens
+from lexshift.encode.windows import WindowTokenizer
 
 TIMES = ("<1900>", "<2000>")
 SPELLED = ["[SEP]", "[CLS]", "[MASK]", "[PAD]", "[UNK]", "<s>", "</s>", "<mask>", "<pad>", "<unk>"]
@@ -36,7 +36,7 @@ def special_ids(tokenizer: Any) -> set[int]:
     return found - {tokenizer.unk_token_id}
 
 
-def inner(tokens: Tokens, sequence: npt.NDArray[np.int64]) -> list[int]:
+def inner(tokens: WindowTokenizer, sequence: npt.NDArray[np.int64]) -> list[int]:
     """A sequence without the special tokens at its ends."""
     before, after = tokens.ends
     return list(sequence.tolist()[before : len(sequence) - after])
@@ -46,7 +46,7 @@ def inner(tokens: Tokens, sequence: npt.NDArray[np.int64]) -> list[int]:
 @pytest.mark.parametrize("spelled", SPELLED)
 def test_text_that_spells_a_special_token_is_text(family: str, spelled: str) -> None:
     tokenizer = loaded(family)[1]
-    tokens = Tokens(tokenizer, 512)
+    tokens = WindowTokenizer(tokenizer, 512)
     for sentence in (
         f"the {spelled} mouse",
         f"{spelled} mouse",
@@ -70,13 +70,13 @@ def test_the_pieces_of_a_spelled_token_are_those_of_its_characters(family: str) 
     tokenizer = loaded(family)[1]
     for spelled in SPELLED:
         sentence = f"the {spelled} mouse"
-        pieces = Tokens(tokenizer, 512).cut([sentence], [span_of(sentence, "mouse")], None)
+        pieces = WindowTokenizer(tokenizer, 512).cut([sentence], [span_of(sentence, "mouse")], None)
         assert pieces.sequences[0].tolist() == tokenizer(sentence, split_special_tokens=True)["input_ids"]
 
 
 def test_the_name_of_the_unknown_token_is_not_unknown_text() -> None:
     tokenizer = loaded("bert")[1]
-    tokens = Tokens(tokenizer, 64)
+    tokens = WindowTokenizer(tokenizer, 64)
     sentences = ["the [UNK] mouse", "the 🙂 mouse"]
     pieces = tokens.cut(sentences, [span_of(s, "mouse") for s in sentences], None)
     spelled, unknown = (inner(tokens, sequence) for sequence in pieces.sequences)
@@ -92,7 +92,7 @@ def test_a_piece_that_is_a_whole_special_token_is_taken_apart() -> None:
     backend.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=backend, unk_token="[UNK]", sep_token="[SEP]")
     assert words["[SEP]"] in tokenizer("the [SEP] mouse", split_special_tokens=True)["input_ids"]
-    pieces = Tokens(tokenizer, 64).cut(["the [SEP] mouse"], [(10, 15)], None)
+    pieces = WindowTokenizer(tokenizer, 64).cut(["the [SEP] mouse"], [(10, 15)], None)
     assert pieces.sequences[0].tolist() == [words["the"], words["[UNK]"], words["mouse"]]
     assert pieces.positions == [(2, 3)]
 
@@ -102,7 +102,7 @@ def test_a_tokenizer_is_left_as_it_was(family: str) -> None:
     tokenizer = make_tokenizer(family)
     sentence = f"the mouse {tokenizer.sep_token}"
     before, saved = tokenizer(sentence)["input_ids"], tokenizer.backend_tokenizer.to_str()
-    Tokens(tokenizer, 64).cut([sentence], [(4, 9)], None)
+    WindowTokenizer(tokenizer, 64).cut([sentence], [(4, 9)], None)
     assert tokenizer(sentence)["input_ids"] == before
     assert tokenizer.backend_tokenizer.to_str() == saved
 
@@ -124,7 +124,7 @@ def test_markers_that_are_special_tokens_are_so_in_ordinary_text(
     index = data.draw(st.integers(0, len(words) - 1))
     sentence, start = " ".join(words), len(" ".join([*words[:index], ""]))
     span = (start, start + len(words[index]))
-    pieces = Tokens(tokenizer, 512).cut([sentence], [span], MARKERS)
+    pieces = WindowTokenizer(tokenizer, 512).cut([sentence], [span], MARKERS)
     assert pieces.sequences[0].tolist() == plainly_marked(tokenizer, sentence, span)
 
 
@@ -135,7 +135,7 @@ def test_only_the_markers_of_our_own_are_markers(family: str, spelled: str) -> N
     sentence = f"the {spelled} and a plane {spelled}"
     before, after = tokenizer.convert_tokens_to_ids(list(MARKERS))
     for times in ((), TIMES):
-        tokens = Tokens(tokenizer, 512, times)
+        tokens = WindowTokenizer(tokenizer, 512, times)
         pieces = tokens.cut([sentence], [span_of(sentence, "plane")], MARKERS, [1])
         found = inner(tokens, pieces.sequences[0])
         ours = [before, after] if not times else [tokenizer.convert_tokens_to_ids(TIMES[1]), before, after]
@@ -150,7 +150,7 @@ def test_only_the_markers_of_our_own_are_markers(family: str, spelled: str) -> N
 def test_usages_that_look_alike_once_they_are_marked_are_told_apart() -> None:
     tokenizer = marking("bert")
     sentences = ["a <t>plane</t> mouse", "a plane <t>mouse</t>"]
-    pieces = Tokens(tokenizer, 512).cut(sentences, [(15, 20), (2, 7)], MARKERS)
+    pieces = WindowTokenizer(tokenizer, 512).cut(sentences, [(15, 20), (2, 7)], MARKERS)
     places = zip(pieces.sequence, pieces.positions, strict=True)
     words = [tokenizer.decode(pieces.sequences[number][slice(*at)]) for number, at in places]
     assert words == ["mouse", "plane"]
@@ -162,11 +162,11 @@ def test_special_tokens_in_any_markers_are_special(markers: tuple[str, str]) -> 
     for family in ("bert", "roberta", "xlm-roberta"):
         tokenizer = marking(family)
         sentence, (start, end) = "the mouse ran", (4, 9)
-        pieces = Tokens(tokenizer, 512).cut([sentence], [(start, end)], markers)
+        pieces = WindowTokenizer(tokenizer, 512).cut([sentence], [(start, end)], markers)
         text = sentence[:start] + markers[0] + sentence[start:end] + markers[1] + sentence[end:]
         assert pieces.sequences[0].tolist() == tokenizer(text)["input_ids"]
         noisy = f"{sentence} {markers[1]}{tokenizer.sep_token}"
-        found = Tokens(tokenizer, 512).cut([noisy], [(start, end)], markers).sequences[0].tolist()
+        found = WindowTokenizer(tokenizer, 512).cut([noisy], [(start, end)], markers).sequences[0].tolist()
         known = special_ids(tokenizer)
         assert [n for n in found if n in known] == [n for n in pieces.sequences[0].tolist() if n in known]
 
@@ -181,7 +181,7 @@ def test_special_tokens_in_any_markers_are_special(markers: tuple[str, str]) -> 
 def test_vectors_are_those_of_the_characters(family: str, sentence: str) -> None:
     model, tokenizer = loaded(family)
     span = span_of(sentence, "plane")
-    pieces = Tokens(tokenizer, 512).cut([sentence], [span], None)
+    pieces = WindowTokenizer(tokenizer, 512).cut([sentence], [span], None)
     ids = torch.tensor(pieces.sequences[0])[None]
     with torch.inference_mode():
         states = model(input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True).hidden_states
@@ -202,7 +202,7 @@ def test_other_sentences_have_the_same_vectors_beside_one_that_spells_a_special_
 
 
 def test_a_copy_in_another_process_does_the_same() -> None:
-    tokens = Tokens(make_tokenizer("bert"), 64)
+    tokens = WindowTokenizer(make_tokenizer("bert"), 64)
     expected = tokens.cut(["the [SEP] mouse"], [(10, 15)], None).sequences[0].tolist()
     sent = pickle.loads(pickle.dumps(tokens))
     assert sent.cut(["the [SEP] mouse"], [(10, 15)], None).sequences[0].tolist() == expected

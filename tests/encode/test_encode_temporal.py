@@ -32,11 +32,10 @@ from torch import Tensor, nn
 
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import Adaptation
-from lexshift.encode.generic import Generic
+from lexshift.encode.forward import GenericForward, PostNormForward
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.layers import Layers, parse_layers
-from lexshift.encode.models import load_model
-from lexshift.encode.postnorm import PostNorm
+from lexshift.encode.loading import load_model
 from lexshift.encode.temporal import (
     FIRST,
     KINDS,
@@ -315,9 +314,9 @@ def test_every_layer_of_both_paths_is_that_of_the_twin(
     ids, sizes, _, times = padded(family, lengths, periods, seed)
     where = torch.stack([torch.tensor([0, length // 2, length - 1, length // 3]) for length in lengths])
     with torch.inference_mode():
-        fast = PostNorm.of(model)
+        fast = PostNormForward.of(model)
         assert fast is not None
-        found = [path.states(ids, sizes, where, EVERY, times) for path in (fast, Generic(model, DEPTH))]
+        found = [path.states(ids, sizes, where, EVERY, times) for path in (fast, GenericForward(model, DEPTH))]
         for i, length in enumerate(lengths):
             expected = plain_states(model, ids[i, :length], times[i, :length])
             for states in found:
@@ -346,7 +345,7 @@ def test_models_of_any_shape_are_the_twin(heads: int, d: int, periods: int, data
 def test_vectors_are_those_of_the_twin_in_any_batch_and_by_the_fast_path(family: str, layers: str | int) -> None:
     model, tokenizer = timed(family), loaded(family)[1]
     many = timed_encoder(family, layers=layers, batch_tokens=100_000)
-    assert isinstance(many._run, PostNorm)
+    assert isinstance(many._run, PostNormForward)
     vectors = many.encode(SENTENCES, SPANS, periods=PERIODS)
     assert_same(vectors, timed_encoder(family, layers=layers, batch_tokens=1).encode(SENTENCES, SPANS, periods=PERIODS))
     chosen = parse_layers(layers, DEPTH)
@@ -448,7 +447,7 @@ def test_a_saved_model_gives_the_same_vectors(family: str, head: bool, tmp_path:
     again = as_encoder(tmp_path)
     assert isinstance(again, HuggingFaceEncoder)
     assert again.periods == ("old", "new")
-    assert isinstance(again._run, PostNorm)
+    assert isinstance(again._run, PostNormForward)
     expected = timed_encoder(family).encode(SENTENCES, SPANS, periods=PERIODS)
     assert_same(again.encode(SENTENCES, SPANS, periods=PERIODS), expected)
     other = as_encoder(tmp_path)

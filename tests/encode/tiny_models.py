@@ -20,7 +20,7 @@ from tokenizers import decoders, normalizers, pre_tokenizers, processors, traine
 
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.layers import parse_layers
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 from lexshift.encode.protocol import Span
 
 transformers: Any = typed_transformers  # it leaves some functions without types, and its stubs some out

@@ -166,6 +166,6 @@ def test_lemmas_are_those_of_the_language_that_is_detected(tmp_path: Path, monke
 
 
 def test_the_built_in_model_knows_english() -> None:
-    from lexshift.encode.models import LANGUAGES
+    from lexshift.encode.loading import LANGUAGES
 
     assert LANGUAGES == {"minilm": ("en",)}

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_models import FAMILIES, TEXT, folder, make_config, make_model, make_tokenizer, transformers
 
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 from lexshift.errors import UserError
 from lexshift.tune.heads import add_tokens, digest_weights, head_of, load_with_head, predict
 

@@ -28,7 +28,7 @@ from tiny_models import HIDDEN, folder, make_config, make_model, make_tokenizer
 
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import FILE, PROJECTION
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 from lexshift.errors import UserError
 from lexshift.tune import Schedule, Tuned, tune_wic
 from lexshift.tune.folder import RUN, UNFINISHED

@@ -26,8 +26,8 @@ import lexshift
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import FILE, MARKERS, Adaptation
 from lexshift.encode.huggingface import HuggingFaceEncoder
-from lexshift.encode.models import load_model
-from lexshift.encode.pieces import Tokens
+from lexshift.encode.loading import load_model
+from lexshift.encode.windows import WindowTokenizer
 from lexshift.errors import UserError
 from lexshift.tune import Schedule, Tuned, judging, tune_wic
 from lexshift.tune.folder import RUN, UNFINISHED
@@ -563,7 +563,7 @@ def test_the_tokens_are_those_of_the_published_code(family: str, data: st.DataOb
         i = data.draw(st.integers(0, len(words) - 1))
         start = len(" ".join([*words[:i], ""]))
         usage = Usage(" ".join(words), start, start + len(words[i]))
-    cut = Tokens(tokenizer, 512).cut([usage.sentence], [(usage.start, usage.end)], MARKERS)
+    cut = WindowTokenizer(tokenizer, 512).cut([usage.sentence], [(usage.start, usage.end)], MARKERS)
     ends = tokenizer("", add_special_tokens=True)["input_ids"]
     assert cut.sequences[0].tolist() == [ends[0], *apart(tokenizer, usage), ends[1]]
 

@@ -30,7 +30,7 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
         Of :class:`HuggingFaceEncoder`: layers, pooling, window, markers, device, dtype, batch_tokens.
     """
     if isinstance(model, (str, os.PathLike)):
-        from lexshift.encode.models import LANGUAGES, load_model
+        from lexshift.encode.loading import LANGUAGES, load_model
 
         loaded, tokenizer, adaptation = load_model(model, revision)
         encoder = _huggingface(loaded, tokenizer, name=os.fspath(model), adaptation=adaptation, **options)

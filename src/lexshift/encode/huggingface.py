@@ -19,13 +19,12 @@ from torch import Tensor
 
 from lexshift.encode.adaptation import Adaptation
 from lexshift.encode.batches import batches
-from lexshift.encode.generic import Generic
+from lexshift.encode.forward import GenericForward, PostNormForward
 from lexshift.encode.layers import parse_layers
-from lexshift.encode.models import first_line, hash_weights
-from lexshift.encode.pieces import Pieces, Tokens
-from lexshift.encode.postnorm import PostNorm
+from lexshift.encode.loading import first_line, hash_weights
 from lexshift.encode.protocol import Span
 from lexshift.encode.temporal import FIRST, PADDING, SPECIAL, token_times
+from lexshift.encode.windows import Windows, WindowTokenizer
 from lexshift.errors import UserError
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
@@ -128,7 +127,7 @@ class HuggingFaceEncoder:
         self.window = min(_LONGEST, longest) if window is None else checks.positive(window, "window")
         if self.window > longest:
             raise UserError(f"window is {self.window}, but the model {self.name!r} takes at most {longest} pieces")
-        self._tokens = Tokens(tokenizer, self.window, self.adaptation.time_tokens)
+        self._tokens = WindowTokenizer(tokenizer, self.window, self.adaptation.time_tokens)
         self._budget = _BUDGET.get(self.device.type, _WIDE_BUDGET)
         if batch_tokens is not None:
             self._budget = checks.positive(batch_tokens, "batch_tokens")
@@ -168,11 +167,11 @@ class HuggingFaceEncoder:
         return {name: value for name, value in vars(self).items() if name not in ("_run", "_pool")}
 
     @cached_property
-    def _run(self) -> PostNorm | Generic:
+    def _run(self) -> PostNormForward | GenericForward:
         with evaluating(self._original):
             return self._make_run()
 
-    def _make_run(self) -> PostNorm | Generic:
+    def _make_run(self) -> PostNormForward | GenericForward:
         dtype = _DTYPES.get(self.dtype, torch.float32)
         model = self._original
         # Weights mapped from a file or sent by another process may begin anywhere, and products then differ in the last
@@ -183,13 +182,13 @@ class HuggingFaceEncoder:
         ):
             model = copy.deepcopy(model).to(self.device, dtype)  # the one given stays as it is
         if self.dtype == "int8":
-            return Generic(_quantized(model), self._depth)
-        generic = Generic(model, self._depth)
+            return GenericForward(_quantized(model), self._depth)
+        generic = GenericForward(model, self._depth)
         with torch.inference_mode():
-            fast = PostNorm.of(model)
+            fast = PostNormForward.of(model)
             return fast if fast is not None and self._agree(fast, generic) else generic
 
-    def _agree(self, fast: PostNorm, generic: Generic) -> bool:
+    def _agree(self, fast: PostNormForward, generic: GenericForward) -> bool:
         """Whether the fast path gives what the model itself gives, for two sequences of different lengths."""
         vocabulary = int(self._original.config.vocab_size)
         ids = torch.full((len(_PROBE), max(_PROBE)), self._pad, device=self.device)
@@ -314,11 +313,11 @@ class HuggingFaceEncoder:
     def _pool(self) -> ThreadPoolExecutor | None:
         threads = torch.get_num_threads()
         streams = min(threads, _STREAMS)
-        if self.device.type != "cpu" or streams == 1 or not isinstance(self._run, PostNorm):
+        if self.device.type != "cpu" or streams == 1 or not isinstance(self._run, PostNormForward):
             return None  # a model's own forward pass keeps its hidden states where two threads would meet
         return ThreadPoolExecutor(streams, initializer=torch.set_num_threads, initargs=(threads // streams,))
 
-    def _encode_batch(self, batch: list[int], pieces: Pieces, rows_of: list[list[int]], vectors: Matrix) -> None:
+    def _encode_batch(self, batch: list[int], pieces: Windows, rows_of: list[list[int]], vectors: Matrix) -> None:
         lengths = np.array([len(pieces.sequences[number]) for number in batch])
         ids = np.full((len(batch), lengths.max()), self._pad)
         wanted: list[list[int]] = []  # positions of each sequence

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift.encode.models import check_folder, find_model, first_line, hash_weights, load_tokenizer, quiet
+from lexshift.encode.loading import check_folder, find_model, first_line, hash_weights, load_tokenizer, quiet
 from lexshift.errors import UserError
 
 if TYPE_CHECKING:

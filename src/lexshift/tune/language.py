@@ -22,7 +22,7 @@ from lexshift.corpus import Reading
 from lexshift.corpus.language import recorded_language
 from lexshift.corpus.sampled import Sample, sample_sentences
 from lexshift.encode.adaptation import Adaptation, missing_tokens, read_adaptation
-from lexshift.encode.models import quiet
+from lexshift.encode.loading import quiet
 from lexshift.errors import UserError
 from lexshift.store.embedding import READING, corpus_names
 from lexshift.study.periods import refuse_same
@@ -34,7 +34,7 @@ from lexshift.utils.arrays import Array
 from lexshift.utils.monitor import Monitor, Silent, reading_stage
 
 if TYPE_CHECKING:
-    from lexshift.encode.pieces import Ids
+    from lexshift.encode.windows import Ids
 
 Place = str | os.PathLike[str]
 MOST = 100_000
@@ -259,8 +259,8 @@ class _Request:
     def _start(self, monitor: Monitor) -> _Start:
         """The model that training begins with."""
         from lexshift.encode.huggingface import longest_sequence
-        from lexshift.encode.pieces import Tokens
         from lexshift.encode.temporal import add_temporal_attention
+        from lexshift.encode.windows import WindowTokenizer
         from lexshift.tune.heads import add_tokens, load_with_head
 
         model, tokenizer, source, new_head = load_with_head(self.model, self.revision)
@@ -280,7 +280,7 @@ class _Request:
         if self.attention:
             add_temporal_attention(model, len(self.names))
         window = min(self.window, longest_sequence(model.base_model, tokenizer))
-        return _Start(model, tokenizer, Tokens(tokenizer, window, self.time_tokens), window, new_head)
+        return _Start(model, tokenizer, WindowTokenizer(tokenizer, window, self.time_tokens), window, new_head)
 
     def _plan(self, start: _Start, samples: list[Sample]) -> dict[str, Any]:
         """All that shapes the tuned model."""

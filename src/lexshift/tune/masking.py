@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from lexshift.encode.pieces import Ids
 from lexshift.encode.temporal import token_times
+from lexshift.encode.windows import Ids
 from lexshift.utils.arrays import Array
 
 IGNORED = -100  # the label of a token that is not to be predicted

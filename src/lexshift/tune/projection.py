@@ -14,7 +14,7 @@ from torch.utils.data import Dataset
 from transformers import Trainer
 
 from lexshift.encode.huggingface import HuggingFaceEncoder
-from lexshift.encode.models import quiet
+from lexshift.encode.loading import quiet
 from lexshift.tune.folder import Tuned, finish, finished, last_checkpoint
 from lexshift.tune.judging import figures_of, gold, judge, look, tell, told, usage_vectors
 from lexshift.tune.masking import in_batches

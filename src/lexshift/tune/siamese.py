@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.utils.data import BatchSampler, SequentialSampler
 
 from lexshift.encode.adaptation import MARKERS
-from lexshift.encode.models import quiet
+from lexshift.encode.loading import quiet
 from lexshift.encode.special_tokens import SpecialTokens
 from lexshift.tune.judging import gold, look
 from lexshift.tune.masking import in_batches

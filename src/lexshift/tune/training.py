@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lexshift.encode.models import quiet
+from lexshift.encode.loading import quiet
 from lexshift.errors import UserError
 from lexshift.tune.folder import STATE
 from lexshift.utils.files import disk_faults

@@ -122,7 +122,7 @@ class Task:
 
     def load(self) -> tuple[Any, Any, Adaptation]:
         """The model, its tokenizer and its use, if it was not tuned for something that pairs of usages do not have."""
-        from lexshift.encode.models import load_model
+        from lexshift.encode.loading import load_model
 
         body, tokenizer, adaptation = load_model(self.model, self.revision)
         if adaptation.periods or adaptation.projection is not None:

@@ -18,7 +18,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Pieces:
+class Windows:
     """Sequences to run through a model, each once, and where each row's word is.
 
     Attributes
@@ -41,7 +41,7 @@ class Pieces:
     truncated: list[bool]
 
 
-class Tokens:
+class WindowTokenizer:
     """A fast tokenizer, the special tokens it puts around a sequence, and how many pieces fit.
 
     Time tokens, if there are such, are one for each period, put before the pieces of a sentence.
@@ -78,7 +78,7 @@ class Tokens:
         spans: Sequence[Span],
         markers: tuple[str, str] | None,
         periods: Sequence[int] | None = None,
-    ) -> Pieces:
+    ) -> Windows:
         """Tokenize every distinct sentence once, and cut windows around the words where it is too long.
 
         Words of one sentence share its sequence if it fits; windows that are alike, and of one period, are one
@@ -88,7 +88,7 @@ class Tokens:
             before, after = map(self._special.disguise, markers)
             sentences, spans = _marked(list(map(self._special.clean, sentences)), spans, (before, after))
         if not sentences:
-            return Pieces([], [], [], [], [])
+            return Windows([], [], [], [], [])
         distinct = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
         all_ids, offsets = self._tokenized(list(distinct), marked=markers is not None)
         numbers: dict[tuple[bytes, int], int] = {}
@@ -120,7 +120,7 @@ class Tokens:
             sequence.append(numbers[key])
             shift = len(self._before) + bool(len(self._times)) - left
             positions.append((first + shift, last + shift))
-        return Pieces(sequences, sequence, positions, period_of, truncated)
+        return Windows(sequences, sequence, positions, period_of, truncated)
 
     def whole(self, sentences: Sequence[str], periods: Sequence[int]) -> tuple[list[Ids], int]:
         """The sequence of each sentence, cut at its end if it is too long, and how many were cut."""

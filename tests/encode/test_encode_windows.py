@@ -12,18 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import FAMILIES, KINDS, TEXT, WORDS, loaded, make_tokenizer, span_of, transformers
 
-from lexshift.encode.pieces import Pieces, Tokens
 from lexshift.encode.protocol import Span
+from lexshift.encode.windows import Windows, WindowTokenizer
 from lexshift.errors import UserError
 
 LONG = " ".join(TEXT)
 
 
-def tokens(family: str, window: int = 512) -> Tokens:
-    return Tokens(loaded(family)[1], window)
+def tokens(family: str, window: int = 512) -> WindowTokenizer:
+    return WindowTokenizer(loaded(family)[1], window)
 
 
-def text_of(family: str, pieces: Pieces, row: int) -> str:
+def text_of(family: str, pieces: Windows, row: int) -> str:
     """The pieces of a row's word, as text without the marks of pieces."""
     first, last = pieces.positions[row]
     ids = pieces.sequences[pieces.sequence[row]][first:last]
@@ -94,7 +94,7 @@ def test_a_word_within_the_characters_of_another_has_the_pieces_that_share_a_cha
     sentence = "regained the gainers"
     for start in range(len("regained")):
         for end in range(start + 1, len("regained") + 1):
-            pieces = Tokens(tokenizer, 64).cut([sentence], [(start, end)], None)
+            pieces = WindowTokenizer(tokenizer, 64).cut([sentence], [(start, end)], None)
             offsets = tokenizer(sentence, return_offsets_mapping=True)["offset_mapping"]
             shared = [i for i, (a, b) in enumerate(offsets) if set(range(a, b)) & set(range(start, end))]
             assert list(range(*pieces.positions[0])) == shared
@@ -139,7 +139,7 @@ def test_characters_that_the_tokenizer_drops_have_no_pieces_and_others_keep_thei
 
 
 def test_no_sentences_are_no_sequences() -> None:
-    assert tokens("bert").cut([], [], None) == Pieces([], [], [], [], [])
+    assert tokens("bert").cut([], [], None) == Windows([], [], [], [], [])
 
 
 def test_an_empty_text_among_sentences_is_no_obstacle_to_the_others() -> None:
@@ -154,10 +154,12 @@ def test_truncation_and_padding_saved_with_a_tokenizer_lose_nothing(family: str)
     tokenizer.backend_tokenizer.enable_padding(length=50)
     sentence = TEXT[0]
     span = span_of(sentence, "hills")
-    assert_alike(Tokens(tokenizer, 64).cut([sentence], [span], None), tokens(family).cut([sentence], [span], None))
+    assert_alike(
+        WindowTokenizer(tokenizer, 64).cut([sentence], [span], None), tokens(family).cut([sentence], [span], None)
+    )
 
 
-def assert_alike(ours: Pieces, theirs: Pieces) -> None:
+def assert_alike(ours: Windows, theirs: Windows) -> None:
     assert [s.tolist() for s in ours.sequences] == [s.tolist() for s in theirs.sequences]
     assert ours.sequence == theirs.sequence
     assert ours.positions == theirs.positions
@@ -221,7 +223,7 @@ def test_a_window_without_room_beside_the_special_tokens_is_refused(window: int)
 def test_a_tokenizer_that_makes_nothing_of_plain_text_is_refused() -> None:
     empty = tokenizers.Tokenizer(tokenizers.models.BPE({"[CLS]": 0}, []))
     with pytest.raises(UserError, match="does not tokenize plain text"):
-        Tokens(transformers.PreTrainedTokenizerFast(tokenizer_object=empty), 64)
+        WindowTokenizer(transformers.PreTrainedTokenizerFast(tokenizer_object=empty), 64)
 
 
 def naive(tokenizer: Any, window: int, sentences: list[str], spans: list[Span]) -> list[tuple[list[int], list[int]]]:

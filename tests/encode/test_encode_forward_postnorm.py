@@ -26,16 +26,15 @@ from tiny_models import (
 )
 from torch import Tensor, nn
 
-from lexshift.encode.generic import Generic
+from lexshift.encode.forward import GenericForward, PostNormForward
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.layers import Layers, parse_layers
-from lexshift.encode.postnorm import PostNorm
 
 SPECS = ["last", 0, 1, -2, "mean:4", "sum:2", "concat:3"]
 
 
-def fast_of(model: Any) -> PostNorm:
-    fast = PostNorm.of(model)
+def fast_of(model: Any) -> PostNormForward:
+    fast = PostNormForward.of(model)
     assert fast is not None
     return fast
 
@@ -75,7 +74,7 @@ def test_states_are_those_of_the_generic_path(
     batch, layers = random_batch(family, lengths, words, seed), parse_layers(spec, DEPTH)
     with torch.inference_mode():
         ours = fast_of(model).states(*batch, layers)
-        theirs = Generic(model, DEPTH).states(*batch, layers)
+        theirs = GenericForward(model, DEPTH).states(*batch, layers)
     assert_states_agree(ours, theirs)
     assert len(ours) == len(layers.numbers)
     assert ours[0].shape == (len(lengths), words, HIDDEN)
@@ -102,10 +101,10 @@ def test_any_activation_is_the_models_own(family: str, activation: str) -> None:
     model = transformers.AutoModel.from_config(config).eval()
     batch, layers = random_batch(family, [8, 5], 3, seed=1), parse_layers("concat:4", DEPTH)
     with torch.inference_mode():
-        ours, theirs = fast_of(model).states(*batch, layers), Generic(model, DEPTH).states(*batch, layers)
+        ours, theirs = fast_of(model).states(*batch, layers), GenericForward(model, DEPTH).states(*batch, layers)
     assert_states_agree(ours, theirs)
     chosen = HuggingFaceEncoder(model, loaded(family)[1])
-    assert isinstance(chosen._run, PostNorm)
+    assert isinstance(chosen._run, PostNormForward)
 
 
 @pytest.mark.parametrize("family", FAST)
@@ -126,7 +125,7 @@ def test_the_weights_of_a_model_are_left_as_they_were(family: str) -> None:
 def test_it_is_used_for_these_families_and_never_calls_their_own_layers(family: str, depth: int) -> None:
     model = make_model(family, depth, seed=depth)
     ours = HuggingFaceEncoder(model, loaded(family)[1], layers="last")
-    assert isinstance(ours._run, PostNorm)
+    assert isinstance(ours._run, PostNormForward)
     layers = next(m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == depth)
     for layer in layers:
         layer.register_forward_hook(_refuse)
@@ -140,8 +139,8 @@ def _refuse(*_: Any) -> None:
 
 @pytest.mark.parametrize("family", SLOW)
 def test_it_is_not_used_for_other_families(family: str) -> None:
-    assert PostNorm.of(loaded(family)[0]) is None
-    assert isinstance(encoder(family)._run, Generic)
+    assert PostNormForward.of(loaded(family)[0]) is None
+    assert isinstance(encoder(family)._run, GenericForward)
 
 
 def _scaled(layer: Any) -> None:
@@ -172,8 +171,8 @@ def test_a_model_that_computes_something_else_is_run_by_its_own_forward_pass(
     layers = next(m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == DEPTH)
     change(layers[number])
     ours = HuggingFaceEncoder(model, tokenizer, layers="last")
-    assert isinstance(plain._run, PostNorm)
-    assert isinstance(ours._run, Generic)
+    assert isinstance(plain._run, PostNormForward)
+    assert isinstance(ours._run, GenericForward)
 
     span = span_of(TEXT[0], "runway")
     made = tokenizer(TEXT[0], return_offsets_mapping=True, return_tensors="pt")
@@ -189,7 +188,7 @@ def test_a_model_that_computes_something_else_is_run_by_its_own_forward_pass(
 def test_a_decoder_is_not_of_this_kind() -> None:
     config = make_config("bert")
     config.is_decoder = True
-    assert PostNorm.of(transformers.BertModel(config)) is None
+    assert PostNormForward.of(transformers.BertModel(config)) is None
 
 
 @pytest.mark.parametrize("head", [transformers.BertForMaskedLM, transformers.BertForSequenceClassification])
@@ -211,6 +210,6 @@ def test_a_padding_token_at_the_end_of_a_vocabulary_of_any_size_is_no_obstacle(f
     assert tokenizer.pad_token_id == len(tokenizer) - 1 == size - 1
     model.resize_token_embeddings(size, mean_resizing=False)
     ours = HuggingFaceEncoder(model, tokenizer)
-    assert isinstance(ours._run, PostNorm)
+    assert isinstance(ours._run, PostNormForward)
     spans = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
     assert_same(ours.encode(TEXT, spans), encoder(family).encode(TEXT, spans))

@@ -1,14 +1,18 @@
-"""BERT and the models built like it, run with nothing computed that is not used.
+"""Forward passes that return the hidden states of chosen layers at chosen positions.
 
-Each layer of these models is attention, add and normalise, feed forward, add and normalise. What the library's own
-forward pass does in separate steps is done here in few: one product for queries, keys and values; additions and the
-activation in place; and of the last layer that is needed, only the rows of the words asked for.
+:class:`GenericForward` runs the own forward pass of any model, and stops it after the last layer that is needed.
+
+:class:`PostNormForward` runs BERT and the models built like it, and computes nothing that is not used. Each layer of
+these models is attention, add and normalise, feed forward, add and normalise. What the library does in separate steps
+is done here in few: one product for queries, keys and values; additions and the activation in place; and in the last
+layer that is needed, only the rows of the requested words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -19,8 +23,20 @@ from lexshift.encode.layers import Layers
 from lexshift.encode.temporal import PADDING, temporal_queries, time_matrix
 
 _BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert", "electra")
-Parts = tuple[nn.Linear, nn.Linear, nn.Linear, nn.Linear, nn.LayerNorm, nn.Linear, Any, nn.Linear, nn.LayerNorm]
-Times = tuple[Tensor, Tensor]  # embeddings of the times of tokens, (batch, n, h), and which tokens are none of padding
+Times = tuple[Tensor, Tensor]  # embeddings of the times of tokens, (batch, n, h), and which tokens are not padding
+
+_FEED_FORWARD = ("intermediate.dense", "intermediate.intermediate_act_fn", "output.dense", "output.LayerNorm")
+_PARTS = {  # of a layer: query, key, value, output and normalisation of attention; up, activation, down, normalisation
+    "bert": attrgetter(
+        *(f"attention.self.{name}" for name in ("query", "key", "value")),
+        *("attention.output.dense", "attention.output.LayerNorm", *_FEED_FORWARD),
+    ),
+    "mpnet": attrgetter(*(f"attention.attn.{name}" for name in "qkvo"), "attention.LayerNorm", *_FEED_FORWARD),
+    "distilbert": attrgetter(
+        *(f"attention.{name}_lin" for name in ("q", "k", "v", "out")),
+        *("sa_layer_norm", "ffn.lin1", "ffn.activation", "ffn.lin2", "output_layer_norm"),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -73,32 +89,29 @@ class _Layer:
         return self.norm(self.down(self.activation(self.up(x))).add_(x))
 
 
-class PostNorm:
+class PostNormForward:
     """The layers of a model of this kind; :meth:`of` makes one where it can."""
 
-    def __init__(self, model: Any, parts: list[Parts], heads: int) -> None:
+    def __init__(self, model: Any, kind: str) -> None:
         self._embeddings = model.embeddings
         self._project = getattr(model, "embeddings_project", None)
         self._position_bias = getattr(getattr(model, "encoder", None), "compute_position_bias", None)
         self._times = getattr(model, "time_embeddings", None)
-        self._layers = [_layer(part, time, heads) for part, time in zip(parts, _times(model, len(parts)), strict=True)]
+        stack = (model.transformer if kind == "distilbert" else model.encoder).layer
+        times = [module.time for module in model.modules() if isinstance(getattr(module, "time", None), nn.Linear)]
+        heads = int(model.config.num_attention_heads)
+        self._layers = [
+            _make_layer(_PARTS[kind](layer), time, heads)
+            for layer, time in zip(stack, times or [None] * len(stack), strict=True)
+        ]
 
     @classmethod
-    def of(cls, model: Any) -> PostNorm | None:
-        """The fast form of a model, or None if the model is not of this kind, or is but computes something else."""
+    def of(cls, model: Any) -> PostNormForward | None:
+        """Return the fast form of a model, or None if the model is of another kind."""
         kind = getattr(model.config, "model_type", "")
-        if kind in _BERT_LIKE and not getattr(model.config, "is_decoder", False):
-            parts = [_bert_parts(layer) for layer in model.encoder.layer]
-            heads = model.config.num_attention_heads
-        elif kind == "mpnet":
-            parts = [_mpnet_parts(layer) for layer in model.encoder.layer]
-            heads = model.config.num_attention_heads
-        elif kind == "distilbert":
-            parts = [_distilbert_parts(layer) for layer in model.transformer.layer]
-            heads = model.config.n_heads
-        else:
-            return None
-        return cls(model, parts, heads)
+        if kind in _BERT_LIKE:
+            kind = "" if getattr(model.config, "is_decoder", False) else "bert"
+        return cls(model, kind) if kind in _PARTS else None
 
     def states(
         self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers, times: Tensor | None = None
@@ -139,66 +152,69 @@ class PostNorm:
         return bias if seen is None else bias.masked_fill(~seen, float("-inf"))
 
 
-def _times(model: Any, depth: int) -> list[nn.Linear] | list[None]:
-    """The projections of temporal attention, one for each layer."""
-    found = [module.time for module in model.modules() if isinstance(getattr(module, "time", None), nn.Linear)]
-    return found or [None] * depth
-
-
-def _layer(parts: Parts, time: nn.Linear | None, heads: int) -> _Layer:
+def _make_layer(parts: tuple[Any, ...], time: nn.Linear | None, heads: int) -> _Layer:
     q, k, v, attention_out, attention_norm, up, activation, down, norm = parts
     weight = torch.cat([q.weight, k.weight, v.weight]).detach()
     bias = torch.cat([q.bias, k.bias, v.bias]).detach()
-    if _is_exact_gelu(activation):
+    x = torch.linspace(-4, 4, 33)
+    if torch.equal(activation(x), F.gelu(x)):
         activation = torch.ops.aten.gelu_
     return _Layer(weight, bias, attention_out, attention_norm, up, activation, down, norm, heads, time)
 
 
-def _is_exact_gelu(activation: Callable[[Tensor], Tensor]) -> bool:
-    x = torch.linspace(-4, 4, 33)
-    return bool(torch.equal(activation(x), F.gelu(x)))
+class _EnoughError(Exception):
+    """Raised by a hook to leave the forward pass: the layers after this one are not needed."""
 
 
-def _bert_parts(layer: Any) -> Parts:
-    inner, outer = layer.attention.self, layer.attention.output
-    return (
-        inner.query,
-        inner.key,
-        inner.value,
-        outer.dense,
-        outer.LayerNorm,
-        layer.intermediate.dense,
-        layer.intermediate.intermediate_act_fn,
-        layer.output.dense,
-        layer.output.LayerNorm,
-    )
+class GenericForward:
+    """The hidden states of a model, one forward pass a batch."""
+
+    def __init__(self, model: Any, depth: int) -> None:
+        self._model = model
+        stacks = [m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == depth]
+        self._layers = stacks[0] if len(stacks) == 1 else None
+
+    def states(
+        self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers, times: Tensor | None = None
+    ) -> list[Tensor]:
+        """The hidden states of the layers at the positions ``where``, each (batch, words, h).
+
+        ids : (batch, length), padded; lengths : (batch,); where : (batch, words); times : (batch, length), of
+        temporal attention
+        """
+        mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        hidden = self._run(layers, inputs if times is None else {**inputs, "times": times})
+        batch = torch.arange(len(ids), device=ids.device)[:, None]
+        return [hidden[number][batch, where] for number in layers.numbers]
+
+    def _run(self, layers: Layers, inputs: dict[str, Tensor]) -> dict[int, Tensor]:
+        if self._layers is None or layers.deepest == len(self._layers):
+            # The last hidden state may have passed one more normalisation: the model's own list has it as it is.
+            output = self._model(**inputs, output_hidden_states=True)
+            return dict(enumerate(output.hidden_states))
+        found: dict[int, Tensor] = {}
+        hooks = []
+        output = None
+        for number, layer in enumerate(self._layers):
+            if number in layers.numbers or number == layers.deepest:  # the state before this layer
+                keep = _keep(found, number, number == layers.deepest)
+                hooks.append(layer.register_forward_pre_hook(keep, with_kwargs=True))
+        try:
+            output = self._model(**inputs, output_hidden_states=True)
+        except _EnoughError:
+            pass
+        finally:
+            for hook in hooks:
+                hook.remove()
+        # A model may run its layers by a way that hooks do not see; then it has run to its end.
+        return found if output is None else dict(enumerate(output.hidden_states))
 
 
-def _mpnet_parts(layer: Any) -> Parts:
-    inner = layer.attention.attn
-    return (
-        inner.q,
-        inner.k,
-        inner.v,
-        inner.o,
-        layer.attention.LayerNorm,
-        layer.intermediate.dense,
-        layer.intermediate.intermediate_act_fn,
-        layer.output.dense,
-        layer.output.LayerNorm,
-    )
+def _keep(found: dict[int, Tensor], number: int, last: bool) -> Any:
+    def hook(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        found[number] = args[0] if args else kwargs["hidden_states"]
+        if last:
+            raise _EnoughError
 
-
-def _distilbert_parts(layer: Any) -> Parts:
-    inner = layer.attention
-    return (
-        inner.q_lin,
-        inner.k_lin,
-        inner.v_lin,
-        inner.out_lin,
-        layer.sa_layer_norm,
-        layer.ffn.lin1,
-        layer.ffn.activation,
-        layer.ffn.lin2,
-        layer.output_layer_norm,
-    )
+    return hook
