@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lexshift.scoring.changepoints import change_points
-from lexshift.scoring.shapes import GRADUAL, STEP
+from lexshift.scoring.changepoints import GRADUAL, STEP, change_points
 from lexshift.utils.arrays import Array
 
 DIMENSIONS, SIZES = 10, (1.0, 1.5, 2.5)

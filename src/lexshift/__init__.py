@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from lexshift.demo import demo_corpora
     from lexshift.encode import Encoder
     from lexshift.errors import UserError
+    from lexshift.scoring.bootstrap import bootstrap
     from lexshift.scoring.distance import Metric, metrics, register
     from lexshift.scoring.gaussian import Gaussian
+    from lexshift.scoring.permutation import permutation_test
     from lexshift.scoring.rates import search_rate
-    from lexshift.scoring.significance import benjamini_hochberg, bootstrap, decide, permutation_test
+    from lexshift.scoring.significance import benjamini_hochberg, decide
     from lexshift.scoring.sscd import SSCD, sweep
     from lexshift.simulation.corpora import simulate
     from lexshift.simulation.power import power
@@ -54,10 +56,10 @@ _HOME = {
     "SSCD": "scoring.sscd",
     "sweep": "scoring.sscd",
     "search_rate": "scoring.rates",
-    "permutation_test": "scoring.significance",
+    "permutation_test": "scoring.permutation",
     "benjamini_hochberg": "scoring.significance",
     "decide": "scoring.significance",
-    "bootstrap": "scoring.significance",
+    "bootstrap": "scoring.bootstrap",
     "trace": "study.trace",
     "Trace": "study.trace_result",
     "simulate": "simulation.corpora",

@@ -17,8 +17,9 @@ import pytest
 import lexshift
 from lexshift import Result
 from lexshift.report.page import percent, render
+from lexshift.scoring.bootstrap import Interval
+from lexshift.scoring.permutation import PermutationTest
 from lexshift.scoring.scores import Scores, WordScore
-from lexshift.scoring.significance import Interval, PermutationTest
 from lexshift.scoring.sscd import Change
 
 if TYPE_CHECKING:

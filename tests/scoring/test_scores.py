@@ -16,10 +16,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, search_rate
 from lexshift.engine.cache import Kept
 from lexshift.scoring import scores as scoring
-from lexshift.scoring.bootstrap import first_rows, swap_moments
+from lexshift.scoring.bootstrap import Interval, first_rows, swap_moments
 from lexshift.scoring.distance.metric import get
 from lexshift.scoring.scores import Scores, WordScore, score
-from lexshift.scoring.significance import Interval
 from lexshift.scoring.sscd import Change
 from lexshift.scoring.swap import Strategy
 from lexshift.store.format import digest

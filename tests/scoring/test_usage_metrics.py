@@ -21,7 +21,7 @@ from lexshift.scoring.bootstrap import SWAPS_OF_USAGES, HalfSamples
 from lexshift.scoring.distance import get, nearest
 from lexshift.scoring.distance.metric import as_given, between_usages
 from lexshift.scoring.gaussian import fit
-from lexshift.scoring.significance import Splits
+from lexshift.scoring.permutation import Splits
 from lexshift.scoring.swap import STRATEGIES, Strategy, orders, swap, swap_count, swapped_sides
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator
@@ -321,7 +321,7 @@ def test_p_of_random_splits_is_near_that_of_all_of_them(monkeypatch: pytest.Monk
     exact = permutation_test(old, new, "nearest")
     assert exact.exact
     assert 0.1 < exact.p < 0.9
-    monkeypatch.setattr("lexshift.scoring.significance.EXACT_BELOW", 0)
+    monkeypatch.setattr("lexshift.scoring.permutation.EXACT_BELOW", 0)
     drawn = permutation_test(old, new, "nearest", 1000)
     assert (drawn.exact, drawn.permutations) == (False, 1000)
     assert drawn.p == pytest.approx(exact.p, abs=4 * (0.25 / 1000) ** 0.5)

@@ -13,10 +13,10 @@ from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 
 from lexshift.engine.cache import Kept
+from lexshift.scoring.permutation import fine_enough
 from lexshift.scoring.scores import Scores, score, score_word
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.sscd import SSCD
-from lexshift.scoring.staging import fine_enough
 from lexshift.study import scored
 from lexshift.study.scored import as_table, from_table, score_all
 from lexshift.study.similar_words import against_similar, spread

@@ -18,10 +18,10 @@ from lexshift.scoring import swap
 from lexshift.scoring.distance import PAPER
 from lexshift.scoring.distance.metric import as_given, between_usages, evaluate, get
 from lexshift.scoring.gaussian import fit
+from lexshift.scoring.permutation import PermutationTest, add_permutations, first_permutations, permutation_test
 from lexshift.scoring.scores import tested_metric
-from lexshift.scoring.significance import PermutationTest, benjamini_hochberg, decide, permutation_test
+from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.scoring.sscd import RATES, SSCD, Sweep, for_words, sweep
-from lexshift.scoring.staging import add_permutations, first_permutations
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Pairs
 from lexshift.utils.monitor import Silent

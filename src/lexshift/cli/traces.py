@@ -11,7 +11,7 @@ from rich.text import Text
 
 from lexshift.cli.terminal import echo, out
 from lexshift.report.page import chance, digits
-from lexshift.scoring.shapes import GRADUAL
+from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.result import CHANGED, TOO_FEW
 from lexshift.study.steps import FIRST
 from lexshift.study.trace_periods import REPORT

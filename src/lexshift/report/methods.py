@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift.scoring.distance import get
 from lexshift.scoring.distance.nearest import FEW
-from lexshift.scoring.significance import STAGES
+from lexshift.scoring.permutation import STAGES
 
 if TYPE_CHECKING:
     from lexshift.study.result import Result

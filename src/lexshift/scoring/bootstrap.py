@@ -54,9 +54,8 @@ import numpy.typing as npt
 from lexshift.scoring import swap
 from lexshift.scoring.distance.metric import as_given, between_usages, evaluate, get
 from lexshift.scoring.gaussian import Gaussian, fit
-from lexshift.scoring.products import MANY, Products, batches
+from lexshift.scoring.moments import MANY, Products, batches, power_of_two
 from lexshift.scoring.sscd import SSCD
-from lexshift.scoring.sums import power_of_two
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.kernels import kernel
@@ -217,8 +216,9 @@ class HalfSamples:
         D1, D2 = fit(old, "old", self.metric.unit_rows), fit(new, "new", self.metric.unit_rows)
         self.D1, self.D2 = D1, D2
         self.scale = power_of_two(np.sqrt(np.maximum(D1.variance, D2.variance)))
-        self.old = Products(old, "old", D1.mean, self.scale, D1.variance, self.metric)
-        self.new = Products(new, "new", D2.mean, self.scale, D2.variance, self.metric)
+        kind = self.metric.needs_variance, self.metric.unit_rows
+        self.old = Products(old, "old", D1.mean, self.scale, D1.variance, *kind)
+        self.new = Products(new, "new", D2.mean, self.scale, D2.variance, *kind)
         self.shift = (self.new.centre.astype(float) - self.old.centre) * self.scale  # (d,)
 
     def e_original(self) -> float:

@@ -8,6 +8,13 @@ The penalty is found for each word without labels. If the word never changed, it
 other period: they are shuffled over the periods, which keep their sizes, and each time the penalty is taken up to which
 there would be a change point. Their (1 - alpha) quantile is the word's penalty, so that a word that never changed gets
 a change point with a probability of alpha at most.
+
+**The shape of a change.** A word that changed did so in steps or gradually: a polynomial in time is set against the
+best segmentation. Both explain a part of the squared distances of the period means from the overall mean, and both pay
+for it. A segmentation pays the word's penalty for each change point. A polynomial pays for each degree what chance
+alone lets a linear trend explain with probability alpha; this is less than the penalty of a change point, as a line has
+no place to choose. The cheaper model gives the word its shape. A polynomial has one degree for every three periods,
+from 1 to 3 degrees, so a drift may be faster in some periods than in others.
 """
 
 from __future__ import annotations
@@ -21,9 +28,7 @@ from typing import Any
 import numpy as np
 
 from lexshift.errors import UserError
-from lexshift.scoring.shapes import shape_of
-from lexshift.scoring.significance import approximate_p, stages
-from lexshift.scoring.tail import largest_values
+from lexshift.scoring.permutation import approximate_p, largest_values, stages
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.kernels import kernel
@@ -32,6 +37,8 @@ from lexshift.utils.seeds import check_seed, generator
 COMPONENTS = 10
 """The principal components of a word's usages in which it is looked for changes: the others are mostly noise."""
 SHUFFLES = 999
+STEP, GRADUAL = "step", "gradual"
+_PERIODS_PER_DEGREE, _MAX_DEGREE = 3, 3
 _ROUNDING = 1e-9  # the relative difference of two sums that only rounding tells apart
 
 
@@ -54,7 +61,7 @@ class ChangePoints:
         Number of shuffles.
     tail : float or None
         An approximation of p where it is too small to be counted, as in
-        :class:`lexshift.scoring.significance.PermutationTest`.
+        :class:`lexshift.scoring.permutation.PermutationTest`.
     shape : str
         "step" if the change points explain the change best, "gradual" if a smooth trend does; empty if there are no
         change points or only two periods.
@@ -239,3 +246,67 @@ def highest_penalty(sums: Floats, sizes: Floats) -> float:
         if ratio <= penalty * (1 + 1e-12):
             return penalty
         penalty = ratio
+
+
+def shape_of(
+    rows: Floats, sums: Floats, sizes: Floats, times: Sequence[int], at: Sequence[int], penalty: float, alpha: float
+) -> str:
+    """Return "step" or "gradual" for a word that changed, or "" if it has fewer than three periods.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, c)
+        All usages on their principal components, about their mean.
+    sums : ndarray of shape (periods, c)
+        Sums of the usages of each period.
+    sizes : ndarray of shape (periods,)
+        Numbers of usages of each period.
+    times : sequence of int
+        When the periods were, ascending.
+    at : sequence of int
+        Change points of the best segmentation.
+    penalty : float
+        Cost of a change point.
+    alpha : float
+        Probability with which chance alone may pay for a linear trend.
+    """
+    if len(sizes) < 3:
+        return ""
+    explained = np.add.reduceat(sums, [0, *at], axis=0) ** 2 / np.add.reduceat(sizes, [0, *at])[:, None]
+    segmentation = explained.sum() - penalty * len(at)
+    degrees = np.arange(1, degree(len(sizes)) + 1)
+    trend = (trend_gains(sums, sizes, times) - degrees * min(penalty, trend_penalty(rows, alpha))).max()
+    return GRADUAL if trend > segmentation else STEP
+
+
+def degree(periods: int) -> int:
+    """Return the highest degree of the polynomial.
+
+    >>> [degree(periods) for periods in (3, 6, 7, 10, 72)]
+    [1, 1, 2, 3, 3]
+    """
+    return min(_MAX_DEGREE, max(1, (periods - 1) // _PERIODS_PER_DEGREE))
+
+
+def trend_gains(sums: Floats, sizes: Floats, times: Sequence[int]) -> Floats:
+    """Compute by how much the polynomials of degree 1, 2, ... lower the cost of no change: (degrees,)."""
+    at = np.asarray(times, float)
+    powers = np.vander((at - at.mean()) / np.ptp(at), degree(len(sizes)) + 1, increasing=True)  # (periods, degrees + 1)
+    axes, _ = np.linalg.qr(powers * np.sqrt(sizes)[:, None])
+    found = axes[:, 1:].T @ (sums / np.sqrt(sizes)[:, None])  # (degrees, c)
+    return np.cumsum((found**2).sum(axis=1))
+
+
+def trend_penalty(rows: Floats, alpha: float) -> float:
+    """Compute what a linear trend explains of usages in random order, with probability alpha or more.
+
+    The gain is a weighted sum of chi-squared variables, one for each component with its variance as the weight; it is
+    approximated by a gamma variable of the same mean and variance (Satterthwaite 1946).
+    """
+    from scipy.special import gammaincinv  # a slow import
+
+    variances = rows.var(axis=0, ddof=1)  # (c,)
+    total, squares = variances.sum(), (variances**2).sum()
+    if squares == 0:
+        return 0.0
+    return float(2 * squares / total * gammaincinv(total**2 / squares / 2, 1 - alpha))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.scoring.sums import moments, squared_distances
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.kernels import kernel
 
 VARIANCE_FLOOR = 1e-4
 """The least variance a dimension counts with in a divergence, as a share of the variance of both sets together.
@@ -56,7 +56,7 @@ class Gaussian:
 def fit(rows: Matrix, name: str, unit: bool = False) -> Gaussian:
     """The Gaussian of checked rows, or of the same rows scaled to unit length; NaN and infinity are refused."""
     with np.errstate(over="ignore", invalid="ignore"):
-        mean, squares = moments(rows, row_weights(rows, name, unit))
+        mean, squares = column_moments(rows, row_weights(rows, name, unit))
     if not (np.isfinite(mean).all() and np.isfinite(squares).all()):
         checks.finite(rows, name)
     if not unit and any(0 < np.ptp(rows[:, j]) < math.sqrt(_TINY) for j in np.flatnonzero(squares < _TINY)):
@@ -78,3 +78,67 @@ def row_weights(rows: Matrix, name: str, unit: bool) -> Floats:
     if not np.isfinite(squares).all():
         checks.finite(rows, name)
     return 1.0 / np.sqrt(squares)
+
+
+@kernel
+def column_moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
+    """Mean and sum of squared deviations of each column of ``rows * weights[:, None]``, in float64.
+
+    A tile of rows is summed twice while it is in the cache, first for its mean and then for the deviations from
+    it, and merged into the running moments (Chan, Golub & LeVeque 1979), so no digits cancel.
+
+    rows : (n, d), weights : (n,)  ->  mean (d,), squares (d,)
+    """
+    n, d = rows.shape
+    mean, squares = np.zeros(d), np.zeros(d)
+    tile_mean, tile_squares = np.empty(d), np.empty(d)
+    tile = 32
+    for start in range(0, n, tile):
+        stop = min(n, start + tile)
+        fours = start + (stop - start) // 4 * 4  # four rows at a time: a sum is loaded and stored once for all
+        tile_mean[:] = 0.0
+        tile_squares[:] = 0.0
+        for i in range(start, fours, 4):
+            r0, r1, r2, r3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+            w0, w1, w2, w3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+            for j in range(d):
+                tile_mean[j] += (r0[j] * w0 + r1[j] * w1) + (r2[j] * w2 + r3[j] * w3)
+        for i in range(fours, stop):
+            for j in range(d):
+                tile_mean[j] += rows[i, j] * weights[i]
+        for j in range(d):
+            tile_mean[j] /= stop - start
+        for i in range(start, fours, 4):
+            r0, r1, r2, r3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
+            w0, w1, w2, w3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
+            for j in range(d):
+                d0, d1 = r0[j] * w0 - tile_mean[j], r1[j] * w1 - tile_mean[j]
+                d2, d3 = r2[j] * w2 - tile_mean[j], r3[j] * w3 - tile_mean[j]
+                tile_squares[j] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
+        for i in range(fours, stop):
+            for j in range(d):
+                deviation = rows[i, j] * weights[i] - tile_mean[j]
+                tile_squares[j] += deviation * deviation
+        share = (stop - start) / stop
+        for j in range(d):
+            shift = tile_mean[j] - mean[j]
+            mean[j] += shift * share
+            squares[j] += tile_squares[j] + shift * shift * share * start
+    return mean, squares
+
+
+@kernel
+def squared_distances(rows: Matrix, centre: Floats) -> Floats:
+    """Squared Euclidean distance of every row to ``centre``, in float64.
+
+    rows : (n, d), centre : (d,)  ->  (n,)
+    """
+    n, d = rows.shape
+    out = np.empty(n)
+    for i in range(n):
+        total = 0.0
+        for j in range(d):
+            deviation = rows[i, j] - centre[j]
+            total += deviation * deviation
+        out[i] = total
+    return out

@@ -7,11 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from lexshift.errors import UserError
+from lexshift.scoring.bootstrap import Interval, bootstrap
 from lexshift.scoring.distance.metric import Metric, compared_once, get
+from lexshift.scoring.permutation import (
+    Permutations,
+    PermutationTest,
+    add_permutations,
+    first_permutations,
+    permutation_test,
+)
 from lexshift.scoring.rates import RateCurve, search_rate
-from lexshift.scoring.significance import Interval, PermutationTest, bootstrap, permutation_test
 from lexshift.scoring.sscd import SSCD, Change
-from lexshift.scoring.staging import Permutations, add_permutations, first_permutations
 from lexshift.utils.arrays import Matrix, Pairs
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.threads import for_each

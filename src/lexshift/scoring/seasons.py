@@ -29,8 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.scoring.changepoints import leading
-from lexshift.scoring.significance import approximate_p
-from lexshift.scoring.tail import largest_values
+from lexshift.scoring.permutation import approximate_p, largest_values
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import check_seed, generator
@@ -66,7 +65,7 @@ class Season:
         Number of random rotations.
     tail : float or None
         An approximation of p where it is too small to be counted, as in
-        :class:`lexshift.scoring.significance.PermutationTest`.
+        :class:`lexshift.scoring.permutation.PermutationTest`.
     """
 
     p: float

@@ -24,8 +24,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.scoring.gaussian import Gaussian, row_weights
-from lexshift.scoring.sums import power_of_two, segment_sums, squared_distances
+from lexshift.scoring.gaussian import Gaussian, row_weights, squared_distances
+from lexshift.scoring.moments import power_of_two, segment_sums
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Indices, Labels, Matrix
 from lexshift.utils.kernels import kernel

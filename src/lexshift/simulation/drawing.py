@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexshift.scoring.distance.metric import Metric
+from lexshift.scoring.permutation import permutation_test
 from lexshift.scoring.scores import tested_metric
-from lexshift.scoring.significance import permutation_test
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.seeds import generator
 

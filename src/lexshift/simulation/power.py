@@ -18,7 +18,7 @@ from lexshift.corpus.sources import find_sources
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import Metric, get
-from lexshift.scoring.significance import STAGES
+from lexshift.scoring.permutation import STAGES
 from lexshift.scoring.space import KINDS, fit_space
 from lexshift.simulation.drawing import Drawing
 from lexshift.simulation.names import invent_names

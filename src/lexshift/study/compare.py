@@ -12,9 +12,9 @@ from lexshift.corpus.targets import Words, read_targets
 from lexshift.encode import as_encoder
 from lexshift.scoring import swap
 from lexshift.scoring.distance.metric import Metric
+from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.scores import score
 from lexshift.scoring.space import fit_space
-from lexshift.scoring.staging import Permutations
 from lexshift.store.embedding import embed
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.periods import Place, corpus_labels, later_first, refuse_same

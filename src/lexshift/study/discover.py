@@ -23,8 +23,8 @@ from lexshift.engine.parts import Counting, Part, Sampling, counted, parts_of, s
 from lexshift.errors import UserError
 from lexshift.scoring import swap
 from lexshift.scoring.distance.metric import Metric
+from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.space import fit_space
-from lexshift.scoring.staging import Permutations
 from lexshift.store.completion import check_periods, complete, in_folder, refuse_other
 from lexshift.store.contents import gather
 from lexshift.store.embedding import PRECISIONS, settings_of

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from lexshift.errors import UserError
+from lexshift.scoring.permutation import too_coarse
 from lexshift.scoring.scores import Scores, WordScore
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.scoring.space import Space
-from lexshift.scoring.staging import too_coarse
 from lexshift.senses.evidence import Plane, leanings, plane
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind, open_results

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from lexshift.engine.cache import Kept
+from lexshift.scoring.bootstrap import Interval
+from lexshift.scoring.permutation import Permutations, PermutationTest, first_permutations
 from lexshift.scoring.scores import Scores, WordScore, rate_curve, retest, score_word
-from lexshift.scoring.significance import Interval, PermutationTest
 from lexshift.scoring.sscd import SSCD, Change
-from lexshift.scoring.staging import Permutations, first_permutations
 from lexshift.store.format import digest
 from lexshift.utils.arrays import Pairs
 from lexshift.utils.monitor import Monitor

@@ -17,10 +17,10 @@ from lexshift.corpus.targets import Match, Targets
 from lexshift.errors import UserError
 from lexshift.scoring import swap
 from lexshift.scoring.distance.metric import Metric, get
+from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.scores import WordScore
 from lexshift.scoring.space import KINDS
 from lexshift.scoring.sscd import SSCD
-from lexshift.scoring.staging import Permutations
 from lexshift.store.embedding import ENCODING, PRECISIONS, READING
 from lexshift.store.siblings import Siblings
 from lexshift.study.periods import Place

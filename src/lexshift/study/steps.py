@@ -11,10 +11,10 @@ from typing import Literal
 import numpy as np
 
 from lexshift.errors import UserError
+from lexshift.scoring.permutation import Permutations, first_permutations
 from lexshift.scoring.rates import RateCurve, search_rate
 from lexshift.scoring.scores import WordScore, retest, score
 from lexshift.scoring.sscd import SSCD
-from lexshift.scoring.staging import Permutations, first_permutations
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Monitor, Silent
 

@@ -13,8 +13,8 @@ from lexshift.errors import UserError
 from lexshift.scoring import swap
 from lexshift.scoring.changepoints import COMPONENTS, require_ruptures
 from lexshift.scoring.distance.metric import Metric
+from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.space import fit_space
-from lexshift.scoring.staging import Permutations
 from lexshift.store.embedding import corpus_names, embed
 from lexshift.study.folder import check_results, open_results
 from lexshift.study.periods import Place

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import ChangePoints
+from lexshift.scoring.permutation import too_coarse
 from lexshift.scoring.scores import WordScore
 from lexshift.scoring.seasons import Season
 from lexshift.scoring.space import Space
-from lexshift.scoring.staging import too_coarse
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import open_results
 from lexshift.study.result import CHANGED, TOO_FEW

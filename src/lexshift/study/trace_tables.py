@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift.scoring.changepoints import ChangePoints
-from lexshift.scoring.shapes import GRADUAL
+from lexshift.scoring.changepoints import GRADUAL, ChangePoints
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.study.result import CHANGED, STABLE, TOO_FEW
 from lexshift.study.steps import FIRST, KINDS, NEIGHBOURS, Step

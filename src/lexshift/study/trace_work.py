@@ -14,10 +14,10 @@ from lexshift.corpus.reading import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import SHUFFLES, ChangePoints, change_points
+from lexshift.scoring.permutation import add_permutations, first_permutations
 from lexshift.scoring.scores import WordScore
 from lexshift.scoring.seasons import Season, season, without_season
 from lexshift.scoring.significance import benjamini_hochberg, decide
-from lexshift.scoring.staging import add_permutations, first_permutations
 from lexshift.store.embedding import READING
 from lexshift.store.siblings import Siblings
 from lexshift.study.periods import Place

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexshift.scoring.gaussian import Gaussian
-from lexshift.scoring.sums import squared_distances
+from lexshift.scoring.gaussian import Gaussian, squared_distances
 from lexshift.utils.arrays import Floats, Matrix
 from lexshift.utils.kernels import kernel
 

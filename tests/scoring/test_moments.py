@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift import Metric
-from lexshift.scoring.products import FEW, MANY, Products, batches
+from lexshift.scoring.moments import FEW, MANY, Products, batches
 from lexshift.utils.arrays import Array, Floats, Matrix
 
 EXACTNESS = {"float32": 1e-6, "float64": 1e-12}  # relative to the sum of the sizes of what is summed
@@ -34,10 +33,9 @@ def slow_sums(products: Products, times: Array, unit: bool) -> tuple[Floats, Flo
 
 
 def agree(rows: Matrix, times: Array, unit: bool, variance: bool) -> None:
-    metric = Metric("any", lambda old, new: (old.mean - new.mean).sum(axis=-1), variance, unit)
     values = rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else rows
     centre, scale = values.mean(axis=0, dtype=float) + 0.1, np.exp2(-np.arange(rows.shape[1], dtype=float))
-    products = Products(rows, "rows", centre, scale, values.var(axis=0, dtype=float), metric)
+    products = Products(rows, "rows", centre, scale, values.var(axis=0, dtype=float), variance, unit)
     fast_sums, fast_squares = products.sums(times)
     sums, squares, sizes = slow_sums(products, times, unit)
     exactness = EXACTNESS["float64" if unit else str(rows.dtype)]
@@ -76,8 +74,7 @@ def test_sums_of_more_rows_than_one_product_takes(n: int, dtype: Any, unit: bool
 
 def test_float32_sums_of_many_rows_do_not_drift() -> None:
     rows = np.full((100_000, 1), 1 / 3, np.float32)
-    metric = Metric("any", lambda old, new: (old.mean - new.mean).sum(axis=-1), needs_variance=True)
-    products = Products(rows, "rows", np.zeros(1), np.ones(1), np.zeros(1), metric)
+    products = Products(rows, "rows", np.zeros(1), np.ones(1), np.zeros(1), True, False)
     sums, squares = products.sums(np.ones((1, len(rows)), np.uint8))
     third = float(rows[0, 0])
     assert sums.item() == pytest.approx(100_000 * third, rel=1e-6)

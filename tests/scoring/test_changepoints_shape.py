@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.scoring.changepoints import change_points, leading
-from lexshift.scoring.shapes import GRADUAL, STEP, degree, shape_of, trend_gains, trend_penalty
+from lexshift.scoring.changepoints import (
+    GRADUAL,
+    STEP,
+    change_points,
+    degree,
+    leading,
+    shape_of,
+    trend_gains,
+    trend_penalty,
+)
 
 
 def shapes(

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexshift.scoring.sums import TILE_COLUMNS, TILE_ROWS, moments, power_of_two, segment_sums, squared_distances
+from lexshift.scoring.gaussian import column_moments, squared_distances
+from lexshift.scoring.moments import TILE_COLUMNS, TILE_ROWS, power_of_two, segment_sums
 from lexshift.utils.arrays import Array, Floats, Labels, Matrix
 
 DTYPES = (np.float32, np.float64)
@@ -43,7 +44,7 @@ def test_moments_are_the_mean_and_the_squared_deviations_of_the_weighted_rows(
     rows = awkward(n, d, dtype, seed, mean)
     weights = np.random.default_rng(seed).uniform(0.5, 2.0, n) if weighted else np.ones(n)
     values = rows.astype(float) * weights[:, None]
-    got_mean, squares = moments(rows, weights)
+    got_mean, squares = column_moments(rows, weights)
     assert got_mean.dtype == squares.dtype == np.float64
     size = np.abs(values).max()
     # Where values cancel, what is left is the rounding of the values: for the squares, times the mean over the spread.
@@ -53,14 +54,14 @@ def test_moments_are_the_mean_and_the_squared_deviations_of_the_weighted_rows(
 
 def test_moments_of_a_mean_far_larger_than_the_spread_lose_no_digits() -> None:
     steps = np.tile([0.0, 1.0, 2.0, 3.0], 50)  # exact: variance 1.25, whatever is added
-    mean, squares = moments(1e8 + np.outer(steps, [1.0, 1024.0]), np.ones(200))
+    mean, squares = column_moments(1e8 + np.outer(steps, [1.0, 1024.0]), np.ones(200))
     np.testing.assert_array_equal(mean, [1e8 + 1.5, 1e8 + 1536.0])
     np.testing.assert_allclose(squares, [250.0, 250.0 * 1024**2], rtol=1e-15)
 
 
 def test_moments_of_rows_that_are_all_equal_have_no_spread() -> None:
     row = np.random.default_rng(0).normal(size=20)
-    mean, squares = moments(np.tile(row, (100, 1)), np.ones(100))
+    mean, squares = column_moments(np.tile(row, (100, 1)), np.ones(100))
     np.testing.assert_allclose(mean, row, rtol=1e-15)
     np.testing.assert_array_less(squares, 100 * (1e-15 * row) ** 2)
 
@@ -142,7 +143,7 @@ def test_the_passes_leave_their_arguments_as_they_were(dtype: npt.DTypeLike) -> 
     centre, scale, variance = np.ones(9, dtype), np.full(9, 2.0, dtype), np.full(9, 3.0, dtype)
     given_arrays: list[Array] = [rows, ones, labels, centre, scale, variance]
     before = [array.copy() for array in given_arrays]
-    moments(rows, np.ones(30))
+    column_moments(rows, np.ones(30))
     squared_distances(rows, np.ones(9))
     segment_sums(rows, ones, centre, scale, variance, labels, 1, True)
     for array, copy in zip(given_arrays, before, strict=True):

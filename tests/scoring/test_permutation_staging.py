@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lexshift.scoring.permutation import STAGES, add_permutations, permutation_test, stages, stuck
 from lexshift.scoring.scores import score
-from lexshift.scoring.significance import STAGES, benjamini_hochberg, permutation_test, stages
+from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.sscd import SSCD
-from lexshift.scoring.staging import add_permutations, stuck
 from lexshift.study.compare import compare
 from lexshift.study.discover import discover
 from lexshift.study.steps import score_pairs

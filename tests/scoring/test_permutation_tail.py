@@ -10,7 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lexshift.scoring.tail import _CRITICAL, EXCEEDANCES, LEAST_P, _anderson_darling, _fit, largest_values, tail_p
+from lexshift.scoring.permutation import (
+    _CRITICAL,
+    EXCEEDANCES,
+    LEAST_P,
+    _anderson_darling,
+    _fit,
+    largest_values,
+    tail_p,
+)
 from lexshift.utils.arrays import Floats
 
 DRAWN = 100_000

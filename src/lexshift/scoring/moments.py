@@ -1,78 +1,24 @@
-"""The passes over the rows that everything else is derived from. Each reads the rows once, without copying them."""
+"""Moments of many selections of the same rows, without copying a row.
+
+Selections that swap rows at many rates share their work: :func:`segment_sums` sums the rows between two swap counts.
+Others are a matrix product, (selections, rows) times (rows, d): :class:`Products`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from lexshift.scoring.gaussian import row_weights
 from lexshift.utils.arrays import Array, Floats, Labels, Matrix
 from lexshift.utils.kernels import kernel
 
 TILE_ROWS = 512  # rows at a time: float32 sums stay this short before they move to float64
 TILE_COLUMNS = 768  # columns at a time: a tile stays in the cache while every repetition sums it
-
-
-@kernel
-def moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
-    """Mean and sum of squared deviations of each column of ``rows * weights[:, None]``, in float64.
-
-    A tile of rows is summed twice while it is in the cache, first for its mean and then for the deviations from
-    it, and merged into the running moments (Chan, Golub & LeVeque 1979), so no digits cancel.
-
-    rows : (n, d), weights : (n,)  ->  mean (d,), squares (d,)
-    """
-    n, d = rows.shape
-    mean, squares = np.zeros(d), np.zeros(d)
-    tile_mean, tile_squares = np.empty(d), np.empty(d)
-    tile = 32
-    for start in range(0, n, tile):
-        stop = min(n, start + tile)
-        fours = start + (stop - start) // 4 * 4  # four rows at a time: a sum is loaded and stored once for all
-        tile_mean[:] = 0.0
-        tile_squares[:] = 0.0
-        for i in range(start, fours, 4):
-            r0, r1, r2, r3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
-            w0, w1, w2, w3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-            for j in range(d):
-                tile_mean[j] += (r0[j] * w0 + r1[j] * w1) + (r2[j] * w2 + r3[j] * w3)
-        for i in range(fours, stop):
-            for j in range(d):
-                tile_mean[j] += rows[i, j] * weights[i]
-        for j in range(d):
-            tile_mean[j] /= stop - start
-        for i in range(start, fours, 4):
-            r0, r1, r2, r3 = rows[i], rows[i + 1], rows[i + 2], rows[i + 3]
-            w0, w1, w2, w3 = weights[i], weights[i + 1], weights[i + 2], weights[i + 3]
-            for j in range(d):
-                d0, d1 = r0[j] * w0 - tile_mean[j], r1[j] * w1 - tile_mean[j]
-                d2, d3 = r2[j] * w2 - tile_mean[j], r3[j] * w3 - tile_mean[j]
-                tile_squares[j] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
-        for i in range(fours, stop):
-            for j in range(d):
-                deviation = rows[i, j] * weights[i] - tile_mean[j]
-                tile_squares[j] += deviation * deviation
-        share = (stop - start) / stop
-        for j in range(d):
-            shift = tile_mean[j] - mean[j]
-            mean[j] += shift * share
-            squares[j] += tile_squares[j] + shift * shift * share * start
-    return mean, squares
-
-
-@kernel
-def squared_distances(rows: Matrix, centre: Floats) -> Floats:
-    """Squared Euclidean distance of every row to ``centre``, in float64.
-
-    rows : (n, d), centre : (d,)  ->  (n,)
-    """
-    n, d = rows.shape
-    out = np.empty(n)
-    for i in range(n):
-        total = 0.0
-        for j in range(d):
-            deviation = rows[i, j] - centre[j]
-            total += deviation * deviation
-        out[i] = total
-    return out
+_CHUNK_ROWS = 1024  # rows in one product: its sums are in the precision of the rows only for so long
+MANY, FEW = 4_000_000, 100_000
+"""Entries of one batch of selections: as many as memory should hold, or as the cache of a processor does."""
 
 
 def power_of_two(size: Array) -> Floats:
@@ -145,3 +91,53 @@ def segment_sums(
                             for j in range(width):
                                 total[j] += part[width + j] + count * np.float64(v[j])
     return sums, squares
+
+
+class Products:
+    """A set of rows made ready for products: about a centre, in units of the spread."""
+
+    def __init__(
+        self,
+        rows: Matrix,
+        name: str,
+        centre: Floats,
+        scale: Floats,
+        variance: Floats,
+        with_squares: bool,
+        unit: bool,
+    ) -> None:
+        self.rows, self.variance = rows, with_squares
+        self.dtype = np.dtype(np.float64) if unit else rows.dtype
+        self.weights = row_weights(rows, name, unit).astype(self.dtype)
+        self.centre, self.scale = centre.astype(self.dtype), scale.astype(self.dtype)
+        self.square = (variance * scale**2).astype(self.dtype)  # what a square is on average: small sums round less
+
+    def sums(self, times: Array) -> tuple[Floats, Floats]:
+        """Sums and sums of squares of the rows, each taken so many times: (b, n) -> (b, d) and (b, d or 0)."""
+        d = self.rows.shape[1]
+        sums, squares = np.empty((len(times), d)), np.empty((len(times), d if self.variance else 0))
+        for start in range(0, len(self.rows), _CHUNK_ROWS):
+            chunk = slice(start, start + _CHUNK_ROWS)
+            z = (self.rows[chunk] * self.weights[chunk, None] - self.centre) * self.scale
+            factor = times[:, chunk].astype(self.dtype)
+            _add(sums, factor @ z, start)
+            if self.variance:
+                _add(squares, factor @ (z * z - self.square), start)
+        if self.variance:
+            squares += times.sum(axis=1, keepdims=True) * self.square.astype(float)
+        return sums, squares
+
+
+def _add(total: Floats, part: Matrix, start: int) -> None:
+    """The first part takes the place of what is in memory, the others are added."""
+    if start:
+        total += part
+    else:
+        total[:] = part
+
+
+def batches(total: int, cells: int, most: int) -> Iterator[int]:
+    """Sizes of batches that make up ``total``, each of at most so many cells."""
+    size = max(1, most // cells)
+    for start in range(0, total, size):
+        yield min(size, total - start)
