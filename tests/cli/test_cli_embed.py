@@ -231,7 +231,7 @@ def test_a_folder_without_read_permission_is_named(shell: Shell, monkeypatch: py
         (["--errors", "ignore"], "errors must be one of replace, strict"),
         (["--encoding", "klingon"], "encoding 'klingon' is not known"),
         (["--precision", "float64"], "precision must be one of float16, float32"),
-        (["--max-per-word", "0"], "max_per_word must be a whole number of at least 1; got 0"),
+        (["--max-per-word", "-1"], "max_per_word must be a whole number of at least 0; got -1"),
         (["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
         (["--labels", "one"], "labels must name each of the 2 corpora"),
         (["--labels", "a,a"], "labels must name each of the 2 corpora"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import inspect
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -23,9 +25,10 @@ from hypothesis import strategies as st
 
 import lexshift
 from lexshift import Siblings, UserError, embed
-from lexshift.corpus import Targets
+from lexshift.corpus import Reading, Targets
+from lexshift.encode import as_encoder
 from lexshift.store.contents import gather
-from lexshift.store.embedding import _Job
+from lexshift.store.embedding import ENCODING, READING, EmbedOptions, _Job
 from lexshift.utils.arrays import Matrix
 
 Row: TypeAlias = tuple[str, str, str, int, str | None, str, int, int]
@@ -314,6 +317,12 @@ def test_a_sample_keeps_the_number_found_and_a_subset_of_the_rows(tmp_path: Path
     assert len(samples) > 1
 
 
+def test_no_limit_is_written_as_none_or_zero(tmp_path: Path) -> None:
+    store = made(tmp_path, max_per_word=0)
+    assert store.fingerprint == made(tmp_path, "other", max_per_word=None).fingerprint
+    assert store.settings["sampling"] is None
+
+
 @pytest.mark.parametrize("numbers", [{"max_per_word": np.int64(2)}, {"max_per_word": 2, "seed": np.int64(3)}], ids=str)
 def test_numbers_of_numpy_are_numbers(tmp_path: Path, numbers: dict[str, Any]) -> None:
     plain = {name: int(value) for name, value in numbers.items()}
@@ -389,7 +398,7 @@ def test_a_corpus_whose_file_has_a_name_that_is_no_text_can_be_embedded(tmp_path
         ({"split": "pages"}, "split must be one of"),
         ({"errors": "ignore"}, "errors must be one of"),
         ({"encoding": "klingon"}, "encoding 'klingon' is not known"),
-        ({"max_per_word": 0}, "max_per_word must be a whole number of at least 1; got 0"),
+        ({"max_per_word": -1}, "max_per_word must be a whole number of at least 0; got -1"),
         ({"max_per_word": True}, "max_per_word must be a whole number"),
         ({"max_per_word": 2, "seed": -1}, "seed must be a whole number, 0 or more; got -1"),
         ({"layers": "last"}, "layers cannot be set for an encoder that is already made"),
@@ -399,6 +408,20 @@ def test_a_corpus_whose_file_has_a_name_that_is_no_text_can_be_embedded(tmp_path
 def test_values_that_mean_nothing_are_refused(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UserError, match=re.escape(sentence)):
         made(tmp_path, **options)
+
+
+def test_the_options_are_those_of_reading_and_of_encoders() -> None:
+    from lexshift.encode.huggingface import HuggingFaceEncoder
+
+    assert tuple(field.name for field in fields(Reading)) == READING
+    encoders = {*inspect.signature(HuggingFaceEncoder).parameters, *inspect.signature(as_encoder).parameters}
+    assert set(ENCODING) == encoders - {"model", "tokenizer", "name", "adaptation", "options"}
+    assert set(EmbedOptions.__annotations__) == {*READING, *ENCODING, "precision", "seed", "missing"}
+
+
+def test_an_unknown_option_is_named_with_the_one_that_was_probably_meant(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="embed has no argument 'precison'; did you mean 'precision'"):
+        made(tmp_path, precison="float16")
 
 
 def test_there_must_be_a_corpus_and_it_must_be_there(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -37,9 +37,47 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PRECISIONS = ("float32", "float16")
-READING = tuple(field.name for field in fields(Reading))
-ENCODING = ("layers", "pooling", "window", "markers", "device", "dtype", "batch_tokens", "revision")
-"""The options of :func:`lexshift.encode.as_encoder`."""
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The fields of :class:`lexshift.corpus.Reading`: how text is read."""
+
+    encoding: str
+    errors: str
+    split: str
+    language: str
+    text_column: str
+    date_column: str | None
+
+
+class EncoderOptions(TypedDict, total=False):
+    """The options of :func:`lexshift.encode.as_encoder`: how a named or loaded model is used as an encoder."""
+
+    layers: str | int | None
+    pooling: str | None
+    window: int | None
+    markers: tuple[str, str] | None
+    device: str
+    dtype: str
+    batch_tokens: int | None
+    revision: str | None
+
+
+class EmbeddingOptions(ReadingOptions, EncoderOptions, total=False):
+    """How text is read and encoded, and the precision of the vectors: options of all functions that embed corpora."""
+
+    precision: str
+
+
+class EmbedOptions(EmbeddingOptions, total=False):
+    """The further options of :func:`embed`."""
+
+    seed: int
+    missing: str
+
+
+READING = tuple(ReadingOptions.__annotations__)
+ENCODING = tuple(EncoderOptions.__annotations__)
 
 
 def embed(
@@ -51,11 +89,8 @@ def embed(
     by: str | None = None,
     match: str = "word",
     max_per_word: int | None = None,
-    seed: int = 0,
-    precision: str = "float32",
-    missing: str = "error",
     monitor: Monitor | None = None,
-    **options: Any,
+    **options: Unpack[EmbedOptions],
 ) -> Siblings:
     r"""Embed every occurrence of the words in the corpora, and keep the vectors in a store.
 
@@ -78,19 +113,17 @@ def embed(
     match : "word", "cased", "token" or "lemma"
         What counts as an occurrence.
     max_per_word : int, optional
-        At most this many occurrences of a word in a corpus, an unbiased sample.
-    seed : int
-        Of that sample.
-    precision : "float32" or "float16"
-        Of the vectors on disk.
-    missing : "error" or "skip"
-        What to do about words that occur in no corpus.
+        Maximum number of usages of a word in a corpus, an unbiased sample; None or 0 for all.
     monitor : Monitor, optional
-        Hears how far the run is.
+        Receives the progress of the run.
     **options
-        How text is read (encoding, errors, split, language, text_column, date_column: see
-        :class:`lexshift.corpus.Reading`) and encoded (layers, pooling, window, markers, device, dtype, batch_tokens,
-        revision: see :class:`lexshift.encode.HuggingFaceEncoder`).
+        - ``seed`` : seed for that sample (default: 0).
+        - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
+        - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
+        - How text is read: encoding, errors, split, language, text_column, date_column; see
+          :class:`lexshift.corpus.Reading`.
+        - How it is encoded: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
+          :class:`lexshift.encode.HuggingFaceEncoder`.
 
     Returns
     -------
@@ -117,42 +150,42 @@ def embed(
            [21.,  2.],
            [21., 15.]], dtype=float32)
     """
-    checks.keywords(options, (*READING, *ENCODING), embed)
+    checks.keywords(options, EmbedOptions.__annotations__, embed)
     if not corpora:
         raise UserError("there is no corpus to read; give at least one, two to compare")
-    checks.choice(precision, "precision", PRECISIONS)
-    checks.choice(missing, "missing", ("error", "skip"))
+    values: dict[str, Any] = {"seed": 0, "precision": PRECISIONS[0], "missing": "error", **options}
+    checks.choice(values["precision"], "precision", PRECISIONS)
+    checks.choice(values["missing"], "missing", ("error", "skip"))
     if by is not None:
         checks.choice(by, "by", BY)
         if len(corpora) > 1 or labels is not None:
             raise UserError(
                 f"by {by!r} cuts one corpus into periods, which have their names; got {len(corpora)} corpora"
             )
-    reading = Reading(**{name: options.pop(name) for name in READING if name in options})
+    reading = Reading(**{name: value for name, value in values.items() if name in READING})
     named = dict(zip(corpus_names(corpora, labels), corpora, strict=True))
     for corpus in corpora:
         find_sources(corpus)
     languages = corpus_languages(named, asdict(reading))
     readings = {label: with_language(reading, code) for label, code in languages.items()}
     targets = read_targets(words, match, list(readings.values())[-1].language)
-    seed = check_seed(seed)
-    if max_per_word is not None:
-        max_per_word = checks.positive(max_per_word, "max_per_word")
+    seed = check_seed(values["seed"])
+    max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
-    encoder = as_encoder(model, **options)
+    encoder = as_encoder(model, **{name: value for name, value in values.items() if name in ENCODING})
     settings = {
         "encoder": settings_of(encoder),
         "reading": {**asdict(reading), "language": recorded_language(languages)},
         "match": match,
         "word_rule": WORD_RULE,
         "sampling": sampling,
-        "precision": precision,
+        "precision": values["precision"],
         **({} if by is None else {"by": by}),
     }
     monitor = monitor or Silent()
     for warning in language_warnings(languages, encoder):
         monitor.note(f"warning: {warning}")
-    job = _Job(named, by, targets, readings, max_per_word, seed, missing, encoder, settings, monitor)
+    job = _Job(named, by, targets, readings, max_per_word, seed, values["missing"], encoder, settings, monitor)
     return in_folder(out, job.run)
 
 
@@ -161,9 +194,9 @@ def embed_usages(
     model: Any = "minilm",
     out: str | os.PathLike[str] | None = None,
     labels: Sequence[str] | None = None,
-    precision: str = "float32",
+    precision: str = PRECISIONS[0],
     monitor: Monitor | None = None,
-    **options: Any,
+    **options: Unpack[EncoderOptions],
 ) -> Siblings:
     """Embed usages whose sentences and spans are known, and keep the vectors in a store.
 
