@@ -401,7 +401,7 @@ def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sent
         (["--min-usages", "1"], "min_usages must be at least 2, as a variance needs two; got 1"),
         (["--min-count", "0"], "min_count must be a whole number of at least 1; got 0"),
         (["--top-words", "0"], "top_words must be a whole number of at least 1; got 0"),
-        (["--min-count", "1000"], "give the words to compare (--words), or ask for less (--min-count)"),
+        (["--min-count", "1000"], "give the words (--words of compare and trace), or ask for less (--min-count)"),
         (["--match", "stem"], "match must be one of cased, lemma, token, word; got 'stem'"),
         (["--encoding", "klingon"], "encoding 'klingon' is not known"),
         (["--precision", "float64"], "precision must be one of float16, float32"),

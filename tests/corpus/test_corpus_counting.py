@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -76,7 +77,9 @@ def counted(texts: Iterable[str], table: FoldTable, least: int = 1, slots: int =
         counter = WordCounter(table)
         for text in texts:
             counter.add(text.encode())
-        return WordCounts({w: n for w, (n, _, _) in sorted(counter.result().items()) if n >= least}, counter.total)
+        return WordCounts(
+            {w: n for w, (n, _, _) in sorted(counting.sum_counts(counter.words()).items()) if n >= least}, counter.total
+        )
 
 
 def as_csv(texts: Iterable[str]) -> bytes:
@@ -354,14 +357,10 @@ SENTENCES = st.lists(
 
 def slow_cases(text: str, table: FoldTable) -> dict[str, tuple[int, int]]:
     """Small and capital first letters of the words with a space, or a comma and a space, after the word before."""
-    spans, start = [], None
-    for i, character in enumerate([*text, "\0"]):
-        inside = character != "\0" and table[ord(character)] > 0
-        if inside and start is None:
-            start = i
-        elif not inside and start is not None:
-            spans.append((start, i))
-            start = None
+    if table is token_table():
+        spans = [match.span() for match in re.finditer("[^\0]+", "".join(chr(table[ord(c)]) for c in text))]
+    else:
+        spans = word_runs(text)
     found: dict[str, tuple[int, int]] = {}
     ended = None
     for start, end in spans:
@@ -382,4 +381,4 @@ def test_the_case_of_words_inside_sentences_is_counted(text: str, rule: Rule, sl
         patch.setattr(counting, "_SLOTS", slots)
         counter = WordCounter(rule())
         counter.add(text.encode())
-    assert {word: cases[1:] for word, cases in counter.result().items()} == slow_cases(text, rule())
+    assert {word: cases[1:] for word, cases in counting.sum_counts(counter.words()).items()} == slow_cases(text, rule())

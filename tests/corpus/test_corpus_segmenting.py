@@ -10,10 +10,9 @@ import pytest
 from scripts import is_unspaced
 
 from lexshift import compare, discover
-from lexshift.corpus import Reading, find_occurrences, frequent, read_targets, segmenting, vocabulary
+from lexshift.corpus import Reading, find_occurrences, read_targets, segmenting, vocabulary
 from lexshift.corpus.counting import WordCounts, count_words
-from lexshift.corpus.frequent import frequent_words
-from lexshift.corpus.vocabulary import CHOSEN, UNSEGMENTED, choose_vocabulary
+from lexshift.corpus.vocabulary import SELECTED, UNSEGMENTED, select_vocabulary
 from lexshift.corpus.words import token_table, word_table
 from lexshift.engine import parts
 from lexshift.errors import UserError
@@ -35,7 +34,7 @@ class Lengths:
 
 @pytest.fixture
 def without_segmenter(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (segmenting, frequent, vocabulary, parts):
+    for module in (segmenting, vocabulary, parts):
         monkeypatch.setattr(module, "segmenter_version", lambda: None)
     monkeypatch.setattr("lexshift.corpus.counting.segmenter_version", lambda: None)
 
@@ -112,12 +111,12 @@ def test_words_of_unsegmented_text_are_not_chosen_without_a_segmenter(tmp_path: 
 @pytest.mark.usefixtures("without_segmenter")
 def test_runs_of_letters_among_other_words_are_left_out_without_a_segmenter() -> None:
     counts = WordCounts({"mouse": 5, "cloud": 4, "我喜欢苹果": 3}, 12)
-    assert frequent_words(counts, counts, 2, 9).words == ("mouse", "cloud")
-    assert frequent_words(counts, counts, 2, 9, match="token").words == ("mouse", "cloud", "我喜欢苹果")
-    entries = choose_vocabulary(counts, counts, 2, match="word").entries
+    assert select_vocabulary([counts, counts], 2).words == ["mouse", "cloud"]
+    assert select_vocabulary([counts, counts], 2, match="token").words == ["mouse", "cloud", "我喜欢苹果"]
+    entries = select_vocabulary([counts, counts], 2, names=False, match="word").entries
     assert {entry.word: entry.reason for entry in entries}["我喜欢苹果"] == UNSEGMENTED
-    entries = choose_vocabulary(counts, counts, 2, match="token").entries
-    assert {entry.word: entry.reason for entry in entries}["我喜欢苹果"] == CHOSEN
+    entries = select_vocabulary([counts, counts], 2, names=False, match="token").entries
+    assert {entry.word: entry.reason for entry in entries}["我喜欢苹果"] == SELECTED
 
 
 @pytest.mark.usefixtures("segmenter")
@@ -126,9 +125,9 @@ def test_with_the_segmenter_words_are_counted_chosen_and_found(tmp_path: Path, t
     path = written(tmp_path / "x.txt", f"{text}\n" * 3)
     counts = count_words(path, word_table())
     assert counts.counts[word] == 3
-    assert word in frequent_words(counts, counts, 3, 99).words
-    assert word in choose_vocabulary(counts, counts, 3).words
-    chosen = read_targets(frequent_words(counts, counts, 3, 99).words)
+    assert word in select_vocabulary([counts, counts], 3).words
+    assert word in select_vocabulary([counts, counts], 3, names=False).words
+    chosen = read_targets(select_vocabulary([counts, counts], 3).words)
     assert find_occurrences(path, chosen, Reading(split="lines")).found.min() >= 3
 
 
@@ -137,7 +136,7 @@ def test_single_characters_are_not_chosen_as_they_are_parts_of_other_words(tmp_p
     path = written(tmp_path / "x.txt", "我喜欢苹果。我喜欢电话。\n" * 3)
     counts = count_words(path, word_table())
     assert counts.counts["我"] == 6
-    assert set(frequent_words(counts, counts, 1, 99).words) == {"喜欢", "苹果", "电话"}
+    assert set(select_vocabulary([counts], 1).words) == {"喜欢", "苹果", "电话"}
 
 
 @pytest.mark.usefixtures("segmenter")

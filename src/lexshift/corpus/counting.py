@@ -113,21 +113,17 @@ def count_sources(
             progress()
     if progress is not None:
         progress()
-    found = added(counter.result() for counter in counters)
+    found = sum_counts(pair for counter in counters for pair in counter.words())
     tally.words += sum(counter.total for counter in counters)
     return found
 
 
-def added(several: Iterable[dict[str, Cases]]) -> dict[str, Cases]:
-    """The sum of counts."""
+def sum_counts(counts: Iterable[tuple[str, Cases]]) -> dict[str, Cases]:
+    """Sum counts by word."""
     summed: dict[str, Cases] = {}
-    for found in several:
-        if not summed:
-            summed = dict(found)
-            continue
-        for word, (n, small, capital) in found.items():
-            a, b, c = summed.get(word, (0, 0, 0))
-            summed[word] = (a + n, b + small, c + capital)
+    for word, (n, small, capital) in counts:
+        a, b, c = summed.get(word, (0, 0, 0))
+        summed[word] = (a + n, b + small, c + capital)
     return summed
 
 
@@ -199,9 +195,8 @@ class Counter:
         enter(keys, self._keys, at)
         self._counts[at], self._places[at] = counts, places
 
-    def result(self) -> dict[str, Cases]:
-        """Return the counts by word, folded and in normal form."""
-        found: dict[str, Cases] = {}
+    def words(self) -> Iterator[tuple[str, Cases]]:
+        """Yield the counts of each word, folded and in normal form; a word may come more than once."""
         slots = np.flatnonzero(self._counts[:, 0])
         for (start, end), (n, small, capital) in zip(
             self._places[slots].tolist(), self._counts[slots].tolist(), strict=True
@@ -211,9 +206,7 @@ class Counter:
             folded = fold(self._arena[start:end].decode(), self._table)
             # A capital may be a letter and a mark where the small letter is one character, as for "ẖ".
             word = unicodedata.normalize("NFC", "".join(map(chr, folded)))
-            a, b, c = found.get(word, (0, 0, 0))
-            found[word] = (a + n, b + small, c + capital)
-        return found
+            yield word, (n, small, capital)
 
 
 @kernel

@@ -281,7 +281,7 @@ def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list
     told = []
     known = {label: code for label, code in languages.items() if code not in (None, UNKNOWN)}
     ours = getattr(encoder, "languages", None)
-    foreign = {label: code for label, code in known.items() if ours is not None and _base(code) not in ours}
+    foreign = {label: code for label, code in known.items() if ours is not None and base_code(code) not in ours}
     if foreign:
         model = getattr(encoder, "settings", {}).get("model", "that was chosen")
         told.append(
@@ -289,7 +289,7 @@ def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list
             f"model {model} knows only {_and(map(language_name, ours or ()))}, so its scores mean little: choose a "
             f"model for the language of the text (--model), or name the language if this is wrong (--language)"
         )
-    if len({_base(code) for code in known.values()}) > 1:
+    if len({base_code(code) for code in known.values()}) > 1:
         each = ", ".join(f"{label} {language_name(code)}" for label, code in known.items())
         told.append(
             f"the corpora are in different languages ({each}), so a word may differ for that reason alone; name the "
@@ -316,10 +316,10 @@ def language_name(code: str | None) -> str:
     >>> language_name("de"), language_name("xx")
     ('German', 'xx')
     """
-    return NAMES.get(_base(code), str(code))
+    return NAMES.get(base_code(code), str(code))
 
 
-def _base(code: str | None) -> str:
+def base_code(code: str | None) -> str:
     """Return a code without its region: pt for pt-BR."""
     return str(code).lower().replace("_", "-").split("-")[0]
 

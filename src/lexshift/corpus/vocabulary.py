@@ -1,163 +1,228 @@
-"""Which of all words can be asked about: those frequent enough in both corpora, and why the others are left out.
+"""Select the vocabulary of a run: the words that are frequent in every corpus, and why the others are left out.
 
 Function words and numbers have no meaning that changes. Names change what they stand for with every new bearer, so they
-fill the top of any ranking unless they are left out; a word is taken for a name if it mostly has a capital letter
-inside sentences. That cannot be told where there are no capital letters, or where every noun has one.
+would fill the top of a ranking of all words; a word is taken for a name if it mostly has a capital letter inside
+sentences. Names cannot be recognised where there are no capital letters, or where every noun has one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
-from lexshift.corpus.counting import Cases, WordCounts
-from lexshift.corpus.frequent import function_words, is_a_word, known_language
+from lexshift.corpus.counting import Cases, WordCounts, sum_counts
+from lexshift.corpus.language import base_code
 from lexshift.corpus.reading import AUTO
 from lexshift.corpus.segmenting import is_unspaced, refuse_unsegmented, segmenter_version
 from lexshift.errors import UserError
 
+LANGUAGES = ("de", "en", "es", "fr", "it", "la", "nl", "pt", "ru", "sv")
+"""ISO codes of the languages whose function words are known."""
+SELECTED, FUNCTION_WORD, NOT_A_WORD, NAME = "", "function word", "number, sign or single letter", "name"
 UNSEGMENTED = "run of letters without spaces, not segmented"
-CHOSEN, FUNCTION, NO_WORD, NAME = "", "function word", "number, sign or single letter", "name"
-_NAME = 0.5  # share of capital letters inside sentences above which a word is a name
-_SEEN = 5  # words inside sentences that say anything about it
-_NOUNS = ("de",)  # languages in which nouns have a capital letter
-_CASED = 0.001  # share of capital letters inside sentences below which a text has lost its case
+LEFT_OUT = "left out"
+_MIN_FUNCTION_WORDS = 0.2  # share of running words that are function words, for a text to be in a language
+_MIN_CAPITALS = 0.5  # share of capital letters inside sentences above which a word is a name
+_MIN_OCCURRENCES = 5  # occurrences inside sentences from which that share is known
+_CAPITALISED_NOUNS = ("de",)  # languages in which nouns have a capital letter
+_MIN_CASED = 0.001  # share of capital letters inside sentences below which a text has lost its case
+_ABSENT: Cases = (0, 0, 0)
 
 
 class Entry(NamedTuple):
-    """A word of both corpora: how often it occurs, the share of capital letters, and why it is left out."""
+    """A word: its number of occurrences in each corpus, its share of capital letters, and why it is left out."""
 
     word: str
-    n_old: int
-    n_new: int
+    counts: tuple[int, ...]
     capital: float | None
     reason: str
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of two corpora.
+    """The words of one or more corpora.
 
     Attributes
     ----------
     entries : list of Entry
-        Every word that is frequent enough in one corpus, the most frequent first; ``reason`` is empty for the chosen.
+        Every word that is frequent enough in one corpus, the most frequent first; ``reason`` is empty for the selected.
     language : str, optional
-        Whose function words are left out.
+        ISO code of the language whose function words are left out; None if the text is in none that is known.
     names : str
-        How names were told: "left out", "kept" as asked, or why they could not be told.
+        "left out", "kept" as asked, or why names could not be recognised.
     rarer : int
-        Words that are too rare in both corpora to be among the entries.
+        Words that are too rare in every corpus to be among the entries.
+    candidates : int
+        Words that could be selected, of which the most frequent are.
     """
 
     entries: list[Entry]
     language: str | None
     names: str
     rarer: int
+    candidates: int
 
     @property
     def words(self) -> list[str]:
-        """The chosen words, the most frequent first."""
-        return [entry.word for entry in self.entries if entry.reason == CHOSEN]
+        """The selected words, the most frequent first."""
+        return [entry.word for entry in self.entries if entry.reason == SELECTED]
 
     def reasons(self) -> dict[str, int]:
-        """How many words are left out for each reason."""
-        found: dict[str, int] = {}
-        for entry in self.entries:
-            if entry.reason != CHOSEN:
-                found[entry.reason] = found.get(entry.reason, 0) + 1
-        return dict(sorted(found.items(), key=lambda item: -item[1]))
+        """Return the number of words that are left out for each reason, the most frequent reason first."""
+        return dict(Counter(entry.reason for entry in self.entries if entry.reason != SELECTED).most_common())
 
 
-def choose_vocabulary(
-    old: WordCounts,
-    new: WordCounts,
+def select_vocabulary(
+    counts: Sequence[WordCounts],
     min_count: int,
     top_words: int | None = None,
-    names: bool = False,
+    names: bool = True,
     lemmas: Mapping[str, str] | None = None,
     language: str | None = AUTO,
     match: str = "word",
 ) -> Vocabulary:
-    """Choose the words that occur at least ``min_count`` times in both corpora.
+    """Select the words that occur at least ``min_count`` times in each corpus.
 
-    A word ranks by its frequency in the corpus where it is rarer, relative to the corpus's size, and the first
-    ``top_words`` are taken. With ``lemmas`` the words are lemmas, and all their forms count. ``language`` is that of
-    the new corpus: a code, None if it is not known, or "auto" to detect it from the counts. ``match`` is
-    the rule by which the words were counted.
+    A word ranks by its frequency in the corpus where it is rarest, relative to the size of that corpus.
 
+    Parameters
+    ----------
+    counts : sequence of WordCounts
+        The words of one corpus or more, the earliest first.
+    min_count : int
+        Minimum number of occurrences in each corpus.
+    top_words : int, optional
+        Maximum number of words, the most frequent; None or 0 for all.
+    names : bool
+        Whether names may be selected.
+    lemmas : dict of str to str, optional
+        The lemma of each form. Forms are then counted under their lemma, except function words, which stand for
+        themselves whatever they may be a form of; a lemma that is a function word or a number is left out.
+    language : str, optional
+        ISO code of the language of the last corpus, None if it is not known, or "auto" to detect it from the counts.
+    match : str
+        The rule by which the words were counted.
+
+    Raises
+    ------
+    UserError
+        If no word is selected, or if most of a text is not segmented into words.
+
+    Examples
+    --------
     >>> old = WordCounts({"mouse": 3, "the": 9, "cat": 1, "1950": 3}, 16)
     >>> new = WordCounts({"mouse": 4, "the": 9, "cat": 5, "1950": 3}, 21)
-    >>> [(entry.word, entry.reason) for entry in choose_vocabulary(old, new, min_count=2).entries]
+    >>> [(entry.word, entry.reason) for entry in select_vocabulary([old, new], min_count=2).entries]
     [('the', 'function word'), ('mouse', ''), ('1950', 'number, sign or single letter'), ('cat', 'rare in old')]
     """
     if match != "token":
-        refuse_unsegmented([old.counts, new.counts])
-    language = known_language(language, new)
-    dropped = function_words(language) if language is not None else frozenset()
-    counts_old, counts_new = (_by_lemma(counts, lemmas or {}, dropped) for counts in (old, new))
-    told = "kept" if names else _told_by_case(language, [counts_old, counts_new])
+        refuse_unsegmented([corpus.counts for corpus in counts])
+    if language == AUTO:
+        language = detect_language_by_counts(counts[-1])
+    else:
+        language = base_code(language) if base_code(language) in LANGUAGES else None
+    excluded = load_function_words(language) if language is not None else frozenset()
+    corpora = [_count_lemmas(corpus, lemmas or {}, excluded) for corpus in counts]
+    totals = [corpus.total for corpus in counts]
+    policy = "kept" if names else _name_policy(language, corpora)
 
-    def rank(word: str) -> tuple[float, float, str]:
-        shares = counts_old.get(word, _NONE)[0] / old.total, counts_new.get(word, _NONE)[0] / new.total
-        return -min(shares), 0.0 if min(shares) else -max(shares), word
+    def rank(entry: Entry) -> tuple[float, float, str]:
+        shares = [n / total for n, total in zip(entry.counts, totals, strict=True)]
+        return -min(shares), 0.0 if min(shares) else -max(shares), entry.word
 
-    everything = counts_old.keys() | counts_new.keys()
-    often = [w for w in everything if max(counts_old.get(w, _NONE)[0], counts_new.get(w, _NONE)[0]) >= min_count]
-    entries, chosen = [], 0
-    for word in sorted(often, key=rank):
-        (n_old, *case_old), (n_new, *case_new) = counts_old.get(word, _NONE), counts_new.get(word, _NONE)
-        small, capital = case_old[0] + case_new[0], case_old[1] + case_new[1]
-        share = capital / (small + capital) if small + capital >= _SEEN else None
-        reason = _reason(word, n_old, n_new, min_count, dropped, match)
-        if reason == CHOSEN and told == _LEFT_OUT and share is not None and share > _NAME:
-            reason = NAME
-        if reason == CHOSEN:
-            chosen += 1
-            if top_words is not None and chosen > top_words:
-                reason = f"beyond the {top_words} most frequent"
-        entries.append(Entry(word, n_old, n_new, share, reason))
-    if not chosen:
-        apart = "function words, numbers and names" if told == _LEFT_OUT else "function words and numbers"
-        raise UserError(
-            f"no word but {apart} occurs at least {min_count} times in both corpora; ask for less (--min-count)"
-            + (", or keep names (--names)" if told == _LEFT_OUT else "")
-        )
-    return Vocabulary(entries, language, told, len(everything) - len(often))
-
-
-_NONE: Cases = (0, 0, 0)
-_LEFT_OUT = "left out"
+    every_word = set[str]().union(*corpora)
+    entries = []
+    for word in every_word:
+        cases = [corpus.get(word, _ABSENT) for corpus in corpora]
+        occurrences = tuple(n for n, _, _ in cases)
+        if max(occurrences) >= min_count:
+            small, capital = sum(case[1] for case in cases), sum(case[2] for case in cases)
+            share = capital / (small + capital) if small + capital >= _MIN_OCCURRENCES else None
+            reason = _reason(word, occurrences, min_count, excluded, match)
+            if reason == SELECTED and policy == LEFT_OUT and share is not None and share > _MIN_CAPITALS:
+                reason = NAME
+            entries.append(Entry(word, occurrences, share, reason))
+    entries.sort(key=rank)
+    candidates = [i for i, entry in enumerate(entries) if entry.reason == SELECTED]
+    if not candidates:
+        raise _nothing_selected(len(counts), min_count, policy == LEFT_OUT)
+    for i in candidates[top_words:] if top_words else ():
+        entries[i] = entries[i]._replace(reason=f"beyond the {top_words} most frequent")
+    return Vocabulary(entries, language, policy, len(every_word) - len(entries), len(candidates))
 
 
-def _by_lemma(counts: WordCounts, lemmas: Mapping[str, str], dropped: frozenset[str]) -> dict[str, Cases]:
-    """Counts by lemma; a form without a lemma is its own, and so is a function word, whatever it may be a form of."""
-    summed: dict[str, Cases] = {}
-    for form, n in counts.counts.items():
-        lemma = form if form.lower() in dropped else lemmas.get(form, form)
-        small, capital = counts.within.get(form, (0, 0))
-        a, b, c = summed.get(lemma, _NONE)
-        summed[lemma] = (a + n, b + small, c + capital)
-    return summed
+def detect_language_by_counts(counts: WordCounts) -> str | None:
+    """Return the language whose function words make up the largest share of a text, if that share is large."""
+    lowered = Counter[str]()
+    for word, n in counts.counts.items():
+        lowered[word.lower()] += n
+    share = {code: sum(lowered[word] for word in load_function_words(code)) / counts.total for code in LANGUAGES}
+    best = max(share, key=lambda code: share[code])
+    return best if share[best] >= _MIN_FUNCTION_WORDS else None
 
 
-def _reason(word: str, n_old: int, n_new: int, min_count: int, dropped: frozenset[str], match: str) -> str:
-    if word.lower() in dropped:
-        return FUNCTION
-    if not is_a_word(word, match):
-        return UNSEGMENTED if is_unspaced(word) and segmenter_version() is None else NO_WORD
-    if n_old < min_count:
-        return "rare in old"
-    return "rare in new" if n_new < min_count else CHOSEN
+@cache
+def load_function_words(language: str) -> frozenset[str]:
+    """Return the function words of one of the :data:`LANGUAGES`."""
+    return frozenset(files("lexshift.corpus").joinpath("function_words", f"{language}.txt").read_text("utf-8").split())
 
 
-def _told_by_case(language: str | None, several: list[dict[str, Cases]]) -> str:
-    """Whether the case of words tells names in these corpora."""
-    if language in _NOUNS:
+def _count_lemmas(counts: WordCounts, lemmas: Mapping[str, str], function_words: frozenset[str]) -> dict[str, Cases]:
+    """Sum the counts of forms by lemma; a form without a lemma and a function word are their own."""
+    return sum_counts(
+        (form if form.lower() in function_words else lemmas.get(form, form), (n, *counts.within.get(form, (0, 0))))
+        for form, n in counts.counts.items()
+    )
+
+
+def _name_policy(language: str | None, corpora: Sequence[Mapping[str, Cases]]) -> str:
+    """Return "left out" if the case of words shows which are names, else "kept" and the reason."""
+    if language in _CAPITALISED_NOUNS:
         return "kept, as every noun has a capital letter in this language"
-    for counts in several:
-        small, capital = (sum(cases[i] for cases in counts.values()) for i in (1, 2))
-        if capital <= _CASED * (small + capital):
+    for corpus in corpora:
+        small, capital = (sum(cases[i] for cases in corpus.values()) for i in (1, 2))
+        if capital <= _MIN_CASED * (small + capital):
             return "kept, as there are hardly any capital letters to tell them by"
-    return _LEFT_OUT
+    return LEFT_OUT
+
+
+def _reason(word: str, counts: tuple[int, ...], min_count: int, function_words: frozenset[str], match: str) -> str:
+    """Return why a word is left out whatever its case; "" if it is not."""
+    if word.lower() in function_words:
+        return FUNCTION_WORD
+    if not _is_word(word, match):
+        return UNSEGMENTED if is_unspaced(word) and segmenter_version() is None else NOT_A_WORD
+    rare = next((i for i, n in enumerate(counts) if n < min_count), None)
+    if rare is None:
+        return SELECTED
+    return f"rare in {('old', 'new')[rare]}" if len(counts) == 2 else f"rare in corpus {rare + 1}"
+
+
+def _is_word(word: str, match: str) -> bool:
+    """Tell whether a word is no number, code, sign or single letter; without case, one character may be a word.
+
+    In scripts without spaces a word other than a token is found inside longer ones too, so that a single character is
+    none, and only segmented text has words.
+    """
+    if match != "token" and is_unspaced(word) and (len(word) == 1 or segmenter_version() is None):
+        return False
+    if any(unicodedata.category(c)[0] == "N" or c == "_" for c in word):
+        return False
+    if not word[0].isalpha() or not (word[-1].isalpha() or unicodedata.category(word[-1])[0] == "M"):
+        return False
+    return len(word) > 1 or word.lower() == word.upper()
+
+
+def _nothing_selected(n_corpora: int, min_count: int, without_names: bool) -> UserError:
+    """Return the error that no word can be selected, with what to do."""
+    except_for = "function words, numbers and names" if without_names else "function words and numbers"
+    where = {1: "the corpus", 2: "both corpora"}.get(n_corpora, "every corpus")
+    return UserError(
+        f"no word but {except_for} occurs at least {min_count} times in {where}; give the words (--words of "
+        f"compare and trace){', keep names (--names)' if without_names else ''}, or ask for less (--min-count)"
+    )

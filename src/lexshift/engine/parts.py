@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from lexshift.corpus.counting import Cases, WordCounts, count_sources, words_counted
+from lexshift.corpus.counting import WordCounts, count_sources, sum_counts, words_counted
 from lexshift.corpus.keeping import merged
 from lexshift.corpus.occurrences import Occurrences, occurrences_in, scan_sources
 from lexshift.corpus.reading import Reading, Tally
@@ -148,13 +148,9 @@ def hashes_read(table: pa.Table) -> dict[str, str]:
 
 def counted(tables: Iterable[pa.Table], corpus: str) -> WordCounts:
     """The counts of a corpus, from those of its parts."""
-    summed: dict[str, Cases] = {}
-    for table in tables:
-        columns = (table[name].to_pylist() for name in ("word", "n", "small", "capital"))
-        for word, n, small, capital in zip(*columns, strict=True):
-            a, b, c = summed.get(word, (0, 0, 0))
-            summed[word] = (a + n, b + small, c + capital)
-    return words_counted(summed, corpus)
+    names = ("word", "n", "small", "capital")
+    rows = (row for table in tables for row in zip(*(table[name].to_pylist() for name in names), strict=True))
+    return words_counted(sum_counts((word, (n, small, capital)) for word, n, small, capital in rows), corpus)
 
 
 def sampled(tables: Iterable[pa.Table], corpus: str, max_per_word: int | None) -> Occurrences:

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from lexshift.corpus.counting import WordCounts, count_words
-from lexshift.corpus.frequent import frequent_words
 from lexshift.corpus.occurrences import find_occurrences
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import STANDARD_INPUT
 from lexshift.corpus.targets import read_targets
+from lexshift.corpus.vocabulary import select_vocabulary
 from lexshift.corpus.words import word_table
 from lexshift.errors import UserError
 from lexshift.simulation.planting import Usage
@@ -142,7 +142,7 @@ def _content_words(counts: WordCounts) -> Sequence[str]:
     """All words but function words and numbers, the most frequent first."""
     try:
         # Sentences are taken by what stands between separators, so words are not found inside runs of letters here.
-        return frequent_words(counts, counts, 1, len(counts.counts), match="token").words
+        return select_vocabulary([counts], 1, match="token").words
     except UserError:  # there is none
         return ()
 

@@ -14,7 +14,7 @@ from lexshift.corpus.language import NAMES, corpus_languages, language_warnings,
 from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
-from lexshift.corpus.vocabulary import Vocabulary, choose_vocabulary
+from lexshift.corpus.vocabulary import Vocabulary, select_vocabulary
 from lexshift.corpus.words import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.engine.cache import Kept
@@ -277,7 +277,7 @@ class _Job:
             for label, parts in self.parts.items()
         ]
         lemmas = folded_lemmas(self.readings["new"].language) if match == "lemma" else None
-        found = choose_vocabulary(counts[0], counts[1], min_count, top_words, names, lemmas, language, match)
+        found = select_vocabulary(counts, min_count, top_words, names, lemmas, language, match)
         left = ", ".join(f"{n:,} {reason}" for reason, n in found.reasons().items())
         self.monitor.note(f"{len(found.words):,} words to look at; left out: {left}")
         if not found.language:

@@ -51,7 +51,7 @@ class Discovery(Result):
 
     kind: ClassVar[Kind] = DISCOVERY
 
-    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary([], None, "", 0))
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary([], None, "", 0, 0))
     spreads: dict[str, float] = field(default_factory=dict)
 
     @cached_property
@@ -90,4 +90,5 @@ class Discovery(Result):
         """All words of the vocabulary, the most frequent first: counts, share of capital letters, why left out."""
         import pandas as pd
 
-        return pd.DataFrame(self.vocabulary.entries, columns=["word", "n_old", "n_new", "capital", "left out as"])
+        rows = [(word, *counts, capital, reason) for word, counts, capital, reason in self.vocabulary.entries]
+        return pd.DataFrame(rows, columns=["word", "n_old", "n_new", "capital", "left out as"])

@@ -7,11 +7,11 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, TypeVar
 
-from lexshift.corpus.frequent import frequent_words
 from lexshift.corpus.language import corpus_language, rules_of
 from lexshift.corpus.periods import month_of
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas
+from lexshift.corpus.vocabulary import select_vocabulary
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import SHUFFLES, ChangePoints, change_points
 from lexshift.scoring.permutation import add_permutations, first_permutations
@@ -63,9 +63,9 @@ def chosen_words(
     counts = _count(corpora[0], match, reading, "words", monitor)
     language = corpus_language(corpora[0], reading)
     lemmas = folded_lemmas(rules_of(language)) if match == "lemma" else {}
-    found = frequent_words(counts, counts, *choice, lemmas, language, match)
+    found = select_vocabulary([counts], *choice, lemmas=lemmas, language=language, match=match)
     monitor.note(f"tracing the {len(found.words)} most frequent of {found.candidates:,} words that occur often enough")
-    return list(found.words), {"function_words": found.language, "candidates": found.candidates}
+    return found.words, {"function_words": found.language, "candidates": found.candidates}
 
 
 def find_seasons(

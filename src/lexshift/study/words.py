@@ -6,11 +6,11 @@ import os
 from typing import Any
 
 from lexshift.corpus.counting import WordCounts, count_words
-from lexshift.corpus.frequent import LANGUAGES, frequent_words
 from lexshift.corpus.language import UNKNOWN, corpus_languages, language_name, rules_of
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import STANDARD_INPUT
 from lexshift.corpus.targets import folded_lemmas
+from lexshift.corpus.vocabulary import select_vocabulary
 from lexshift.corpus.words import rule
 from lexshift.errors import UserError
 from lexshift.store.embedding import READING
@@ -29,12 +29,12 @@ def choose_words(
     language = corpus_languages(dict(zip(PERIODS, (old, new), strict=True)), options)["new"]
     lemmas = folded_lemmas(rules_of(language)) if match == "lemma" else {}
     counts = [_count(corpus, match, reading, label, monitor) for corpus, label in zip((old, new), PERIODS, strict=True)]
-    found = frequent_words(counts[0], counts[1], *choice, lemmas, language, match)
-    left_out = f"{LANGUAGES[found.language]} function words" if found.language else _none_left_out(language)
+    found = select_vocabulary(counts, *choice, lemmas=lemmas, language=language, match=match)
+    left_out = f"{language_name(found.language)} function words" if found.language else _none_left_out(language)
     n, often = len(found.words), f"words that occur {choice[0]} times or more in both corpora"
     chosen = f"all {n} {often}" if n == found.candidates else f"the {n} most frequent of {found.candidates:,} {often}"
     monitor.note(f"comparing {chosen}; {left_out} and numbers are left out")
-    return list(found.words), {"function_words": found.language, "candidates": found.candidates}
+    return found.words, {"function_words": found.language, "candidates": found.candidates}
 
 
 def _none_left_out(language: str | None) -> str:
