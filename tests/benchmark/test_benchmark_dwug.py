@@ -303,7 +303,7 @@ def test_sentences_of_several_words_are_counted_once_in_the_size_of_the_text(tmp
 def test_a_missing_column_of_usages_is_told(tmp_path: Path, column: str) -> None:
     path = release(tmp_path) / "data/tree_nn/uses.csv"
     path.write_text(path.read_text().replace(column, "x" + column, 1))
-    assert complaint(tmp_path).startswith(f"{str(path)!r}, line 1: no column {column!r}; it has ")
+    assert complaint(tmp_path).startswith(f"{str(path)!r}, line 1: no column {column!r}; it must have lemma, grouping")
 
 
 @pytest.mark.parametrize("column", ["lemma", "grouping", "COMPARE"])

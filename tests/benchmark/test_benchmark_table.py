@@ -195,7 +195,7 @@ def test_a_missing_column_is_told(tmp_path: Path, name: str, column: str) -> Non
     header = tuple("other" if known == column else known for known in COLUMNS)
     path = write(tmp_path / name, ROWS, header)
     told = f"{str(path)!r}, line 1: no column {column!r}; it must have word, period, sentence, start, end"
-    assert complaint(path) == told
+    assert complaint(path).startswith(told)
 
 
 def test_a_tsv_with_commas_has_no_columns(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from pyarrow import parquet
 from lexshift.corpus import streams, tables
 from lexshift.corpus.reading import Reading, Tally
 from lexshift.corpus.sources import Kind, Source
-from lexshift.corpus.tables import Record, parquet_records, records
+from lexshift.corpus.tables import Record, parquet_records, parse_number, parse_span, read_lines, read_table, records
 from lexshift.errors import UserError
 
 TEXTS = st.text(st.sampled_from("ab é日🐁\n\t,;\"'\\{}"), max_size=20)
@@ -193,3 +193,126 @@ def test_text_of_a_parquet_file_that_is_not_utf_8_is_told_or_replaced(tmp_path: 
             read_parquet(path)
     else:
         assert read_parquet(path, Reading(errors="replace")) == [(1, "a", None), (2, "mouse\ufffd", None)]
+
+
+# ------------------------------------------------------------------------------------------------- small tables
+
+
+def test_a_file_is_read_line_by_line_whatever_its_line_ends_and_its_mark(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes("\ufeffone\r\ntwo\u2028three\x0bfour\x85\nfive".encode())
+    assert read_lines(path) == ["one", "two\u2028three\x0bfour\x85", "five"]
+
+
+def test_a_file_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError) as error:
+        read_lines(tmp_path / "none.csv")
+    assert str(error.value) == f"{str(tmp_path / 'none.csv')!r} is missing"
+
+
+def test_a_folder_in_the_place_of_a_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be read") as error:
+        read_lines(tmp_path)
+    assert repr(str(tmp_path)) in str(error.value)
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize(("before", "line"), [(0, 1), (1, 2), (4, 5), (20_000, 20_001)])
+def test_bytes_that_are_not_utf8_are_told_with_their_line(
+    tmp_path: Path, mark: bytes, end: bytes, before: int, line: int
+) -> None:
+    path = tmp_path / "file.csv"
+    path.write_bytes(mark + ("ein schöner Tag".encode() + end) * before + b"sch\xf6n" + end + b"gut" + end)
+    with pytest.raises(UserError) as error:
+        read_lines(path)
+    assert str(error.value) == f"{str(path)!r}, line {line}: not UTF-8"
+
+
+FIELD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r"), max_size=8)
+
+
+@given(st.lists(st.tuples(FIELD, FIELD, FIELD), max_size=8), st.sampled_from(["\n", "\r\n"]))
+def test_fields_are_read_as_they_stand(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]], end: str
+) -> None:
+    path = tmp_path_factory.mktemp("table") / "table.csv"
+    path.write_bytes(end.join("\t".join(row) for row in [("a", "b", "c"), *rows]).encode())
+    expected = [(number, {"a": a, "b": b, "c": c}) for number, (a, b, c) in enumerate(rows, 2) if (a + b + c).strip()]
+    assert read_table(path, ("a", "c")) == expected
+
+
+def test_empty_lines_are_no_rows_but_are_counted_as_lines(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a\tb\n\n1\t2\n \t \n3\t4\n\n")
+    assert read_table(path, ("a", "b")) == [(3, {"a": "1", "b": "2"}), (5, {"a": "3", "b": "4"})]
+
+
+def test_names_of_columns_may_have_white_space_around_them(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(" a \tb \r\n1\t 2\r\n")
+    assert read_table(path, ("a", "b")) == [(2, {"a": "1", "b": " 2"})]
+
+
+def test_fields_between_commas_may_be_quoted(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text('a,b\n"x,\ny",y\tz\n')
+    assert read_table(path, ("a",), ",") == [(3, {"a": "x,\ny", "b": "y\tz"})]
+
+
+def test_a_missing_column_is_told_with_those_that_are_there(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("a\tb\n1\t2\n")
+    with pytest.raises(UserError) as error:
+        read_table(path, ("a", "c", "d"))
+    assert str(error.value) == f"{str(path)!r}, line 1: no column 'c'; it must have a, c, d; it has a, b"
+
+
+@pytest.mark.parametrize(("row", "fields"), [("1", 1), ("1\t2\t3", 3), ("1\t2\t", 3)])
+def test_a_wrong_number_of_fields_is_told_with_its_line(tmp_path: Path, row: str, fields: int) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"a\tb\n1\t2\n\n{row}\n")
+    with pytest.raises(UserError) as error:
+        read_table(path, ("a",))
+    assert str(error.value) == f"{str(path)!r}, line 4: {fields} fields instead of 2"
+
+
+def test_an_empty_file_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("")
+    with pytest.raises(UserError, match="line 1: no column 'a'") as error:
+        read_table(path, ("a",))
+    assert repr(str(path)) in str(error.value)
+
+
+# ------------------------------------------------------------------------------------------------- fields
+
+
+@pytest.mark.parametrize(("text", "value"), [("1", 1.0), ("-0.5", -0.5), ("1e-3", 0.001), (" 2 ", 2.0)])
+def test_a_number_is_read(text: str, value: float) -> None:
+    assert parse_number({"graded": text}, "graded", Path("gold"), 3) == value
+
+
+@pytest.mark.parametrize("text", ["", "NA", "1,5", "0.1\t0.2", "one", "--"])
+def test_what_is_not_a_number_is_told_with_its_line(text: str) -> None:
+    with pytest.raises(UserError) as error:
+        parse_number({"graded": text}, "graded", Path("gold"), 3)
+    assert str(error.value) == f"'gold', line 3: graded is {text!r}, not a number"
+
+
+@given(st.text("ab", min_size=1, max_size=9), st.integers(-2, 12), st.integers(-2, 12))
+def test_a_span_is_one_within_its_context_and_not_empty(sentence: str, start: int, end: int) -> None:
+    text = f"{start}:{end}"
+    if 0 <= start < end <= len(sentence):
+        assert parse_span(text, sentence, Path("uses"), 4) == (start, end)
+        return
+    with pytest.raises(UserError) as error:
+        parse_span(text, sentence, Path("uses"), 4)
+    assert str(error.value) == f"'uses', line 4: the span {text!r} is not within the context"
+
+
+@pytest.mark.parametrize("text", ["", ":", "1", "1:", ":2", "a:b", "0-1", "0:1:2", "0.0:1.0", "0:1,3:4", "0:²", "²:3"])
+def test_what_is_no_span_is_told_with_its_line(text: str) -> None:
+    with pytest.raises(UserError, match="'uses', line 4: the span ") as error:
+        parse_span(text, "a context", Path("uses"), 4)
+    assert repr(text) in str(error.value)

@@ -368,7 +368,8 @@ def test_a_place_in_json_that_is_no_whole_number_is_told(tmp_path: Path, value: 
 def test_a_missing_column_is_told(tmp_path: Path, name: str, column: str) -> None:
     header = tuple("other" if known == column else known for known in COLUMNS)
     path = write_table(tmp_path / name, [row(PLANE)], header)
-    assert complaint(path) == f"{str(path)!r}, line 1: no column {column!r}; it must have {', '.join(COLUMNS)}"
+    must = ", ".join(COLUMNS)
+    assert complaint(path).startswith(f"{str(path)!r}, line 1: no column {column!r}; it must have {must}; it has ")
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import os
 import re
 from dataclasses import dataclass, field
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PERIODS = ("old", "new")
-_LONGEST = 1 << 24  # characters of a field
 
 SCHEMA = pa.schema(USAGES)
 
@@ -139,81 +136,6 @@ def write_texts(data: Dataset, folder: str | os.PathLike[str]) -> list[Path]:
     return files
 
 
-def read_lines(path: Path) -> list[str]:
-    """The lines of a small text file, without line ends."""
-    try:
-        return path.read_text("utf-8-sig").split("\n")
-    except FileNotFoundError:
-        raise UserError(f"{str(path)!r} is missing") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{str(path)!r}, line {line}: not UTF-8") from None
-    except OSError as error:
-        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
-
-
-def read_table(path: Path, columns: tuple[str, ...], separator: str = "\t") -> list[tuple[int, dict[str, str]]]:
-    """The rows of a table without quoting, with the number of their line; some columns must be there."""
-    lines = read_lines(path)
-    header = [name.strip() for name in lines[0].rstrip("\r").split(separator)]
-    missing = [name for name in columns if name not in header]
-    if missing:
-        had = ", ".join(name for name in header if name) or "none"
-        raise UserError(f"{str(path)!r}, line 1: no column {missing[0]!r}; it has {had}")
-    rows = []
-    for number, line in enumerate(lines[1:], 2):
-        if not line.strip():
-            continue
-        values = line.rstrip("\r").split(separator)
-        if len(values) != len(header):
-            raise UserError(f"{str(path)!r}, line {number}: {len(values)} fields instead of {len(header)}")
-        rows.append((number, dict(zip(header, values, strict=True))))
-    return rows
-
-
-def quoted_rows(path: Path, columns: tuple[str, ...], tabs: bool = False) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a csv with quoting, or a tsv without, with the number of their last line; empty ones left out."""
-    lines = (line + "\n" for line in read_lines(path))
-    reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(lines)
-    rows = []
-    limit = csv.field_size_limit(_LONGEST)
-    try:
-        header = next(reader, [])
-        missing = [name for name in columns if name not in header]
-        if missing:
-            raise UserError(f"{str(path)!r}, line 1: no column {missing[0]!r}; it must have {', '.join(columns)}")
-        for values in reader:
-            if not any(value.strip() for value in values):
-                continue
-            if len(values) != len(header):
-                raise UserError(f"{str(path)!r}, line {reader.line_num}: {len(values)} fields instead of {len(header)}")
-            rows.append((reader.line_num, dict(zip(header, values, strict=True))))
-    except csv.Error as error:
-        raise UserError(f"{str(path)!r}, line {reader.line_num}: {error}") from None
-    finally:
-        csv.field_size_limit(limit)
-    return rows
-
-
-def number_in(row: dict[str, str], column: str, path: Path, line: int) -> float:
-    """A field as a finite number."""
-    value = judged_in(row, column, path, line)
-    if value is None:
-        raise UserError(f"{str(path)!r}, line {line}: {column} is {row[column]!r}, not a number")
-    return value
-
-
-def judged_in(row: dict[str, str], column: str, path: Path, line: int) -> float | None:
-    """A field as a number, or None for nan: the word was not judged."""
-    try:
-        value = float(row[column])
-    except ValueError:
-        value = math.inf
-    if math.isinf(value):
-        raise UserError(f"{str(path)!r}, line {line}: {column} is {row[column]!r}, not a number")
-    return None if math.isnan(value) else value
-
-
 def keep_one(gold: dict[str, Any], word: str, value: Any, path: Path, line: int) -> None:
     """Keep a word's gold; two different values cannot both be."""
     if gold.setdefault(word, value) != value:
@@ -228,16 +150,3 @@ def in_order(periods: set[str]) -> list[str]:
         return name != "old", numbers, name
 
     return sorted(periods, key=key)
-
-
-def span_in(text: str, sentence: str, path: Path, line: int) -> tuple[int, int]:
-    """A field such as 95:100 as a span of characters."""
-    start, _, end = text.partition(":")
-    if not (start.isdecimal() and end.isdecimal() and is_span(int(start), int(end), sentence)):
-        raise UserError(f"{str(path)!r}, line {line}: the span {text!r} is not within the context")
-    return int(start), int(end)
-
-
-def is_span(start: int, end: int, sentence: str) -> bool:
-    """Whether a span is within a sentence and holds more than white space."""
-    return 0 <= start < end <= len(sentence) and bool(sentence[start:end].strip())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lexshift.benchmark.dataset import Dataset, Rows, in_order, judged_in, keep_one, read_table, span_in
+from lexshift.benchmark.dataset import Dataset, Rows, in_order, keep_one
+from lexshift.corpus.tables import parse_optional_number, parse_span, read_table
 from lexshift.errors import UserError
 
 _GRADED, _COMPARE, _BINARY = "change_graded", "COMPARE", "change_binary"
@@ -45,7 +46,7 @@ def load_dwug(folder: Path) -> Dataset:
             if row["grouping"] not in order:
                 collected.skip("usages of other periods")
                 continue
-            start, end = span_in(row["indexes_target_token"], row["context"], path, number)
+            start, end = parse_span(row["indexes_target_token"], row["context"], path, number)
             collected.add(
                 word,
                 order[row["grouping"]],
@@ -100,10 +101,10 @@ def _judgements(
             raise UserError(f"{str(path)!r}, line {number}: {word!r} has no usages")
         if several and row["grouping"] != grouping:
             continue
-        value = judged_in(row, column, path, number)
+        value = parse_optional_number(row, column, path, number)
         if value is not None:
             keep_one(graded, word, value if column == _GRADED else -value, path, number)
-        changed = judged_in(row, _BINARY, path, number) if _BINARY in row else None
+        changed = parse_optional_number(row, _BINARY, path, number) if _BINARY in row else None
         if changed is not None:
             keep_one(binary, word, changed > 0, path, number)
     clustered = "graded change of its clusters (DWUG)"

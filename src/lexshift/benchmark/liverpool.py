@@ -14,7 +14,8 @@ from typing import Any
 
 from sentencex import segment
 
-from lexshift.benchmark.dataset import Dataset, Rows, Text, keep_one, number_in, quoted_rows, read_lines
+from lexshift.benchmark.dataset import Dataset, Rows, Text, keep_one
+from lexshift.corpus.tables import parse_number, read_lines, read_table
 from lexshift.errors import UserError
 
 WORDS, CONTEXTS = "annotated_words.csv", "contexts.txt"
@@ -137,11 +138,11 @@ def _add_occurrences(collected: Rows, word: str, period: int, text: str, number:
 
 def _gold(path: Path) -> dict[str, float]:
     graded: dict[str, float] = {}
-    for number, row in quoted_rows(path, ("word", "shift_index")):
+    for number, row in read_table(path, ("word", "shift_index"), ","):
         word = row["word"].strip()
         if not word:
             raise UserError(f"{str(path)!r}, line {number}: no word")
-        keep_one(graded, word, number_in(row, "shift_index", path, number), path, number)
+        keep_one(graded, word, parse_number(row, "shift_index", path, number), path, number)
     if not graded:
         raise UserError(f"{str(path)!r} has no words")
     return graded

@@ -6,11 +6,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from lexshift.benchmark.dataset import Dataset, keep_one, number_in, read_lines
+from lexshift.benchmark.dataset import Dataset, keep_one
 from lexshift.benchmark.dwug import is_dwug, load_dwug
 from lexshift.benchmark.liverpool import is_liverpool, load_liverpool
 from lexshift.benchmark.semeval import is_semeval, load_semeval
 from lexshift.benchmark.table import is_table, load_table
+from lexshift.corpus.tables import parse_number, read_lines
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
@@ -67,5 +68,5 @@ def _graded_lines(path: Path) -> dict[str, float]:
             word, tab, value = line.rstrip("\r").partition("\t")
             if not tab:
                 raise UserError(f"{str(path)!r}, line {number}: no tab between the word and its value")
-            keep_one(graded, word.strip(), number_in({"value": value}, "value", path, number), path, number)
+            keep_one(graded, word.strip(), parse_number({"value": value}, "value", path, number), path, number)
     return graded

@@ -6,10 +6,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lexshift.benchmark.dataset import PERIODS, Dataset, Rows, Text, keep_one, number_in, read_lines
+from lexshift.benchmark.dataset import PERIODS, Dataset, Rows, Text, keep_one
 from lexshift.corpus.counting import count_words
 from lexshift.corpus.occurrences import find_occurrences
 from lexshift.corpus.reading import Reading
+from lexshift.corpus.tables import parse_number, read_lines
 from lexshift.corpus.targets import read_targets
 from lexshift.corpus.words import token_table
 from lexshift.errors import UserError
@@ -94,6 +95,6 @@ def _truth(folder: Path, words: tuple[str, ...]) -> tuple[dict[str, float], dict
                 raise UserError(f"{str(path)!r}, line {number}: no tab between a word and its value")
             if word not in words:
                 raise UserError(f"{str(path)!r}, line {number}: {word!r} is not among the targets")
-            amount = number_in({"value": value}, "value", path, number)
+            amount = parse_number({"value": value}, "value", path, number)
             keep_one(kept, word, amount > 0 if kept is binary else amount, path, number)
     return graded, binary

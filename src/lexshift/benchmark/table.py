@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lexshift.benchmark.dataset import Dataset, Rows, in_order, is_span, keep_one, number_in, quoted_rows
+from lexshift.benchmark.dataset import Dataset, Rows, in_order, keep_one
+from lexshift.corpus.tables import is_span, parse_number, read_table
 from lexshift.errors import UserError
 
 COLUMNS = ("word", "period", "sentence", "start", "end")
@@ -24,7 +25,7 @@ def load_table(path: Path) -> Dataset:
     ``start`` and ``end`` are where the word is in the sentence, in characters. The optional columns ``graded`` and
     ``binary`` hold a word's gold, the same in each of its rows, and ``date`` when a usage is from.
     """
-    rows = quoted_rows(path, COLUMNS, tabs=path.suffix.lower() == ".tsv")
+    rows = read_table(path, COLUMNS, "\t" if path.suffix.lower() == ".tsv" else ",")
     periods = in_order({row["period"] for _, row in rows})
     if len(periods) != 2:
         told = ", ".join(periods) or "none"
@@ -41,7 +42,7 @@ def load_table(path: Path) -> Dataset:
         collected.add(row["word"], period, row["sentence"], start, end, path.name, number, row.get("date") or None)
         for name, gold in (("graded", graded), ("binary", binary)):
             if row.get(name, "").strip():
-                keep_one(gold, row["word"], number_in(row, name, path, number), path, number)
+                keep_one(gold, row["word"], parse_number(row, name, path, number), path, number)
     return Dataset(
         name=path.name,
         kind="table of usages",
@@ -58,7 +59,7 @@ def load_table(path: Path) -> Dataset:
 
 
 def _whole(row: dict[str, str], column: str, path: Path, line: int) -> int:
-    value = number_in(row, column, path, line)
+    value = parse_number(row, column, path, line)
     if value != int(value):
         raise UserError(f"{str(path)!r}, line {line}: {column} is {row[column]!r}, not a whole number")
     return int(value)

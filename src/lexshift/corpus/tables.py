@@ -1,11 +1,17 @@
-"""Records of jsonl, csv, tsv and parquet files: a text each, and a date where there is one."""
+"""Read tables.
+
+The records of a corpus in jsonl, csv, tsv and parquet files, each a text and perhaps a date, are read as a stream.
+Small tables and lists are read whole, with messages that name the file and the line.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import IO, Any
 
 from lexshift.corpus.reading import Reading, Tally
@@ -16,6 +22,7 @@ from lexshift.errors import UserError, listed
 Record = tuple[int, Any, Any]  # line or row from 1, text, date
 _ROWS = 4096  # of a parquet file, at a time, or fewer if they are long
 _BYTES = 1 << 23  # of text, in the rows of a parquet file that are read at a time
+_LONGEST_FIELD = 1 << 24  # characters of a field of a small table
 
 
 def records(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[Record]:
@@ -138,3 +145,87 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
                 f"the file {source.path!r} has {known.count(column)} columns {column!r}: give each a name of its own"
             )
     return wanted
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a small text file, without line ends."""
+    try:
+        return path.read_text("utf-8-sig").split("\n")
+    except FileNotFoundError:
+        raise UserError(f"{str(path)!r} is missing") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{str(path)!r}, line {line}: not UTF-8") from None
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+
+
+def read_table(path: Path, columns: tuple[str, ...], delimiter: str = "\t") -> list[tuple[int, dict[str, str]]]:
+    """Return the rows of a small table with the number of their last line; empty rows are left out.
+
+    Parameters
+    ----------
+    path : Path
+    columns : tuple of str
+        Columns that the table must have.
+    delimiter : str
+        A comma for csv, whose fields may be quoted; fields between tabs are taken as they are.
+    """
+    lines, rows = read_lines(path), []
+    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
+    numbered = (
+        ((reader.line_num, fields) for fields in reader)
+        if delimiter == ","
+        else enumerate((line.rstrip("\r").split(delimiter) for line in lines), 1)
+    )
+    limit = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        header = [name.strip() for name in next(numbered, (1, []))[1]]
+        missing = [name for name in columns if name not in header]
+        if missing:
+            found = ", ".join(name for name in header if name) or "none"
+            must = ", ".join(columns)
+            raise UserError(f"{str(path)!r}, line 1: no column {missing[0]!r}; it must have {must}; it has {found}")
+        for line, fields in numbered:
+            if not any(field.strip() for field in fields):
+                continue
+            if len(fields) != len(header):
+                raise UserError(f"{str(path)!r}, line {line}: {len(fields)} fields instead of {len(header)}")
+            rows.append((line, dict(zip(header, fields, strict=True))))
+    except csv.Error as error:
+        raise UserError(f"{str(path)!r}, line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+    return rows
+
+
+def parse_number(row: dict[str, str], column: str, path: Path, line: int) -> float:
+    """Return a field of a table as a finite number."""
+    value = parse_optional_number(row, column, path, line)
+    if value is None:
+        raise UserError(f"{str(path)!r}, line {line}: {column} is {row[column]!r}, not a number")
+    return value
+
+
+def parse_optional_number(row: dict[str, str], column: str, path: Path, line: int) -> float | None:
+    """Return a field of a table as a finite number, or None for nan."""
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = math.inf
+    if math.isinf(value):
+        raise UserError(f"{str(path)!r}, line {line}: {column} is {row[column]!r}, not a number")
+    return None if math.isnan(value) else value
+
+
+def parse_span(text: str, sentence: str, path: Path, line: int) -> tuple[int, int]:
+    """Return a field such as 95:100 as a span of characters of a sentence."""
+    start, _, end = text.partition(":")
+    if not (start.isdecimal() and end.isdecimal() and is_span(int(start), int(end), sentence)):
+        raise UserError(f"{str(path)!r}, line {line}: the span {text!r} is not within the context")
+    return int(start), int(end)
+
+
+def is_span(start: int, end: int, sentence: str) -> bool:
+    """Tell whether a span is within a sentence and holds more than white space."""
+    return 0 <= start < end <= len(sentence) and bool(sentence[start:end].strip())

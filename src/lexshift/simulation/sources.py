@@ -15,6 +15,7 @@ from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.occurrences import find_occurrences
 from lexshift.corpus.reading import Reading
 from lexshift.corpus.sources import STANDARD_INPUT
+from lexshift.corpus.tables import read_lines
 from lexshift.corpus.targets import read_targets
 from lexshift.corpus.vocabulary import select_vocabulary
 from lexshift.corpus.words import word_table
@@ -220,6 +221,4 @@ def read_pairs(pairs: Place | Iterable[Sequence[str]]) -> list[Pair]:
 
 
 def _pairs_in(path: Path) -> list[tuple[str, ...]]:
-    from lexshift.benchmark.dataset import read_lines
-
     return [tuple(word.strip() for word in line.split("\t")) for line in read_lines(path) if line.strip()]

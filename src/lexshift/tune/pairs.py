@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lexshift.benchmark.dataset import is_span, quoted_rows, read_lines
 from lexshift.benchmark.table import is_table
 from lexshift.corpus.sample import place_key
+from lexshift.corpus.tables import is_span, read_lines, read_table
 from lexshift.errors import UserError
 from lexshift.utils import checks
 from lexshift.utils.seeds import check_seed
@@ -295,7 +295,7 @@ def _by_id(path: Path, lines: list[str], fields: tuple[str, ...]) -> dict[str, t
 
 def _from_table(path: Path) -> list[Pair]:
     pairs = []
-    for number, row in quoted_rows(path, COLUMNS, tabs=path.suffix.lower() == ".tsv"):
+    for number, row in read_table(path, COLUMNS, "\t" if path.suffix.lower() == ".tsv" else ","):
         where = _line(path, number)
         same = _SAME.get(row["same"].strip().casefold())
         if same is None:
