@@ -27,7 +27,7 @@ from statistics import median
 
 import numpy as np
 
-from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import Reading
 from lexshift.engine.cache import Kept
 from lexshift.engine.local import Local, results
 from lexshift.engine.parts import Counting, Sampling, counted, parts_of, sampled

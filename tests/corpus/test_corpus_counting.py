@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 from scripts import is_unspaced, word_runs
 
-from lexshift.corpus import Reading, blocks, counting, find_occurrences, read_targets, streams
+from lexshift.corpus import Reading, counting, decoding, find_occurrences, passages, read_targets
 from lexshift.corpus.counting import Counter as WordCounter
 from lexshift.corpus.counting import WordCounts, count, count_words, enter
-from lexshift.corpus.words import (
+from lexshift.corpus.word_rule import (
     FoldTable,
     capitals,
     cased_table,
@@ -216,7 +216,7 @@ def test_to_fold_what_is_folded_changes_nothing_so_that_a_counted_word_can_be_lo
 def test_a_file_is_counted_in_blocks_of_any_size(text: str, rule: Rule, packed: str, size: int) -> None:
     data = text.encode()
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
         path = Path(folder, f"x.txt{packed}")
         path.write_bytes({"": data, ".gz": gzip.compress(data, mtime=0), ".zst": zstandard.compress(data)}[packed])
         assert result_of(path, rule()) == expected_of([text.removeprefix("\ufeff")], rule())
@@ -236,8 +236,8 @@ def test_of_a_table_the_column_of_texts_is_counted(
     ending, write = kind
     packed = packed and ending != "parquet"
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
-        patch.setattr(blocks, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
+        patch.setattr(passages, "BLOCK", size)
         path = Path(folder, f"x.{ending}{'.gz' if packed else ''}")
         path.write_bytes(gzip.compress(write(texts), mtime=0) if packed else write(texts))
         assert result_of(path, rule()) == expected_of(texts, rule())
@@ -273,7 +273,7 @@ def test_a_word_does_not_go_on_in_the_next_file(tmp_path: Path) -> None:
 @given(st.lists(st.sampled_from(["mouse", "日本", "𝕏", "é", "tail"]), min_size=1, max_size=120), st.integers(16, 64))
 def test_a_line_too_long_to_be_kept_together_is_cut_between_words(words: list[str], longest: int) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        for module in (streams, blocks):
+        for module in (decoding, passages):
             patch.setattr(module, "BLOCK", 8)
             patch.setattr(module, "LONGEST", longest)
         path = Path(folder, "x.txt")
@@ -309,7 +309,7 @@ def test_a_corpus_without_a_word_is_refused(data: bytes, tmp_path: Path) -> None
 def test_progress_is_told_in_bytes_on_disk_up_to_all_of_them(
     packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "BLOCK", 64)
+    monkeypatch.setattr(decoding, "BLOCK", 64)
     data = "".join(f"mouse{i} ran\n" for i in range(200)).encode()
     paths = [tmp_path / name for name in ("1.txt", "2.txt")]
     for path in paths:

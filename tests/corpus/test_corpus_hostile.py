@@ -20,14 +20,14 @@ import pytest
 import zstandard
 from pyarrow import parquet
 
-from lexshift.corpus import Reading, Tally, find_occurrences, keeping, read_targets, streams, tables
+from lexshift.corpus import Reading, Tally, decoding, find_occurrences, occurrences, read_targets, tables
 from lexshift.corpus.counting import count_words
 from lexshift.corpus.periods import find_in_periods
-from lexshift.corpus.sampled import sample_sentences
 from lexshift.corpus.sources import Source
-from lexshift.corpus.words import rule
+from lexshift.corpus.word_rule import rule
 from lexshift.engine.parts import parts_of
 from lexshift.errors import UserError
+from lexshift.tune.sentence_sample import sample_sentences
 
 zstd = zstandard.ZstdCompressor().compress
 LONG = 600  # characters, more than any message needs
@@ -240,7 +240,7 @@ def test_no_path_is_too_odd_to_be_refused(place: str) -> None:
 
 def test_a_file_that_is_gone_when_it_is_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "x.txt", b"a mouse\n")
-    monkeypatch.setattr(streams, "open", lambda *_, **__: open(tmp_path / "gone.txt", "rb"), raising=False)  # noqa: SIM115
+    monkeypatch.setattr(decoding, "open", lambda *_, **__: open(tmp_path / "gone.txt", "rb"), raising=False)  # noqa: SIM115
     assert "x.txt' cannot be read: No such file" in refusal(path)
 
 
@@ -253,10 +253,10 @@ def test_compressed_data_is_not_held_as_a_whole(tmp_path: Path) -> None:
     assert path.stat().st_size < 1 << 14
     tracemalloc.start()
     with (
-        streams.open_source(Source(str(path), "x.zst", "text"), Tally()) as file,
-        streams.decompressed(file) as stream,
+        decoding.open_source(Source(str(path), "x.zst", "text"), Tally()) as file,
+        decoding.decompressed(file) as stream,
     ):
-        assert sum(len(data) for data in iter(lambda: stream.read(streams.BLOCK), b"")) == size
+        assert sum(len(data) for data in iter(lambda: stream.read(decoding.BLOCK), b"")) == size
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < size // 8
@@ -287,8 +287,8 @@ def test_rows_of_parquet_are_read_by_their_size(
 def test_a_line_of_a_table_that_is_too_long_is_refused_and_never_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "BLOCK", 16)
-    monkeypatch.setattr(streams, "LONGEST", 200)
+    monkeypatch.setattr(decoding, "BLOCK", 16)
+    monkeypatch.setattr(decoding, "LONGEST", 200)
     path = written(tmp_path, "x.csv", b"text\na mouse\n" + b"a mouse " * 20 + b"\n")
     assert found(path) == 21
     path = written(tmp_path, "y.csv", b"text\na mouse\n" + b"a mouse " * 40 + b"\n")
@@ -298,7 +298,7 @@ def test_a_line_of_a_table_that_is_too_long_is_refused_and_never_cut(
 
 
 def test_a_line_that_holds_very_many_words_is_cut_and_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "SLACK", 100)
+    monkeypatch.setattr(occurrences, "SLACK", 100)
     text = "mouse " * 30_000  # one line of 180 kB, all of whose windows together are 120 MB
     path = written(tmp_path, "x.txt", text.encode())
     some = find_occurrences(path, read_targets(["mouse"]), max_per_word=5)
@@ -307,7 +307,7 @@ def test_a_line_that_holds_very_many_words_is_cut_and_sampled(tmp_path: Path, mo
     assert len(sentences) == 5
     assert all(set(sentence.split()) == {"mouse"} and 3_980 < len(sentence) <= 4_000 for sentence in sentences)
     assert some.tally.skipped["occurrences beyond 5 for a word"] == 29_995
-    monkeypatch.setattr(keeping, "_MOST_CHARACTERS", 1 << 20)
+    monkeypatch.setattr(occurrences, "_MOST_CHARACTERS", 1 << 20)
     with pytest.raises(UserError, match=r"'x\.txt' has lines so long that .* break its text into lines"):
         find_occurrences(path, read_targets(["mouse"]))
 
@@ -320,7 +320,7 @@ def test_the_sample_of_a_long_line_is_the_one_with_the_smallest_hashes(
     everything = find_occurrences(path, targets).table.to_pandas()
     smallest = everything.sort_values("priority").groupby("target").head(7).sort_index()
     for slack in (0, 1 << 14):
-        monkeypatch.setattr(keeping, "SLACK", slack)
+        monkeypatch.setattr(occurrences, "SLACK", slack)
         some = find_occurrences(path, targets, max_per_word=7).table.to_pandas()
         assert some.equals(smallest.reset_index(drop=True))
 

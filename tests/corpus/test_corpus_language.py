@@ -25,8 +25,8 @@ from lexshift.corpus.language import (
     resolved,
 )
 from lexshift.corpus.periods import find_in_periods
-from lexshift.corpus.sampled import sample_sentences
 from lexshift.errors import UserError
+from lexshift.tune.sentence_sample import sample_sentences
 
 TEXTS = {
     "af": "Alle menslike wesens word vry, met gelyke waardigheid en regte, gebore. Hulle het rede en gewete en "

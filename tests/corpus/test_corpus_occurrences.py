@@ -33,13 +33,12 @@ from lexshift.corpus import (
     Occurrences,
     Reading,
     Targets,
-    blocks,
+    decoding,
     find_occurrences,
-    keeping,
     occurrences,
+    passages,
     read_targets,
-    scanning,
-    streams,
+    scanner,
 )
 from lexshift.corpus.sources import find_sources
 from lexshift.errors import UserError
@@ -173,9 +172,9 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 @settings(max_examples=100)
 def test_a_search_character_by_character_finds_the_same(text: str, match: str, size: int, buffer: int) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
-        patch.setattr(blocks, "BLOCK", size)
-        patch.setattr(scanning, "_HITS", buffer)
+        patch.setattr(decoding, "BLOCK", size)
+        patch.setattr(passages, "BLOCK", size)
+        patch.setattr(scanner, "_HITS", buffer)
         found = find_occurrences(written(folder, text + "\nz"), read_targets(FORMS, match), LINES)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     expected = slow_search(lines, FORMS, match)
@@ -203,8 +202,8 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         path = written(folder, " ".join(pieces) + " z")
         whole = find_occurrences(path, targets, reading)
-        patch.setattr(streams, "BLOCK", size)
-        patch.setattr(blocks, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
+        patch.setattr(passages, "BLOCK", size)
         parts = find_occurrences(path, targets, reading)
     assert rows_of(parts) == rows_of(whole)
     assert parts.content == whole.content
@@ -363,8 +362,8 @@ def test_a_line_of_50_megabytes_works(tmp_path: Path) -> None:
 def test_lines_beyond_the_longest_are_cut_and_counted_and_keep_their_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "BLOCK", 64)
-    monkeypatch.setattr(streams, "LONGEST", 200)
+    monkeypatch.setattr(decoding, "BLOCK", 64)
+    monkeypatch.setattr(decoding, "LONGEST", 200)
     path = written(tmp_path, "mouse one\n" + "käse mouse " * 100 + "\nmouse two\n")
     found = find_occurrences(path, read_targets("mouse"), LINES)
     rows = rows_of(found)
@@ -384,7 +383,7 @@ def test_a_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
         assert [row["target"] for row in rows_of(found)] == [1]
         nothing = find_occurrences(path, read_targets(["cat"]), max_per_word=most)
         assert nothing.table.num_rows == 0
-        assert nothing.table.schema == found.table.schema == keeping.SCHEMA
+        assert nothing.table.schema == found.table.schema == occurrences.SCHEMA
 
 
 def test_words_and_passages_are_counted(tmp_path: Path) -> None:
@@ -488,8 +487,8 @@ def test_the_same_text_in_any_file_gives_the_same_occurrences(
     name, make = DRESSES[dress]
     reading, targets = Reading(split=split), read_targets(WORDS)
     expected = expected_spans(tmp_path, WIDE, reading)
-    monkeypatch.setattr(streams, "BLOCK", size)
-    monkeypatch.setattr(blocks, "BLOCK", size)
+    monkeypatch.setattr(decoding, "BLOCK", size)
+    monkeypatch.setattr(passages, "BLOCK", size)
     path = written(tmp_path / "corpus", make(WIDE), name)
     for corpus in (path, str(path), path.parent, f"{tmp_path}/corp*/{name[:-1]}?"):
         assert spans(find_occurrences(corpus, targets, reading)) == expected
@@ -509,7 +508,7 @@ def test_the_same_text_in_any_encoding_gives_the_same_occurrences(
 ) -> None:
     name, make = DRESSES[dress]
     expected = expected_spans(tmp_path, LATIN, LINES)
-    monkeypatch.setattr(streams, "BLOCK", size)
+    monkeypatch.setattr(decoding, "BLOCK", size)
     path = written(tmp_path / "corpus", make(LATIN).decode().encode(encoding), name)
     assert spans(find_occurrences(path, read_targets(WORDS), Reading(encoding, split="lines"))) == expected
 
@@ -558,7 +557,7 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_p
 def test_progress_tells_how_much_was_read_and_how_much_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "BLOCK", 64)
+    monkeypatch.setattr(decoding, "BLOCK", 64)
     for name in ("a", "b"):
         written(tmp_path, "a mouse\n" * 500, name)
     calls: list[tuple[int, int]] = []
@@ -620,16 +619,16 @@ def test_pruning_on_the_way_changes_nothing(
 ) -> None:
     expected = find_occurrences(corpus, SAMPLED, LINES, most, 5)
     cuts = 0
-    cut = keeping.Keeper.cut
+    cut = occurrences.Keeper.cut
 
-    def counted(keeper: keeping.Keeper) -> None:
+    def counted(keeper: occurrences.Keeper) -> None:
         nonlocal cuts
         cuts += 1
         cut(keeper)
 
-    monkeypatch.setattr(keeping.Keeper, "cut", counted)
-    monkeypatch.setattr(keeping, "SLACK", slack)
-    monkeypatch.setattr(streams, "BLOCK", size)
+    monkeypatch.setattr(occurrences.Keeper, "cut", counted)
+    monkeypatch.setattr(occurrences, "SLACK", slack)
+    monkeypatch.setattr(decoding, "BLOCK", size)
     found = find_occurrences(corpus, SAMPLED, LINES, most, 5)
     assert rows_of(found) == rows_of(expected)
     assert found.found.tolist() == expected.found.tolist()
@@ -641,7 +640,7 @@ def test_pruning_on_the_way_changes_nothing(
 def test_the_order_in_which_files_are_read_changes_nothing(
     corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int
 ) -> None:
-    monkeypatch.setattr(keeping, "SLACK", slack)
+    monkeypatch.setattr(occurrences, "SLACK", slack)
     expected = find_occurrences(corpus, SAMPLED, LINES, 4)
     monkeypatch.setattr(occurrences, "find_sources", lambda path: find_sources(path)[::-1])
     found = find_occurrences(corpus, SAMPLED, LINES, 4)

@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from lexshift.corpus import streams, tables
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.sources import Kind, Source
+from lexshift.corpus import decoding, tables
+from lexshift.corpus.sources import Kind, Reading, Source, Tally
 from lexshift.corpus.tables import Record, parquet_records, parse_number, parse_span, read_lines, read_table, records
 from lexshift.errors import UserError
 
@@ -53,7 +52,7 @@ def as_parquet(path: Path, **columns: Any) -> Path:
 def test_jsonl_comes_back_as_it_was_written(rows: list[tuple[str, str | None]], ascii_only: bool, size: int) -> None:
     lines = [json.dumps({"date": date, "text": text}, ensure_ascii=ascii_only) for text, date in rows]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
         assert read("jsonl", "\n".join(lines).encode(), DATED) == [(i, *row) for i, row in enumerate(rows, 1)]
 
 
@@ -61,7 +60,7 @@ def test_jsonl_comes_back_as_it_was_written(rows: list[tuple[str, str | None]], 
 def test_csv_comes_back_as_it_was_written(rows: list[tuple[str, str]], size: int) -> None:
     data = as_csv([("date", "id", "text"), *((date, "1", text) for text, date in rows)])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
         assert read("csv", data, DATED) == [(i, *row) for i, row in enumerate(rows, 1)]
 
 
@@ -69,7 +68,7 @@ def test_csv_comes_back_as_it_was_written(rows: list[tuple[str, str]], size: int
 def test_tsv_comes_back_as_it_was_written_quotation_marks_and_all(texts: list[str], size: int) -> None:
     data = "\n".join(["date\ttext", *(f"1990\t{text}" for text in texts)]).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
         assert read("tsv", data, DATED) == [(i, text, "1990") for i, text in enumerate(texts, 1)]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lexshift.corpus import Reading, Targets, find_occurrences, read_targets
-from lexshift.corpus.words import fold
+from lexshift.corpus.word_rule import fold
 from lexshift.errors import UserError
 
 

@@ -21,7 +21,7 @@ from lexshift.corpus.vocabulary import (
     load_function_words,
     select_vocabulary,
 )
-from lexshift.corpus.words import FoldTable, fold, rule, token_table, word_table
+from lexshift.corpus.word_rule import FoldTable, fold, rule, token_table, word_table
 from lexshift.errors import UserError
 from lexshift.study.words import choose_words
 from lexshift.utils.monitor import Silent

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from lexshift.corpus import Reading
 from lexshift.corpus.counting import count_words
-from lexshift.corpus.keeping import merged
-from lexshift.corpus.sample import file_keys, place_key, priorities, shared_priorities, smallest, word_keys
-from lexshift.corpus.words import word_table
+from lexshift.corpus.occurrences import merged
+from lexshift.corpus.sampling import file_keys, place_key, priorities, shared_priorities, smallest, word_keys
+from lexshift.corpus.word_rule import word_table
 from lexshift.engine.cache import Kept
 from lexshift.engine.local import Local, as_engine, results
 from lexshift.engine.parts import Counting, Part, Sampling, counted, parts_of, sampled
@@ -265,7 +265,7 @@ def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
 
 
 def test_merging_nothing_but_empty_samples_is_empty() -> None:
-    from lexshift.corpus.keeping import SCHEMA
+    from lexshift.corpus.occurrences import SCHEMA
 
     assert len(merged([SCHEMA.empty_table()], 5)) == 0
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 from lexshift import UserError
-from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import Reading
 from lexshift.encode import Encoder
 from lexshift.engine.local import Local, as_engine
 from lexshift.engine.parts import Counting, Job, Part, Sampling, parts_of

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import Reading
 from lexshift.errors import UserError
 from lexshift.simulation.sources import Text, _alike, apart, choose_pairs, folded, given_pairs, read_pairs, words_in
 from lexshift.utils.monitor import Silent

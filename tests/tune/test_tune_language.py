@@ -26,12 +26,12 @@ from tiny_models import FAMILIES, POSITIONS, WORDS, assert_same, folder, make_co
 
 from lexshift import embed
 from lexshift.corpus import Reading
-from lexshift.corpus.sampled import sample_sentences
 from lexshift.encode import as_encoder
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.errors import UserError
 from lexshift.tune import Schedule, Tuned, tune_mlm, tune_time
 from lexshift.tune.masking import IGNORED, HeldOut, Masking, Training, Vocabulary
+from lexshift.tune.sentence_sample import sample_sentences
 
 pytestmark = pytest.mark.tune
 

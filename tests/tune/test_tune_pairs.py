@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.corpus.sample import place_key
+from lexshift.corpus.sampling import place_key
 from lexshift.errors import UserError
 from lexshift.tune.pairs import COLUMNS, Pair, Usage, hold_out, read_pairs
 

@@ -9,10 +9,10 @@ from typing import Any
 from lexshift.benchmark.dataset import PERIODS, Dataset, Rows, Text, keep_one
 from lexshift.corpus.counting import count_words
 from lexshift.corpus.occurrences import find_occurrences
-from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import Reading
 from lexshift.corpus.tables import parse_number, read_lines
 from lexshift.corpus.targets import read_targets
-from lexshift.corpus.words import token_table
+from lexshift.corpus.word_rule import token_table
 from lexshift.errors import UserError
 
 _SUFFIX = re.compile(r"(_(nn|vb)|#[a-z])$")  # English plane_nn, Latin acerbus#a

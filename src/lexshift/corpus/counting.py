@@ -21,11 +21,10 @@ from queue import SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.corpus.blocks import Block, read_blocks
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.segmenting import segment, segmenter_version
-from lexshift.corpus.sources import Source, find_sources
-from lexshift.corpus.words import (
+from lexshift.corpus.passages import Block, read_blocks
+from lexshift.corpus.segmentation import segment, segmenter_version
+from lexshift.corpus.sources import Reading, Source, Tally, find_sources
+from lexshift.corpus.word_rule import (
     FoldTable,
     capitals,
     character_at,
@@ -228,7 +227,7 @@ def count(
     keys : (slots,), counts : (slots, 3), of all, and inside a sentence with a small and a capital first letter
     fresh : (most, 3), filled with slot, start and end of the words that the table did not have
 
-    Where words end, and what ``by_script`` is, is as for :func:`lexshift.corpus.words.scan`.
+    Where words end, and what ``by_script`` is, is as for :func:`lexshift.corpus.scanner.scan`.
 
     A word is inside a sentence if a space, or a comma and a space, stands between it and the word before.
 

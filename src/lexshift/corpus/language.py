@@ -16,9 +16,8 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
-from lexshift.corpus.blocks import read_blocks
-from lexshift.corpus.reading import AUTO, Reading, Tally
-from lexshift.corpus.sources import STANDARD_INPUT, find_sources
+from lexshift.corpus.passages import read_blocks
+from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Tally, find_sources
 
 UNKNOWN = "unknown"
 """The language of a text that is long enough to tell, but is in no language that is known."""

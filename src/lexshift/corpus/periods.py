@@ -17,13 +17,11 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
-from lexshift.corpus.blocks import Block, read_blocks
-from lexshift.corpus.keeping import SLACK, Keeper
 from lexshift.corpus.language import resolved
-from lexshift.corpus.occurrences import Occurrences
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.scanning import scanned
-from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources, size_of
+from lexshift.corpus.occurrences import SLACK, Keeper, Occurrences
+from lexshift.corpus.passages import Block, read_blocks
+from lexshift.corpus.scanner import scanned
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources, size_of
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
 from lexshift.utils import checks

@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.sources import Source
-from lexshift.corpus.streams import BLOCK, LONGEST, utf8_lines
+from lexshift.corpus.decoding import BLOCK, LONGEST, utf8_lines
+from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.errors import UserError, listed
 
 Record = tuple[int, Any, Any]  # line or row from 1, text, date

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from lexshift.corpus.normal_form import normalise
-from lexshift.corpus.words import APOSTROPHES, HYPHENS, FoldTable, WordTable, fold, kind_of_script, rule, word_table
+from lexshift.corpus.decoding import normalise
+from lexshift.corpus.word_rule import APOSTROPHES, HYPHENS, FoldTable, WordTable, fold, kind_of_script, rule, word_table
 from lexshift.errors import UserError
 from lexshift.utils import checks
 

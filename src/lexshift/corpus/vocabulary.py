@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from lexshift.corpus.counting import Cases, WordCounts, sum_counts
 from lexshift.corpus.language import base_code
-from lexshift.corpus.reading import AUTO
-from lexshift.corpus.segmenting import is_unspaced, refuse_unsegmented, segmenter_version
+from lexshift.corpus.segmentation import is_unspaced, refuse_unsegmented, segmenter_version
+from lexshift.corpus.sources import AUTO
 from lexshift.errors import UserError
 
 LANGUAGES = ("de", "en", "es", "fr", "it", "la", "nl", "pt", "ru", "sv")

@@ -19,13 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from lexshift.corpus.counting import WordCounts, count_sources, sum_counts, words_counted
-from lexshift.corpus.keeping import merged
-from lexshift.corpus.occurrences import Occurrences, occurrences_in, scan_sources
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.segmenting import segmenter_version
-from lexshift.corpus.sources import STANDARD_INPUT, Source, find_sources, size_of
+from lexshift.corpus.occurrences import Occurrences, merged, occurrences_in, scan_sources
+from lexshift.corpus.segmentation import segmenter_version
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources, size_of
 from lexshift.corpus.targets import Targets
-from lexshift.corpus.words import WORD_RULE, rule
+from lexshift.corpus.word_rule import WORD_RULE, rule
 from lexshift.errors import UserError
 from lexshift.store.format import digest
 from lexshift.utils.arrays import Array
@@ -120,7 +118,7 @@ class Sampling:
     seed: int
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
-        """Columns as :data:`lexshift.corpus.keeping.SCHEMA`; how many there are of each word is told."""
+        """Columns as :data:`lexshift.corpus.occurrences.SCHEMA`; how many there are of each word is told."""
         tally, hashes = Tally(), dict[str, str]()
         table, found = scan_sources(
             part.sources,

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
 from lexshift.corpus.language import corpus_languages, recorded_language
-from lexshift.corpus.reading import Reading
-from lexshift.corpus.sources import as_text, find_sources
+from lexshift.corpus.sources import Reading, as_text, find_sources
 from lexshift.simulation.folder import SIMULATION, write
 from lexshift.simulation.names import invent_names
 from lexshift.simulation.planting import (

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift.corpus.reading import Reading
-from lexshift.corpus.sources import find_sources
+from lexshift.corpus.sources import Reading, find_sources
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import Metric, get

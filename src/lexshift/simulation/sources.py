@@ -13,12 +13,11 @@ from typing import TypeAlias
 
 from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.occurrences import find_occurrences
-from lexshift.corpus.reading import Reading
-from lexshift.corpus.sources import STANDARD_INPUT
+from lexshift.corpus.sources import STANDARD_INPUT, Reading
 from lexshift.corpus.tables import read_lines
 from lexshift.corpus.targets import read_targets
 from lexshift.corpus.vocabulary import select_vocabulary
-from lexshift.corpus.words import word_table
+from lexshift.corpus.word_rule import word_table
 from lexshift.errors import UserError
 from lexshift.simulation.planting import Usage
 from lexshift.utils.monitor import Monitor, reading_stage

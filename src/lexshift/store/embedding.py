@@ -18,10 +18,10 @@ import numpy as np
 from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
 from lexshift.corpus.language import corpus_languages, language_warnings, recorded_language, with_language
 from lexshift.corpus.periods import BY, find_in_periods
-from lexshift.corpus.segmenting import advice
+from lexshift.corpus.segmentation import advice
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.corpus.targets import Words
-from lexshift.corpus.words import WORD_RULE
+from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.errors import UserError
 from lexshift.store.completion import check_periods, complete, in_folder, refuse_other

@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from lexshift.corpus.language import NAMES, corpus_languages, language_warnings, recorded_language, with_language
 from lexshift.corpus.occurrences import Occurrences
-from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
 from lexshift.corpus.vocabulary import Vocabulary, select_vocabulary
-from lexshift.corpus.words import WORD_RULE
+from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.engine.cache import Kept
 from lexshift.engine.local import Engine, Local, as_engine, results

@@ -11,8 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal, get_args
 
 from lexshift import __version__
-from lexshift.corpus.reading import Reading
-from lexshift.corpus.sources import as_text
+from lexshift.corpus.sources import Reading, as_text
 from lexshift.corpus.targets import Match, Targets
 from lexshift.errors import UserError
 from lexshift.scoring import swap

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from lexshift.corpus.language import corpus_language, rules_of
 from lexshift.corpus.periods import month_of
-from lexshift.corpus.reading import Reading
+from lexshift.corpus.sources import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas
 from lexshift.corpus.vocabulary import select_vocabulary
 from lexshift.errors import UserError

@@ -7,11 +7,10 @@ from typing import Any
 
 from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.language import UNKNOWN, corpus_languages, language_name, rules_of
-from lexshift.corpus.reading import Reading
-from lexshift.corpus.sources import STANDARD_INPUT
+from lexshift.corpus.sources import STANDARD_INPUT, Reading
 from lexshift.corpus.targets import folded_lemmas
 from lexshift.corpus.vocabulary import select_vocabulary
-from lexshift.corpus.words import rule
+from lexshift.corpus.word_rule import rule
 from lexshift.errors import UserError
 from lexshift.store.embedding import READING
 from lexshift.study.periods import Place

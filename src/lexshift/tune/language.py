@@ -20,7 +20,6 @@ import numpy as np
 from lexshift import __version__
 from lexshift.corpus import Reading
 from lexshift.corpus.language import recorded_language
-from lexshift.corpus.sampled import Sample, sample_sentences
 from lexshift.encode.adaptation import Adaptation, missing_tokens, read_adaptation
 from lexshift.encode.loading import quiet
 from lexshift.errors import UserError
@@ -28,6 +27,7 @@ from lexshift.store.embedding import READING, corpus_names
 from lexshift.study.periods import refuse_same
 from lexshift.tune.folder import Tuned, finish, finished, last_checkpoint, tuning_folder
 from lexshift.tune.schedule import Schedule, training_arguments
+from lexshift.tune.sentence_sample import Sample, sample_sentences
 from lexshift.tune.training import need_libraries, run_trainer, seed_everything
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array

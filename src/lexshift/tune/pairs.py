@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lexshift.benchmark.table import is_table
-from lexshift.corpus.sample import place_key
+from lexshift.corpus.sampling import place_key
 from lexshift.corpus.tables import is_span, read_lines, read_table
 from lexshift.errors import UserError
 from lexshift.utils import checks

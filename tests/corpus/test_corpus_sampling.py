@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexshift.corpus.sample import place_key, priorities, smallest
+from lexshift.corpus.sampling import place_key, priorities, smallest
 
 WIDE = st.integers(0, 2**64 - 1)
 MASK = 2**64 - 1

@@ -1,25 +1,37 @@
-"""Bytes of a file, decompressed, hashed on the way, and cut into blocks of complete lines of UTF-8."""
+"""Decode the bytes of a file: decompress and hash them, refuse what is no plain text, and normalise Unicode.
+
+Text comes out as blocks of complete lines of UTF-8.
+
+Unicode writes many characters in several ways: "é" is one character or two, and the Bengali letter U+09DC is equivalent
+to two others. Text is therefore brought into Unicode's normal form NFC when it is read, and target words are too. Two
+kinds of characters that come from typesetting are replaced on the way: soft hyphens are removed, and the ligatures of
+Latin letters, U+FB00 to U+FB06, are written as letters. A soft hyphen at the end of a line stays, as it divides a word.
+
+Most text is in that form already; one pass over the bytes shows it, without decoding them.
+"""
 
 from __future__ import annotations
 
 import codecs
 import hashlib
 import io
+import re
 import sys
 import unicodedata
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import chain
 from typing import IO, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from lexshift.corpus.markup import SAMPLE, markup_of
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.sources import STANDARD_INPUT, Source
-from lexshift.corpus.words import count_bytes
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
+from lexshift.corpus.word_rule import character_at, count_bytes
 from lexshift.errors import UserError
+from lexshift.utils.kernels import kernel
 
 BLOCK = 1 << 20  # bytes read at a time: enough to be quick, and memory that is used again
 LONGEST = 1 << 26  # bytes of a line that are kept together
@@ -263,3 +275,162 @@ def _undecodable(source: Source, line: int, encoding: str, error: UnicodeDecodeE
         f"the file {source.path!r} is not {encoding} at line {line} (byte 0x{bad}): name its encoding, for example "
         f"--encoding cp1252, or pass --errors replace"
     )
+
+
+SAMPLE = 1 << 16
+"""Bytes of a text that are looked at."""
+_CLEAR = re.compile(
+    r"<(?:\?xml\b|!doctype\b|!\[cdata\[|html\b|head\b|body\b|tei(?:\.2|corpus|header)?\b|rss\b|feed\b|svg\b)",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)\s*", re.DOTALL)
+_TAG = re.compile(r"<(/?)([A-Za-z_][\w:.-]{0,60})(?:\s[^<>]{0,2000})?>")
+_LEAST_PAIRS = 3  # elements with a start and an end tag, before a text can be full of them
+_TAGS = 0.03  # share of the characters that are in tags, in a text that is full of them
+
+
+def markup_of(head: bytes) -> str | None:
+    r"""Return what kind of markup a text is, or None for plain text.
+
+    A text is XML or HTML if it begins with a declaration or a root element such as ``<html>`` or ``<TEI>``, or if it
+    begins with any other tag and is full of elements: one for every second line, or 3 % of its characters in tags.
+    An element has an end tag, so names in angle brackets, as in chat logs, are not elements.
+
+    Parameters
+    ----------
+    head : bytes
+        The beginning of the text, in UTF-8.
+
+    >>> markup_of(b'<?xml version="1.0"?><text>A mouse.</text>'), markup_of(b"{\\rtf1 A mouse.}")
+    ('XML or HTML', 'RTF')
+    >>> markup_of(b"<alice> Hello\n<bob> Hi, use <b>bold</b> here\n")
+    """
+    text = head[:SAMPLE].decode(errors="ignore").lstrip("\ufeff \t\r\n")
+    if text.startswith("{\\rtf"):
+        return "RTF"
+    if not text.startswith("<"):
+        return None
+    while comment := _COMMENT.match(text):
+        text = text[comment.end() :]
+    if _CLEAR.match(text):
+        return "XML or HTML"
+    return "XML or HTML" if _TAG.match(text) and _is_full_of_elements(text) else None
+
+
+def _is_full_of_elements(text: str) -> bool:
+    opened: set[str] = set()
+    pairs = inside = 0
+    for tag in _TAG.finditer(text):
+        name = tag[2].lower()
+        if not tag[1]:
+            opened.add(name)
+        elif name in opened:
+            pairs += 1
+        inside += len(tag[0])
+    lines = sum(bool(line.strip()) for line in text.split("\n"))
+    return pairs >= _LEAST_PAIRS and (2 * pairs >= lines or inside >= _TAGS * len(text))
+
+
+SOFT_HYPHEN = "\u00ad"
+_SOFT_HYPHENS = re.compile(f"{SOFT_HYPHEN}(?!\n)")
+_LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
+_CHARACTERS = 0x110000
+_ASSIGNED = (range(0x80, 0x33480), range(0xE0100, 0xE01F0))  # no other character has a decomposition or a class
+_HANGUL_VOWELS, _HANGUL_FINALS = range(0x1161, 0x1176), range(0x11A8, 0x11C3)
+# A character is always replaced, is the first or the second of a composition, or is a mark that has its place.
+_REPLACED, _FIRST, _SECOND, _ORDERED = 1, 2, 4, 8
+_NOT_ASCII = np.uint64(0x8080808080808080)  # the bits of eight bytes that are 0 in ASCII
+
+
+def normalise(text: str) -> str:
+    r"""Return a text in normal form.
+
+    >>> normalise("cafe\u0301 \ufb01ne co\u00adoperate")
+    'café fine cooperate'
+    """
+    if text.isascii():
+        return text
+    if SOFT_HYPHEN in text:
+        text = _SOFT_HYPHENS.sub("", text)
+    for ligature, letters in _LIGATURES.items():
+        text = text.replace(ligature, letters)
+    return unicodedata.normalize("NFC", text)
+
+
+def normalise_utf8(data: bytes) -> bytes:
+    """Return UTF-8 text in normal form; text that is known to be in it is not decoded."""
+    if data.isascii():
+        return data
+    words = np.frombuffer(data, np.uint64, len(data) // 8)
+    if is_normal(np.frombuffer(data, np.uint8), words, *_tables()):
+        return data
+    return normalise(data.decode()).encode()
+
+
+@cache
+def _tables() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    """Return what :func:`is_normal` asks of bytes, (256,), and of characters, (characters,) each.
+
+    The first table says which bytes begin a character that has to be looked at, the second how characters take part in
+    compositions, and the third is the canonical combining class, by which Unicode orders the marks of a letter.
+    """
+    roles, classes = np.zeros(_CHARACTERS, np.uint8), np.zeros(_CHARACTERS, np.uint8)
+    for code in chain(*_ASSIGNED):
+        character = chr(code)
+        classes[code] = unicodedata.combining(character)
+        decomposition = unicodedata.decomposition(character)
+        if decomposition and decomposition[0] != "<":
+            if unicodedata.is_normalized("NFC", character):
+                first, second = (int(part, 16) for part in decomposition.split())
+                roles[first] |= _FIRST
+                roles[second] |= _SECOND
+            else:
+                roles[code] |= _REPLACED
+    for code in (ord(SOFT_HYPHEN), *map(ord, _LIGATURES)):
+        roles[code] |= _REPLACED
+    for code in (*_HANGUL_VOWELS, *_HANGUL_FINALS):
+        roles[code] |= _REPLACED  # these compose by a formula; text in single letters of Hangul is rare
+    roles[classes > 0] |= _ORDERED
+    looked_at = np.flatnonzero(roles & (_REPLACED | _SECOND | _ORDERED))
+    leads = np.zeros(256, np.bool_)
+    leads[[chr(code).encode()[0] for code in looked_at.tolist()]] = True
+    return leads, roles, classes
+
+
+@kernel
+def is_normal(
+    data: npt.NDArray[np.uint8],
+    words: npt.NDArray[np.uint64],
+    leads: npt.NDArray[np.bool_],
+    roles: npt.NDArray[np.uint8],
+    classes: npt.NDArray[np.uint8],
+) -> bool:
+    """Tell whether UTF-8 text is in normal form; False if that takes more than a look at neighbouring characters.
+
+    data : (n,) bytes, words : (n // 8,), the same bytes; leads : (256,), roles, classes : (characters,), as
+    :func:`_tables` gives them
+    """
+    i = 0
+    while i < len(data):
+        if i % 8 == 0 and i < 8 * len(words) and words[i // 8] & _NOT_ASCII == 0:
+            i += 8
+            continue
+        at = i
+        i += 1
+        if not leads[data[at]]:
+            continue
+        code = character_at(data, at)
+        role = roles[code]
+        if role & _REPLACED:
+            return False
+        if role & (_SECOND | _ORDERED) == 0 or at == 0:
+            continue
+        j = at - 1
+        while data[j] & 0xC0 == 0x80 and j > 0:
+            j -= 1
+        before = character_at(data, j)
+        if role & _ORDERED and classes[before] > classes[code]:
+            return False
+        if role & _SECOND and (roles[before] & _FIRST or classes[before]):
+            return False
+    return True

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from lexshift import embed_usages
-from lexshift.corpus import Reading, Tally, find_occurrences, read_targets, streams
+from lexshift.corpus import Reading, Tally, decoding, find_occurrences, read_targets
 from lexshift.corpus.counting import count_words
-from lexshift.corpus.normal_form import normalise, normalise_utf8
+from lexshift.corpus.decoding import normalise, normalise_utf8
 from lexshift.corpus.periods import find_in_periods
-from lexshift.corpus.sampled import sample_sentences
 from lexshift.corpus.sources import Source
-from lexshift.corpus.words import word_table
+from lexshift.corpus.word_rule import word_table
+from lexshift.tune.sentence_sample import sample_sentences
 
 # Each of these has a canonically equivalent spelling that NFC takes in its place.
 REPLACED = {
@@ -148,14 +148,14 @@ def test_two_spellings_of_a_target_are_one_target(tmp_path: Path) -> None:
 def test_a_line_that_is_cut_is_not_cut_between_a_letter_and_its_mark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streams, "BLOCK", 32)
+    monkeypatch.setattr(decoding, "BLOCK", 32)
     for longest in range(40, 50):
-        monkeypatch.setattr(streams, "LONGEST", longest)
+        monkeypatch.setattr(decoding, "LONGEST", longest)
         path = tmp_path / "x.txt"
         path.write_text("e\u0323\u0301" * 60, "utf-8")
         with path.open("rb") as stream:
             source = Source(str(path), "x.txt", "text")
-            blocks = list(streams.utf8_lines(stream, source, Reading(), Tally()))
+            blocks = list(decoding.utf8_lines(stream, source, Reading(), Tally()))
         assert len(blocks) > 2
         assert {block.decode()[0] for block in blocks} == {"e"}
 

@@ -10,10 +10,10 @@ import pytest
 from scripts import is_unspaced
 
 from lexshift import compare, discover
-from lexshift.corpus import Reading, find_occurrences, read_targets, segmenting, vocabulary
+from lexshift.corpus import Reading, find_occurrences, read_targets, segmentation, vocabulary
 from lexshift.corpus.counting import WordCounts, count_words
 from lexshift.corpus.vocabulary import SELECTED, UNSEGMENTED, select_vocabulary
-from lexshift.corpus.words import token_table, word_table
+from lexshift.corpus.word_rule import token_table, word_table
 from lexshift.engine import parts
 from lexshift.errors import UserError
 
@@ -34,7 +34,7 @@ class Lengths:
 
 @pytest.fixture
 def without_segmenter(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (segmenting, vocabulary, parts):
+    for module in (segmentation, vocabulary, parts):
         monkeypatch.setattr(module, "segmenter_version", lambda: None)
     monkeypatch.setattr("lexshift.corpus.counting.segmenter_version", lambda: None)
 
@@ -142,13 +142,13 @@ def test_single_characters_are_not_chosen_as_they_are_parts_of_other_words(tmp_p
 @pytest.mark.usefixtures("segmenter")
 def test_the_segmenter_leaves_other_scripts_and_lines_as_they_are() -> None:
     text = "The mouse's e-mail ran.\nहिन्दी का पाठ\nשלום עולם\n"
-    assert segmenting.segment(text) == text
-    assert segmenting.segment("用iPhone手机\n苹果树").split() != []
-    assert segmenting.segment("用iPhone手机\n苹果树").count("\n") == 1
+    assert segmentation.segment(text) == text
+    assert segmentation.segment("用iPhone手机\n苹果树").split() != []
+    assert segmentation.segment("用iPhone手机\n苹果树").count("\n") == 1
 
 
 def test_the_segmenter_gets_every_letter_of_the_scripts_without_spaces() -> None:
-    missed = [c for c in map(chr, range(0x33480)) if is_unspaced(c) and not segmenting._RUN.fullmatch(c)]
+    missed = [c for c in map(chr, range(0x33480)) if is_unspaced(c) and not segmentation._RUN.fullmatch(c)]
     assert missed == []
 
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexshift.corpus import Reading, sentences
-from lexshift.corpus.sampled import Sample, sample_sentences
 from lexshift.corpus.sentences import Passage
 from lexshift.errors import UserError
+from lexshift.tune.sentence_sample import Sample, sample_sentences
 
 LINES = Reading(split="lines")
 SHORT = "sentences of fewer than 3 words"

@@ -17,10 +17,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from lexshift.corpus import blocks, streams
-from lexshift.corpus.blocks import Block, read_blocks
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.sources import Kind, Source, find_sources
+from lexshift.corpus import decoding
+from lexshift.corpus import passages as module
+from lexshift.corpus.passages import Block, read_blocks
+from lexshift.corpus.sources import Kind, Reading, Source, Tally, find_sources
 from lexshift.errors import UserError
 
 TEXT = st.lists(st.sampled_from(["a", "bé", "🐁.", " ", "  ", "\t", "\n", "\n\n", "\r\n", "\n \n"]), max_size=40).map(
@@ -31,8 +31,8 @@ SIZES = st.integers(7, 64)
 
 def blocks_of(path: Path, reading: Reading, size: int = 1 << 22, tally: Tally | None = None) -> list[Block]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
-        patch.setattr(blocks, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
+        patch.setattr(module, "BLOCK", size)
         (source,) = find_sources(path)
         return list(read_blocks(source, reading, tally or Tally(), {}))
 
@@ -103,7 +103,7 @@ def test_a_paragraph_of_wrapped_text_is_a_passage_and_every_word_has_the_number_
 def test_a_paragraph_beyond_the_longest_is_cut_at_the_end_of_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "LONGEST", 50)
+    monkeypatch.setattr(module, "LONGEST", 50)
     path = written(tmp_path, "mouse cat\n" * 40)
     found = blocks_of(path, Reading(split="wrapped"), 16)
     assert len(found) > 3

@@ -1,16 +1,23 @@
-"""A corpus as blocks of passages: UTF-8 text with one passage a line, and where in its file each line was."""
+"""Read a corpus as blocks of passages: UTF-8 text with one passage per line, and where in its file each line was."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
-from lexshift.corpus.layout import layout
-from lexshift.corpus.normal_form import SOFT_HYPHEN, normalise_utf8
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.sources import STANDARD_INPUT, Source
-from lexshift.corpus.streams import BLOCK, LONGEST, count_lines, decompressed, open_source, utf8_lines
+from lexshift.corpus.decoding import (
+    BLOCK,
+    LONGEST,
+    SOFT_HYPHEN,
+    count_lines,
+    decompressed,
+    normalise_utf8,
+    open_source,
+    utf8_lines,
+)
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.tables import Record, parquet_records, records
 from lexshift.errors import UserError
 
@@ -159,3 +166,37 @@ def _table_split(texts: list[bytes], reading: Reading, tally: Tally) -> str:
     split = "lines" if split == "lines" else "prose"  # a record is never a part of a paragraph
     tally.splits[split] += 1
     return split
+
+
+_SAMPLE = 1 << 18  # bytes looked at
+_WIDEST = 150  # characters of a line in text that was wrapped for a page or a screen
+_FULL = 0.75  # a wrapped line reaches this share of the common width
+_SENTENCE_END = re.compile(r"[.!?…]['\")\]»”’]*\s+['\"(\[«“‘¿¡]*[^\W\d_a-zß-öø-ÿ]|[。！？]\s*(?=\w)|[।۔؟]\s+(?=\w)")
+_LAST = (".", "!", "?", "…", ":", '"', "”", "»", "'", "’", "。", "！", "？", "।", "۔", "؟")
+
+
+def layout(head: bytes) -> str:
+    r"""Judge a file by its first block.
+
+    >>> layout(b"The mouse ran.\nThe cloud rained.\nBread is bread.\n")
+    'lines'
+    >>> layout(b"The mouse ran. It hid. The cat sat.\nThe cloud rained. We left. Nobody came.\n")
+    'prose'
+    >>> layout(b"The mouse ran and the cat ran after it, over\nthe hill and through the wood until they saw\n"
+    ...        b"the house at the end of the lane and hid.\n\nThen it rained.\n")
+    'wrapped'
+    """
+    lines = [line.strip() for line in head[:_SAMPLE].decode(errors="ignore").split("\n")]
+    if len(head) > _SAMPLE and len(lines) > 1:
+        lines.pop()  # it is cut
+    # Lines that another one follows directly: in wrapped text all of them are full, and few end a sentence.
+    followed = [a for a, b in pairwise(lines) if a and b]
+    if followed:
+        width = sorted(map(len, followed))[int(0.95 * (len(followed) - 1))]
+        full = sum(len(line) >= _FULL * width for line in followed) / len(followed)
+        ending = sum(line.endswith(_LAST) for line in followed) / len(followed)
+        if width <= _WIDEST and full >= 0.75 and ending < 0.4 and any(not line for line in lines[:-1]):
+            return "wrapped"
+    texts = [line for line in lines if line]
+    inside = sum(len(_SENTENCE_END.findall(line)) for line in texts)
+    return "prose" if inside > 0.5 * len(texts) else "lines"

@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lexshift.corpus.blocks import read_blocks
 from lexshift.corpus.language import resolved
-from lexshift.corpus.reading import Reading, Tally
+from lexshift.corpus.passages import read_blocks
 from lexshift.corpus.sentences import Passage
-from lexshift.corpus.sources import find_sources
+from lexshift.corpus.sources import Reading, Tally, find_sources
 from lexshift.errors import UserError
 
 _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\s\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")

@@ -17,10 +17,9 @@ import zstandard
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexshift.corpus import streams
-from lexshift.corpus.reading import Reading, Tally
-from lexshift.corpus.sources import Source
-from lexshift.corpus.streams import decompressed, open_source, utf8_lines
+from lexshift.corpus import decoding
+from lexshift.corpus.decoding import decompressed, open_source, utf8_lines
+from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.errors import UserError
 
 LINES = st.text(st.sampled_from("ab é\u0301日🐁\n\r\t\u00a0"), max_size=80)
@@ -66,7 +65,7 @@ def test_blocks_are_whole_lines_and_together_the_text_without_mark_and_carriage_
     text: str, size: int, mark: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
         blocks = blocks_of(codecs.BOM_UTF8 * mark + text.encode())
     assert b"".join(blocks) == text.replace("\r\n", "\n").encode()
     assert all(block.endswith(b"\n") for block in blocks[:-1] if block)
@@ -75,7 +74,7 @@ def test_blocks_are_whole_lines_and_together_the_text_without_mark_and_carriage_
 @given(LINES, BLOCKS, st.sampled_from(["utf-16", "utf-16-le", "utf-16-be", "utf-32", "gb18030", "utf-7"]))
 def test_other_encodings_give_the_same_blocks_of_whole_lines(text: str, size: int, encoding: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
         blocks = blocks_of(text.encode(encoding), Reading(encoding=encoding))
     assert b"".join(blocks) == text.replace("\r\n", "\n").encode()
     assert all(block.endswith(b"\n") for block in blocks[:-1] if block)
@@ -97,8 +96,8 @@ def test_a_byte_order_mark_is_no_part_of_the_text_where_the_order_is_given(encod
 def test_a_line_beyond_the_longest_is_cut_between_characters_and_counted(text: str, longest: int, size: int) -> None:
     tally = Tally()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
-        patch.setattr(streams, "LONGEST", longest)
+        patch.setattr(decoding, "BLOCK", size)
+        patch.setattr(decoding, "LONGEST", longest)
         blocks = blocks_of(text.encode(), tally=tally)
     assert b"".join(blocks) == text.encode()
     assert all(block.decode() or not block for block in blocks)  # valid, each on its own
@@ -112,8 +111,8 @@ def test_a_line_beyond_the_longest_is_cut_between_characters_and_counted(text: s
 
 
 def test_a_line_is_cut_at_a_space_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "BLOCK", 10)
-    monkeypatch.setattr(streams, "LONGEST", 30)
+    monkeypatch.setattr(decoding, "BLOCK", 10)
+    monkeypatch.setattr(decoding, "LONGEST", 30)
     tally = Tally()
     blocks = blocks_of(b"mouse " * 20, tally=tally)
     assert b"".join(blocks) == b"mouse " * 20
@@ -130,7 +129,7 @@ def test_a_line_is_cut_at_a_space_where_there_is_one(monkeypatch: pytest.MonkeyP
 def test_bytes_that_are_not_utf_8_are_told_with_file_line_and_remedy(
     monkeypatch: pytest.MonkeyPatch, size: int, line: int
 ) -> None:
-    monkeypatch.setattr(streams, "BLOCK", size)
+    monkeypatch.setattr(decoding, "BLOCK", size)
     lines = ["Mäuse und Käse".encode()] * 6
     lines[line - 1] = "Mäuse und Käse".encode("latin-1")
     with pytest.raises(UserError) as caught:
@@ -147,7 +146,7 @@ def test_bytes_that_are_not_utf_8_are_told_with_file_line_and_remedy(
 def test_bytes_that_are_not_utf_8_can_be_replaced_and_are_counted(pieces: list[bytes], size: int) -> None:
     data, tally = b"x" + b"".join(pieces), Tally()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streams, "BLOCK", size)
+        patch.setattr(decoding, "BLOCK", size)
         blocks = blocks_of(data, Reading(errors="replace"), tally)
     text = data.decode(errors="replace")
     assert b"".join(blocks).decode() == text
@@ -166,7 +165,7 @@ def test_bytes_that_are_not_in_another_encoding_are_told_with_the_line() -> None
 def test_the_line_is_right_in_utf_16_of_either_byte_order(
     monkeypatch: pytest.MonkeyPatch, encoding: str, order: str
 ) -> None:
-    monkeypatch.setattr(streams, "BLOCK", 32)
+    monkeypatch.setattr(decoding, "BLOCK", 32)
     lone = "\ud83d".encode(order, "surrogatepass")
     data = (
         ("\ufeff" if encoding == "utf-16" else "").encode(order) + "ab\n".encode(order) * 20 + lone + "ab".encode(order)

@@ -13,16 +13,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scripts import is_unspaced, is_word, word_runs
 
-from lexshift.corpus import scanning, words
-from lexshift.corpus.words import (
+from lexshift.corpus import scanner, word_rule
+from lexshift.corpus.scanner import scan, scan_unspaced
+from lexshift.corpus.word_rule import (
     WordTable,
     fold,
     hash_word,
     kind_of_script,
     marks,
     may_be_unspaced,
-    scan,
-    scan_unspaced,
     script_kind,
     token_table,
     word_table,
@@ -81,8 +80,8 @@ def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[lis
     numbers = {fold(form, table): number for number, form in enumerate(forms)}
     targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table), longest_unspaced=0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scanning, "_HITS", buffer)
-        found, counts = scanning._scan_block(text.encode(), targets)
+        patch.setattr(scanner, "_HITS", buffer)
+        found, counts = scanner._scan_block(text.encode(), targets)
     return [tuple(hit) for hit in found.tolist()], (int(counts[0]), int(counts[1]))
 
 
@@ -149,7 +148,7 @@ def test_the_way_of_ascii_text_finds_what_the_way_of_any_text_finds(text: str, m
     numbers = {folded: i for i, folded in enumerate(dict.fromkeys(fold(form, table) for form in sorted(forms)))}
     targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table))
     array = np.frombuffer(text.encode(), np.uint8)
-    (ours, counts), (theirs, expected) = (f(array, targets) for f in (scanning._scan_ascii, scanning._scan_any))
+    (ours, counts), (theirs, expected) = (f(array, targets) for f in (scanner._scan_ascii, scanner._scan_any))
     assert ours.tolist() == theirs.tolist()
     assert counts.tolist() == expected.tolist()
 
@@ -157,8 +156,8 @@ def test_the_way_of_ascii_text_finds_what_the_way_of_any_text_finds(text: str, m
 def test_a_block_too_large_for_scratch_memory_goes_the_way_of_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "the mouse and the cat\n" * 50
     usual = fast_scan(text, "word", ["mouse", "cat"], 8)
-    monkeypatch.setattr(scanning, "_LARGEST", 100)
-    monkeypatch.setattr(scanning, "_scan_ascii", None)
+    monkeypatch.setattr(scanner, "_LARGEST", 100)
+    monkeypatch.setattr(scanner, "_scan_ascii", None)
     assert fast_scan(text, "word", ["mouse", "cat"], 8) == usual
     assert len(usual[0]) == 100
 
@@ -196,7 +195,7 @@ def test_a_scan_whose_hits_do_not_fit_stops_before_the_line_and_goes_on_there(li
 
 
 @pytest.mark.parametrize(("table", "rule"), [(word_table, as_word), (token_table, as_token)])
-def test_the_tables_are_the_rules_for_every_character(table: Callable[[], words.FoldTable], rule: Rule) -> None:
+def test_the_tables_are_the_rules_for_every_character(table: Callable[[], word_rule.FoldTable], rule: Rule) -> None:
     wrong = [
         chr(code)
         for code, folded in enumerate(table().tolist())
@@ -272,7 +271,7 @@ def test_hashes_of_words_differ_and_are_never_nothing(texts: list[str]) -> None:
 def test_the_hash_table_finds_every_key_even_among_many_of_one_slot(keys: set[int]) -> None:
     numbers = {key: i for i, key in enumerate(sorted(keys))}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "hash_word", lambda word: word[0])
+        patch.setattr(word_rule, "hash_word", lambda word: word[0])
         table = WordTable({(key,): number for key, number in numbers.items()}, word_table())
     slots = len(table.keys)
     assert slots >= 2 * len(keys)

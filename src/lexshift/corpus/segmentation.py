@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from lexshift.corpus.words import kind_of_script
+from lexshift.corpus.word_rule import kind_of_script
 from lexshift.errors import UserError
 
 # Runs of the scripts that kind_of_script knows, with the punctuation of their blocks.

@@ -1,0 +1,231 @@
+"""What a word is, character by character, and the pass over bytes that finds words.
+
+A table gives every character its folded form, or 0 if it separates words. The scan reads UTF-8 bytes once, keeps a
+hash of the word it is in, and looks that hash up where the word ends: no text is split or decoded on the way. Text that
+is all ASCII goes a faster way: it is folded, and only where it may be that one of the words begins is it looked up.
+
+Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words. Where such a script meets
+another one, a word ends; inside a run of it, targets are looked for from every character on (:func:`scan_unspaced`).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import chain
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from lexshift.utils.kernels import kernel
+
+FoldTable: TypeAlias = npt.NDArray[np.uint32]
+APOSTROPHES = "'\u2018\u2019\u02bc"
+"""Characters that are the same sign between letters; the last is a letter to Unicode."""
+HYPHENS = "-\u2010\u2011"
+"""Characters that are the same sign between letters."""
+FIRST_UNSPACED = 0x0E00
+"""The first character of a script that is written without spaces between words."""
+WORD_RULE = 2
+"""Version of the rule by which words are found; results of another version are not added to or taken over."""
+
+_CHARACTERS = 0x110000
+_LETTERS = (range(0x33480), range(0xE0100, 0xE01F0))  # Unicode has letters, digits and marks nowhere else
+MULTIPLIER = 0x9E3779B97F4A7C15
+_MASK = 0xFFFFFFFFFFFFFFFF
+_ASCII = 128
+FILTER_BITS = 14
+FILTER_MULTIPLIER = 0x9E3779B1
+
+
+@cache
+def word_table() -> FoldTable:
+    """Letters, digits, marks and the underscore make words, apostrophes do not; case does not matter."""
+    table = np.zeros(_CHARACTERS, np.uint32)
+    for code in chain(*_LETTERS):
+        character = chr(code)
+        if character in APOSTROPHES:
+            continue
+        if character.isalnum() or character == "_" or unicodedata.category(character)[0] == "M":
+            forms = (character.casefold(), character.lower(), character)
+            table[code] = ord(next(form for form in forms if len(form) == 1))
+    return table
+
+
+@cache
+def token_table() -> FoldTable:
+    """Everything but white space makes tokens, as it stands."""
+    table = np.arange(_CHARACTERS, dtype=np.uint32)
+    table[[code for code in _LETTERS[0] if chr(code).isspace()]] = 0
+    return table
+
+
+@cache
+def cased_table() -> FoldTable:
+    """Letters, digits, marks and the underscore make words; case matters."""
+    letters = word_table() > 0
+    return np.where(letters, np.arange(_CHARACTERS, dtype=np.uint32), 0).astype(np.uint32)
+
+
+@cache
+def marks() -> npt.NDArray[np.bool_]:
+    """Which characters are combining marks: (characters,)."""
+    table = np.zeros(_CHARACTERS, np.bool_)
+    table[[code for code in chain(*_LETTERS) if unicodedata.category(chr(code))[0] == "M"]] = True
+    return table
+
+
+@cache
+def capitals() -> npt.NDArray[np.bool_]:
+    """Which characters are capital letters: (characters,)."""
+    table = np.zeros(_CHARACTERS, np.bool_)
+    table[[code for code in _LETTERS[0] if chr(code).isupper() or chr(code).istitle()]] = True
+    return table
+
+
+def rule(match: str) -> FoldTable:
+    """The characters that make words, for what counts as an occurrence: "word", "cased", "token" or "lemma"."""
+    return {"token": token_table, "cased": cased_table}.get(match, word_table)()
+
+
+def fold(text: str, table: FoldTable) -> tuple[int, ...]:
+    """The folded characters of a text; 0 for those that separate words."""
+    return tuple(int(table[ord(c)]) for c in text)
+
+
+def hash_word(folded: Iterable[int]) -> int:
+    """The hash that the scan gives to a word: never 0."""
+    h = 0
+    for code in folded:
+        h = ((h + code) * MULTIPLIER) & _MASK
+    return (h ^ (h >> 32)) or 1
+
+
+def ends_by_script(data: npt.NDArray[np.uint8], table: FoldTable) -> bool | None:
+    """Return True if words of a UTF-8 text may end where two scripts meet, else None. data : (n,)
+
+    Tokens, of which a hyphen is a part, do not.
+    """
+    return True if table[ord("-")] == 0 and may_be_unspaced(data) else None
+
+
+class WordTable:
+    """Words with a number each, for the scan to look up: an open hash table, and a filter for words of ASCII text.
+
+    Attributes
+    ----------
+    keys, values : (slots,)
+        Hashes and numbers.
+    folding : (256,)
+        What ASCII characters fold to; 0 for those that separate words.
+    beginnings : (2 ** 14,)
+        1 where the hash of a separator and the first three characters of a word is; the separator after a short word is
+        among them.
+    """
+
+    def __init__(self, numbers: Mapping[tuple[int, ...], int], table: FoldTable) -> None:
+        """Enter words by their folded characters."""
+        slots = 64
+        while slots < 4 * len(numbers):
+            slots *= 2
+        self.keys = np.zeros(slots, np.uint64)
+        self.values = np.zeros(slots, np.int64)
+        self.folding = np.zeros(256, np.uint8)
+        self.folding[:_ASCII] = table[:_ASCII]
+        self.beginnings = np.zeros(1 << FILTER_BITS, np.uint8)
+        for word, value in numbers.items():
+            key = hash_word(word)
+            slot = key & (slots - 1)
+            while self.keys[slot]:
+                slot = (slot + 1) & (slots - 1)
+            self.keys[slot], self.values[slot] = key, value
+            if max(word) < _ASCII:
+                self._enter_beginning(word)
+
+    def _enter_beginning(self, word: tuple[int, ...]) -> None:
+        """After a word of one character comes a separator, and then anything."""
+        first, second, third = (*word, 0, 0)[:3]
+        for code in range(_ASCII) if len(word) == 1 else (third,):
+            window = first << 8 | second << 16 | code << 24
+            self.beginnings[((window * FILTER_MULTIPLIER) & 0xFFFFFFFF) >> (32 - FILTER_BITS)] = 1
+
+
+@kernel
+def count_bytes(data: npt.NDArray[np.uint8], value: int) -> int:
+    """How often a byte occurs; without the memory that a comparison of arrays would take. data : (n,)"""
+    n = 0
+    for i in range(len(data)):
+        n += data[i] == value
+    return n
+
+
+@kernel
+def folded_at(data: npt.NDArray[np.uint8], i: int, table: FoldTable) -> tuple[int, int]:
+    """The folded character that begins at byte i of UTF-8 text, and how many bytes it has. data : (n,)"""
+    byte = data[i]
+    if byte < 0x80:
+        return table[byte], 1
+    if byte < 0xE0:
+        return table[((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)], 2
+    if byte < 0xF0:
+        return table[((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)], 3
+    wide = ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6)
+    return table[wide | (data[i + 3] & 0x3F)], 4
+
+
+@kernel
+def character_at(data: npt.NDArray[np.uint8], i: int) -> int:
+    """The character that begins at byte i of UTF-8 text. data : (n,)"""
+    byte = int(data[i])
+    if byte < 0x80:
+        return byte
+    if byte < 0xE0:
+        return ((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)
+    if byte < 0xF0:
+        return ((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)
+    return ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6) | (data[i + 3] & 0x3F)
+
+
+def kind_of_script(code: int | np.uint32) -> int:
+    """Return 1 for a letter or mark of a script written without spaces, 2 for a mark of any script, 0 for the others.
+
+    The first are Thai, Lao, Myanmar, Khmer, Hiragana, Katakana and Han; the second are the combining diacritical marks
+    and the variation selectors, which go on with the word that they stand in.
+    """
+    if code < FIRST_UNSPACED:
+        return 2 if 0x0300 <= code < 0x0370 else 0
+    if code < 0x3005:
+        if code >= 0x1800:
+            return 0
+        return int(code < 0x0F00 or 0x1000 <= code < 0x10A0 or 0x1780 <= code < 0x1800)
+    if code < 0xA000:
+        return int(code < 0x3100 or 0x31F0 <= code < 0x3200 or code >= 0x3400)
+    if 0xFE00 <= code < 0xFE10 or code >= 0xE0100:
+        return 2
+    if code < 0xF900:
+        return int(0xA9E0 <= code < 0xAA00 or 0xAA60 <= code < 0xAA80)
+    if code < 0x116D0:
+        return int(code < 0xFB00 or 0xFF66 <= code < 0xFFA0)
+    return int(code < 0x11700 or 0x1AFF0 <= code < 0x1B170 or code >= 0x20000)
+
+
+script_kind = kernel(kind_of_script)
+
+
+@kernel
+def may_be_unspaced(data: npt.NDArray[np.uint8]) -> bool:
+    """Tell by the first bytes of characters whether UTF-8 text may have scripts written without spaces. data : (n,)"""
+    seen = False
+    for i in range(len(data) - 1):
+        first, second = data[i], data[i + 1]
+        seen |= ((first == 0xE0) & (second >= 0xB8)) | ((first == 0xE1) & (second < 0xA0)) | (first >= 0xE3)
+    return seen
+
+
+@kernel
+def goes_on(code: int | np.uint32, kind: int) -> bool:
+    """Tell whether a letter goes on with a word of a kind of script."""
+    this = script_kind(code)
+    return this == kind or this == 2
