@@ -18,9 +18,9 @@ import pandas as pd
 
 from lexshift import SSCD
 from lexshift.benchmark.dataset import write_texts
-from lexshift.benchmark.loading import load
-from lexshift.benchmark.reproducing import reproduce
-from lexshift.benchmark.running import evaluate
+from lexshift.benchmark.evaluation import evaluate
+from lexshift.benchmark.loading import load_dataset
+from lexshift.benchmark.paper import reproduce
 from lexshift.tune import Schedule, Tuned, tune_mlm, tune_time
 from lexshift.utils.progress import Bars
 
@@ -44,8 +44,9 @@ def tune(kind: str, texts: list[Path], out: Path, model: str, schedule: Schedule
 def scores(folder: str, model: str, out: Path) -> pd.DataFrame:
     """The paper's main comparison with raw vectors, then the methods of eval with standardised ones."""
     with Bars() as bars:
-        exhibits = reproduce(folder, model=model, out=out, monitor=bars).exhibits
-        ours = evaluate(folder, SSCD("nearest", rate=0.3, keep=0.25), model=model, out=out, monitor=bars).table
+        data = load_dataset(folder)
+        exhibits = reproduce(data, model=model, out=out, monitor=bars).exhibits
+        ours = evaluate(data, SSCD("nearest", rate=0.3, keep=0.25), model=model, out=out, monitor=bars).table
     paper = next(exhibit for exhibit in exhibits if exhibit.name == "comparison").table
     paper = paper[paper["spearman"].notna()]
     rows = [
@@ -71,7 +72,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=4e-4)
     parser.add_argument("--every", type=int, default=100)
     given = parser.parse_args()
-    texts = write_texts(load(given.folder), given.out / "texts")
+    texts = write_texts(load_dataset(given.folder), given.out / "texts")
     schedule = Schedule(steps=given.steps, rate=given.rate, every=given.every)
     tuned = tune(given.kind, texts, given.out / given.kind, given.model, schedule)
     print(tuned.history.to_string(index=False))

@@ -16,9 +16,9 @@ from pathlib import Path
 import pandas as pd
 
 from lexshift import SSCD
-from lexshift.benchmark.evaluation import judge, table
-from lexshift.benchmark.methods import original, sscd
-from lexshift.benchmark.running import prepare
+from lexshift.benchmark.evaluation import embed_dataset, evaluate_system
+from lexshift.benchmark.loading import load_dataset
+from lexshift.benchmark.systems import score_distance, score_sscd
 from lexshift.tune import tune_wic
 from lexshift.tune.schedule import LIGHT, WHOLE, Schedule
 from lexshift.utils.progress import Bars
@@ -31,10 +31,11 @@ def scores(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
     """Distances alone, and SSCD with each at rate 0.3 with a quarter of the distance kept and without."""
     path, _, gold = folder.partition("=")
     with Bars() as bars:
-        made = prepare(path, model, out / Path(path).name, space, "strip", bars, graded=True, gold=gold or None)
-    methods = [original(made.pairs, metric) for metric in ALONE]
-    methods += [sscd(made.pairs, SSCD(metric, rate=0.3, keep=keep)) for metric in SWAPPED for keep in (0.0, 0.25)]
-    found = table([judge(made.data, scored) for scored in methods])
+        data = load_dataset(path, gold=gold or None)
+        pairs = embed_dataset(data, model, out / Path(path).name, space, monitor=bars).pairs
+    systems = [score_distance(pairs, metric) for metric in ALONE]
+    systems += [score_sscd(pairs, SSCD(metric, rate=0.3, keep=keep)) for metric in SWAPPED for keep in (0.0, 0.25)]
+    found = pd.DataFrame([evaluate_system(data, scored) for scored in systems])
     found = found[["method", "spearman", "low", "high", "spearman_each", "words"]]
     found.insert(0, "vectors", space)
     found.insert(0, "data", Path(path).name + (f", gold of {Path(gold).name}" if gold else ""))

@@ -20,9 +20,9 @@ import pandas as pd
 
 from lexshift import SSCD, Siblings, embed_usages
 from lexshift.benchmark.dataset import PERIODS, Dataset
-from lexshift.benchmark.evaluation import judge, pairs_of
-from lexshift.benchmark.loading import load, with_gold
-from lexshift.benchmark.methods import Scored, original, sscd
+from lexshift.benchmark.evaluation import evaluate_system, select_pairs
+from lexshift.benchmark.loading import load_dataset
+from lexshift.benchmark.systems import SystemScores, score_distance, score_sscd
 from lexshift.scoring.space import KINDS, fit_space
 from lexshift.utils.arrays import Matrix, Pairs
 
@@ -49,7 +49,7 @@ def layered(rows: Matrix, spec: str, depth: int) -> Matrix:
     return parts.reshape(len(rows), -1) if kind == "concat" else parts.mean(axis=1)
 
 
-def choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str, str, str, Scored]]:
+def choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str, str, str, SystemScores]]:
     """What is varied, its value, the rest of the setting, and the scores."""
 
     def space(spec: str = "mean:4", kind: str = "standardised") -> Pairs:
@@ -57,17 +57,21 @@ def choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str, str,
         return fit_space(chosen, kind).of(chosen)
 
     default = partial(SSCD, "nearest", rate=0.3, keep=0.25)
-    rows = [("layers", spec, "default", sscd(space(spec), default())) for spec in LAYERS]
+    rows = [("layers", spec, "default", score_sscd(space(spec), default())) for spec in LAYERS]
     if layers_only:
         return rows
     standard = space()
-    rows += [("space", kind, "default", sscd(space(kind=kind), default())) for kind in KINDS]
-    rows += [("space", kind, "APD alone", original(space(kind=kind), "apd")) for kind in KINDS]
-    rows += [("distance alone", metric, "standardised", original(standard, metric)) for metric in PLAIN]
-    rows += [("metric of SSCD", metric, "keep 0", sscd(standard, SSCD(metric, rate=0.3))) for metric in SWAPPED]
-    rows += [("keep", f"{keep:g}", "default", sscd(standard, default(keep=keep))) for keep in (0, 0.1, 0.25, 0.5, 1)]
-    rows += [("rate", f"{rate:g}", "default", sscd(standard, default(rate=rate))) for rate in (0.1, 0.3, 0.5, 0.7)]
-    rows.append(("strategy", "distance", "default", sscd(standard, default(strategy="distance"))))
+    rows += [("space", kind, "default", score_sscd(space(kind=kind), default())) for kind in KINDS]
+    rows += [("space", kind, "APD alone", score_distance(space(kind=kind), "apd")) for kind in KINDS]
+    rows += [("distance alone", metric, "standardised", score_distance(standard, metric)) for metric in PLAIN]
+    rows += [("metric of SSCD", metric, "keep 0", score_sscd(standard, SSCD(metric, rate=0.3))) for metric in SWAPPED]
+    rows += [
+        ("keep", f"{keep:g}", "default", score_sscd(standard, default(keep=keep))) for keep in (0, 0.1, 0.25, 0.5, 1)
+    ]
+    rows += [
+        ("rate", f"{rate:g}", "default", score_sscd(standard, default(rate=rate))) for rate in (0.1, 0.3, 0.5, 0.7)
+    ]
+    rows.append(("strategy", "distance", "default", score_sscd(standard, default(strategy="distance"))))
     return rows
 
 
@@ -84,18 +88,16 @@ def main() -> None:
     found = []
     for folder in options.folders:
         path, _, gold = folder.partition("=")
-        data = load(path)
+        data = load_dataset(path, gold=gold or None)
         siblings = siblings_of(data, options.model, options.layers, options.store)
-        if gold:
-            data = with_gold(data, gold)
         rng = np.random.default_rng(0)
         pairs = {
             word: (sampled(old, options.most, rng), sampled(new, options.most, rng))
-            for word, (old, new) in pairs_of(data, siblings).items()
+            for word, (old, new) in select_pairs(data, siblings).items()
         }
         named = data.name + (f", gold of {Path(gold).name}" if gold else "")
         for varied, value, rest, scored in choices(pairs, options.layers, options.layers_only):
-            rho = judge(data, scored).averaged
+            evaluated = evaluate_system(data, scored)
             found.append(
                 {
                     "data": named,
@@ -103,10 +105,10 @@ def main() -> None:
                     "varied": varied,
                     "value": value,
                     "rest": rest,
-                    "spearman": round(rho.rho, 3),
-                    "low": round(rho.low, 3),
-                    "high": round(rho.high, 3),
-                    "words": rho.words,
+                    "spearman": round(evaluated.spearman, 3),
+                    "low": round(evaluated.low, 3),
+                    "high": round(evaluated.high, 3),
+                    "words": evaluated.words,
                 }
             )
             print("  ".join(f"{v!s:<14}" for v in found[-1].values()), flush=True)

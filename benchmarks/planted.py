@@ -21,7 +21,7 @@ from scipy.stats import binomtest
 
 from lexshift import SSCD, UserError, benjamini_hochberg, compare, decide, permutation_test
 from lexshift.benchmark.measures import spearman
-from lexshift.benchmark.methods import original, sscd
+from lexshift.benchmark.systems import score_distance, score_sscd
 from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.space import fit_space
 from lexshift.simulation.corpora import simulate
@@ -36,9 +36,11 @@ def recovered(pairs: Pairs, gold: dict[str, float]) -> pd.DataFrame:
     rows = []
     for kind in (SPACE, "raw"):
         within = fit_space(pairs, kind).of(pairs)
-        scored = {f"compare's default ({METRIC})": sscd(within, SSCD(METRIC, rate=RATE, keep=default_keep(METRIC)))}
-        scored |= {f"SSCD {name}, keep 0": sscd(within, SSCD(name, rate=RATE)) for name in DISTANCES}
-        scored |= {f"{name} alone": original(within, name) for name in DISTANCES}
+        scored = {
+            f"compare's default ({METRIC})": score_sscd(within, SSCD(METRIC, rate=RATE, keep=default_keep(METRIC)))
+        }
+        scored |= {f"SSCD {name}, keep 0": score_sscd(within, SSCD(name, rate=RATE)) for name in DISTANCES}
+        scored |= {f"{name} alone": score_distance(within, name) for name in DISTANCES}
         for name, scores in scored.items():
             rho = spearman(scores.mean, [gold[word] for word in pairs])
             rows.append((kind, name, rho.rho, rho.low, rho.high))

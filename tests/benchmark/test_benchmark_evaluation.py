@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 import pytest
 from scipy import stats
 
 from lexshift import SSCD, embed_usages
-from lexshift.benchmark import methods
 from lexshift.benchmark.dataset import PERIODS, SCHEMA, Dataset, Text
-from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, table
-from lexshift.benchmark.measures import Decision, average_precision, spearman
-from lexshift.benchmark.methods import Grid, Scored
+from lexshift.benchmark.evaluation import evaluate_system, grid_table, select_pairs
+from lexshift.benchmark.measures import average_precision, spearman
+from lexshift.benchmark.systems import Grid, SystemScores, compared_systems, score_distance, score_liu, score_sscd
 from lexshift.utils.arrays import Matrix
 
 WORDS = ("a", "b", "c", "d", "e", "f")
@@ -54,9 +54,9 @@ def dataset(
 
 def scored_of(
     words: Sequence[str], repetitions: int = 3, seed: int = 0, changed: Sequence[bool] | None = None
-) -> Scored:
+) -> SystemScores:
     scores = np.random.default_rng(seed).uniform(0, 1, (len(words), repetitions))
-    return Scored("made", tuple(words), scores, None if changed is None else np.array(changed, bool))
+    return SystemScores("made", tuple(words), scores, None if changed is None else np.array(changed, bool))
 
 
 def rho(scores: npt.ArrayLike, gold: Sequence[float]) -> float:
@@ -68,96 +68,96 @@ def rho(scores: npt.ArrayLike, gold: Sequence[float]) -> float:
 
 def test_scores_are_correlated_with_gold_averaged_and_each_repetition_alone() -> None:
     scored = scored_of(list(GRADED))
-    found = judge(dataset(GRADED), scored)
+    found = evaluate_system(dataset(GRADED), scored)
     gold = list(GRADED.values())
     each = [rho(column, gold) for column in scored.scores.T]
     assert found.method == "made"
-    assert found.averaged == spearman(scored.scores.mean(axis=1), gold)
-    assert found.averaged.rho == pytest.approx(rho(scored.scores.mean(axis=1), gold))
-    assert found.each_mean == pytest.approx(np.mean(each))
-    assert found.each_sd == pytest.approx(np.std(each))
-    assert (found.averaged.words, found.dropped) == (5, 0)
+    averaged = spearman(scored.scores.mean(axis=1), gold)
+    assert (found.spearman, found.low, found.high) == (averaged.rho, averaged.low, averaged.high)
+    assert found.spearman == pytest.approx(rho(scored.scores.mean(axis=1), gold))
+    assert found.spearman_each == pytest.approx(np.mean(each))
+    assert found.spearman_each_sd == pytest.approx(np.std(each))
+    assert (found.words, found.dropped) == (5, 0)
 
 
 def test_the_sign_of_a_correlation_is_kept() -> None:
     scores = np.array([[-value] for value in GRADED.values()])
-    found = judge(dataset(GRADED), Scored("upside down", tuple(GRADED), scores))
-    assert (found.averaged.rho, found.each_mean, found.each_sd) == (-1, -1, 0)
+    found = evaluate_system(dataset(GRADED), SystemScores("upside down", tuple(GRADED), scores))
+    assert (found.spearman, found.spearman_each, found.spearman_each_sd) == (-1, -1, 0)
 
 
 def test_words_are_matched_by_name_and_not_by_place() -> None:
     words = ("e", "c", "a", "b", "d")
     scores = np.array([[GRADED[word]] for word in words])
     changed = np.array([BINARY[word] for word in words])
-    found = judge(dataset(GRADED, BINARY), Scored("right", words, scores, changed))
-    assert (found.averaged.rho, found.each_mean, found.precision) == (1, 1, 1)
-    assert found.decision == Decision(accuracy=1.0, f1=1.0, words=5)
+    found = evaluate_system(dataset(GRADED, BINARY), SystemScores("right", words, scores, changed))
+    assert (found.spearman, found.spearman_each, found.average_precision) == (1, 1, 1)
+    assert (found.accuracy, found.f1) == (1, 1)
 
 
 def test_words_without_gold_are_ignored() -> None:
     scored = scored_of(["a", "b", "f", "c", "d", "x", "e"], changed=[False, True, True, False, False, True, False])
     at = [0, 1, 3, 4, 6]
     assert scored.changed is not None
-    without = Scored("made", tuple(GRADED), scored.scores[at], scored.changed[at])
+    without = SystemScores("made", tuple(GRADED), scored.scores[at], scored.changed[at])
     data = dataset(GRADED, BINARY)
-    assert judge(data, scored) == judge(data, without)
-    assert judge(data, scored).averaged.words == 5
+    assert evaluate_system(data, scored) == evaluate_system(data, without)
+    assert evaluate_system(data, scored).words == 5
 
 
 def test_words_that_the_method_says_nothing_of_are_counted_and_left_out_of_the_correlation() -> None:
     scored = scored_of(["a", "b", "c"])
-    found = judge(dataset(GRADED, BINARY), scored)
-    assert (found.dropped, found.averaged.words) == (2, 3)
-    assert found.averaged.rho == pytest.approx(rho(scored.mean, [0.1, 0.9, 0.3]))
-    assert found.precision == average_precision(scored.mean, [False, True, False])
+    found = evaluate_system(dataset(GRADED, BINARY), scored)
+    assert (found.dropped, found.words) == (2, 3)
+    assert found.spearman == pytest.approx(rho(scored.mean, [0.1, 0.9, 0.3]))
+    assert found.average_precision == average_precision(scored.mean, [False, True, False])
 
 
 def test_a_word_that_was_dropped_counts_as_stable() -> None:
-    found = judge(dataset(GRADED, BINARY), scored_of(["a", "b"], changed=[True, True]))
+    found = evaluate_system(dataset(GRADED, BINARY), scored_of(["a", "b"], changed=[True, True]))
     # Said to have changed: a, b. It was b and d.
-    assert found.decision is not None
-    assert found.decision.words == 5
-    assert found.decision.accuracy == pytest.approx(3 / 5)  # b, c, e
-    assert found.decision.f1 == pytest.approx(2 * 1 / (2 + 2))
+    assert found.accuracy == pytest.approx(3 / 5)  # b, c, e
+    assert found.f1 == pytest.approx(2 * 1 / (2 + 2))
 
 
 def test_a_method_that_drops_every_word_calls_all_stable_and_has_no_correlation() -> None:
-    nothing = Scored("none", (), np.zeros((0, 1)), np.zeros(0, bool))
-    found = judge(dataset(GRADED, BINARY), nothing)
-    assert found.decision is not None
-    assert (found.decision.accuracy, found.decision.f1, found.decision.words) == (3 / 5, 0, 5)
-    undefined = (found.averaged.rho, found.averaged.low, found.averaged.high, found.each_mean, found.each_sd)
-    assert all(map(math.isnan, (*undefined, found.precision)))
-    assert (found.dropped, found.averaged.words) == (5, 0)
+    nothing = SystemScores("none", (), np.zeros((0, 1)), np.zeros(0, bool))
+    found = evaluate_system(dataset(GRADED, BINARY), nothing)
+    assert (found.accuracy, found.f1) == (3 / 5, 0)
+    undefined = (found.spearman, found.low, found.high, found.spearman_each, found.spearman_each_sd)
+    assert all(map(math.isnan, (*undefined, found.average_precision)))
+    assert (found.dropped, found.words) == (5, 0)
 
 
 def test_a_method_that_does_not_decide_has_no_decision_but_a_precision() -> None:
     scored = scored_of(list(BINARY))
-    found = judge(dataset(GRADED, BINARY), scored)
-    assert found.decision is None
-    assert found.precision == average_precision(scored.mean, list(BINARY.values()))
+    found = evaluate_system(dataset(GRADED, BINARY), scored)
+    assert math.isnan(found.accuracy)
+    assert math.isnan(found.f1)
+    assert found.average_precision == average_precision(scored.mean, list(BINARY.values()))
 
 
 def test_without_binary_gold_there_is_neither_decision_nor_precision() -> None:
-    found = judge(dataset(GRADED), scored_of(list(GRADED), changed=[True] * 5))
-    assert found.decision is None
-    assert math.isnan(found.precision)
+    found = evaluate_system(dataset(GRADED), scored_of(list(GRADED), changed=[True] * 5))
+    assert math.isnan(found.accuracy)
+    assert math.isnan(found.f1)
+    assert math.isnan(found.average_precision)
 
 
 def test_with_binary_gold_only_the_words_that_were_dropped_are_those_of_it() -> None:
-    found = judge(dataset(binary=BINARY), scored_of(["a", "b", "d", "f"], changed=[False, True, True, True]))
+    found = evaluate_system(dataset(binary=BINARY), scored_of(["a", "b", "d", "f"], changed=[False, True, True, True]))
     assert found.dropped == 2
-    assert math.isnan(found.averaged.rho)
-    assert found.averaged.words == 0
-    assert found.decision is not None
-    assert (found.decision.accuracy, found.decision.f1) == (1, 1)
+    assert math.isnan(found.spearman)
+    assert found.words == 0
+    assert (found.accuracy, found.f1) == (1, 1)
 
 
 def test_graded_and_binary_gold_may_be_of_different_words() -> None:
-    found = judge(dataset({"a": 1, "b": 2, "c": 3}, {"d": True, "e": False}), scored_of(WORDS, changed=[True] * 6))
-    assert found.averaged.words == 3
-    assert found.decision is not None
-    assert (found.decision.words, found.decision.accuracy) == (2, 0.5)
+    found = evaluate_system(
+        dataset({"a": 1, "b": 2, "c": 3}, {"d": True, "e": False}), scored_of(WORDS, changed=[True] * 6)
+    )
+    assert found.words == 3
+    assert found.accuracy == 0.5
 
 
 # --------------------------------------------------------------------------------------------------------------- tables
@@ -166,10 +166,10 @@ def test_graded_and_binary_gold_may_be_of_different_words() -> None:
 def test_a_table_has_a_row_of_each_evaluation() -> None:
     data = dataset(GRADED, BINARY)
     evaluations = [
-        judge(data, scored_of(list(GRADED), seed=1)),
-        judge(data, scored_of(["a", "b", "c", "d"], seed=2, changed=[False, True, True, False])),
+        evaluate_system(data, scored_of(list(GRADED), seed=1)),
+        evaluate_system(data, scored_of(["a", "b", "c", "d"], seed=2, changed=[False, True, True, False])),
     ]
-    frame = table(evaluations)
+    frame = pd.DataFrame(evaluations)
     assert list(frame.columns) == [
         "method", "spearman", "low", "high", "spearman_each", "spearman_each_sd", "accuracy", "f1",
         "average_precision", "words", "dropped",
@@ -177,20 +177,19 @@ def test_a_table_has_a_row_of_each_evaluation() -> None:
     for row, found in zip(frame.to_dict("records"), evaluations, strict=True):
         assert row["method"] == found.method
         assert (row["spearman"], row["low"], row["high"]) == (
-            found.averaged.rho,
-            found.averaged.low,
-            found.averaged.high,
+            found.spearman,
+            found.low,
+            found.high,
         )
-        assert (row["spearman_each"], row["spearman_each_sd"]) == (found.each_mean, found.each_sd)
+        assert (row["spearman_each"], row["spearman_each_sd"]) == (found.spearman_each, found.spearman_each_sd)
         assert (row["average_precision"], row["words"], row["dropped"]) == (
-            found.precision,
-            found.averaged.words,
+            found.average_precision,
+            found.words,
             found.dropped,
         )
     assert frame[["accuracy", "f1"]].iloc[0].isna().all()
-    assert evaluations[1].decision is not None
-    assert frame["accuracy"][1] == evaluations[1].decision.accuracy
-    assert frame["f1"][1] == evaluations[1].decision.f1
+    assert frame["accuracy"][1] == evaluations[1].accuracy
+    assert frame["f1"][1] == evaluations[1].f1
 
 
 def grid_of(words: tuple[str, ...], seed: int = 0) -> Grid:
@@ -257,14 +256,14 @@ def test_words_with_too_few_usages_are_dropped(tmp_path: Path) -> None:
     words = ("gas", "never", "plane", "tree", "cell", "stab")  # one has no usages at all
     data = dataset(words=words, usages=usages)
     siblings = embed_usages(data.usages, Toy(), tmp_path / "store", PERIODS)
-    pairs = pairs_of(data, siblings)
+    pairs = select_pairs(data, siblings)
     assert list(pairs) == ["gas", "plane"]
     for word, sides in pairs.items():
         for period, rows in enumerate(sides):
             wanted = [Toy().vector(f"{n} {word} of {period}") for n in range(counts[word][period])]
             np.testing.assert_array_equal(rows, np.array(wanted))
-    assert list(pairs_of(data, siblings, least=1)) == ["gas", "plane", "tree", "cell"]
-    assert list(pairs_of(data, siblings, least=3)) == []
+    assert list(select_pairs(data, siblings, min_usages=1)) == ["gas", "plane", "tree", "cell"]
+    assert list(select_pairs(data, siblings, min_usages=3)) == []
 
 
 def test_the_systems_are_sscd_its_distance_and_those_of_the_paper() -> None:
@@ -274,14 +273,14 @@ def test_the_systems_are_sscd_its_distance_and_those_of_the_paper() -> None:
         for word, shift in {"a": 0.0, "b": 3.0}.items()
     }
     settings = SSCD("euclidean", repeats=4, seed=7)
-    found = systems(pairs, settings, alpha=0.01)
+    found = compared_systems(pairs, settings, alpha=0.01)
     wanted = [
-        methods.sscd(pairs, settings, 0.01),
-        methods.original(pairs, "euclidean"),
-        methods.original(pairs, "cosine", "Cosine of means"),
-        methods.original(pairs, "apd", "APD"),
-        methods.original(pairs, "dscd-cosine", "DSCD, cosine"),
-        methods.liu(pairs, 0.01, 7),
+        score_sscd(pairs, settings, 0.01),
+        score_distance(pairs, "euclidean"),
+        score_distance(pairs, "cosine", "Cosine of means"),
+        score_distance(pairs, "apd", "APD"),
+        score_distance(pairs, "dscd-cosine", "DSCD, cosine"),
+        score_liu(pairs, 0.01, 7),
     ]
     for ours, theirs in zip(found, wanted, strict=True):
         assert (ours.method, ours.words) == (theirs.method, theirs.words)

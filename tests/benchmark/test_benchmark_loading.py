@@ -10,21 +10,23 @@ from pathlib import Path
 import pytest
 
 from lexshift.benchmark.dataset import PERIODS, Dataset, Text
-from lexshift.benchmark.loading import load
+from lexshift.benchmark.loading import load_dataset, replace_gold
 from lexshift.cli import terminal
 from lexshift.cli.data import command
 from lexshift.errors import UserError
 
+GRADED, BINARY = "plane_nn\t0.882\ntree_nn\t0\n", "plane_nn\t1\ntree_nn\t0\n"
 
-def semeval(folder: Path, truth: bool = True) -> Path:
+
+def semeval(folder: Path, graded: str = GRADED, binary: str = BINARY) -> Path:
     for name, text in (("corpus1", "a plane_nn\nthe plane_nn by a tree_nn\n"), ("corpus2", "my tree_nn\n")):
         (folder / name / "lemma").mkdir(parents=True)
         (folder / name / "lemma" / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     (folder / "targets.txt").write_text("plane_nn\ntree_nn\n")
-    if truth:
-        (folder / "truth").mkdir()
-        (folder / "truth/graded.txt").write_text("plane_nn\t0.882\ntree_nn\t0\n")
-        (folder / "truth/binary.txt").write_text("plane_nn\t1\ntree_nn\t0\n")
+    for name, lines in (("graded.txt", graded), ("binary.txt", binary)):
+        if lines:
+            (folder / "truth").mkdir(exist_ok=True)
+            (folder / "truth" / name).write_text(lines)
     return folder
 
 
@@ -64,26 +66,26 @@ def test_what_a_path_is_is_found_out_by_looking(tmp_path: Path) -> None:
     }
     for path, (kind, usages) in made.items():
         for way in (path, str(path)):
-            data = load(way)
+            data = load_dataset(way)
             assert (data.kind, data.name, data.usages.num_rows) == (kind, path.name, usages)
 
 
 def test_parts_of_speech_are_stripped_unless_they_are_to_be_kept(tmp_path: Path) -> None:
     folder = semeval(tmp_path / "a")
-    assert load(folder).usages["sentence"][0].as_py() == "a plane"
-    assert load(folder, suffix="strip").usages.equals(load(folder).usages)
-    assert load(folder, suffix="keep").usages["sentence"][0].as_py() == "a plane_nn"
-    assert load(folder, suffix="keep").words == load(folder).words == ("plane_nn", "tree_nn")
+    assert load_dataset(folder).usages["sentence"][0].as_py() == "a plane"
+    assert load_dataset(folder, suffix="strip").usages.equals(load_dataset(folder).usages)
+    assert load_dataset(folder, suffix="keep").usages["sentence"][0].as_py() == "a plane_nn"
+    assert load_dataset(folder, suffix="keep").words == load_dataset(folder).words == ("plane_nn", "tree_nn")
 
 
 def test_another_way_with_parts_of_speech_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"suffix must be one of keep, strip; got 'stripp'\. did you mean 'strip'\?"):
-        load(semeval(tmp_path / "a"), suffix="stripp")
+        load_dataset(semeval(tmp_path / "a"), suffix="stripp")
 
 
 def test_a_path_that_does_not_exist_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
-        load(tmp_path / "none")
+        load_dataset(tmp_path / "none")
     assert str(error.value).startswith(f"no such file or folder: {str(tmp_path / 'none')!r} (looked from ")
 
 
@@ -96,7 +98,7 @@ def test_what_is_no_data_set_is_told_with_those_that_are(tmp_path: Path, name: s
     else:
         (tmp_path / name).write_text("word,period,sentence,start,end\n")
     with pytest.raises(UserError) as error:
-        load(tmp_path / name)
+        load_dataset(tmp_path / name)
     told = str(error.value)
     assert told.startswith(f"{str(tmp_path / name)!r} is no data set that is known: ")
     assert "\n" not in told
@@ -109,7 +111,7 @@ def test_what_is_no_data_set_is_told_with_those_that_are(tmp_path: Path, name: s
 @cache
 def real(folder: Path) -> Dataset:
     """A data set, read once for all tests."""
-    return load(folder)
+    return load_dataset(folder)
 
 
 def spelt(data: Dataset) -> list[tuple[str, str]]:
@@ -285,7 +287,7 @@ def test_the_command_lists_words_with_their_usages_and_gold(tmp_path: Path, caps
 
 @pytest.mark.usefixtures("wide")
 def test_the_command_says_that_there_is_no_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, semeval(tmp_path / "made", truth=False))[-1] == "no gold"
+    assert said(capsys, semeval(tmp_path / "made", "", ""))[-1] == "no gold"
 
 
 @pytest.mark.usefixtures("wide")
@@ -322,3 +324,82 @@ def test_the_command_says_what_the_real_data_is(data: Path, capsys: pytest.Captu
     assert lines[4] == "gold for 46 words: graded change of its clusters (DWUG)"
     assert lines[5].startswith("changed or not for 46 words: ")
     assert sum(int(line.split()[4].replace(",", "")) for line in lines[2:4]) == 9_107
+
+
+# ------------------------------------------------------------------------------------------- gold from elsewhere
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Dataset:
+    """Usages of two words with some gold."""
+    rows = ["word,period,sentence,start,end,graded,binary", "plane_nn,1900,A plane,2,7,0.1,1"]
+    rows += ["plane_nn,2000,plane,0,5,0.1,1", "stone,1900,stone,0,5,0.9,0", "stone,2000,stone,0,5,0.9,0"]
+    (tmp_path / "mine.csv").write_text("\n".join(rows))
+    return load_dataset(tmp_path / "mine.csv")
+
+
+def test_gold_of_another_release_takes_the_place_of_the_own(mine: Dataset, tmp_path: Path) -> None:
+    other = semeval(tmp_path / "other", "plane_nn\t0.882\ntree_nn\t0\n", "plane_nn\t0\ntree_nn\t1\n")
+    found = replace_gold(mine, other)
+    assert found.graded == {"plane_nn": 0.882}
+    assert found.binary == {"plane_nn": False}
+    assert found.gold == "graded change (SemEval-2020 Task 1, subtask 2) of other"
+    assert (found.name, found.words, found.texts, found.kind) == (mine.name, mine.words, mine.texts, mine.kind)
+    assert found.usages is mine.usages
+    assert mine.graded == {"plane_nn": 0.1, "stone": 0.9}
+    assert mine.binary == {"plane_nn": True, "stone": False}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_gold_of_a_file_is_a_number_after_a_tab(mine: Dataset, tmp_path: Path, end: str, as_text: bool) -> None:
+    path = tmp_path / "gold.tsv"
+    lines = ["stone\t-1.5", "", "plane_nn\t 2e-1 ", "other\t7", "stone\t-1.5"]
+    path.write_bytes(end.join(lines).encode())
+    found = replace_gold(mine, str(path) if as_text else path)
+    assert found.graded == {"stone": -1.5, "plane_nn": 0.2}
+    assert found.binary == {}
+    assert found.gold == "gold.tsv"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("stone\t1\nplane_nn 2\n", r"gold\.tsv', line 2: no tab between the word and its value$"),
+        ("stone\t1\n\nplane_nn\tmuch\n", r"gold\.tsv', line 3: value is 'much', not a number$"),
+        ("stone\tnan\n", r"gold\.tsv', line 1: value is 'nan', not a number$"),
+        ("stone\tinf\n", r"gold\.tsv', line 1: value is 'inf', not a number$"),
+        ("stone\t\n", r"gold\.tsv', line 1: value is '', not a number$"),
+        ("stone\t1\t2\n", r"gold\.tsv', line 1: value is '1\\t2', not a number$"),
+        ("stone\t1\nstone\t2\n", r"gold\.tsv', line 2: 'stone' has two values, 1\.0 and 2\.0$"),
+        ("rock\t1\n", r"gold\.tsv' has gold for none of the words of mine\.csv$"),
+        ("", r"gold\.tsv' has gold for none of the words of mine\.csv$"),
+    ],
+)
+def test_gold_that_cannot_be_read_is_told_by_file_and_line(mine: Dataset, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "gold.tsv").write_text(text)
+    with pytest.raises(UserError, match=said):
+        replace_gold(mine, tmp_path / "gold.tsv")
+
+
+def test_gold_of_a_release_of_other_words_is_refused(mine: Dataset, tmp_path: Path) -> None:
+    other = semeval(tmp_path / "other", "tree_nn\t0.5\n", "")
+    with pytest.raises(UserError, match=r"other' has gold for none of the words of mine\.csv$"):
+        replace_gold(mine, other)
+
+
+def test_gold_of_a_folder_that_is_no_data_set_is_refused(mine: Dataset, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="is no data set that is known"):
+        replace_gold(mine, tmp_path / "empty")
+
+
+def test_gold_of_a_file_that_is_not_there_is_told(mine: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"none\.tsv' is missing$"):
+        replace_gold(mine, tmp_path / "none.tsv")
+
+
+def test_gold_may_say_only_whether_words_changed(mine: Dataset, tmp_path: Path) -> None:
+    found = replace_gold(mine, semeval(tmp_path / "other", "", "plane_nn\t1\ntree_nn\t0\n"))
+    assert found.graded == {}
+    assert found.binary == {"plane_nn": True}

@@ -12,10 +12,9 @@ import pytest
 from lexshift import SSCD, embed_usages, sweep
 from lexshift.benchmark import published
 from lexshift.benchmark.dataset import PERIODS
-from lexshift.benchmark.evaluation import judge, pairs_of
-from lexshift.benchmark.loading import load
-from lexshift.benchmark.methods import original, sscd
-from lexshift.benchmark.running import evaluate
+from lexshift.benchmark.evaluation import evaluate, evaluate_system, select_pairs
+from lexshift.benchmark.loading import load_dataset
+from lexshift.benchmark.systems import score_distance, score_sscd
 from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, get
 from lexshift.scoring.distance.metric import evaluate as evaluate_metric
 from lexshift.scoring.gaussian import fit
@@ -40,7 +39,9 @@ DEFAULT = SSCD("nearest", rate=0.3, keep=0.25)
 
 def test_the_published_figures_come_out_again(data: Path, tmp_path: Path) -> None:
     written = pd.read_csv(RESULTS / "liverpoolfc-minilm" / "evaluation.csv").set_index("method")
-    found = evaluate(data / "benchmark" / "liverpoolfc", DEFAULT, out=tmp_path / "out").table.set_index("method")
+    found = evaluate(load_dataset(data / "benchmark" / "liverpoolfc"), DEFAULT, out=tmp_path / "out").table.set_index(
+        "method"
+    )
     assert list(found.index) == list(written.index)
     for column in ("spearman", "spearman_each", "average_precision"):
         np.testing.assert_allclose(found[column], written[column], atol=TOLERANCE, rtol=0, err_msg=column)
@@ -49,13 +50,17 @@ def test_the_published_figures_come_out_again(data: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path, name: str) -> None:
-    dataset = load(data / "benchmark" / name)
+    dataset = load_dataset(data / "benchmark" / name)
     ordered = dataset.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
-    pairs = pairs_of(dataset, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
+    pairs = select_pairs(dataset, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
     pairs = fit_space(pairs, _running.SPACE).of(pairs)
-    scored = [sscd(pairs, DEFAULT), original(pairs, "apd", "APD"), original(pairs, "cosine", "Cosine of means")]
-    found = [judge(dataset, one).averaged.rho for one in scored]
+    scored = [
+        score_sscd(pairs, DEFAULT),
+        score_distance(pairs, "apd", "APD"),
+        score_distance(pairs, "cosine", "Cosine of means"),
+    ]
+    found = [evaluate_system(dataset, one).spearman for one in scored]
     assert found == pytest.approx(SAMPLED[name], abs=TOLERANCE)
 
 
@@ -68,10 +73,10 @@ def test_the_default_of_compare_is_what_was_evaluated() -> None:
 @pytest.fixture(scope="module")
 def vectors(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pairs:
     """Real vectors of some words."""
-    dwug = load(data / "benchmark" / "dwug_en")
+    dwug = load_dataset(data / "benchmark" / "dwug_en")
     usages = dwug.usages.to_pandas()
     some = usages[usages["word"].isin(usages["word"].unique()[:WORDS])]
-    return pairs_of(dwug, embed_usages(some, out=tmp_path_factory.mktemp("dwug") / "store", labels=PERIODS))
+    return select_pairs(dwug, embed_usages(some, out=tmp_path_factory.mktemp("dwug") / "store", labels=PERIODS))
 
 
 def in_the_published_order(n: int, count: int, draw: random.Random) -> Indices:

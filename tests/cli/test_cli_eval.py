@@ -18,10 +18,16 @@ from shell import Stopped, Terminal, Toy, only_sentence, rows
 
 from lexshift import SSCD, Siblings, UserError
 from lexshift.benchmark.dataset import PERIODS
-from lexshift.benchmark.evaluation import grid_table, judge, pairs_of, systems, table
-from lexshift.benchmark.loading import load
-from lexshift.benchmark.methods import grid
-from lexshift.benchmark.running import Evaluated, default_folder, evaluate
+from lexshift.benchmark.evaluation import (
+    Evaluation,
+    default_folder,
+    evaluate,
+    evaluate_system,
+    grid_table,
+    select_pairs,
+)
+from lexshift.benchmark.loading import load_dataset
+from lexshift.benchmark.systems import compared_systems, sweep_grid
 from lexshift.cli.scores import _show_methods
 from lexshift.scoring.distance import PAPER
 from lexshift.scoring.space import fit_space
@@ -82,10 +88,10 @@ class Shell(Terminal):
 
 def direct(folder: Path, settings: SSCD, space: str = "standardised", alpha: float = 0.05) -> pd.DataFrame:
     """The evaluations of the vectors in a store."""
-    data = load(folder / "usages.csv")
-    pairs = pairs_of(data, Siblings(folder / "out" / "store"))
+    data = load_dataset(folder / "usages.csv")
+    pairs = select_pairs(data, Siblings(folder / "out" / "store"))
     moved = fit_space(pairs, space).of(pairs)
-    return table([judge(data, scored) for scored in systems(moved, settings, alpha)])
+    return pd.DataFrame([evaluate_system(data, scored) for scored in compared_systems(moved, settings, alpha)])
 
 
 @pytest.fixture
@@ -96,11 +102,11 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 # ------------------------------------------------------------------------------------------------------ from Python
 
 
-def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluated:
+def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluation:
     path = folder / "usages.csv"
     if not path.exists():
         usages().to_csv(path, index=False)
-    return evaluate(path, DEFAULT, model=toy or Toy(centre=0.5), out=folder / "out", **options)
+    return evaluate(load_dataset(path), DEFAULT, model=toy or Toy(centre=0.5), out=folder / "out", **options)
 
 
 def test_an_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path: Path) -> None:
@@ -122,12 +128,12 @@ def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
     found = evaluated(tmp_path, space="centred", alpha=0.1, normalised=True)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "evaluation.csv"), found.table)
     told = json.loads((tmp_path / "out" / "evaluation.json").read_text("utf-8"))
-    assert told["data"] | {"suffix": ""} == {
+    assert told["data"] == {
         "name": "usages.csv",
         "kind": "table of usages",
         "words": 6,
         "gold": "graded",
-        "suffix": "",
+        "suffix": "strip",
     }
     assert told["embedding"] == found.siblings.settings
     assert told["store"] == found.siblings.fingerprint
@@ -149,10 +155,10 @@ def test_a_grid_is_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -
     assert found.grid is not None
     assert len(found.grid) == len(PAPER) * 4 * len(RATES)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "grid.csv"), found.grid)
-    raw = pairs_of(found.data, found.siblings)
+    raw = select_pairs(found.data, found.siblings)
     pairs = fit_space(raw, "standardised").of(raw)
-    sizes = (found.data.texts[0].sentences, found.data.texts[1].sentences)
-    pd.testing.assert_frame_equal(found.grid, grid_table(found.data, grid(pairs, sizes, repeats=3)))
+    sizes = found.data.sizes
+    pd.testing.assert_frame_equal(found.grid, grid_table(found.data, sweep_grid(pairs, sizes, repeats=3)))
 
 
 def test_the_scores_of_words_do_not_depend_on_the_names_of_the_periods(tmp_path: Path) -> None:
@@ -180,7 +186,7 @@ def test_an_evaluation_may_have_binary_gold_only(tmp_path: Path) -> None:
 )
 def test_a_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name: str, model: Any, folder: str) -> None:
     usages().to_csv(tmp_path / name, index=False)
-    assert default_folder(load(tmp_path / name), model) == folder
+    assert default_folder(load_dataset(tmp_path / name), model) == folder
 
 
 @pytest.mark.parametrize(
@@ -188,7 +194,6 @@ def test_a_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name
     [
         ({"space": "centre"}, "space must be one of"),
         ({"alpha": 0.0}, "alpha must be a number between 0 and 1; got 0.0"),
-        ({"suffix": "no"}, "suffix must be one of"),
         ({"precision": "double"}, "precision must be one of"),
     ],
 )
@@ -332,7 +337,7 @@ def test_vectors_are_scored_in_the_space_that_is_asked_for(shell: Shell, space: 
 
 def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Shell) -> None:
     shell.eval("--normalised")
-    data = load("usages.csv")
+    data = load_dataset("usages.csv")
     sizes = (data.texts[0].sentences, data.texts[1].sentences)
     assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, keep 0.25"
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, replace(DEFAULT, corpus_sizes=sizes)))
@@ -429,7 +434,7 @@ def test_a_data_set_without_gold_is_refused(shell: Shell) -> None:
 def test_a_data_set_whose_words_are_all_too_rare_is_refused(shell: Shell) -> None:
     frame = usages()
     frame.groupby(["word", "period"]).head(1).to_csv("rare.csv", index=False)
-    assert shell.refused("rare.csv") == "no word of 'rare.csv' has two usages in each period"
+    assert shell.refused("rare.csv") == "no word of 'rare.csv' has 2 usages in each period"
 
 
 def test_other_usages_in_the_same_folder_are_refused(shell: Shell) -> None:
@@ -458,7 +463,7 @@ def test_data_says_what_a_data_set_is(shell: Shell) -> None:
     assert out.splitlines()[0] == "usages.csv: table of usages, 6 words"
     header = re.split(r"\s{2,}", out.splitlines()[1].strip())
     assert header == ["period", "sentences", "tokens", "types", "usages", "usages of a word"]
-    data, counts = load("usages.csv"), usages().groupby("period").size()
+    data, counts = load_dataset("usages.csv"), usages().groupby("period").size()
     for label, text, least in zip(("1900s", "2000s"), data.texts, (8, 1), strict=True):
         line = next(line for line in out.splitlines() if line.startswith(label))
         assert re.split(r"\s{2,}", line.strip()) == [

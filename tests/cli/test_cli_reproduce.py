@@ -15,7 +15,8 @@ import pytest
 from shell import Terminal, Toy, last_sentence
 
 from lexshift import UserError, __version__
-from lexshift.benchmark.reproducing import Reproduced, reproduce
+from lexshift.benchmark.loading import load_dataset
+from lexshift.benchmark.paper import Reproduction, reproduce
 from lexshift.scoring.distance import PAPER
 from lexshift.scoring.sscd import RATES
 
@@ -84,8 +85,8 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-def reproduced(path: Path, **options: Any) -> Reproduced:
-    return reproduce(path, model=Toy(centre=0.5), out=path.parent / "out", repeats=2, **options)
+def reproduced(path: Path, **options: Any) -> Reproduction:
+    return reproduce(load_dataset(path), model=Toy(centre=0.5), out=path.parent / "out", repeats=2, **options)
 
 
 def csv(name: str, folder: str = "out") -> pd.DataFrame:
@@ -125,7 +126,7 @@ def test_what_was_run_is_kept(shell: Shell) -> None:
     assert told["lexshift"] == __version__
     assert told["data"]["name"] == "usages.csv"
     assert told["embedding"]["encoder"]["model"] == "toy"
-    assert (told["space"], told["repeats"], told["seed"], told["suffix"]) == ("centred", 2, 3, "strip")
+    assert (told["space"], told["repeats"], told["seed"], told["data"]["suffix"]) == ("centred", 2, 3, "strip")
 
 
 def test_vectors_and_the_folder_are_those_of_eval(shell: Shell) -> None:
@@ -245,4 +246,4 @@ def test_a_folder_that_cannot_be_written_is_told(shell: Shell) -> None:
     Path("out/reproduction").rmdir()
     Path("out/reproduction").write_text("in the way")
     with pytest.raises(UserError, match=r"^'out' cannot be written: "):
-        reproduce("usages.csv", model=shell.toy, out="out", repeats=2)
+        reproduce(load_dataset("usages.csv"), model=shell.toy, out="out", repeats=2)

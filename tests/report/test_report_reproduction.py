@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from lexshift.benchmark.exhibit import Cell, Exhibit
+from lexshift.benchmark.paper import Cell, Exhibit
 from lexshift.report.reproduction import HEIGHT, WIDTH, chart, render, tick_step
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexshift import compare
-from lexshift.benchmark.loading import load, with_gold
+from lexshift.benchmark.loading import load_dataset, replace_gold
 from lexshift.errors import UserError
 from lexshift.simulation.corpora import simulate
 from lexshift.simulation.folder import FILES
@@ -151,9 +151,9 @@ def test_steps_are_not_all_in_one_month(source: Path, tmp_path: Path) -> None:
 
 def test_the_table_of_usages_is_a_data_set_with_gold(source: Path, tmp_path: Path) -> None:
     files = made(source, tmp_path / "out", pairs=PAIRS, usages=10)
-    data = load(tmp_path / "out" / "usages.csv")
+    data = load_dataset(tmp_path / "out" / "usages.csv")
     gold = {name: float(value) for name, value in (line.split("\t") for line in files["planted.tsv"].splitlines())}
-    assert data.graded == gold == with_gold(data, tmp_path / "out" / "planted.tsv").graded
+    assert data.graded == gold == replace_gold(data, tmp_path / "out" / "planted.tsv").graded
     assert data.binary == {name: value > 0 for name, value in gold.items()}
     assert list(data.words) == files["words.txt"].split()
     for row in data.usages.to_pylist():

@@ -1,8 +1,7 @@
-"""The space that a comparison scores in, what it keeps, what it tests and what it says; and gold from elsewhere."""
+"""The space that a comparison scores in, what it keeps, what it tests and what it says."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import random
@@ -15,9 +14,6 @@ import numpy.typing as npt
 import pytest
 
 from lexshift import SSCD, Metric, Result, UserError, bootstrap, compare, permutation_test
-from lexshift.benchmark import methods as systems
-from lexshift.benchmark.dataset import Dataset
-from lexshift.benchmark.loading import load, with_gold
 from lexshift.report.methods import methods
 from lexshift.scoring.space import KINDS, Space, fit_space
 from lexshift.senses.evidence import leanings
@@ -87,7 +83,7 @@ def made(paths: Paths, words: Any = tuple(COUNTS), **options: Any) -> Result:
     return compare(*paths, words, **{"model": Toy(), **FAST, **options})
 
 
-def pairs_of(result: Result) -> Pairs:
+def select_pairs(result: Result) -> Pairs:
     """The vectors of the words that have enough of them, as they are stored."""
     return {word: (result.siblings[word].old, result.siblings[word].new) for word in SCORED}
 
@@ -109,7 +105,7 @@ def assert_scored(result: Result, pairs: Pairs, sscd: SSCD, tested: str) -> None
 
 def test_scores_are_those_of_the_vectors_in_the_space_that_was_asked_for(saved: tuple[Result, Path]) -> None:
     result = saved[0]
-    pairs = pairs_of(result)
+    pairs = select_pairs(result)
     moved = fit_space(pairs, result.settings["space"]).of(pairs)
     assert_scored(result, moved, SSCD("nearest", rate=0.3, keep=0.25), "apd")
 
@@ -118,7 +114,7 @@ def test_scores_are_those_of_the_vectors_in_the_space_that_was_asked_for(saved: 
 @pytest.mark.parametrize("space", KINDS)
 def test_every_metric_is_of_the_vectors_in_the_space(paths: Paths, metric: str, space: str) -> None:
     result = made(paths, metric=metric, space=space, rate=0.5, repeats=3)
-    pairs = pairs_of(result)
+    pairs = select_pairs(result)
     assert_scored(result, fit_space(pairs, space).of(pairs), SSCD(metric, rate=0.5, repeats=3), metric)
 
 
@@ -130,11 +126,11 @@ def test_a_space_makes_a_difference(paths: Paths) -> None:
 def test_words_with_too_few_usages_do_not_change_the_space(saved: tuple[Result, Path]) -> None:
     result = saved[0]
     assert result.space is not None
-    wanted = fit_space(pairs_of(result), result.settings["space"])
+    wanted = fit_space(select_pairs(result), result.settings["space"])
     np.testing.assert_array_equal(result.space.mean, wanted.mean)
     np.testing.assert_array_equal(result.space.scale, wanted.scale)
     comet = (result.siblings["comet"].old, result.siblings["comet"].new)
-    with_it = fit_space({**pairs_of(result), "comet": comet}, "centred")
+    with_it = fit_space({**select_pairs(result), "comet": comet}, "centred")
     assert not np.allclose(with_it.mean, wanted.mean)
 
 
@@ -151,7 +147,7 @@ def test_the_space_is_written_and_read_back(saved: tuple[Result, Path]) -> None:
 
 def test_vectors_of_a_word_are_those_that_were_scored(saved: tuple[Result, Path]) -> None:
     result = saved[0]
-    pairs = pairs_of(result)
+    pairs = select_pairs(result)
     for word, sides in fit_space(pairs, result.settings["space"]).of(pairs).items():
         for ours, wanted in zip(result.word(word).vectors, sides, strict=True):
             np.testing.assert_array_equal(ours, wanted)
@@ -308,124 +304,3 @@ def test_the_methods_name_the_measure_and_that_of_the_test(usual: Result, paths:
     assert "to the corpora, measured by the average pairwise cosine distance (APD) (all" in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
         assert f"to the corpora, measured by {told}" in methods(made(paths, metric=metric))[3]
-
-
-# The share in an evaluation
-
-
-def words_of(seed: int) -> Pairs:
-    rng = np.random.default_rng(seed)
-    return {f"word {i}": (rng.normal(1, 1, (20, 4)), rng.normal(1 + i, 1, (25, 4))) for i in range(3)}
-
-
-@pytest.mark.parametrize("metric", ["nearest", "cosine"])
-def test_a_system_names_what_it_keeps_and_scores_with_it(metric: str) -> None:
-    pairs = words_of(0)
-    kept, plain = (systems.sscd(pairs, SSCD(metric, rate=0.3, repeats=4, keep=keep)) for keep in (0.25, 0.0))
-    assert kept.method == f"SSCD {metric}, random, rate 0.3, keep 0.25"
-    assert plain.method == f"SSCD {metric}, random, rate 0.3"
-    e_original = systems.original(pairs, metric).scores
-    assert kept.scores.shape == (3, 4)
-    np.testing.assert_allclose(kept.scores, plain.scores + 0.25 * e_original, rtol=1e-12)
-    changes = SSCD(metric, rate=0.3, repeats=4, keep=0.25).score_words(pairs)
-    np.testing.assert_allclose(kept.mean, [change.score for change in changes.values()], rtol=1e-12)
-
-
-def test_the_plain_distance_of_an_evaluation_may_be_nearest() -> None:
-    pairs = words_of(1)
-    found = systems.original(pairs, "nearest")
-    wanted = [[SSCD("nearest").score(*sides).e_original] for sides in pairs.values()]
-    np.testing.assert_array_equal(found.scores, wanted)
-    assert found.method == "e_original nearest"
-
-
-# Gold from elsewhere
-
-
-def semeval(folder: Path, graded: str = "", binary: str = "") -> Path:
-    """A release of SemEval with two words."""
-    for name, text in (("corpus1", "a plane_nn\nthe plane_nn by a tree_nn\n"), ("corpus2", "my tree_nn\n")):
-        (folder / name / "lemma").mkdir(parents=True)
-        (folder / name / "lemma" / f"{name}.txt.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
-    (folder / "targets.txt").write_text("plane_nn\ntree_nn\n")
-    (folder / "truth").mkdir()
-    for name, lines in (("graded.txt", graded), ("binary.txt", binary)):
-        if lines:
-            (folder / "truth" / name).write_text(lines)
-    return folder
-
-
-@pytest.fixture
-def mine(tmp_path: Path) -> Dataset:
-    """Usages of two words with some gold."""
-    rows = ["word,period,sentence,start,end,graded,binary", "plane_nn,1900,A plane,2,7,0.1,1"]
-    rows += ["plane_nn,2000,plane,0,5,0.1,1", "stone,1900,stone,0,5,0.9,0", "stone,2000,stone,0,5,0.9,0"]
-    (tmp_path / "mine.csv").write_text("\n".join(rows))
-    return load(tmp_path / "mine.csv")
-
-
-def test_gold_of_another_release_takes_the_place_of_the_own(mine: Dataset, tmp_path: Path) -> None:
-    other = semeval(tmp_path / "other", "plane_nn\t0.882\ntree_nn\t0\n", "plane_nn\t0\ntree_nn\t1\n")
-    found = with_gold(mine, other)
-    assert found.graded == {"plane_nn": 0.882}
-    assert found.binary == {"plane_nn": False}
-    assert found.gold == "graded change (SemEval-2020 Task 1, subtask 2) of other"
-    assert (found.name, found.words, found.texts, found.kind) == (mine.name, mine.words, mine.texts, mine.kind)
-    assert found.usages is mine.usages
-    assert mine.graded == {"plane_nn": 0.1, "stone": 0.9}
-    assert mine.binary == {"plane_nn": True, "stone": False}
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("as_text", [False, True])
-def test_gold_of_a_file_is_a_number_after_a_tab(mine: Dataset, tmp_path: Path, end: str, as_text: bool) -> None:
-    path = tmp_path / "gold.tsv"
-    lines = ["stone\t-1.5", "", "plane_nn\t 2e-1 ", "other\t7", "stone\t-1.5"]
-    path.write_bytes(end.join(lines).encode())
-    found = with_gold(mine, str(path) if as_text else path)
-    assert found.graded == {"stone": -1.5, "plane_nn": 0.2}
-    assert found.binary == {}
-    assert found.gold == "gold.tsv"
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("stone\t1\nplane_nn 2\n", r"gold\.tsv', line 2: no tab between the word and its value$"),
-        ("stone\t1\n\nplane_nn\tmuch\n", r"gold\.tsv', line 3: value is 'much', not a number$"),
-        ("stone\tnan\n", r"gold\.tsv', line 1: value is 'nan', not a number$"),
-        ("stone\tinf\n", r"gold\.tsv', line 1: value is 'inf', not a number$"),
-        ("stone\t\n", r"gold\.tsv', line 1: value is '', not a number$"),
-        ("stone\t1\t2\n", r"gold\.tsv', line 1: value is '1\\t2', not a number$"),
-        ("stone\t1\nstone\t2\n", r"gold\.tsv', line 2: 'stone' has two values, 1\.0 and 2\.0$"),
-        ("rock\t1\n", r"gold\.tsv' has gold for none of the words of mine\.csv$"),
-        ("", r"gold\.tsv' has gold for none of the words of mine\.csv$"),
-    ],
-)
-def test_gold_that_cannot_be_read_is_told_by_file_and_line(mine: Dataset, tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "gold.tsv").write_text(text)
-    with pytest.raises(UserError, match=said):
-        with_gold(mine, tmp_path / "gold.tsv")
-
-
-def test_gold_of_a_release_of_other_words_is_refused(mine: Dataset, tmp_path: Path) -> None:
-    other = semeval(tmp_path / "other", "tree_nn\t0.5\n")
-    with pytest.raises(UserError, match=r"other' has gold for none of the words of mine\.csv$"):
-        with_gold(mine, other)
-
-
-def test_gold_of_a_folder_that_is_no_data_set_is_refused(mine: Dataset, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(UserError, match="is no data set that is known"):
-        with_gold(mine, tmp_path / "empty")
-
-
-def test_gold_of_a_file_that_is_not_there_is_told(mine: Dataset, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"none\.tsv' is missing$"):
-        with_gold(mine, tmp_path / "none.tsv")
-
-
-def test_gold_may_say_only_whether_words_changed(mine: Dataset, tmp_path: Path) -> None:
-    found = with_gold(mine, semeval(tmp_path / "other", binary="plane_nn\t1\ntree_nn\t0\n"))
-    assert found.graded == {}
-    assert found.binary == {"plane_nn": True}

@@ -58,6 +58,8 @@ class Dataset:
     texts : (Text, Text)
     skipped : dict
         What was left out, by reason.
+    suffix : "strip" or "keep"
+        Whether the part of speech at the end of SemEval's targets is hidden from the model.
     """
 
     name: str
@@ -71,6 +73,17 @@ class Dataset:
     binary: dict[str, bool]
     texts: tuple[Text, Text]
     skipped: dict[str, int] = field(default_factory=dict)
+    suffix: str = "strip"
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Number of sentences in each period."""
+        return self.texts[0].sentences, self.texts[1].sentences
+
+    def record(self) -> dict[str, Any]:
+        """Return what the record of a run says about the data set."""
+        words = {"words": len(self.words), "gold": self.gold, "suffix": self.suffix}
+        return {"name": self.name, "kind": self.kind, **words}
 
     def counts(self) -> pd.DataFrame:
         """How many usages each word has in each period."""

@@ -1,123 +1,160 @@
-"""What a method scores on a data set."""
+"""Evaluate systems on a data set with human judgements: embed its usages once, score them, compare with the gold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift.benchmark import methods
-from lexshift.benchmark.dataset import Dataset
-from lexshift.benchmark.measures import Correlation, Decision, average_precision, decision, spearman, spearman_each
-from lexshift.benchmark.methods import Grid, Scored
+from lexshift import __version__
+from lexshift.benchmark.dataset import PERIODS, Dataset
+from lexshift.benchmark.measures import accuracy_and_f1, average_precision, spearman, spearman_each
+from lexshift.benchmark.systems import Grid, SystemScores, compared_systems, sweep_grid
+from lexshift.errors import UserError
+from lexshift.scoring.space import KINDS, fit_space
 from lexshift.scoring.sscd import SSCD
+from lexshift.store.embedding import embed_usages
 from lexshift.store.siblings import Siblings
+from lexshift.utils import checks
 from lexshift.utils.arrays import Pairs
+from lexshift.utils.files import disk_faults, write_bytes
+from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
+STORE, TABLE, GRID, RUN = "store", "evaluation.csv", "grid.csv", "evaluation.json"
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedDataset:
+    """A data set with the vectors of its usages.
+
+    Attributes
+    ----------
+    data : Dataset
+    siblings : Siblings
+    pairs : dict of a word to its (old, new) arrays
+        The words with enough usages, in the chosen space.
+    folder : Path
+        Folder of the store and the results.
+    """
+
+    data: Dataset
+    siblings: Siblings
+    pairs: Pairs
+    folder: Path
+
+
+def embed_dataset(
+    data: Dataset,
+    model: Any,
+    out: str | os.PathLike[str] | None = None,
+    space: str = "raw",
+    min_usages: int = checks.MIN_ROWS,
+    monitor: Monitor | None = None,
+    **options: Any,
+) -> EmbeddedDataset:
+    """Embed the usages of a data set, unless its store has them, and transform the vectors.
+
+    Words with fewer than ``min_usages`` usages in a period are left out. The folder is named after the data set and
+    the model if ``out`` is None.
+    """
+    checks.choice(space, "space", KINDS)
+    checks.positive(min_usages, "min_usages", checks.MIN_ROWS)
+    folder = Path(out) if out is not None else Path(default_folder(data, model))
+    siblings = embed_usages(data.usages, model, folder / STORE, PERIODS, monitor=monitor or Silent(), **options)
+    pairs = select_pairs(data, siblings, min_usages)
+    if not pairs:
+        raise UserError(f"no word of {data.name!r} has {min_usages} usages in each period")
+    return EmbeddedDataset(data, siblings, fit_space(pairs, space).of(pairs), folder)
+
+
+def select_pairs(data: Dataset, siblings: Siblings, min_usages: int = checks.MIN_ROWS) -> Pairs:
+    """Return the vectors of the words that have at least ``min_usages`` usages in both periods."""
+    pairs = {word: (siblings[word].old, siblings[word].new) for word in data.words if word in siblings}
+    return {word: pair for word, pair in pairs.items() if min(map(len, pair)) >= min_usages}
+
+
+def default_folder(data: Dataset, model: Any) -> str:
+    """Return a folder named after the data set and the model."""
+    model_name = model if isinstance(model, str) else type(model).__name__
+    return "lexshift-eval-" + "-".join(re.sub(r"[^\w.]+", "_", Path(name).name) for name in (data.name, model_name))
+
 
 @dataclass(frozen=True)
-class Evaluation:
-    """A method on a data set.
+class SystemEvaluation:
+    """A system's agreement with the gold of a data set: a row of the table of ``eval``.
 
     Attributes
     ----------
     method : str
-    averaged : Correlation
-        Spearman of the scores averaged over repetitions.
-    each_mean, each_sd : float
-        Mean and standard deviation (ddof = 0) over the repetitions of the Spearman of each, as the paper has it.
-    decision : Decision, optional
-        The binary task, for methods that decide.
-    precision : float
+        Name of the system.
+    spearman, low, high : float
+        Spearman's correlation of the scores averaged over repetitions, with its interval.
+    spearman_each, spearman_each_sd : float
+        Mean and standard deviation (ddof = 0) over repetitions of the correlation of each, which the paper reports.
+    accuracy, f1 : float
+        Of the decisions; NaN if the system does not decide, or without binary gold.
+    average_precision : float
         Average precision of the words that changed; NaN without binary gold.
-    dropped : int
-        Words with gold that the method says nothing of.
+    words, dropped : int
+        Number of words with graded gold and a score, and of words with gold but without a score.
     """
 
     method: str
-    averaged: Correlation
-    each_mean: float
-    each_sd: float
-    decision: Decision | None
-    precision: float
+    spearman: float
+    low: float
+    high: float
+    spearman_each: float
+    spearman_each_sd: float
+    accuracy: float
+    f1: float
+    average_precision: float
+    words: int
     dropped: int
 
 
-def pairs_of(data: Dataset, siblings: Siblings, least: int = 2) -> Pairs:
-    """The vectors of the words with enough usages in both periods."""
-    pairs = {word: (siblings[word].old, siblings[word].new) for word in data.words if word in siblings}
-    return {word: pair for word, pair in pairs.items() if min(map(len, pair)) >= least}
-
-
-def judge(data: Dataset, scored: Scored) -> Evaluation:
-    """Compare a method's scores with the gold. Signs are kept: a negative correlation is negative."""
-    place = {word: i for i, word in enumerate(scored.words)}
-    graded = [word for word in data.graded if word in place]
-    at = [place[word] for word in graded]
+def evaluate_system(data: Dataset, system: SystemScores) -> SystemEvaluation:
+    """Compare a system's scores with the gold. Signs are kept: a negative correlation is negative."""
+    row = {word: i for i, word in enumerate(system.words)}
+    graded = [word for word in data.graded if word in row]
+    rows = [row[word] for word in graded]
     gold = [data.graded[word] for word in graded]
-    each = spearman_each(scored.scores[at], gold) if graded else np.array([np.nan])
-    binary = [word for word in data.binary if word in place]
-    truth = [data.binary[word] for word in binary]
-    rows = [place[word] for word in binary]
-    decided = None
-    if scored.changed is not None and data.binary:
-        # A word that the method dropped is one that it does not call changed.
-        said = [word in place and bool(scored.changed[place[word]]) for word in data.binary]
-        decided = decision(said, list(data.binary.values()))
-    return Evaluation(
-        method=scored.method,
-        averaged=spearman(scored.mean[at], gold),
-        each_mean=float(each.mean()),
-        each_sd=float(each.std()),
-        decision=decided,
-        precision=average_precision(scored.mean[rows], truth) if binary else float("nan"),
-        dropped=len(set(data.graded or data.binary) - set(scored.words)),
+    averaged = spearman(system.mean[rows], gold)
+    each = spearman_each(system.scores[rows], gold) if graded else np.array([np.nan])
+    binary = [word for word in data.binary if word in row]
+    precision = np.nan
+    if binary:
+        precision = average_precision(system.mean[[row[w] for w in binary]], [data.binary[w] for w in binary])
+    accuracy, f1 = np.nan, np.nan
+    if system.changed is not None and data.binary:
+        # A word that the system dropped is one that it does not call changed.
+        changed = [word in row and bool(system.changed[row[word]]) for word in data.binary]
+        accuracy, f1 = accuracy_and_f1(changed, list(data.binary.values()))
+    return SystemEvaluation(
+        method=system.method,
+        spearman=averaged.rho,
+        low=averaged.low,
+        high=averaged.high,
+        spearman_each=float(each.mean()),
+        spearman_each_sd=float(each.std()),
+        accuracy=accuracy,
+        f1=f1,
+        average_precision=precision,
+        words=averaged.words,
+        dropped=len(set(data.graded or data.binary) - set(system.words)),
     )
 
 
-def systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[Scored]:
-    """SSCD as asked for, its distance alone, and the other systems of the paper."""
-    metric = settings.metric if isinstance(settings.metric, str) else settings.metric.name
-    return [
-        methods.sscd(pairs, settings, alpha),
-        methods.original(pairs, metric, seed=settings.seed),
-        methods.original(pairs, "cosine", "Cosine of means"),
-        methods.original(pairs, "apd", "APD"),
-        methods.original(pairs, "dscd-cosine", "DSCD, cosine"),
-        methods.liu(pairs, alpha, settings.seed),
-    ]
-
-
-def table(evaluations: Sequence[Evaluation]) -> pd.DataFrame:
-    """Evaluations as a frame."""
-    import pandas as pd
-
-    return pd.DataFrame([_row(evaluation) for evaluation in evaluations])
-
-
-def _row(e: Evaluation) -> dict[str, Any]:
-    return {
-        "method": e.method,
-        "spearman": e.averaged.rho,
-        "low": e.averaged.low,
-        "high": e.averaged.high,
-        "spearman_each": e.each_mean,
-        "spearman_each_sd": e.each_sd,
-        "accuracy": e.decision.accuracy if e.decision else np.nan,
-        "f1": e.decision.f1 if e.decision else np.nan,
-        "average_precision": e.precision,
-        "words": e.averaged.words,
-        "dropped": e.dropped,
-    }
-
-
 def grid_table(data: Dataset, grid: Grid) -> pd.DataFrame:
-    """Spearman of every metric, strategy and rate, in both senses, and of the distance alone."""
+    """Return Spearman's correlation of every metric, strategy and rate, of both kinds, and of the distance alone."""
     import pandas as pd
 
     words = [word for word in data.graded if word in grid.words]
@@ -144,3 +181,85 @@ def grid_table(data: Dataset, grid: Grid) -> pd.DataFrame:
                     }
                 )
     return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The evaluation of all systems on a data set.
+
+    Attributes
+    ----------
+    data : Dataset
+    siblings : Siblings
+    table : DataFrame
+        A row for each system, with the columns of :class:`SystemEvaluation`.
+    grid : DataFrame, optional
+        A row for each metric, strategy and rate.
+    folder : Path
+        Folder of the store and the results.
+    """
+
+    data: Dataset
+    siblings: Siblings
+    table: pd.DataFrame
+    grid: pd.DataFrame | None
+    folder: Path
+
+
+def evaluate(
+    data: Dataset,
+    settings: SSCD,
+    *,
+    model: Any = "minilm",
+    out: str | os.PathLike[str] | None = None,
+    space: str = "standardised",
+    normalised: bool = False,
+    alpha: float = 0.05,
+    with_grid: bool = False,
+    monitor: Monitor | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate SSCD and the systems it is compared with on a data set, and write the results to a folder.
+
+    Vectors are computed once for a data set and a model, and stored in the folder.
+    """
+    import pandas as pd
+
+    monitor = monitor or Silent()
+    checks.between_0_and_1(alpha, "alpha")
+    if not data.graded and not data.binary:
+        raise UserError(f"{data.name!r} has no gold to compare with")
+    embedded = embed_dataset(data, model, out, space, monitor=monitor, **options)
+    settings = replace(settings, corpus_sizes=data.sizes if normalised else None)
+    monitor.stage("scoring", 1, "grids" if with_grid else "methods")
+    systems = compared_systems(embedded.pairs, settings, alpha)
+    table = pd.DataFrame([evaluate_system(data, system) for system in systems])
+    grid = None
+    if with_grid:
+        scores = sweep_grid(embedded.pairs, data.sizes, repeats=settings.repeats, seed=settings.seed)
+        grid = grid_table(data, scores)
+    monitor.advance(1, 1)
+    run = {
+        "lexshift": __version__,
+        "data": data.record(),
+        "embedding": embedded.siblings.settings,
+        "store": embedded.siblings.fingerprint,
+        "space": space,
+        "sscd": {
+            "metric": settings.metric if isinstance(settings.metric, str) else settings.metric.name,
+            "strategy": settings.strategy,
+            "normalised": normalised,
+            "rate": settings.rate,
+            "keep": settings.keep,
+            "repeats": settings.repeats,
+            "seed": settings.seed,
+        },
+        "alpha": alpha,
+        "skipped": data.skipped,
+    }
+    texts = {TABLE: csv_text(table)} | ({} if grid is None else {GRID: csv_text(grid)})
+    texts[RUN] = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
+    with disk_faults(embedded.folder):
+        for name, text in texts.items():
+            write_bytes(embedded.folder / name, text.encode())
+    return Evaluation(data, embedded.siblings, table, grid, embedded.folder)

@@ -18,8 +18,10 @@ from lexshift.utils import checks
 SUFFIXES = ("strip", "keep")
 
 
-def load(path: str | os.PathLike[str], suffix: str = "strip") -> Dataset:
-    """Read a data set as its makers release it, or a table of one's own.
+def load_dataset(
+    path: str | os.PathLike[str], suffix: str = "strip", gold: str | os.PathLike[str] | None = None
+) -> Dataset:
+    """Read a data set as its makers release it, or a table of your own.
 
     Parameters
     ----------
@@ -27,38 +29,44 @@ def load(path: str | os.PathLike[str], suffix: str = "strip") -> Dataset:
         The folder of a release (SemEval-2020 Task 1, DWUG, DURel, RuShiftEval, Liverpool FC), or a csv or tsv file.
     suffix : "strip" or "keep"
         For SemEval: whether the part of speech at the end of a target (``plane_nn``) is hidden from the model.
+    gold : str or path, optional
+        Gold that replaces that of the data set: the folder of another release of the same words, or a file of
+        ``word<TAB>value`` lines.
     """
     place = Path(path)
     checks.choice(suffix, "suffix", SUFFIXES)
     if not place.exists():
         raise UserError(f"no such file or folder: {str(place)!r} (looked from {os.getcwd()})")
     if is_semeval(place):
-        return load_semeval(place, suffix)
-    if is_dwug(place):
-        return load_dwug(place)
-    if is_liverpool(place):
-        return load_liverpool(place)
-    if is_table(place):
-        return load_table(place)
-    raise UserError(
-        f"{str(place)!r} is no data set that is known: neither SemEval (targets.txt, corpus1, corpus2), nor DWUG or "
-        f"DURel (data/*/uses.csv), nor Liverpool FC (annotated_words.csv, contexts.txt), nor a csv or tsv table"
-    )
-
-
-def with_gold(data: Dataset, path: str | os.PathLike[str]) -> Dataset:
-    """The same usages with the gold of another release of the same words, or of a file of word<TAB>value lines."""
-    place = Path(path)
-    if place.is_dir():
-        other = load(place)
-        graded, binary, told = other.graded, other.binary, f"{other.gold} of {other.name}"
+        data = load_semeval(place, suffix)
+    elif is_dwug(place):
+        data = load_dwug(place)
+    elif is_liverpool(place):
+        data = load_liverpool(place)
+    elif is_table(place):
+        data = load_table(place)
     else:
-        graded, binary, told = _graded_lines(place), {}, place.name
+        raise UserError(
+            f"{str(place)!r} is no data set that is known: neither SemEval (targets.txt, corpus1, corpus2), nor DWUG "
+            f"or DURel (data/*/uses.csv), nor Liverpool FC (annotated_words.csv, contexts.txt), nor a csv or tsv table"
+        )
+    data = replace(data, suffix=suffix)
+    return data if gold is None else replace_gold(data, gold)
+
+
+def replace_gold(data: Dataset, gold: str | os.PathLike[str]) -> Dataset:
+    """Return the same usages with the gold of another release of the same words, or of word<TAB>value lines."""
+    path = Path(gold)
+    if path.is_dir():
+        other = load_dataset(path)
+        graded, binary, name = other.graded, other.binary, f"{other.gold} of {other.name}"
+    else:
+        graded, binary, name = _graded_lines(path), {}, path.name
     graded = {word: value for word, value in graded.items() if word in data.words}
     binary = {word: value for word, value in binary.items() if word in data.words}
     if not graded and not binary:
-        raise UserError(f"{str(place)!r} has gold for none of the words of {data.name}")
-    return replace(data, graded=graded, binary=binary, gold=told)
+        raise UserError(f"{str(path)!r} has gold for none of the words of {data.name}")
+    return replace(data, graded=graded, binary=binary, gold=name)
 
 
 def _graded_lines(path: Path) -> dict[str, float]:

@@ -72,27 +72,18 @@ def _ranks(x: Floats) -> Floats:
     return np.asarray(rankdata(x, axis=1), float)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """How well changed and stable words are told apart: the binary task."""
+def accuracy_and_f1(changed: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[float, float]:
+    """Compute the accuracy of decisions, and F1 of the words that changed; F1 is 0 if none of these was found.
 
-    accuracy: float
-    f1: float
-    words: int
-
-
-def decision(said: npt.ArrayLike, gold: npt.ArrayLike) -> Decision:
-    """Accuracy, and F1 of the words that changed; 0 if none was found.
-
-    >>> decision([True, True, False], [True, False, False])
-    Decision(accuracy=0.6666666666666666, f1=0.6666666666666666, words=3)
+    >>> accuracy_and_f1([True, True, False], [True, False, False])
+    (0.6666666666666666, 0.6666666666666666)
     """
-    a, b = np.asarray(said, bool), np.asarray(gold, bool)
+    a, b = np.asarray(changed, bool), np.asarray(gold, bool)
     if not len(a):
-        return Decision(float("nan"), float("nan"), 0)
+        return float("nan"), float("nan")
     hits = int((a & b).sum())
     f1 = 2 * hits / (int(a.sum()) + int(b.sum())) if a.any() or b.any() else float("nan")
-    return Decision(float((a == b).mean()), f1, len(a))
+    return float((a == b).mean()), f1
 
 
 def average_precision(scores: npt.ArrayLike, gold: npt.ArrayLike) -> float:

@@ -21,10 +21,10 @@ def command(
     from rich.text import Text
 
     from lexshift.benchmark.dataset import PERIODS, write_texts
-    from lexshift.benchmark.loading import load
+    from lexshift.benchmark.loading import load_dataset
     from lexshift.cli.terminal import out
 
-    data = load(path, suffix)
+    data = load_dataset(path, suffix)
     out.print(Text(data.name, "bold").append(f": {data.kind}, {len(data.words)} words", "not bold"), soft_wrap=True)
     counts = data.counts()
     table = Table(box=None, header_style="bold", pad_edge=False)

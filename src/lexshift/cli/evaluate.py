@@ -41,7 +41,8 @@ def command(
 
     Vectors are computed once for a data set and a model, and kept.
     """
-    from lexshift.benchmark.running import GRID, evaluate
+    from lexshift.benchmark.evaluation import GRID, evaluate
+    from lexshift.benchmark.loading import load_dataset
     from lexshift.cli.results import FORMATS, interruptible
     from lexshift.cli.scores import show
     from lexshift.scoring.sscd import SSCD
@@ -55,7 +56,7 @@ def command(
     settings = SSCD(metric, strategy, rate, repeats, seed, keep=kept)  # type: ignore[arg-type]  # checked there
     with interruptible(), Bars() as bars:
         result = evaluate(
-            path,
+            load_dataset(path, suffix, gold),
             settings,
             model=model,
             out=out,
@@ -63,8 +64,6 @@ def command(
             normalised=normalised,
             alpha=alpha,
             with_grid=grid,
-            suffix=suffix,
-            gold=gold,
             monitor=Silent() if quiet else bars,
             **encoder.given(),
         )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lexshift.cli import options
 
-_SCORES = options.SCORES
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from lexshift.benchmark.paper import Exhibit
 
 
 @options.grouped
@@ -35,25 +38,42 @@ def command(
     """
     from rich.text import Text
 
-    from lexshift.benchmark.reproducing import reproduce
-    from lexshift.cli.exhibits import show
+    from lexshift.benchmark.loading import load_dataset
+    from lexshift.benchmark.paper import reproduce
     from lexshift.cli.results import interruptible
+    from lexshift.cli.terminal import out as console
+    from lexshift.report.reproduction import write_page
     from lexshift.utils.monitor import Silent
     from lexshift.utils.progress import Bars, err
 
     with interruptible(), Bars() as bars:
         result = reproduce(
-            path,
+            load_dataset(path, suffix, gold),
             model=model,
             out=out,
             space=space,
-            suffix=suffix,
-            gold=gold,
             repeats=repeats,
             seed=seed,
             monitor=Silent() if quiet else bars,
             **encoder.given(),
         )
-    show(result.exhibits)
+    page = write_page(result)
+    for i, exhibit in enumerate(result.exhibits):
+        if i:
+            console.print()
+        console.print(_terminal_table(exhibit))
     if not quiet:
-        err.print(Text("\nreport: ").append(str(result.page), "bold"))
+        err.print(Text("\nreport: ").append(str(page), "bold"))
+
+
+def _terminal_table(exhibit: Exhibit) -> Table:
+    """Return a table without the published figures below ours; the best of a row is bold."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False, title=exhibit.title, title_justify="left")
+    for c, name in enumerate(exhibit.columns):
+        table.add_column(Text(name), justify="left" if c < exhibit.texts else "right", no_wrap=True)
+    for row in exhibit.rows:
+        table.add_row(*(Text(cell.text, "bold" if cell.best else "") for cell in row))
+    return table

@@ -13,10 +13,10 @@ from lexshift.cli.terminal import echo, out
 from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
-    from lexshift.benchmark.running import Evaluated
+    from lexshift.benchmark.evaluation import Evaluation
 
 
-def show(result: Evaluated, form: str) -> None:
+def show(result: Evaluation, form: str) -> None:
     """Print the methods, and the grid if there is one; as csv the methods alone, as json both by their names."""
     if form == "table":
         _show_methods(result.table)

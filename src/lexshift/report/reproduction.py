@@ -8,23 +8,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift.benchmark.exhibit import scaled
+from lexshift.benchmark.paper import scaled
 from lexshift.report.page import asset, environment, source_hash
+from lexshift.utils.files import disk_faults, write_bytes
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from lexshift.benchmark.exhibit import Exhibit
+    from lexshift.benchmark.paper import Exhibit, Reproduction
 
+PAGE = "reproduction.html"
 WIDTH, HEIGHT = 560, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 14, 44  # margins
 _APART = 4  # between the curves, so that no error bar hides another
 
 
+def write_page(reproduction: Reproduction) -> Path:
+    """Write the page of a reproduction into its folder, and return the file."""
+    path = reproduction.folder / PAGE
+    with disk_faults(path.parent):
+        write_bytes(path, render(reproduction.exhibits, reproduction.run).encode("utf-8", "replace"))
+    return path
+
+
 def render(exhibits: Sequence[Exhibit], run: dict[str, Any]) -> str:
-    """The page of some exhibits and what was run to make them."""
+    """Return the page of some exhibits, with what was run to make them."""
     style = asset("page.css") + asset("reproduction.css")
     policy = [
         "default-src 'none'",

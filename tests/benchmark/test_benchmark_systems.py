@@ -11,8 +11,8 @@ import pytest
 from scipy.spatial import distance
 
 from lexshift import SSCD, Metric, benjamini_hochberg, permutation_test, sweep
-from lexshift.benchmark import methods
-from lexshift.benchmark.methods import Scored, grid, liu, original, sscd
+from lexshift.benchmark import systems
+from lexshift.benchmark.systems import SystemScores, score_distance, score_liu, score_sscd, sweep_grid
 from lexshift.scoring.distance import PAPER
 from lexshift.scoring.scores import score
 from lexshift.scoring.swap import STRATEGIES, Strategy
@@ -46,7 +46,7 @@ def planted(shifts: Mapping[str, float] = SHIFTS, noise: float = 1.0, seed: int 
 def test_sscd_is_the_score_of_every_word(strategy: Strategy, sizes: tuple[int, int] | None, metric: str) -> None:
     pairs = planted()
     settings = SSCD(metric, strategy, 0.3, 6, seed=4, corpus_sizes=sizes)
-    scored = sscd(pairs, settings)
+    scored = score_sscd(pairs, settings)
     assert scored.words == tuple(pairs)
     assert scored.scores.shape == (4, 6 if strategy == "random" else 1)
     assert scored.changed is None
@@ -60,7 +60,7 @@ def test_sscd_is_the_score_of_every_word(strategy: Strategy, sizes: tuple[int, i
 def test_sscd_decides_as_a_comparison_does(alpha: float) -> None:
     pairs = planted()
     settings = SSCD("nearest", rate=0.3, repeats=2, keep=0.25, seed=4)
-    scored = sscd(pairs, settings, alpha)
+    scored = score_sscd(pairs, settings, alpha)
     compared = score(pairs, settings, 0.3, "auto", 2, 0.95, Silent(), alpha).words
     q = benjamini_hochberg([compared[word].test.p for word in scored.words])
     assert scored.changed is not None
@@ -71,20 +71,20 @@ def test_sscd_decides_as_a_comparison_does(alpha: float) -> None:
 
 def test_the_name_of_sscd_says_how_it_was_set() -> None:
     pairs = planted()
-    assert sscd(pairs, SSCD()).method == "SSCD kl, random, rate 0.4"
+    assert score_sscd(pairs, SSCD()).method == "SSCD kl, random, rate 0.4"
     normalised = SSCD("cosine", "distance", 0.25, corpus_sizes=(10, 20))
-    assert sscd(pairs, normalised).method == "SSCD cosine, distance, normalised, rate 0.25"
+    assert score_sscd(pairs, normalised).method == "SSCD cosine, distance, normalised, rate 0.25"
 
 
 def test_sscd_with_a_metric_of_ones_own_is_named_after_it() -> None:
     own = Metric("mine", lambda old, new: np.abs(old.mean - new.mean).sum(axis=-1))
-    scored = sscd(planted(), SSCD(own, repeats=3))
+    scored = score_sscd(planted(), SSCD(own, repeats=3))
     assert scored.method == "SSCD mine, random, rate 0.4"
     assert scored.scores.shape == (4, 3)
 
 
 def test_the_mean_is_that_over_repetitions() -> None:
-    scored = Scored("m", ("a", "b"), np.array([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]]))
+    scored = SystemScores("m", ("a", "b"), np.array([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]]))
     assert scored.mean.tolist() == [3, 1]
 
 
@@ -94,7 +94,7 @@ def test_the_mean_is_that_over_repetitions() -> None:
 @pytest.mark.parametrize("metric", [*PAPER, "apd"])
 def test_the_distance_alone_is_e_original_of_sscd(metric: str) -> None:
     pairs = planted()
-    scored = original(pairs, metric)
+    scored = score_distance(pairs, metric)
     assert scored.method == f"e_original {metric}"
     assert (scored.words, scored.scores.shape, scored.changed) == (tuple(pairs), (4, 1), None)
     changes = SSCD(metric, repeats=1).score_words(pairs)
@@ -108,29 +108,29 @@ def test_the_distance_of_means_is_that_of_scipy(metric: str) -> None:
     pairs = planted()
     of_means = getattr(distance, metric)
     wanted = [of_means(*(rows.astype(float).mean(axis=0) for rows in sides)) for sides in pairs.values()]
-    np.testing.assert_allclose(original(pairs, metric).scores[:, 0], wanted, rtol=1e-6)
+    np.testing.assert_allclose(score_distance(pairs, metric).scores[:, 0], wanted, rtol=1e-6)
 
 
 def test_the_average_of_pairwise_distances_is_that_of_scipy() -> None:
     pairs = planted()
     wanted = [distance.cdist(old.astype(float), new.astype(float), "cosine").mean() for old, new in pairs.values()]
-    np.testing.assert_allclose(original(pairs, "apd").scores[:, 0], wanted, rtol=1e-5)
+    np.testing.assert_allclose(score_distance(pairs, "apd").scores[:, 0], wanted, rtol=1e-5)
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "apd", "dscd-cosine"])
 def test_the_distance_alone_of_vectors_in_half_precision_is_that_of_the_same_numbers(metric: str) -> None:
     half = {word: (old.astype(np.float16), new.astype(np.float16)) for word, (old, new) in planted().items()}
     same = {word: (old.astype(np.float32), new.astype(np.float32)) for word, (old, new) in half.items()}
-    np.testing.assert_array_equal(original(half, metric).scores, original(same, metric).scores)
+    np.testing.assert_array_equal(score_distance(half, metric).scores, score_distance(same, metric).scores)
 
 
 def test_the_distance_alone_may_have_another_name() -> None:
-    assert original(planted(), "cosine", "Cosine of means").method == "Cosine of means"
+    assert score_distance(planted(), "cosine", "Cosine of means").method == "Cosine of means"
 
 
 @pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "dscd-cosine"])
 def test_the_distance_alone_finds_the_word_that_was_changed(metric: str) -> None:
-    scored = original(planted(noise=0.2), metric)
+    scored = score_distance(planted(noise=0.2), metric)
     assert scored.words[int(scored.mean.argmax())] == "changed"
 
 
@@ -145,14 +145,14 @@ def given_p(monkeypatch: pytest.MonkeyPatch, p: Mapping[str, float]) -> list[dic
         asked.append({"sizes": (len(old), len(new)), "metric": metric, "seed": seed, "word": word})
         return SimpleNamespace(p=p[word])
 
-    monkeypatch.setattr(methods, "permutation_test", test)
+    monkeypatch.setattr(systems, "permutation_test", test)
     return asked
 
 
 def test_liu_keeps_the_words_whose_p_is_below_0_005(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = planted()
     asked = given_p(monkeypatch, {"stable": 0.005, "drifted": 0.0049, "changed": 0.00001, "other": 0.9})
-    scored = liu(pairs, seed=3)
+    scored = score_liu(pairs, seed=3)
     assert (scored.method, scored.words) == ("Liu et al.", ("drifted", "changed"))
     assert scored.changed is not None
     assert scored.changed.tolist() == [True, True]
@@ -170,7 +170,7 @@ def test_the_q_of_liu_is_over_all_words_and_not_those_that_are_kept(monkeypatch:
     assert q["word 3"] == pytest.approx(0.08)
     pairs = planted(dict.fromkeys(names, 0.0))
     for alpha, changed in ((0.05, False), (0.079, False), (0.081, True)):
-        scored = liu(pairs, alpha)
+        scored = score_liu(pairs, alpha)
         assert scored.words == ("word 3",)
         assert scored.changed is not None
         assert scored.changed.tolist() == [changed]
@@ -178,7 +178,7 @@ def test_the_q_of_liu_is_over_all_words_and_not_those_that_are_kept(monkeypatch:
 
 def test_liu_may_keep_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     given_p(monkeypatch, dict.fromkeys(SHIFTS, 0.2))
-    scored = liu(planted())
+    scored = score_liu(planted())
     assert (scored.words, scored.scores.shape, scored.mean.shape) == ((), (0, 1), (0,))
     assert scored.changed is not None
     assert scored.changed.tolist() == []
@@ -187,7 +187,7 @@ def test_liu_may_keep_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_liu_finds_the_words_that_were_changed() -> None:
     pairs = planted()
     p = {word: permutation_test(old, new, "cosine", seed=1, word=word).p for word, (old, new) in pairs.items()}
-    scored = liu(pairs, seed=1)
+    scored = score_liu(pairs, seed=1)
     assert scored.words == tuple(word for word in pairs if p[word] < 0.005)
     assert "changed" in scored.words
     assert not {"stable", "other"} & set(scored.words)
@@ -200,7 +200,7 @@ def test_liu_finds_the_words_that_were_changed() -> None:
 
 def test_the_grid_is_the_sweep_of_every_word_for_every_strategy_and_both_normalisations() -> None:
     pairs, rates, sizes = planted(), [0.1, 0.4, 0.9], (30, 60)
-    result = grid(pairs, sizes, rates=rates, repeats=3, seed=5)
+    result = sweep_grid(pairs, sizes, rates=rates, repeats=3, seed=5)
     assert (result.words, result.metrics) == (tuple(pairs), PAPER)
     assert len(result.metrics) == 17
     assert result.strategies == ("random", "random, normalised", "distance", "distance, normalised")
@@ -220,31 +220,60 @@ def test_the_grid_is_the_sweep_of_every_word_for_every_strategy_and_both_normali
 
 
 def test_normalising_by_corpora_of_different_sizes_changes_the_grid() -> None:
-    result = grid(planted(), (30, 90), ["cosine"], [0.4], repeats=2)
+    result = sweep_grid(planted(), (30, 90), ["cosine"], [0.4], repeats=2)
     for strategy in STRATEGIES:
         assert not np.allclose(result.e_swap[strategy], result.e_swap[f"{strategy}, normalised"])
 
 
 def test_the_grid_at_a_rate_is_sscd_at_that_rate() -> None:
     pairs = planted()
-    result = grid(pairs, (30, 45), ["kl", "cosine"], [0.2, 0.4], repeats=4, seed=2)
+    result = sweep_grid(pairs, (30, 45), ["kl", "cosine"], [0.2, 0.4], repeats=4, seed=2)
     for strategy in STRATEGIES:
         for name, sizes in ((strategy, None), (f"{strategy}, normalised", (30, 45))):
             for m, metric in enumerate(("kl", "cosine")):
-                scored = sscd(pairs, SSCD(metric, strategy, 0.4, 4, 2, sizes))
+                scored = score_sscd(pairs, SSCD(metric, strategy, 0.4, 4, 2, sizes))
                 np.testing.assert_allclose(result.scores(name)[:, m, 1], scored.scores, rtol=1e-4, atol=1e-6)
     for m, metric in enumerate(("kl", "cosine")):
-        np.testing.assert_allclose(result.e_original[:, m], original(pairs, metric).scores[:, 0], rtol=1e-12)
+        np.testing.assert_allclose(result.e_original[:, m], score_distance(pairs, metric).scores[:, 0], rtol=1e-12)
 
 
 def test_the_grid_may_have_one_strategy_only() -> None:
-    result = grid(planted(), (30, 45), ["cosine"], [0.4], repeats=2, strategies=["distance"])
+    result = sweep_grid(planted(), (30, 45), ["cosine"], [0.4], repeats=2, strategies=["distance"])
     assert result.strategies == ("distance", "distance, normalised")
     assert result.e_original.shape == (4, 1)
 
 
 def test_the_word_that_was_changed_scores_highest_in_the_grid() -> None:
-    result = grid(planted(), (30, 30), ["kl", "cosine", "euclidean"], [0.4], repeats=10)
+    result = sweep_grid(planted(), (30, 30), ["kl", "cosine", "euclidean"], [0.4], repeats=10)
     at = result.words.index("changed")
     for strategy in result.strategies:
         assert (result.scores(strategy)[:, :, 0].mean(axis=2).argmax(axis=0) == at).all()
+
+
+# ------------------------------------------------------------------------------------------ the share that is kept
+
+
+def shifted(seed: int) -> Sets:
+    rng = np.random.default_rng(seed)
+    return {f"word {i}": (rng.normal(1, 1, (20, 4)), rng.normal(1 + i, 1, (25, 4))) for i in range(3)}
+
+
+@pytest.mark.parametrize("metric", ["nearest", "cosine"])
+def test_a_system_names_what_it_keeps_and_scores_with_it(metric: str) -> None:
+    pairs = shifted(0)
+    kept, plain = (score_sscd(pairs, SSCD(metric, rate=0.3, repeats=4, keep=keep)) for keep in (0.25, 0.0))
+    assert kept.method == f"SSCD {metric}, random, rate 0.3, keep 0.25"
+    assert plain.method == f"SSCD {metric}, random, rate 0.3"
+    e_original = score_distance(pairs, metric).scores
+    assert kept.scores.shape == (3, 4)
+    np.testing.assert_allclose(kept.scores, plain.scores + 0.25 * e_original, rtol=1e-12)
+    changes = SSCD(metric, rate=0.3, repeats=4, keep=0.25).score_words(pairs)
+    np.testing.assert_allclose(kept.mean, [change.score for change in changes.values()], rtol=1e-12)
+
+
+def test_the_plain_distance_of_an_evaluation_may_be_nearest() -> None:
+    pairs = shifted(1)
+    found = score_distance(pairs, "nearest")
+    wanted = [[SSCD("nearest").score(*sides).e_original] for sides in pairs.values()]
+    np.testing.assert_array_equal(found.scores, wanted)
+    assert found.method == "e_original nearest"

@@ -1,6 +1,6 @@
 """The systems that are compared: SSCD with any metric and strategy, the plain distance, and those of the paper.
 
-Each is a function of the words' vectors; each gives a score for every word and repetition, more being more change.
+Each is a function of the words' vectors that gives each word a score in each repetition; a higher score is more change.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,17 +30,18 @@ LIU_P = 0.005
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
-    """What a method says of some words.
+class SystemScores:
+    """Scores that a system gives to some words.
 
     Attributes
     ----------
     method : str
+        Name of the system.
     words : tuple of str
-        Those it says something of.
-    scores : (words, repetitions)
-    changed : (words,) of bool, optional
-        Its own decision, if it makes one.
+        The words that have a score.
+    scores : ndarray of shape (words, repetitions)
+    changed : ndarray of bool of shape (words,), optional
+        Whether each word changed, for systems that decide.
     """
 
     method: str
@@ -56,19 +55,30 @@ class Scored:
         return self.scores.mean(axis=1)
 
 
-def sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None) -> Scored:
-    """SSCD: |e_original - e_swap|, and what is kept of e_original; with ``alpha`` also the verdicts of ``compare``."""
-    metric = settings.metric if isinstance(settings.metric, str) else settings.metric.name
-    changes = settings.score_words(pairs)
+def compared_systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[SystemScores]:
+    """Score words with SSCD, with its distance alone, and with the other systems of the paper."""
+    return [
+        score_sscd(pairs, settings, alpha),
+        score_distance(pairs, get(settings.metric).name, seed=settings.seed),
+        score_distance(pairs, "cosine", "Cosine of means"),
+        score_distance(pairs, "apd", "APD"),
+        score_distance(pairs, "dscd-cosine", "DSCD, cosine"),
+        score_liu(pairs, alpha, settings.seed),
+    ]
+
+
+def score_sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None) -> SystemScores:
+    """Score words by SSCD: |e_original - e_swap| + keep * e_original; with ``alpha`` decide as ``compare`` does."""
     keep = float(settings.keep)
-    scores = np.stack([np.abs(c.e_original - c.e_swap) + keep * c.e_original for c in changes.values()])
+    changes = settings.score_words(pairs).values()
+    scores = np.stack([np.abs(change.e_original - change.e_swap) + keep * change.e_original for change in changes])
     normalised = ", normalised" if settings.corpus_sizes else ""
-    kept = f", keep {keep:g}" if keep else ""
-    name = f"SSCD {metric}, {settings.strategy}{normalised}, rate {settings.rate:g}{kept}"
-    return Scored(name, tuple(pairs), scores, None if alpha is None else verdicts(pairs, settings, alpha))
+    suffix = f", keep {keep:g}" if keep else ""
+    name = f"SSCD {get(settings.metric).name}, {settings.strategy}{normalised}, rate {settings.rate:g}{suffix}"
+    return SystemScores(name, tuple(pairs), scores, None if alpha is None else decide_words(pairs, settings, alpha))
 
 
-def verdicts(pairs: Pairs, settings: SSCD, alpha: float) -> npt.NDArray[np.bool_]:
+def decide_words(pairs: Pairs, settings: SSCD, alpha: float) -> npt.NDArray[np.bool_]:
     """Return whether each word is called changed by the test of ``compare`` at a false discovery rate of ``alpha``."""
 
     def test(word: str, permutations: int) -> PermutationTest:
@@ -81,8 +91,8 @@ def verdicts(pairs: Pairs, settings: SSCD, alpha: float) -> npt.NDArray[np.bool_
     return decide(benjamini_hochberg([found.p for found in tests.values()]), alpha)
 
 
-def original(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) -> Scored:
-    """The distance between the two sets as they are; the seed is for metrics that draw samples."""
+def score_distance(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) -> SystemScores:
+    """Score words by the distance between the two sets as they are; the seed is for metrics that draw samples."""
     chosen = get(metric)
     distances = []
     for word, sides in pairs.items():
@@ -92,25 +102,21 @@ def original(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) 
             continue
         D1, D2 = fit(old, "old", chosen.unit_rows), fit(new, "new", chosen.unit_rows)
         distances.append(evaluate([chosen], D1, D2, generator(seed, "samples", word)))
-    return Scored(name or f"e_original {metric}", tuple(pairs), np.stack(distances))
+    return SystemScores(name or f"e_original {metric}", tuple(pairs), np.stack(distances))
 
 
-def liu(pairs: Pairs, alpha: float = 0.05, seed: int = 0) -> Scored:
-    """Liu et al. (2021): cosine distance of means, of the words that a permutation test finds significant.
+def score_liu(pairs: Pairs, alpha: float = 0.05, seed: int = 0) -> SystemScores:
+    """Score words as Liu et al. (2021): cosine distance of means, of words that a permutation test finds significant.
 
-    A word's test is controlled for the number of words (Benjamini-Hochberg); words with p of 0.005 or more are dropped.
+    Words with p of 0.005 or more are dropped. Of the others, those changed whose p is significant after the correction
+    of Benjamini and Hochberg for the number of words.
     """
-
-    def one(old: Floats, new: Floats, word: str) -> float:
-        return permutation_test(old, new, "cosine", seed=seed, word=word).p
-
-    p = for_words(pairs, None, one)
+    p = for_words(pairs, None, lambda old, new, word: permutation_test(old, new, "cosine", seed=seed, word=word).p)
     q = dict(zip(pairs, benjamini_hochberg(list(p.values())).tolist(), strict=True))
-    kept = {word: pairs[word] for word in pairs if p[word] < LIU_P}
-    changed = np.array([q[word] <= alpha for word in kept], bool)
-    if not kept:
-        return Scored("Liu et al.", (), np.zeros((0, 1)), changed)
-    return Scored("Liu et al.", tuple(kept), original(kept, "cosine").scores, changed)
+    significant = {word: pairs[word] for word in pairs if p[word] < LIU_P}
+    changed = np.array([q[word] <= alpha for word in significant], bool)
+    scores = score_distance(significant, "cosine").scores if significant else np.zeros((0, 1))
+    return SystemScores("Liu et al.", tuple(significant), scores, changed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +127,9 @@ class Grid:
     ----------
     words, metrics, strategies : tuple of str
         Strategies are "random" and "distance", each also with ", normalised".
-    rates : (rates,)
-    e_original : (words, metrics)
-    e_swap : dict of a strategy to (words, metrics, rates, repetitions)
+    rates : ndarray of shape (rates,)
+    e_original : ndarray of shape (words, metrics)
+    e_swap : dict of a strategy to an ndarray of shape (words, metrics, rates, repetitions)
     """
 
     words: tuple[str, ...]
@@ -134,11 +140,11 @@ class Grid:
     e_swap: dict[str, Floats]
 
     def scores(self, strategy: str) -> Floats:
-        """|e_original - e_swap|: (words, metrics, rates, repetitions)."""
+        """Return |e_original - e_swap|: (words, metrics, rates, repetitions)."""
         return np.abs(self.e_original[:, :, None, None] - self.e_swap[strategy])
 
 
-def grid(
+def sweep_grid(
     pairs: Pairs,
     corpus_sizes: tuple[int, int],
     metrics: Sequence[str] = PAPER,
@@ -147,28 +153,18 @@ def grid(
     seed: int = 0,
     strategies: Sequence[swap.Strategy] = swap.STRATEGIES,
 ) -> Grid:
-    """Every metric with every strategy, with and without normalisation, at every rate."""
+    """Score words with every metric and strategy at every rate, with and without normalisation by corpus size."""
     e_swap: dict[str, Floats] = {}
     for strategy in strategies:
-        one = partial(_both, corpus_sizes, metrics, rates, repeats=repeats, seed=seed, strategy=strategy)
-        sweeps = list(for_words(pairs, None, one).values())
+
+        def sweep_word(old: Floats, new: Floats, word: str, strategy: swap.Strategy = strategy) -> Sweep:
+            # Normalised rates as the plain rates of the same swap counts, so that equal counts are swapped once.
+            counts = [swap.swap_count(len(old), len(new), rate, corpus_sizes) for rate in checks.fractions(rates)]
+            normalised = [Fraction(count, min(len(old), len(new))) for count in counts]
+            return sweep(old, new, metrics, [*rates, *normalised], repeats, seed, strategy, word=word)
+
+        sweeps = list(for_words(pairs, None, sweep_word).values())
         swapped = np.stack([s.e_swap for s in sweeps])  # (words, metrics, 2 * rates, repetitions)
         e_swap[strategy], e_swap[f"{strategy}, normalised"] = swapped[:, :, : len(rates)], swapped[:, :, len(rates) :]
         e_original = np.stack([s.e_original for s in sweeps])
     return Grid(tuple(pairs), tuple(metrics), tuple(e_swap), np.asarray(rates, float), e_original, e_swap)
-
-
-def _both(
-    sizes: tuple[int, int],
-    metrics: Sequence[str],
-    rates: Sequence[float],
-    old: Floats,
-    new: Floats,
-    word: str,
-    **options: Any,
-) -> Sweep:
-    """A sweep over the rates, and over those that swap as many as the normalised ones: equal counts are done once."""
-    n_old, n_new = len(old), len(new)
-    counts = [swap.swap_count(n_old, n_new, rate, sizes) for rate in checks.fractions(rates)]
-    normalised = [Fraction(count, min(n_old, n_new)) for count in counts]
-    return sweep(old, new, metrics=metrics, rates=[*rates, *normalised], word=word, **options)
