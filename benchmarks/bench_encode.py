@@ -77,7 +77,7 @@ def measure(name: str, model: Any, tokenizer: Any, n: int) -> None:
         ours = time.perf_counter() - begin
         peak = (before + sgemm()) / 2
         begin = time.perf_counter()
-        encoder._tokens.cut(texts, spans, None)
+        encoder._windows.cut(texts, spans, None)
         others.append((time.perf_counter() - begin) / ours)
         begin = time.perf_counter()
         fixed_batches(model, tokenizer, few)

@@ -26,7 +26,6 @@ from tiny_models import (
 
 import lexshift.encode
 from lexshift.encode import Encoder, as_encoder
-from lexshift.encode.adaptation import Adaptation
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.protocol import Span
 from lexshift.errors import UserError
@@ -61,11 +60,11 @@ def test_a_loaded_model_and_its_tokenizer_are_an_encoder(family: str) -> None:
 def test_the_built_in_model_is_what_is_meant_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def load(name: str, revision: str | None) -> tuple[Any, Any, Adaptation]:
+    def find(name: str, revision: str | None) -> Path:
         asked.append((name, revision))
-        return (*loaded("bert"), Adaptation())
+        return folder("bert")
 
-    monkeypatch.setattr("lexshift.encode.loading.load_model", load)
+    monkeypatch.setattr("lexshift.encode.loading.find_model", find)
     ours = as_encoder()
     assert isinstance(ours, HuggingFaceEncoder)
     assert ours.name == "minilm"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import tokenizers
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ from tiny_models import (
     make_model,
     make_tokenizer,
     span_of,
+    transformers,
     twin,
 )
 
@@ -37,6 +39,7 @@ from lexshift.encode.adaptation import (
     MARKERS,
     PROJECTION,
     Adaptation,
+    known_adaptation,
     missing_tokens,
     period_numbers,
     read_adaptation,
@@ -199,9 +202,25 @@ def test_xl_lexeme_as_an_object_of_sentence_transformers_is_used_alike(xl_lexeme
     assert (chosen.markers, chosen.pooling, chosen.layers) == (("", ""), "mean", "mean:2")
 
 
-def test_without_the_file_of_sentence_transformers_it_is_a_model_like_others(xl_lexeme: Path) -> None:
-    (xl_lexeme / "modules.json").unlink()
-    assert load_model(xl_lexeme)[2] == Adaptation()
+@pytest.mark.parametrize("has_modules", [True, False])
+def test_xl_lexeme_as_a_model_and_its_tokenizer_is_used_as_by_its_name(xl_lexeme: Path, has_modules: bool) -> None:
+    if not has_modules:
+        (xl_lexeme / "modules.json").unlink()
+    model = transformers.AutoModel.from_pretrained(xl_lexeme)
+    ours = as_encoder((model, transformers.AutoTokenizer.from_pretrained(xl_lexeme)))
+    assert isinstance(ours, HuggingFaceEncoder)
+    assert (ours.markers, ours.pooling, ours.layers) == (MARKERS, "sentence", "last")
+    assert_same(ours.encode(TEXT, SPANS), made(xl_lexeme).encode(TEXT, SPANS))
+
+
+def test_markers_that_are_pieces_of_text_are_not_those_of_xl_lexeme() -> None:
+    without = make_tokenizer("bert")
+    spec = json.loads(without.backend_tokenizer.to_str())
+    spec["model"]["vocab"] |= {marker: len(without) + i for i, marker in enumerate(MARKERS)}
+    words = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizers.Tokenizer.from_str(json.dumps(spec)))
+    assert known_adaptation(lexeme()[1]).markers == MARKERS
+    assert not missing_tokens(words, MARKERS)
+    assert known_adaptation(words) == Adaptation()
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_a_layer_is_the_models_hidden_state_and_no_later_layer_is_run(family: st
     with torch.inference_mode():
         expected = hidden_states(model, ids, lengths)
         with counted(stack(model)) as counts:
-            (state,) = GenericForward(model, DEPTH).states(ids, lengths, where, Layers((number,)))
+            (state,) = GenericForward(model, DEPTH).states(Layers((number,)), ids, lengths, where)
     assert counts == [1] * number + [0] * (DEPTH - number)
     assert state.shape == (3, 3, HIDDEN)
     for i in range(3):
@@ -81,7 +81,7 @@ def test_states_of_a_padded_batch_are_those_of_each_sequence_alone(family: str, 
     ids, sizes, where = batch_of(family, lengths)
     layers = parse_layers(spec, DEPTH)
     with torch.inference_mode():
-        states = GenericForward(model, DEPTH).states(ids, sizes, where, layers)
+        states = GenericForward(model, DEPTH).states(layers, ids, sizes, where)
         for i, length in enumerate(lengths):
             alone = model(input_ids=ids[i : i + 1, :length], output_hidden_states=True).hidden_states
             for state, number in zip(states, layers.numbers, strict=True):
@@ -95,7 +95,7 @@ def test_no_hook_is_left_on_the_model(family: str) -> None:
     generic = GenericForward(model, DEPTH)
     batch = batch_of(family, [5])
     with torch.inference_mode():
-        generic.states(*batch, Layers((1, 2)))
+        generic.states(Layers((1, 2)), *batch)
         with counted(stack(model)) as counts:
             model(input_ids=batch[0])
     assert counts == [1] * DEPTH
@@ -107,7 +107,7 @@ def test_an_error_of_the_model_is_not_swallowed_and_leaves_no_hook() -> None:
     ids, lengths, where = batch_of("bert", [5])
     ids[0, 2] = 10_000  # no such token
     with pytest.raises(IndexError):
-        GenericForward(model, DEPTH).states(ids, lengths, where, Layers((1,)))
+        GenericForward(model, DEPTH).states(Layers((1,)), ids, lengths, where)
     assert not any(layer._forward_pre_hooks for layer in stack(model))
 
 
@@ -116,8 +116,8 @@ def test_the_last_layer_of_modernbert_has_passed_its_final_normalisation_and_the
     ids, lengths, where = batch_of("modernbert", [14])
     with torch.inference_mode():
         output = model(input_ids=ids, output_hidden_states=True)
-        (last,) = GenericForward(model, DEPTH).states(ids, lengths, where, Layers((DEPTH,)))
-        (middle,) = GenericForward(model, DEPTH).states(ids, lengths, where, Layers((2,)))
+        (last,) = GenericForward(model, DEPTH).states(Layers((DEPTH,)), ids, lengths, where)
+        (middle,) = GenericForward(model, DEPTH).states(Layers((2,)), ids, lengths, where)
         normalised = model.final_norm(output.hidden_states[2])[0, where[0]]
     torch.testing.assert_close(last[0], output.last_hidden_state[0, where[0]], rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(middle[0], output.hidden_states[2][0, where[0]], rtol=1e-5, atol=1e-5)
@@ -129,7 +129,7 @@ def test_a_model_with_two_stacks_of_that_many_layers_is_run_to_its_end() -> None
     model.more = nn.ModuleList([nn.Identity() for _ in range(DEPTH)])
     ids, lengths, where = batch_of("bert", [6, 4])
     with torch.inference_mode():
-        (state,) = GenericForward(model, DEPTH).states(ids, lengths, where, Layers((1,)))
+        (state,) = GenericForward(model, DEPTH).states(Layers((1,)), ids, lengths, where)
         expected = hidden_states(model, ids, lengths)[1]
     torch.testing.assert_close(state, torch.stack([expected[i, where[i]] for i in range(2)]))
 
@@ -137,8 +137,8 @@ def test_a_model_with_two_stacks_of_that_many_layers_is_run_to_its_end() -> None
 @pytest.mark.parametrize("family", SLOW)
 def test_an_encoder_of_a_middle_layer_runs_the_layers_below_it_only(family: str) -> None:
     ours = encoder(family, layers=1)
-    assert isinstance(ours._run, GenericForward)
-    with counted(stack(ours._run._model)) as counts:
+    assert isinstance(ours._forward, GenericForward)
+    with counted(stack(ours._forward._model)) as counts:
         ours.encode(TEXT[:1], [span_of(TEXT[0], "plane")])
     assert counts == [1, 0, 0, 0]
 
@@ -180,5 +180,5 @@ def test_models_of_other_kinds_have_their_hidden_states(kind: str, more: dict[st
     ids, lengths, where = batch_of("bert", [11, 6])
     with torch.inference_mode():
         expected = hidden_states(model, ids, lengths)[number]
-        (state,) = GenericForward(model, DEPTH).states(ids, lengths, where, Layers((number,)))
+        (state,) = GenericForward(model, DEPTH).states(Layers((number,)), ids, lengths, where)
     torch.testing.assert_close(state, torch.stack([expected[i, where[i]] for i in range(2)]), rtol=1e-5, atol=1e-5)

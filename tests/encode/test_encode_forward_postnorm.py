@@ -73,8 +73,8 @@ def test_states_are_those_of_the_generic_path(
     model = loaded(family)[0]
     batch, layers = random_batch(family, lengths, words, seed), parse_layers(spec, DEPTH)
     with torch.inference_mode():
-        ours = fast_of(model).states(*batch, layers)
-        theirs = GenericForward(model, DEPTH).states(*batch, layers)
+        ours = fast_of(model).states(layers, *batch)
+        theirs = GenericForward(model, DEPTH).states(layers, *batch)
     assert_states_agree(ours, theirs)
     assert len(ours) == len(layers.numbers)
     assert ours[0].shape == (len(lengths), words, HIDDEN)
@@ -85,7 +85,7 @@ def test_every_layer_is_that_of_the_model_run_on_one_sequence_without_padding(fa
     model = loaded(family)[0]
     ids, lengths, where = random_batch(family, [9, 1, 23], 4, seed=5)
     with torch.inference_mode():
-        ours = fast_of(model).states(ids, lengths, where, Layers(tuple(range(DEPTH + 1))))
+        ours = fast_of(model).states(Layers(tuple(range(DEPTH + 1))), ids, lengths, where)
         for i, length in enumerate(lengths.tolist()):
             hidden = model(input_ids=ids[i : i + 1, :length], output_hidden_states=True).hidden_states
             assert len(hidden) == DEPTH + 1
@@ -101,10 +101,10 @@ def test_any_activation_is_the_models_own(family: str, activation: str) -> None:
     model = transformers.AutoModel.from_config(config).eval()
     batch, layers = random_batch(family, [8, 5], 3, seed=1), parse_layers("concat:4", DEPTH)
     with torch.inference_mode():
-        ours, theirs = fast_of(model).states(*batch, layers), GenericForward(model, DEPTH).states(*batch, layers)
+        ours, theirs = fast_of(model).states(layers, *batch), GenericForward(model, DEPTH).states(layers, *batch)
     assert_states_agree(ours, theirs)
     chosen = HuggingFaceEncoder(model, loaded(family)[1])
-    assert isinstance(chosen._run, PostNormForward)
+    assert isinstance(chosen._forward, PostNormForward)
 
 
 @pytest.mark.parametrize("family", FAST)
@@ -125,7 +125,7 @@ def test_the_weights_of_a_model_are_left_as_they_were(family: str) -> None:
 def test_it_is_used_for_these_families_and_never_calls_their_own_layers(family: str, depth: int) -> None:
     model = make_model(family, depth, seed=depth)
     ours = HuggingFaceEncoder(model, loaded(family)[1], layers="last")
-    assert isinstance(ours._run, PostNormForward)
+    assert isinstance(ours._forward, PostNormForward)
     layers = next(m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == depth)
     for layer in layers:
         layer.register_forward_hook(_refuse)
@@ -140,7 +140,7 @@ def _refuse(*_: Any) -> None:
 @pytest.mark.parametrize("family", SLOW)
 def test_it_is_not_used_for_other_families(family: str) -> None:
     assert PostNormForward.of(loaded(family)[0]) is None
-    assert isinstance(encoder(family)._run, GenericForward)
+    assert isinstance(encoder(family)._forward, GenericForward)
 
 
 def _scaled(layer: Any) -> None:
@@ -171,8 +171,8 @@ def test_a_model_that_computes_something_else_is_run_by_its_own_forward_pass(
     layers = next(m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == DEPTH)
     change(layers[number])
     ours = HuggingFaceEncoder(model, tokenizer, layers="last")
-    assert isinstance(plain._run, PostNormForward)
-    assert isinstance(ours._run, GenericForward)
+    assert isinstance(plain._forward, PostNormForward)
+    assert isinstance(ours._forward, GenericForward)
 
     span = span_of(TEXT[0], "runway")
     made = tokenizer(TEXT[0], return_offsets_mapping=True, return_tensors="pt")
@@ -210,6 +210,6 @@ def test_a_padding_token_at_the_end_of_a_vocabulary_of_any_size_is_no_obstacle(f
     assert tokenizer.pad_token_id == len(tokenizer) - 1 == size - 1
     model.resize_token_embeddings(size, mean_resizing=False)
     ours = HuggingFaceEncoder(model, tokenizer)
-    assert isinstance(ours._run, PostNormForward)
+    assert isinstance(ours._forward, PostNormForward)
     spans = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
     assert_same(ours.encode(TEXT, spans), encoder(family).encode(TEXT, spans))

@@ -62,13 +62,13 @@ class Runs:
 
     def __init__(self, ours: HuggingFaceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shapes: list[tuple[int, ...]] = []
-        states = ours._run.states
+        states = ours._forward.states
 
-        def counted(ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers) -> list[Tensor]:
+        def counted(layers: Layers, ids: Tensor, lengths: Tensor, where: Tensor) -> list[Tensor]:
             self.shapes.append(tuple(ids.shape))
-            return states(ids, lengths, where, layers)
+            return states(layers, ids, lengths, where)
 
-        monkeypatch.setattr(ours._run, "states", counted)
+        monkeypatch.setattr(ours._forward, "states", counted)
 
     @property
     def sequences(self) -> int:
@@ -231,7 +231,7 @@ def test_a_window_gives_what_the_model_gives_for_the_words_in_it(family: str) ->
     ours = encoder(family, window=15)
     span = span_of(long, "clicked")
     vectors = ours.encode([long], [span])
-    pieces = ours._tokens.cut([long], [span], None)
+    pieces = ours._windows.cut([long], [span], None)
     cut = torch.from_numpy(pieces.sequences[0])[None]
     assert cut.shape == (1, 15)
     first, last = pieces.positions[0]
@@ -257,7 +257,7 @@ def test_a_word_longer_than_the_window_is_its_beginning() -> None:
 def test_a_window_longer_than_the_model_takes_is_refused(family: str) -> None:
     assert longest_sequence(*loaded(family)) == POSITIONS
     with pytest.raises(
-        UserError, match=rf"window is {POSITIONS + 1}, but the model '{family}' takes at most {POSITIONS}"
+        UserError, match=rf"window is {POSITIONS + 1}, but the model '.*{family}' takes at most {POSITIONS}"
     ):
         encoder(family, window=POSITIONS + 1)
 
@@ -370,8 +370,8 @@ def test_a_slow_tokenizer_is_refused() -> None:
     class Slow:
         is_fast = False
 
-    with pytest.raises(UserError, match="the model 'mine' has no fast tokenizer"):
-        HuggingFaceEncoder(loaded("bert")[0], Slow(), name="mine")
+    with pytest.raises(UserError, match=r"the model '.*bert' has no fast tokenizer"):
+        HuggingFaceEncoder(loaded("bert")[0], Slow())
 
 
 # ---------------------------------------------------------------------------------------------------------- identity
@@ -383,7 +383,8 @@ def test_the_same_folder_twice_is_the_same_and_another_name_is_the_same_weights(
     assert isinstance(first, HuggingFaceEncoder)
     assert isinstance(second, HuggingFaceEncoder)
     assert first.settings == second.settings
-    other = HuggingFaceEncoder(*loaded("bert"), name="another")
+    other = HuggingFaceEncoder(*loaded("bert"))
+    other.name = "another"
     assert other.weights == first.weights
     assert other.settings == first.settings | {"model": "another"}
     assert len(first.weights) == 64
@@ -424,8 +425,8 @@ def test_one_changed_weight_changes_the_settings(key: str) -> None:
     changed = copy.deepcopy(model)
     with torch.no_grad():
         changed.get_parameter(key).view(-1)[7] += 1e-6
-    base = HuggingFaceEncoder(model, tokenizer, name="bert")
-    other = HuggingFaceEncoder(changed, tokenizer, name="bert")
+    base = HuggingFaceEncoder(model, tokenizer)
+    other = HuggingFaceEncoder(changed, tokenizer)
     assert other.weights != base.weights
     assert other.settings != base.settings
 
@@ -434,16 +435,16 @@ def test_another_tokenizer_changes_the_settings() -> None:
     model, tokenizer = loaded("bert")
     other = copy.deepcopy(tokenizer)
     other.add_tokens(["planes"], special_tokens=True)  # text does not reach it, so it needs no embedding
-    base = HuggingFaceEncoder(model, tokenizer, name="bert")
-    assert HuggingFaceEncoder(model, other, name="bert").weights != base.weights
+    base = HuggingFaceEncoder(model, tokenizer)
+    assert HuggingFaceEncoder(model, other).weights != base.weights
 
 
 def test_a_setting_of_the_model_changes_the_settings() -> None:
     model, tokenizer = loaded("bert")
     other = copy.deepcopy(model)
     other.config.layer_norm_eps = 0.1
-    base = HuggingFaceEncoder(model, tokenizer, name="bert")
-    assert HuggingFaceEncoder(other, tokenizer, name="bert").settings != base.settings
+    base = HuggingFaceEncoder(model, tokenizer)
+    assert HuggingFaceEncoder(other, tokenizer).settings != base.settings
 
 
 def test_encoding_does_not_change_the_settings_and_one_tokenizer_serves_two_encoders() -> None:
@@ -481,7 +482,6 @@ def test_a_name_is_found_where_none_is_given() -> None:
     model, tokenizer = loaded("bert")
     assert HuggingFaceEncoder(model, tokenizer).name == str(folder("bert"))
     assert HuggingFaceEncoder(make_model("bert"), tokenizer).name == "BertModel"
-    assert encoder("bert").name == "bert"
 
 
 def test_it_is_an_encoder_of_as_many_layers_as_the_model_has() -> None:
@@ -542,7 +542,7 @@ def test_an_encoder_that_was_used_can_be_sent_to_another_process() -> None:
     ours = encoder("bert")
     vectors = ours.encode(SENTENCES, SPANS)
     state = ours.__getstate__()
-    assert "_run" not in state
+    assert "_forward" not in state
     assert "_pool" not in state
     again = HuggingFaceEncoder.__new__(HuggingFaceEncoder)
     again.__dict__.update(state)

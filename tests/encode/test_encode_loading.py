@@ -739,7 +739,7 @@ def test_a_file_of_the_built_in_model_that_is_not_known_is_not_read(
         raise AssertionError("loaded")
 
     assert load_model("minilm")[0].config.num_hidden_layers == DEPTH
-    monkeypatch.setattr(loading, "_load", never)
+    monkeypatch.setattr(loading, "check_folder", never)
     with (package / name).open("ab") as file:
         file.write(b" ")
     with pytest.raises(

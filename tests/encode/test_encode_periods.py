@@ -67,7 +67,9 @@ def tuned(family: str, attention: bool = False) -> tuple[Any, Any, Adaptation]:
 
 def made(family: str, attention: bool = False, **options: Any) -> HuggingFaceEncoder:
     model, tokenizer, adaptation = tuned(family, attention)
-    return HuggingFaceEncoder(model, tokenizer, name=family, adaptation=adaptation, **options)
+    encoder = HuggingFaceEncoder(model, tokenizer, adaptation=adaptation, **options)
+    encoder.name = family
+    return encoder
 
 
 def by_hand(family: str, sentence: str, span: Span, period: int, attention: bool = False) -> npt.NDArray[np.float32]:
@@ -104,7 +106,7 @@ def test_vectors_are_of_the_word_in_its_sentence_after_the_token_of_its_period(f
     expected = all_by_hand(family, attention)
     for budget in (1, 100, 100_000):
         ours = made(family, attention, batch_tokens=budget)
-        assert isinstance(ours._run, PostNormForward)
+        assert isinstance(ours._forward, PostNormForward)
         vectors = ours.encode(SENTENCES, SPANS, periods=PERIODS)
         assert_same(vectors, expected)
     old, new = vectors[: len(TEXT)], ours.encode(TEXT, SPANS[: len(TEXT)], periods=[1] * len(TEXT))
@@ -151,15 +153,15 @@ def test_the_text_of_a_time_token_is_not_the_word_that_it_stands_before(family: 
 def test_equal_sentences_of_one_period_are_run_once_and_those_of_two_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = made("bert", attention=True)
     shapes: list[tuple[int, ...]] = []
-    states = ours._run.states
+    states = ours._forward.states
 
     def counted(
-        ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers, times: Tensor | None = None
+        layers: Layers, ids: Tensor, lengths: Tensor, where: Tensor, times: Tensor | None = None
     ) -> list[Tensor]:
         shapes.append(tuple(ids.shape))
-        return states(ids, lengths, where, layers, times)
+        return states(layers, ids, lengths, where, times)
 
-    monkeypatch.setattr(ours._run, "states", counted)
+    monkeypatch.setattr(ours._forward, "states", counted)
     sentence = TEXT[2]
     spans = [span_of(sentence, "mouse"), span_of(sentence, "cat"), span_of(sentence, "mouse"), span_of(sentence, "cat")]
     ours.encode([sentence] * 4, spans, periods=[0, 0, 0, 0])

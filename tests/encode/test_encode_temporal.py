@@ -80,7 +80,7 @@ def timed(family: str) -> Any:
 
 
 def timed_encoder(family: str, **options: Any) -> HuggingFaceEncoder:
-    return HuggingFaceEncoder(timed(family), loaded(family)[1], name=family, adaptation=TIMED, **options)
+    return HuggingFaceEncoder(timed(family), loaded(family)[1], adaptation=TIMED, **options)
 
 
 def padded(
@@ -316,7 +316,7 @@ def test_every_layer_of_both_paths_is_that_of_the_twin(
     with torch.inference_mode():
         fast = PostNormForward.of(model)
         assert fast is not None
-        found = [path.states(ids, sizes, where, EVERY, times) for path in (fast, GenericForward(model, DEPTH))]
+        found = [path.states(EVERY, ids, sizes, where, times) for path in (fast, GenericForward(model, DEPTH))]
         for i, length in enumerate(lengths):
             expected = plain_states(model, ids[i, :length], times[i, :length])
             for states in found:
@@ -345,7 +345,7 @@ def test_models_of_any_shape_are_the_twin(heads: int, d: int, periods: int, data
 def test_vectors_are_those_of_the_twin_in_any_batch_and_by_the_fast_path(family: str, layers: str | int) -> None:
     model, tokenizer = timed(family), loaded(family)[1]
     many = timed_encoder(family, layers=layers, batch_tokens=100_000)
-    assert isinstance(many._run, PostNormForward)
+    assert isinstance(many._forward, PostNormForward)
     vectors = many.encode(SENTENCES, SPANS, periods=PERIODS)
     assert_same(vectors, timed_encoder(family, layers=layers, batch_tokens=1).encode(SENTENCES, SPANS, periods=PERIODS))
     chosen = parse_layers(layers, DEPTH)
@@ -447,7 +447,7 @@ def test_a_saved_model_gives_the_same_vectors(family: str, head: bool, tmp_path:
     again = as_encoder(tmp_path)
     assert isinstance(again, HuggingFaceEncoder)
     assert again.periods == ("old", "new")
-    assert isinstance(again._run, PostNormForward)
+    assert isinstance(again._forward, PostNormForward)
     expected = timed_encoder(family).encode(SENTENCES, SPANS, periods=PERIODS)
     assert_same(again.encode(SENTENCES, SPANS, periods=PERIODS), expected)
     other = as_encoder(tmp_path)
@@ -474,7 +474,7 @@ def test_a_changed_time_changes_the_settings() -> None:
     with torch.no_grad():
         changed.time_embeddings.weight[FIRST, 0] += 1e-6
     base = timed_encoder("bert")
-    other = HuggingFaceEncoder(changed, loaded("bert")[1], name="bert", adaptation=TIMED)
+    other = HuggingFaceEncoder(changed, loaded("bert")[1], adaptation=TIMED)
     assert other.settings == base.settings | {"weights": other.weights}
     assert other.weights != base.weights
 

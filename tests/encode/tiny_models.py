@@ -74,7 +74,9 @@ def loaded(family: str) -> tuple[Any, Any]:
 
 
 def encoder(family: str, **options: Any) -> HuggingFaceEncoder:
-    return HuggingFaceEncoder(*loaded(family), name=family, **options)
+    made = HuggingFaceEncoder(*loaded(family), **options)
+    made.name = family
+    return made
 
 
 # ------------------------------------------------------------------------------------------------------ tokenizers

@@ -529,7 +529,7 @@ def test_a_failing_connection_of_an_encoder_is_not_told_as_a_fault_of_the_disk(t
 @pytest.mark.parametrize("off", [[0.25, 0.0], [0.25, np.nan, 0.0]])
 def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: list[float]) -> None:
     class Approximate(Toy):
-        dtype = "int8"
+        is_approximate = True
 
         def deviation(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Matrix:
             assert len(sentences) == len(spans) == 14

@@ -252,7 +252,7 @@ def test_an_encoder_without_periods_is_never_told_any_and_shared_sentences_are_e
 
 def test_an_approximate_encoder_is_compared_on_a_sample_with_its_periods(tmp_path: Path) -> None:
     class Approximate(Timed):
-        dtype = "int8"
+        is_approximate = True
 
         def deviation(
             self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], periods: Sequence[int]

@@ -1,52 +1,57 @@
-"""Words in their sentences become vectors."""
+"""Encode words in their sentences as vectors.
+
+In: sentences and the spans of words in them. Out: one vector for each. :func:`as_encoder` accepts a name, a folder, a
+loaded model or an object with the method of :class:`Encoder`.
+"""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Any
 
-from lexshift.encode.protocol import Encoder
+from lexshift.encode.protocol import BaseEncoder, Encoder
 from lexshift.errors import UserError
 
 if TYPE_CHECKING:
     from lexshift.encode.huggingface import HuggingFaceEncoder
 
-__all__ = ["Encoder", "HuggingFaceEncoder", "as_encoder"]
+__all__ = ["BaseEncoder", "Encoder", "HuggingFaceEncoder", "as_encoder"]
 
 
 def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options: Any) -> Encoder:
-    """Turn a name, a folder, a loaded model or an encoder into an encoder.
+    """Return the encoder for a name, a folder, a loaded model or an encoder.
 
     Parameters
     ----------
     model : str, path, model, (model, tokenizer) or Encoder
-        "minilm" is built in and needs no network, and always means the built-in model; another name is a folder, if
-        there is one or the name is written as a path, or else a model on the hub. A path object is a folder. A loaded
-        model of transformers comes with its tokenizer, and with its markers if it needs any (``markers=``); one of
-        sentence-transformers has its tokenizer, and XL-LEXEME is known by it.
+        "minilm" always means the built-in model, which needs no network. Another string is a folder, if there is one
+        or the string is written as a path, or else a model on the hub. A path object is a folder. A loaded model of
+        transformers comes with its tokenizer; one of sentence-transformers has its tokenizer. XL-LEXEME is recognised
+        by its tokenizer, however it is given.
     revision : str, optional
-        Of a model on the hub.
+        Revision of a model on the hub.
     **options
-        Of :class:`HuggingFaceEncoder`: layers, pooling, window, markers, device, dtype, batch_tokens.
+        Options of :class:`HuggingFaceEncoder`: layers, pooling, window, markers, device, dtype, batch_tokens.
     """
     if isinstance(model, (str, os.PathLike)):
         from lexshift.encode.loading import LANGUAGES, load_model
 
         loaded, tokenizer, adaptation = load_model(model, revision)
-        encoder = _huggingface(loaded, tokenizer, name=os.fspath(model), adaptation=adaptation, **options)
+        encoder = _huggingface_encoder()(loaded, tokenizer, adaptation=adaptation, **options)
         encoder.languages = LANGUAGES.get(os.fspath(model))
         return encoder
     if revision is not None:
         raise UserError("revision is for models on the hub, given by name")
-    if isinstance(model, tuple) and len(model) == 2:
-        return _huggingface(*model, **options)
     if hasattr(model, "tokenizer") and hasattr(model, "modules"):  # sentence-transformers
-        from lexshift.encode.adaptation import sentence_adaptation
-
         inner = next((m for m in model.modules() if hasattr(m, "config") and hasattr(m, "get_input_embeddings")), None)
         if inner is None:
             raise UserError("this model has no transformer in it, so a word's vector would not depend on its context")
-        return _huggingface(inner, model.tokenizer, adaptation=sentence_adaptation(model.tokenizer), **options)
+        model = inner, model.tokenizer
+    if isinstance(model, tuple) and len(model) == 2:
+        from lexshift.encode.adaptation import known_adaptation
+
+        known = known_adaptation(model[1]) if getattr(model[1], "is_fast", False) else None
+        return _huggingface_encoder()(*model, adaptation=known, **options)
     if hasattr(model, "config") and hasattr(model, "forward"):
         raise UserError("a loaded model needs its tokenizer: pass (model, tokenizer)")
     if isinstance(model, Encoder) and not isinstance(model, type):
@@ -56,16 +61,15 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     raise UserError(f"model must be a name, a folder, (model, tokenizer) or an encoder; got {type(model).__name__}")
 
 
-def _huggingface(*args: Any, **options: Any) -> HuggingFaceEncoder:
+def _huggingface_encoder() -> type[HuggingFaceEncoder]:
+    """Import the class when it is needed, as importing torch takes seconds."""
     from lexshift.encode.huggingface import HuggingFaceEncoder
 
-    return HuggingFaceEncoder(*args, **options)
+    return HuggingFaceEncoder
 
 
 def __getattr__(name: str) -> Any:
-    """The class is imported when it is asked for, as torch takes its time."""
+    """Return the class of encoders that needs torch."""
     if name == "HuggingFaceEncoder":
-        from lexshift.encode.huggingface import HuggingFaceEncoder
-
-        return HuggingFaceEncoder
+        return _huggingface_encoder()
     raise AttributeError(f"module 'lexshift.encode' has no attribute {name!r}")

@@ -1,7 +1,6 @@
-"""What a tuned model says of itself: how it is to be used as an encoder.
+"""The adaptation of a tuned model: how it is to be used as an encoder.
 
-A folder that :mod:`lexshift.tune` wrote holds it in ``lexshift.json``. A checkpoint of XL-LEXEME is known by its
-markers.
+A folder that :mod:`lexshift.tune` wrote holds it in ``lexshift.json``. XL-LEXEME is recognised by its markers.
 """
 
 from __future__ import annotations
@@ -20,9 +19,7 @@ from lexshift.utils.files import write_bytes
 
 FILE, PROJECTION = "lexshift.json", "projection.safetensors"
 MARKERS = ("<t>", "</t>")
-"""Around the word, as in XL-LEXEME."""
-_TEXTS = ("periods", "time_tokens")
-_MODULES = "modules.json"  # of sentence-transformers
+"""The tokens around the word, as in XL-LEXEME."""
 _FORMAT = 1
 
 
@@ -33,17 +30,17 @@ class Adaptation:
     Attributes
     ----------
     periods : tuple of str
-        The periods that the model tells apart, by the labels of the corpora that it was tuned on.
+        The periods that the model distinguishes, by the labels of the corpora that it was tuned on.
     time_tokens : tuple of str
-        The token of each period that is put before a sentence; none if the model has no such tokens.
+        The token of each period, which is put before a sentence; empty if the model has no such tokens.
     attention : bool
         Whether its attention depends on the period.
     markers : (str, str), optional
         Text put before and after the word.
     pooling, layers : str, optional
-        What its vectors are made of, unless something else is asked for.
-    projection : (k, d), optional
-        What vectors are multiplied with.
+        Default options of the encoder.
+    projection : ndarray of shape (k, d), optional
+        Matrix by which vectors are multiplied.
     """
 
     periods: tuple[str, ...] = ()
@@ -55,13 +52,17 @@ class Adaptation:
     projection: Matrix | None = field(default=None, compare=False)
 
     def save(self, folder: Path) -> None:
-        """Write it into the folder of a model."""
-        values: dict[str, Any] = {"format": _FORMAT}
-        for name in _TEXTS:
-            values[name] = list(getattr(self, name))
-        values["attention"] = self.attention
-        values["markers"] = list(self.markers) if self.markers else None
-        values |= {"pooling": self.pooling, "layers": self.layers, "projection": self.projection is not None}
+        """Write the adaptation into the folder of a model."""
+        values = {
+            "format": _FORMAT,
+            "periods": self.periods,
+            "time_tokens": self.time_tokens,
+            "attention": self.attention,
+            "markers": self.markers,
+            "pooling": self.pooling,
+            "layers": self.layers,
+            "projection": self.projection is not None,
+        }
         if self.projection is not None:
             from safetensors.numpy import save_file
 
@@ -71,7 +72,7 @@ class Adaptation:
 
 
 def period_numbers(periods: Sequence[str], labels: Sequence[str]) -> list[int]:
-    """The period of each of some corpora: by their labels if the model knows them, by their order if it knows none.
+    """Return the period of each corpus: by its label if the model knows all labels, by its order if it knows none.
 
     >>> period_numbers(("1850", "2000"), ("2000", "1850")), period_numbers(("1850", "2000"), ("old", "new"))
     ([1, 0], [0, 1])
@@ -87,36 +88,20 @@ def period_numbers(periods: Sequence[str], labels: Sequence[str]) -> list[int]:
 
 
 def read_adaptation(folder: Path, tokenizer: Any) -> Adaptation:
-    """What the model of a folder says of itself; nothing, for one that was not tuned for this."""
+    """Return the adaptation of the model in a folder; the default one for a model that was not tuned for this."""
     path = folder / FILE
-    if path.is_file():
-        return _read(path, tokenizer)
-    return sentence_adaptation(tokenizer) if (folder / _MODULES).is_file() else Adaptation()
-
-
-def sentence_adaptation(tokenizer: Any) -> Adaptation:
-    """Return how a model of sentence-transformers is to be used; XL-LEXEME is known by its markers."""
-    if missing_tokens(tokenizer, MARKERS):
-        return Adaptation()
-    return Adaptation(markers=MARKERS, pooling="sentence", layers="last")
-
-
-def missing_tokens(tokenizer: Any, tokens: Sequence[str]) -> list[str]:
-    """Those of some tokens that the tokenizer would take apart."""
-    known = tokenizer.get_vocab()
-    return [token for token in tokens if token not in known]
-
-
-def _read(path: Path, tokenizer: Any) -> Adaptation:
+    if not path.is_file():
+        return known_adaptation(tokenizer)
     damaged = UserError(f"{str(path)!r} is damaged; tune the model again, or take the folder it was made from")
     try:
         values = json.loads(path.read_bytes())
-        periods, time_tokens, markers = (values[name] for name in (*_TEXTS, "markers"))
-        attention, pooling, layers, projected = (values[n] for n in ("attention", "pooling", "layers", "projection"))
+        names = ("periods", "time_tokens", "attention", "markers", "pooling", "layers", "projection")
+        periods, time_tokens, attention, markers, pooling, layers, projected = (values[name] for name in names)
         good = values["format"] == _FORMAT
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise damaged from None
-    good = good and all(_are_texts(part) for part in (periods, time_tokens, [] if markers is None else markers))
+    for texts in (periods, time_tokens, [] if markers is None else markers):
+        good = good and isinstance(texts, list) and all(isinstance(text, str) for text in texts)
     good = good and all(text is None or isinstance(text, str) for text in (pooling, layers))
     good = good and isinstance(attention, bool) and isinstance(projected, bool)
     good = good and len(time_tokens) in (0, len(periods)) and (markers is None or len(markers) == 2)
@@ -127,8 +112,18 @@ def _read(path: Path, tokenizer: Any) -> Adaptation:
     return Adaptation(tuple(periods), tuple(time_tokens), attention, around, pooling, layers, projection)
 
 
-def _are_texts(values: Any) -> bool:
-    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+def known_adaptation(tokenizer: Any) -> Adaptation:
+    """Return the adaptation of a model that has no record of it, by its tokenizer: XL-LEXEME has added its markers."""
+    added = {token.content for token in tokenizer.added_tokens_decoder.values()}
+    if not added.issuperset(MARKERS):
+        return Adaptation()
+    return Adaptation(markers=MARKERS, pooling="sentence", layers="last")
+
+
+def missing_tokens(tokenizer: Any, tokens: Sequence[str]) -> list[str]:
+    """Return those of some tokens that the tokenizer would take apart."""
+    known = tokenizer.get_vocab()
+    return [token for token in tokens if token not in known]
 
 
 def _read_projection(path: Path) -> Matrix:

@@ -55,7 +55,7 @@ class _Layer:
     time: nn.Linear | None  # of temporal attention
 
     def __call__(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None) -> Tensor:
-        """All rows: (batch * length, h) to the same."""
+        """Compute all rows: (batch * length, h) to the same shape."""
         h = x.shape[1]
         qkv = F.linear(x, self.attention_in, self.attention_in_bias)
         q, k, v = qkv.view(batch, -1, 3, self.heads, h // self.heads).permute(2, 0, 3, 1, 4)  # (b, heads, n, h/heads)
@@ -63,7 +63,7 @@ class _Layer:
         return self._after_attention(mixed.transpose(1, 2).reshape(-1, h), x)
 
     def at(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None, where: Tensor) -> Tensor:
-        """The rows at positions ``where``, (batch, words), of each sequence: (batch * words, h)."""
+        """Compute the rows at the positions ``where``, (batch, words), of each sequence: (batch * words, h)."""
         h = x.shape[1]
         kv = F.linear(x, self.attention_in[h:], self.attention_in_bias[h:])
         k, v = kv.view(batch, -1, 2, self.heads, h // self.heads).permute(2, 0, 3, 1, 4)
@@ -72,7 +72,7 @@ class _Layer:
         x = x[rows]
         q = F.linear(x, self.attention_in[:h], self.attention_in_bias[:h])
         q = q.view(batch, -1, self.heads, h // self.heads).transpose(1, 2)  # (b, heads, words, h/heads)
-        if mask is not None and mask.shape[2] > 1:  # it depends on the position that asks
+        if mask is not None and mask.shape[2] > 1:  # it depends on the position of the query
             mask = mask.expand(batch, -1, -1, -1).gather(
                 2, where[:, None, :, None].expand(-1, mask.shape[1], -1, mask.shape[3])
             )
@@ -90,7 +90,7 @@ class _Layer:
 
 
 class PostNormForward:
-    """The layers of a model of this kind; :meth:`of` makes one where it can."""
+    """The layers of BERT or a model built like it; :meth:`of` returns one for a model of such a kind."""
 
     def __init__(self, model: Any, kind: str) -> None:
         self._embeddings = model.embeddings
@@ -114,11 +114,11 @@ class PostNormForward:
         return cls(model, kind) if kind in _PARTS else None
 
     def states(
-        self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers, times: Tensor | None = None
+        self, layers: Layers, ids: Tensor, lengths: Tensor, where: Tensor, times: Tensor | None = None
     ) -> list[Tensor]:
-        """The hidden states of the layers at the positions ``where``, each (batch, words, h).
+        """Return the hidden states of the layers at the positions ``where``, each (batch, words, h).
 
-        ids : (batch, length), padded; lengths : (batch,); where : (batch, words); times : (batch, length), of
+        ids : (batch, length), padded; lengths : (batch,); where : (batch, words); times : (batch, length), for
         temporal attention
         """
         batch, length = ids.shape
@@ -141,7 +141,7 @@ class PostNormForward:
         return [state.view(batch, -1, h) for state in found]
 
     def _mask(self, x: Tensor, lengths: Tensor) -> Tensor | None:
-        """What attention may see: (batch or 1, heads or 1, length or 1, length), True or to be added; None for all."""
+        """Return the mask of attention, (batch or 1, heads or 1, length or 1, length), boolean or additive, or None."""
         length = x.shape[1]
         seen = None
         if int(lengths.min()) < length:
@@ -167,7 +167,7 @@ class _EnoughError(Exception):
 
 
 class GenericForward:
-    """The hidden states of a model, one forward pass a batch."""
+    """The own forward pass of a model, stopped after the last layer that is needed."""
 
     def __init__(self, model: Any, depth: int) -> None:
         self._model = model
@@ -175,11 +175,11 @@ class GenericForward:
         self._layers = stacks[0] if len(stacks) == 1 else None
 
     def states(
-        self, ids: Tensor, lengths: Tensor, where: Tensor, layers: Layers, times: Tensor | None = None
+        self, layers: Layers, ids: Tensor, lengths: Tensor, where: Tensor, times: Tensor | None = None
     ) -> list[Tensor]:
-        """The hidden states of the layers at the positions ``where``, each (batch, words, h).
+        """Return the hidden states of the layers at the positions ``where``, each (batch, words, h).
 
-        ids : (batch, length), padded; lengths : (batch,); where : (batch, words); times : (batch, length), of
+        ids : (batch, length), padded; lengths : (batch,); where : (batch, words); times : (batch, length), for
         temporal attention
         """
         mask = (torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]).long()

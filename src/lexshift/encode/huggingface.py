@@ -1,4 +1,4 @@
-"""The encoder for the models of the transformers library."""
+"""Encode with models of the transformers library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lexshift.encode.batches import batches
 from lexshift.encode.forward import GenericForward, PostNormForward
 from lexshift.encode.layers import parse_layers
 from lexshift.encode.loading import first_line, hash_weights
-from lexshift.encode.protocol import Span
+from lexshift.encode.protocol import BaseEncoder, Span
 from lexshift.encode.temporal import FIRST, PADDING, SPECIAL, token_times
 from lexshift.encode.windows import Windows, WindowTokenizer
 from lexshift.errors import UserError
@@ -30,9 +30,8 @@ from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
 
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-_BUDGET = {"cpu": 512}  # tokens of a batch: on a processor what stays in its caches, on a card what keeps it busy
-_WIDE_BUDGET = 16_384
-_STREAMS = 8  # batches that a processor works on beside one another, at most
+_CPU_BUDGET, _GPU_BUDGET = 512, 16_384  # tokens of a batch: what fits into the caches, and what keeps a GPU busy
+_STREAMS = 8  # maximum number of batches that a processor works on at the same time
 _LONGEST = 512  # pieces; what most models were trained with, so longer windows must be asked for
 _VOLATILE = ("_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "architectures")
 _ALIGNED = 64  # bytes, as torch itself does it
@@ -40,52 +39,41 @@ _LAYERS, _POOLING = "mean:4", "mean"  # unless a model says otherwise
 _PROBE = (7, 4)  # lengths of the sequences on which the fast path is compared with the model's own
 
 
-class HuggingFaceEncoder:
-    """Vectors from the hidden states of a transformer.
+class HuggingFaceEncoder(BaseEncoder):
+    """Encode words as hidden states of a transformer in the format of the transformers library.
 
     Parameters
     ----------
     model, tokenizer
         A loaded model and its fast tokenizer. A model in training mode is used in evaluation mode, and left as it was.
-    name : str
-        What to call it.
     layers : str or int, optional
         "last", the number of a layer (0 is the embedding layer, -2 the last but one), or mean:N, sum:N or concat:N of
-        the last N. By default what a tuned model says of itself, else mean:4, as in the paper.
+        the last N. The default is the setting of a tuned model, else mean:4, as in the paper.
     pooling : "mean", "sum", "first" or "sentence", optional
-        How the pieces of a word become one vector; "sentence" is the mean over all tokens of its sentence, for models
-        that see the word by its markers. By default what a tuned model says of itself, else the mean.
+        How the vectors of a word's pieces are pooled into one vector; "sentence" is the mean over all tokens of the
+        sentence, for models that recognise the word by its markers. The default is the setting of a tuned model, else
+        the mean.
     window : int, optional
-        The most pieces of a sentence, special tokens included; a longer one is cut around the word.
+        Maximum number of pieces of a sentence, special tokens included; a longer one is cut around the word.
     markers : (str, str), optional
-        Text put before and after the word; by default what a tuned model says of itself.
+        Text put before and after the word. The default is the setting of a tuned model, else none.
     device : "auto", "cpu", "cuda", "mps" ...
     dtype : "fp32", "bf16", "fp16" or "int8"
         int8 is for processors, and approximate: :meth:`deviation` says by how much.
     batch_tokens : int, optional
-        Tokens of a batch.
+        Number of tokens per batch, padding included.
     adaptation : Adaptation
-        What a tuned model says of itself.
-
-    Attributes
-    ----------
-    periods : tuple of str
-        Those that the model tells apart; :meth:`encode` then has to be told the period of each sentence.
-    languages : tuple of str, optional
-        ISO codes of the languages that the model knows; None if that is not known. Text in others calls for a warning.
+        How a tuned model is to be used.
     """
 
-    languages: tuple[str, ...] | None = None
-
-    tells = True  # how far it is: encode takes ``advance``
-    marks_truncated = True  # sentences longer than the window: encode takes ``truncated``
+    reports_progress = True
+    marks_truncated = True
 
     def __init__(
         self,
         model: Any,
         tokenizer: Any,
         *,
-        name: str = "",
         layers: str | int | None = None,
         pooling: str | None = None,
         window: int | None = None,
@@ -95,19 +83,24 @@ class HuggingFaceEncoder:
         batch_tokens: int | None = None,
         adaptation: Adaptation | None = None,
     ) -> None:
+        self.name = getattr(model, "name_or_path", "") or type(model).__name__
         if not getattr(tokenizer, "is_fast", False):
-            raise UserError(f"the model {name!r} has no fast tokenizer (tokenizer.json), which gives character offsets")
-        self.name = name or getattr(model, "name_or_path", "") or type(model).__name__
+            raise UserError(
+                f"the model {self.name!r} has no fast tokenizer (tokenizer.json), which gives character offsets"
+            )
         self.device = pick_device(device)
         self.dtype = checks.choice(dtype, "dtype", [*_DTYPES, "int8"])
+        self.is_approximate = dtype == "int8"
+        if self.dtype == "int8" and self.device.type != "cpu":
+            raise UserError(f"dtype int8 is for the processor (--device cpu), not for {self.device.type}")
+        if self.dtype in ("bf16", "fp16") and self.device.type == "cpu":
+            raise UserError(f"dtype {self.dtype} is for GPUs; a processor takes fp32, or int8 as an approximation")
         self.adaptation = adaptation or Adaptation()
         self.periods = self.adaptation.periods
         chosen = pooling or self.adaptation.pooling or _POOLING
         self.pooling = checks.choice(chosen, "pooling", ("mean", "sum", "first", "sentence"))
         self.markers = _check_markers(markers) or self.adaptation.markers
-        self._check_precision()
-        model = getattr(model, "base_model", model)  # without a head for some task
-        self._original = model
+        self.original_model = getattr(model, "base_model", model)  # without a head for some task
         self._tokenizer = tokenizer
         self.layers = str((self.adaptation.layers or _LAYERS) if layers is None else layers)
         self._projection = self.adaptation.projection  # (dimensions, width of the layers)
@@ -119,78 +112,62 @@ class HuggingFaceEncoder:
             raise UserError(f"the model {self.name!r} cannot be used as an encoder: {first_line(error)}") from None
 
     def _prepare(self, window: int | None, batch_tokens: int | None) -> None:
-        """Find out what the model and its tokenizer are like; what cannot run is refused here."""
-        model, tokenizer = self._original, self._tokenizer
+        """Read the dimensions of the model and its tokenizer; refuse what cannot run."""
+        model, tokenizer = self.original_model, self._tokenizer
         self._depth = int(model.config.num_hidden_layers)
         self._layers = parse_layers(self.layers, self._depth)
         longest = longest_sequence(model, tokenizer)
         self.window = min(_LONGEST, longest) if window is None else checks.positive(window, "window")
         if self.window > longest:
             raise UserError(f"window is {self.window}, but the model {self.name!r} takes at most {longest} pieces")
-        self._tokens = WindowTokenizer(tokenizer, self.window, self.adaptation.time_tokens)
-        self._budget = _BUDGET.get(self.device.type, _WIDE_BUDGET)
+        self._windows = WindowTokenizer(tokenizer, self.window, self.adaptation.time_tokens)
+        self._budget = _CPU_BUDGET if self.device.type == "cpu" else _GPU_BUDGET
         if batch_tokens is not None:
             self._budget = checks.positive(batch_tokens, "batch_tokens")
         self.dimensions = self._layers.width(int(model.config.hidden_size))
         if self._projection is not None:
-            self._check_projection(self._projection)
+            if self._projection.shape[1] != self.dimensions:
+                raise UserError(
+                    f"the model {self.name!r} was tuned for vectors of {self._projection.shape[1]} dimensions, and "
+                    f"layers {self.layers} have {self.dimensions}; leave --layers to the model"
+                )
             self.dimensions = len(self._projection)
-        pad = tokenizer.pad_token_id
-        self._pad = 0 if pad is None else int(pad)
-        self._check_vocabulary()
-        self._run  # noqa: B018
-
-    def _check_vocabulary(self) -> None:
-        known = len(self._original.get_input_embeddings().weight)
-        highest = max(self._pad, self._tokens.highest_id(self.markers))
+        self._pad = int(tokenizer.pad_token_id or 0)
+        known = len(model.get_input_embeddings().weight)
+        highest = max(self._pad, self._windows.highest_id(self.markers))
         if highest >= known:
             raise UserError(
                 f"the tokenizer of the model {self.name!r} has ids up to {highest}, but the model has {known} "
                 f"embeddings: the two do not belong together"
             )
-
-    def _check_projection(self, projection: Matrix) -> None:
-        if projection.shape[1] != self.dimensions:
-            raise UserError(
-                f"the model {self.name!r} was tuned for vectors of {projection.shape[1]} dimensions, and layers "
-                f"{self.layers} have {self.dimensions}; leave --layers to the model"
-            )
-
-    def _check_precision(self) -> None:
-        if self.dtype == "int8" and self.device.type != "cpu":
-            raise UserError(f"dtype int8 is for the processor (--device cpu), not for {self.device.type}")
-        if self.dtype in ("bf16", "fp16") and self.device.type == "cpu":
-            raise UserError(f"dtype {self.dtype} is for GPUs; a processor takes fp32, or int8 as an approximation")
+        self._forward  # noqa: B018  # so that a model that cannot run is refused here
 
     def __getstate__(self) -> dict[str, Any]:
-        """For another process: the model as it was given, without what was made of it to run here."""
-        return {name: value for name, value in vars(self).items() if name not in ("_run", "_pool")}
+        """Return the state for another process: the original model, without what was derived from it to run here."""
+        return {name: value for name, value in vars(self).items() if name not in ("_forward", "_pool")}
 
     @cached_property
-    def _run(self) -> PostNormForward | GenericForward:
-        with evaluating(self._original):
-            return self._make_run()
-
-    def _make_run(self) -> PostNormForward | GenericForward:
+    def _forward(self) -> PostNormForward | GenericForward:
+        """The forward pass: the fast one if the model allows it, else the model's own."""
         dtype = _DTYPES.get(self.dtype, torch.float32)
-        model = self._original
-        # Weights mapped from a file or sent by another process may begin anywhere, and products then differ in the last
-        # digit from those of weights that begin where a register does.
-        if any(
-            weight.dtype != dtype or weight.device != self.device or weight.data_ptr() % _ALIGNED
-            for weight in model.parameters()
-        ):
-            model = copy.deepcopy(model).to(self.device, dtype)  # the one given stays as it is
-        if self.dtype == "int8":
-            return GenericForward(_quantized(model), self._depth)
-        generic = GenericForward(model, self._depth)
-        with torch.inference_mode():
-            fast = PostNormForward.of(model)
-            return fast if fast is not None and self._agree(fast, generic) else generic
+        model = self.original_model
+        with evaluating(model):
+            # Weights mapped from a file or sent by another process may begin anywhere, and products then differ in the
+            # last digit from those of weights that begin where a register does.
+            if any(
+                weight.dtype != dtype or weight.device != self.device or weight.data_ptr() % _ALIGNED
+                for weight in model.parameters()
+            ):
+                model = copy.deepcopy(model).to(self.device, dtype)  # the original stays as it is
+            if self.dtype == "int8":
+                return GenericForward(_quantized(model), self._depth)
+            with torch.inference_mode():
+                generic, fast = GenericForward(model, self._depth), PostNormForward.of(model)
+                return fast if fast is not None and self._agree(fast, generic) else generic
 
     def _agree(self, fast: PostNormForward, generic: GenericForward) -> bool:
-        """Whether the fast path gives what the model itself gives, for two sequences of different lengths."""
-        vocabulary = int(self._original.config.vocab_size)
+        """Return whether two forward passes give the same states, for two sequences of different lengths."""
+        vocabulary = int(self.original_model.config.vocab_size)
         ids = torch.full((len(_PROBE), max(_PROBE)), self._pad, device=self.device)
         for i, length in enumerate(_PROBE):
             ids[i, :length] = (torch.arange(length, device=self.device) * 97 + 11 + i) % vocabulary
@@ -202,25 +179,25 @@ class HuggingFaceEncoder:
         if self.adaptation.attention:
             times = torch.where(torch.arange(max(_PROBE), device=self.device) < lengths[:, None], FIRST, PADDING)
             times[:, 0] = SPECIAL
-        ours, theirs = (path.states(ids, lengths, where, layers, times) for path in (fast, generic))
+        ours, theirs = (path.states(layers, ids, lengths, where, times) for path in (fast, generic))
         pairs = zip(ours, theirs, strict=True)
         tolerance = 1e-4 if self.dtype == "fp32" else 5e-2
         return all(torch.allclose(a, b, rtol=tolerance, atol=tolerance) for a, b in pairs)
 
     @cached_property
-    def weights(self) -> str:
-        """SHA-256 of the model's weights and its tokenizer."""
+    def weights(self) -> str:  # type: ignore[override]
+        """The SHA-256 of the model's weights and its tokenizer."""
         digest = hashlib.sha256()
-        used = {key: value for key, value in self._original.state_dict().items() if not key.startswith("pooler.")}
+        used = {key: value for key, value in self.original_model.state_dict().items() if not key.startswith("pooler.")}
         hash_weights(digest, used)
         digest.update(self._tokenizer.backend_tokenizer.to_str().encode())
         return digest.hexdigest()
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """All that shapes the vectors."""
-        config = {k: v for k, v in self._original.config.to_dict().items() if k not in _VOLATILE}
-        return {
+    def settings(self) -> dict[str, Any]:  # type: ignore[override]
+        """Everything that shapes the vectors."""
+        config = {k: v for k, v in self.original_model.config.to_dict().items() if k not in _VOLATILE}
+        found = {
             "model": self.name,
             "weights": self.weights,
             "config": hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode()).hexdigest(),
@@ -230,11 +207,7 @@ class HuggingFaceEncoder:
             "markers": self.markers,
             "dtype": self.dtype,
             "dimensions": self.dimensions,
-        } | self._adapted()
-
-    def _adapted(self) -> dict[str, Any]:
-        """What a tuned model adds to the settings."""
-        found: dict[str, Any] = {}
+        }
         if self.periods:
             found["periods"] = list(self.periods)
             found["time"] = [*self.adaptation.time_tokens, *(["attention"] if self.adaptation.attention else [])]
@@ -250,39 +223,38 @@ class HuggingFaceEncoder:
         periods: Sequence[int] | None = None,
         truncated: npt.NDArray[np.bool_] | None = None,
     ) -> npt.NDArray[np.float32]:
-        """One vector for each sentence and span in it, (n, d); NaN where the tokenizer has no piece of the word.
+        """Return one vector for each sentence and span in it, (n, d); NaN where the tokenizer drops the word.
 
-        ``advance`` is called with the share of the work that is done. ``periods`` are the numbers, from 0, of the
-        periods of the sentences, for a model that tells periods apart. ``truncated`` is an array of shape (n,) that is
-        filled: True where a sentence is longer than the window, so that only the part around the word is encoded.
+        ``advance``, ``periods`` and ``truncated`` are those of :class:`~lexshift.encode.protocol.BaseEncoder`. A
+        sentence is truncated if it is longer than the window, so that only the part around the word is encoded.
         """
         self._check_periods(periods, len(sentences))
         for sentence, (start, end) in zip(sentences, spans, strict=True):
             if not 0 <= start < end <= len(sentence):
                 raise ValueError(f"the span ({start}, {end}) is not within the sentence {sentence[:60]!r}")
         vectors = np.full((len(sentences), self.dimensions), np.nan, np.float32)
-        pieces = self._tokens.cut(sentences, spans, self.markers, periods)
+        windows = self._windows.cut(sentences, spans, self.markers, periods)
         if truncated is not None:
-            truncated[:] = pieces.truncated
-        rows_of: list[list[int]] = [[] for _ in pieces.sequences]
-        for row, number in enumerate(pieces.sequence):
+            truncated[:] = windows.truncated
+        rows_of: list[list[int]] = [[] for _ in windows.sequences]
+        for row, number in enumerate(windows.sequence):
             if number >= 0:
                 rows_of[number].append(row)
-        lengths = [len(ids) for ids in pieces.sequences]
+        lengths = [len(ids) for ids in windows.sequences]
         work = batches(lengths, self._budget)[::-1]  # the long ones first, so that all streams end together
 
         def run(batch: list[int]) -> int:
             with torch.inference_mode():
-                self._encode_batch(batch, pieces, rows_of, vectors)
+                self._encode_batch(batch, windows, rows_of, vectors)
             return sum(lengths[number] for number in batch)
 
         done, total = 0, sum(lengths)
-        with evaluating(self._original):
+        with evaluating(self.original_model):
             for tokens in self._streams(run, work):
                 done += tokens
                 if advance is not None:
                     advance(done / total)
-        seen = np.array(pieces.sequence, np.int64) >= 0
+        seen = np.array(windows.sequence, np.int64) >= 0
         if np.isnan(vectors[seen]).any():
             or_dtype = "" if self.dtype == "fp32" else f", or dtype {self.dtype} is too narrow for it (--dtype fp32)"
             raise UserError(f"the model {self.name!r} gives NaN values: its weights hold NaN{or_dtype}")
@@ -301,7 +273,7 @@ class HuggingFaceEncoder:
             )
 
     def _streams(self, run: Callable[[list[int]], int], work: list[list[int]]) -> Iterator[int]:
-        """Run all batches: on a processor several at a time, each on few threads, which then seldom wait."""
+        """Run all batches: on a processor several at a time, each with few threads, which then seldom wait."""
         if self._pool is None:
             yield from map(run, work)
             return
@@ -313,20 +285,21 @@ class HuggingFaceEncoder:
     def _pool(self) -> ThreadPoolExecutor | None:
         threads = torch.get_num_threads()
         streams = min(threads, _STREAMS)
-        if self.device.type != "cpu" or streams == 1 or not isinstance(self._run, PostNormForward):
+        if self.device.type != "cpu" or streams == 1 or not isinstance(self._forward, PostNormForward):
             return None  # a model's own forward pass keeps its hidden states where two threads would meet
         return ThreadPoolExecutor(streams, initializer=torch.set_num_threads, initargs=(threads // streams,))
 
-    def _encode_batch(self, batch: list[int], pieces: Windows, rows_of: list[list[int]], vectors: Matrix) -> None:
-        lengths = np.array([len(pieces.sequences[number]) for number in batch])
+    def _encode_batch(self, batch: list[int], windows: Windows, rows_of: list[list[int]], vectors: Matrix) -> None:
+        """Encode the sequences with the numbers ``batch`` and write the vectors of their rows into ``vectors``."""
+        lengths = np.array([len(windows.sequences[number]) for number in batch])
         ids = np.full((len(batch), lengths.max()), self._pad)
         wanted: list[list[int]] = []  # positions of each sequence
         place: list[tuple[int, int, int, int]] = []  # row, index in the batch, first and last + 1 of its wanted
         for i, number in enumerate(batch):
-            ids[i, : lengths[i]] = pieces.sequences[number]
+            ids[i, : lengths[i]] = windows.sequences[number]
             positions: list[int] = []
             for row in rows_of[number]:
-                first, last = (0, int(lengths[i])) if self.pooling == "sentence" else pieces.positions[row]
+                first, last = (0, int(lengths[i])) if self.pooling == "sentence" else windows.positions[row]
                 last = first + 1 if self.pooling == "first" else last
                 place.append((row, i, len(positions), len(positions) + last - first))
                 positions += range(first, last)
@@ -334,20 +307,15 @@ class HuggingFaceEncoder:
         most = max(map(len, wanted))
         where = np.array([positions + [positions[0]] * (most - len(positions)) for positions in wanted])
         tensors = [torch.from_numpy(array).to(self.device) for array in (ids, lengths, where)]
-        times = self._times([pieces.periods[number] for number in batch], lengths)
-        timed = {} if times is None else {"times": times}
-        states = self._run.states(tensors[0], tensors[1], tensors[2], self._layers, **timed)
+        if self.adaptation.attention:
+            times = token_times([windows.periods[number] for number in batch], lengths, self._windows.ends)
+            tensors.append(torch.from_numpy(times).to(self.device))
+        states = self._forward.states(self._layers, *tensors)
         hidden = self._combine(states).float().cpu().numpy()  # (batch, most, d)
         for row, i, first, last in place:
             taken = hidden[i, first:last]
             vector = taken.sum(0) if self.pooling == "sum" else taken.mean(0)
             vectors[row] = vector if self._projection is None else self._projection @ vector
-
-    def _times(self, periods: list[int], lengths: npt.NDArray[np.int64]) -> Tensor | None:
-        """The time of each token, (batch, length), for temporal attention."""
-        if not self.adaptation.attention:
-            return None
-        return torch.from_numpy(token_times(periods, lengths, self._tokens.ends)).to(self.device)
 
     def _combine(self, states: list[Tensor]) -> Tensor:
         if self._layers.how == "concat":
@@ -358,10 +326,10 @@ class HuggingFaceEncoder:
     def deviation(
         self, sentences: Sequence[str], spans: Sequence[Span], periods: Sequence[int] | None = None
     ) -> Matrix:
-        """How far vectors are from those in full precision: 1 - cosine for each sentence, (n,)."""
+        """Return 1 - cosine between the vectors and those in full precision, (n,)."""
         ours = self.encode(sentences, spans, periods=periods)
         full = HuggingFaceEncoder(
-            self._original,
+            self.original_model,
             self._tokenizer,
             layers=self.layers,
             pooling=self.pooling,
@@ -387,7 +355,7 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def pick_device(device: str) -> torch.device:
-    """The device of a name; "auto" is the best there is."""
+    """Return the device of a name; "auto" is the best there is."""
     if device == "auto":
         best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
         return torch.device(best)
@@ -408,11 +376,11 @@ def _check_markers(markers: Any) -> tuple[str, str] | None:
 
 
 def longest_sequence(model: Any, tokenizer: Any) -> int:
-    """The most tokens that a model takes."""
+    """Return the maximum number of tokens that a model takes."""
     limits = [int(tokenizer.model_max_length)]
     positions = getattr(model.config, "max_position_embeddings", None)
     if positions and positions > 0:
-        # RoBERTa and its kin number positions from the padding token's id + 1 on.
+        # RoBERTa and models like it number positions from the padding token's id + 1 on.
         embeddings = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
         offset = getattr(embeddings, "padding_idx", None)
         limits.append(int(positions) - (0 if offset is None else int(offset) + 1))
@@ -420,7 +388,7 @@ def longest_sequence(model: Any, tokenizer: Any) -> int:
 
 
 def _quantized(model: Any) -> Any:
-    """A copy of a model whose linear layers multiply whole numbers of 8 bits."""
+    """Return a copy of a model whose linear layers multiply whole numbers of 8 bits."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -47,15 +47,9 @@ _WEIGHTS_NAME = re.compile(r"[^/\\:\0]+\.safetensors")
 _INDEX = ".safetensors.index.json"
 _ADAPTER = "adapter_config.json"
 _LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers")
-_MOST_LAYERS = 1_000  # the library would build any number of them
+_MOST_LAYERS = 1_000  # transformers would build any number of them
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)  # reading JSON of any shape
 _POOLER = ("pooler.", "embeddings.position_ids")  # weights that hidden states do not need
-
-
-def load_model(name: str | os.PathLike[str], revision: str | None = None) -> tuple[Any, Any, Adaptation]:
-    """The model, its tokenizer, and what it says of its use."""
-    folder = find_model(name, revision)
-    return _load(folder, os.fspath(name))
 
 
 def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Path:
@@ -160,9 +154,11 @@ def _check_index(path: Path, name: str) -> None:
 
 
 def _check_config(path: Path, name: str) -> None:
-    """Refuse a configuration that takes weights or code from elsewhere."""
+    """Refuse a configuration that takes weights or code from elsewhere, or has more layers than any model."""
     config = _read_object(path)
-    _check_depth(config, name)
+    for key in _LAYERS:
+        if isinstance(config.get(key), (int, float)) and config[key] > _MOST_LAYERS:
+            raise UserError(f"config.json of the model {name!r} is wrong: it has {config[key]} layers")
     weights = config.get("transformers_weights")
     if weights is not None and not (isinstance(weights, str) and _FILE_NAME.fullmatch(weights)):
         raise UserError(
@@ -171,13 +167,6 @@ def _check_config(path: Path, name: str) -> None:
     for key in ("attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation"):
         if "/" in str(config.get(key)):  # the library would fetch and run it
             raise UserError(f"config.json of the model {name!r} asks for code from the hub: {config[key]!r:.200}")
-
-
-def _check_depth(config: dict[str, Any], name: str) -> None:
-    """Refuse a number of layers that no model has."""
-    for key in _LAYERS:
-        if isinstance(config.get(key), (int, float)) and config[key] > _MOST_LAYERS:
-            raise UserError(f"config.json of the model {name!r} is wrong: it has {config[key]} layers")
 
 
 def _check_tokenizer_config(path: Path, name: str) -> None:
@@ -197,7 +186,7 @@ def _read_object(path: Path) -> dict[str, Any]:
 
 
 def load_tokenizer(folder: Path, name: str) -> Any:
-    """The tokenizer of a model's folder."""
+    """Load the tokenizer of a model's folder."""
     from transformers import AutoTokenizer
 
     with quiet():
@@ -207,7 +196,9 @@ def load_tokenizer(folder: Path, name: str) -> Any:
             raise UserError(f"the tokenizer of the model {name!r} cannot be loaded: {first_line(error)}") from None
 
 
-def _load(folder: Path, name: str) -> tuple[Any, Any, Adaptation]:
+def load_model(place: str | os.PathLike[str], revision: str | None = None) -> tuple[Any, Any, Adaptation]:
+    """Load a model, its tokenizer and its adaptation; the model's ``name_or_path`` is the given name."""
+    folder, name = find_model(place, revision), os.fspath(place)
     from transformers import AutoModel
 
     check_folder(folder, name)
@@ -217,7 +208,7 @@ def _load(folder: Path, name: str) -> tuple[Any, Any, Adaptation]:
             model, info = AutoModel.from_pretrained(
                 str(folder), use_safetensors=True, trust_remote_code=False, output_loading_info=True
             )
-        except Exception as error:  # and safetensors has errors of its own for damaged files
+        except Exception as error:  # safetensors has errors of its own for damaged files
             raise UserError(f"the model {name!r} cannot be loaded, or is damaged: {first_line(error)}") from None
     if getattr(model.config, "is_encoder_decoder", False):
         raise UserError(f"the model {name!r} is an encoder with a decoder; lexshift takes encoders such as BERT")
@@ -232,6 +223,7 @@ def _load(folder: Path, name: str) -> tuple[Any, Any, Adaptation]:
         from lexshift.encode.temporal import load_temporal_attention
 
         load_temporal_attention(model, folder, len(adaptation.periods))
+    model.name_or_path = name
     return model, tokenizer, adaptation
 
 
@@ -273,7 +265,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
 
 
 def _how_to_bring(name: str, revision: str | None) -> str:
-    """Return the sentence that says how a model gets onto a machine without a network."""
+    """Return a sentence on how to bring a model to a machine without a network."""
     folder = name.rsplit("/", 1)[-1]
     command = f"hf download {name} {f'--revision {revision} ' if revision else ''}--local-dir {folder}"
     return (
@@ -284,7 +276,7 @@ def _how_to_bring(name: str, revision: str | None) -> str:
 
 
 def _hub_answers(timeout: float = 5.0) -> bool:
-    """Whether a connection can be made, known at once rather than after a minute of retries."""
+    """Return whether a connection to the hub can be made, without a minute of retries."""
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
@@ -302,7 +294,7 @@ def _hub_answers(timeout: float = 5.0) -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No progress bars or reports of the library's own while loading."""
+    """Suppress the progress bars and reports of transformers."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -317,7 +309,7 @@ def quiet() -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without its details."""
+    """Return the first line of an error's message."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 

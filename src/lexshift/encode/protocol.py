@@ -1,9 +1,9 @@
-"""What an encoder is."""
+"""The protocol of encoders: one method, and attributes that are optional."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,7 @@ Span = tuple[int, int]
 class Encoder(Protocol):
     """Anything that turns words in their sentences into vectors: it has one method, ``encode``.
 
-    A mapping ``settings`` of plain values, if it has one, is kept in stores made with it, and a store made with other
-    settings is refused. If it has none, a few vectors are made again before a store or unfinished work is used, and it
-    is refused if they differ. One that has ``periods``, the names of the periods that it tells apart, is told the
-    number of each sentence's period: ``encode(sentences, spans, periods=...)``. One whose ``marks_truncated`` is true
-    is given a boolean array, ``encode(sentences, spans, truncated=...)``, and sets it to True for each sentence of
-    which it encodes only a part. If it has ``languages``, the ISO codes of those that it knows, text
-    in another language calls for a warning.
+    An encoder may have any of the attributes of :class:`BaseEncoder`, whether it is derived from it or not.
 
     Examples
     --------
@@ -35,8 +29,51 @@ class Encoder(Protocol):
     """
 
     def encode(self, sentences: Sequence[str], spans: Sequence[Span]) -> npt.NDArray[np.float32]:
-        """One vector for each sentence and span in it, (n, d): the word at sentence[start:end] in its context.
+        """Return one vector for each sentence and span in it, (n, d): the word at sentence[start:end] in its context.
 
-        A row of NaN says that the encoder does not see the word.
+        A row of NaN means that the encoder cannot represent the word.
         """
         ...
+
+
+class BaseEncoder:
+    """The optional attributes of an encoder, with the values that hold for an encoder without them.
+
+    Attributes
+    ----------
+    settings : mapping of plain values, optional
+        Everything that shapes the vectors. It is recorded in stores, and a store made with other settings is refused.
+        Without it, a few vectors are computed again before a store or unfinished work is used, and compared.
+    weights : str, optional
+        A checksum of the weights, which must be the same on all machines of a cluster.
+    languages : tuple of str, optional
+        ISO codes of the languages that the encoder knows. Text in another language causes a warning.
+    periods : tuple of str
+        Names of the periods that the encoder distinguishes. If there are any, ``encode`` also takes
+        ``periods``: the number, from 0, of each sentence's period.
+    reports_progress : bool
+        Whether ``encode`` takes ``advance``, a function that it calls with the finished share of its work.
+    marks_truncated : bool
+        Whether ``encode`` takes ``truncated``, a boolean array of shape (n,) in which it sets True for each sentence
+        of which it encodes only a part.
+    is_approximate : bool
+        Whether the vectors approximate those of an exact encoder. If so, the method ``deviation`` takes the same
+        arguments as ``encode`` and returns 1 - cosine between the approximate and the exact vectors, (n,).
+    """
+
+    settings: Mapping[str, Any] | None = None
+    weights: str | None = None
+    languages: tuple[str, ...] | None = None
+    periods: tuple[str, ...] = ()
+    reports_progress: bool = False
+    marks_truncated: bool = False
+    is_approximate: bool = False
+
+
+def optional_attribute(encoder: Any, name: str) -> Any:
+    """Return an attribute of :class:`BaseEncoder`, or its default for an encoder that does not have it.
+
+    >>> optional_attribute(object(), "periods")
+    ()
+    """
+    return getattr(encoder, name, getattr(BaseEncoder, name))

@@ -26,6 +26,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from lexshift.encode import Encoder
+from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.parts import Job, Part
 from lexshift.engine.workers import Tries, Worker, as_table, begin
 from lexshift.errors import UserError
@@ -98,7 +99,7 @@ class RayEngine:
             first = next(waiting, None)
             if first is None:
                 return
-            recipe = _sent((model, options, getattr(encoder, "weights", None), threads))
+            recipe = _sent((model, options, optional_attribute(encoder, "weights"), threads))
             tries = _tries()
             pending = [first, *islice(waiting, _ROUND * workers - 1)]
             while pending:

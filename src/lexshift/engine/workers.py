@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from lexshift.encode import Encoder, as_encoder
+from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
 from lexshift.store.shards import Piece, encoded
 
@@ -62,7 +63,7 @@ class Worker:
             model, options, weights, threads = ray.get(recipe)
             announce(model)
             self._encoder = as_encoder(model, **options)
-            if weights != getattr(self._encoder, "weights", weights):
+            if weights != optional_attribute(self._encoder, "weights"):
                 raise UserError(f"the model {model!r} is not the same on all machines: {_here()} has another")
             if threads is not None and "torch" in sys.modules:
                 sys.modules["torch"].set_num_threads(threads)
@@ -92,7 +93,7 @@ class Worker:
 
 def announce(model: Any) -> None:
     """Make the classes of a loaded model known to transformers, which tells hidden states only of models made here."""
-    for part in model if isinstance(model, tuple) else (getattr(model, "_original", model),):
+    for part in model if isinstance(model, tuple) else (getattr(model, "original_model", model),):
         for module in part.modules() if hasattr(part, "modules") else ():
             if hasattr(module, "config") and hasattr(module, "post_init"):
                 with sys.modules["torch"].device("meta"):  # without weights

@@ -15,7 +15,7 @@ import numpy as np
 
 from lexshift.encode import Encoder
 from lexshift.encode.adaptation import period_numbers
-from lexshift.encode.protocol import Span
+from lexshift.encode.protocol import Span, optional_attribute
 from lexshift.errors import UserError
 from lexshift.store.contents import Contents
 from lexshift.store.format import digest, first_difference, has_settings, identity
@@ -144,13 +144,13 @@ def _are_close(ours: Matrix, theirs: Matrix) -> bool:
 
 def check_periods(encoder: Encoder, labels: list[str]) -> None:
     """Refuse corpora that are not of the periods that an encoder tells apart."""
-    if getattr(encoder, "periods", ()):
-        period_numbers(encoder.periods, labels)  # type: ignore[attr-defined]
+    if optional_attribute(encoder, "periods"):
+        period_numbers(optional_attribute(encoder, "periods"), labels)
 
 
 def _periods(encoder: Encoder, labels: list[str], monitor: Monitor) -> dict[str, int] | None:
     """The number of each corpus's period, for an encoder that tells periods apart."""
-    periods = getattr(encoder, "periods", ())
+    periods = optional_attribute(encoder, "periods")
     if not periods:
         return None
     numbers = period_numbers(periods, labels)
@@ -161,11 +161,10 @@ def _periods(encoder: Encoder, labels: list[str], monitor: Monitor) -> dict[str,
 
 def _tell_deviation(encoder: Encoder, work: Work, monitor: Monitor) -> None:
     """Say on a sample how far an approximate encoder is from the exact one."""
-    deviation = getattr(encoder, "deviation", None)
-    if deviation is None or getattr(encoder, "dtype", "fp32") != "int8" or not len(work):
+    if not optional_attribute(encoder, "is_approximate") or not len(work):
         return
     sample = np.linspace(0, len(work) - 1, min(_SAMPLE, len(work))).astype(int)
-    off = deviation(*work.rows(sample), **work.told(sample))
+    off = encoder.deviation(*work.rows(sample), **work.told(sample))  # type: ignore[attr-defined]
     off = off[np.isfinite(off)]  # not of words that the tokenizer drops
     if not len(off):
         return

@@ -23,6 +23,7 @@ from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place
 from lexshift.corpus.targets import Words
 from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
+from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
 from lexshift.store.completion import check_periods, complete, in_folder, refuse_other
 from lexshift.store.contents import gather, given
@@ -306,7 +307,7 @@ class _Job:
 
     def _refuse_other_order(self, known: list[str]) -> None:
         """Refuse another order of the store's corpora if the encoder takes its periods from that order."""
-        periods = getattr(self.encoder, "periods", ())
+        periods = optional_attribute(self.encoder, "periods")
         given = [label for label in self.corpora if label in known]
         if periods and not set(periods) & set(given) and given != [label for label in known if label in given]:
             raise UserError(

@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lexshift.encode.protocol import optional_attribute
+
 FORMAT = 1
 
 
@@ -27,7 +29,7 @@ def identity(
 
 def has_settings(encoder: Any) -> bool:
     """Return whether an encoder says what shapes its vectors."""
-    return isinstance(getattr(encoder, "settings", None), Mapping)
+    return isinstance(optional_attribute(encoder, "settings"), Mapping)
 
 
 def digest(value: Any) -> str:

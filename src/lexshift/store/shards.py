@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from lexshift.encode import Encoder
+from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
 from lexshift.store.format import first_difference
 from lexshift.store.siblings import OCCURRENCES, PLAN, VECTORS, Siblings, raw
@@ -418,9 +419,9 @@ def encoded(encoder: Encoder, piece: Piece, advance: Callable[[float], None]) ->
     """The vectors of a shard, (rows, d)."""
     tells: dict[str, Any] = {}  # an encoder need not know how far it is, nor which sentences are too long for it
     truncated = np.zeros(len(piece.sentences), bool)
-    if getattr(encoder, "tells", False):
+    if optional_attribute(encoder, "reports_progress"):
         tells["advance"] = advance
-    if getattr(encoder, "marks_truncated", False):
+    if optional_attribute(encoder, "marks_truncated"):
         tells["truncated"] = truncated
     vectors = np.asarray(encoder.encode(piece.sentences, piece.spans, **tells, **piece.told))
     if vectors.ndim != 2 or len(vectors) != len(piece.sentences) or vectors.dtype.kind != "f":
