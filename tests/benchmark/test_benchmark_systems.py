@@ -14,7 +14,7 @@ from lexshift import SSCD, Metric, benjamini_hochberg, permutation_test, sweep
 from lexshift.benchmark import systems
 from lexshift.benchmark.systems import SystemScores, score_distance, score_liu, score_sscd, sweep_grid
 from lexshift.scoring.distance import PAPER
-from lexshift.scoring.scores import score
+from lexshift.scoring.scores import Comparisons, Scoring, score_words
 from lexshift.scoring.swap import STRATEGIES, Strategy
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Silent
@@ -61,7 +61,8 @@ def test_sscd_decides_as_a_comparison_does(alpha: float) -> None:
     pairs = planted()
     settings = SSCD("nearest", rate=0.3, repeats=2, keep=0.25, seed=4)
     scored = score_sscd(pairs, settings, alpha)
-    compared = score(pairs, settings, 0.3, "auto", 2, 0.95, Silent(), alpha).words
+    scoring = Scoring(settings, 0.3, "auto", 2, alpha=alpha)
+    compared = score_words(Comparisons(list(pairs), pairs.__getitem__), scoring, Silent()).words
     q = benjamini_hochberg([compared[word].test.p for word in scored.words])
     assert scored.changed is not None
     assert scored.changed.tolist() == (q <= alpha).tolist()

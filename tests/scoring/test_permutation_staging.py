@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexshift.scoring.permutation import STAGES, add_permutations, permutation_test, stages, stuck
-from lexshift.scoring.scores import score
+from lexshift.scoring.permutation import STAGES, add_permutations, fine_enough, permutation_test, stages, stuck
+from lexshift.scoring.scores import Comparisons, Scoring, score_words
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.sscd import SSCD
 from lexshift.study.compare import compare
@@ -144,7 +144,8 @@ def one_changed(words: int, usages: int = 12) -> Pairs:
 
 def test_one_clearly_changed_word_of_600_is_called_changed_by_a_comparison() -> None:
     words = one_changed(600)
-    scores = score(words, SSCD("euclidean", rate=0.3, repeats=1), 0.3, "auto", 1, 0.95, Silent(), ALPHA)
+    scoring = Scoring(SSCD("euclidean", repeats=1), 0.3, "auto", 1, alpha=ALPHA)
+    scores = score_words(Comparisons(list(words), words.__getitem__), scoring, Silent())
     q = benjamini_hochberg([scored.test.p for scored in scores.words.values()])
     assert (q <= ALPHA).tolist() == [True] + [False] * 599
 
@@ -152,10 +153,8 @@ def test_one_clearly_changed_word_of_600_is_called_changed_by_a_comparison() -> 
 def test_one_clearly_changed_word_of_100_has_a_changed_step_in_a_trace() -> None:
     words = one_changed(100)
     family = [(word, 0, 1) for word in words]
-    sscd = SSCD("euclidean", rate=0.3, repeats=1)
-    found, _ = score_pairs(
-        [family, family], lambda word, period: words[word][period], sscd, 0.3, "auto", 1, 0.95, None, Silent(), ALPHA
-    )
+    scoring = Scoring(SSCD("euclidean", repeats=1), 0.3, "auto", 1, alpha=ALPHA)
+    found = score_pairs([family, family], lambda word, period: words[word][period], scoring, None, Silent()).words
     assert list(found) == family
     q = benjamini_hochberg([scored.test.p for scored in found.values()])
     assert (q <= ALPHA).tolist() == [True] + [False] * 99
@@ -199,3 +198,13 @@ def test_a_word_with_a_season_gets_the_permutations_that_the_number_of_words_req
     found = find_seasons(list(words), months, lambda word, period: words[word][period], asked, Silent())
     assert found["w0"].permutations >= 10_000
     assert sum(season.permutations == 1_000 for season in found.values()) >= 9
+
+
+@settings(deadline=None)
+@given(st.integers(1, 3_000), st.integers(0, 3_000), st.sampled_from([1_000, 10_000, 100_000]))
+def test_permutations_are_enough_if_the_threshold_is_ten_times_the_least_p(m: int, k: int, n: int) -> None:
+    k = min(k, m)
+    p = np.full(m, 0.9)
+    p[:k] = 1 / (n + 1)
+    called = k if k and (m / k) / (n + 1) <= 0.05 else 1
+    assert fine_enough(p, n, 0.05) == (0.05 * called / m >= 10 / (n + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -13,18 +14,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, search_rate
+from lexshift import SSCD, Metric, UserError, benjamini_hochberg, bootstrap, permutation_test, search_rate
 from lexshift.engine.cache import Kept
 from lexshift.scoring import scores as scoring
 from lexshift.scoring.bootstrap import Interval, first_rows, swap_moments
 from lexshift.scoring.distance.metric import get
-from lexshift.scoring.scores import Scores, WordScore, score
+from lexshift.scoring.scores import (
+    Comparisons,
+    Scores,
+    Scoring,
+    WordScore,
+    score_word,
+    score_words,
+    scores_from_table,
+    scores_to_table,
+)
 from lexshift.scoring.sscd import Change
 from lexshift.scoring.swap import Strategy
-from lexshift.store.format import digest
-from lexshift.study.scored import _plain, as_table, score_all
 from lexshift.utils.arrays import Floats, Matrix, Pairs
-from lexshift.utils.monitor import Silent
+from lexshift.utils.monitor import Monitor, Silent
 
 PERMUTATIONS, RESAMPLES, CONFIDENCE = 60, 25, 0.9
 Rate = float | Literal["auto"]
@@ -63,8 +71,18 @@ def some_words(n: int, seed: int = 0, d: int = 4) -> dict[str, tuple[Matrix, Mat
     return found
 
 
-def scored(words: Pairs, sscd: SSCD, rate: Rate = 0.4, permutations: int = PERMUTATIONS) -> Scores:
-    return score(words, sscd, rate, permutations, RESAMPLES, CONFIDENCE, Silent())
+def scored(
+    words: Pairs,
+    sscd: SSCD,
+    rate: Rate = 0.4,
+    permutations: int | Literal["auto"] = PERMUTATIONS,
+    monitor: Monitor | None = None,
+    cache: Kept | None = None,
+    identity: str = "vectors",
+) -> Scores[str]:
+    scoring = Scoring(sscd, rate, permutations, RESAMPLES, CONFIDENCE)
+    comparisons = Comparisons(list(words), words.__getitem__)
+    return score_words(comparisons, scoring, monitor or Silent(), cache=cache, identity=identity)
 
 
 def by_itself(words: Pairs, word: str, sscd: SSCD) -> WordScore:
@@ -152,7 +170,7 @@ def test_the_rate_that_is_asked_for_is_used_and_not_that_of_the_sscd() -> None:
 def test_many_words_at_a_time_are_not_mixed_up() -> None:
     words = some_words(40, d=2)
     sscd = SSCD("euclidean", repeats=2)
-    found = score(words, sscd, 0.5, 30, 10, 0.95, Silent())
+    found = scored(words, sscd, 0.5, 30)
     assert list(found.words) == list(words)
     for word, (old, new) in words.items():
         change = found.words[word].change
@@ -160,10 +178,11 @@ def test_many_words_at_a_time_are_not_mixed_up() -> None:
         assert change.e_original == pytest.approx(np.linalg.norm(old.mean(axis=0) - new.mean(axis=0)))
 
 
-def test_without_words_there_are_no_scores_and_no_curve() -> None:
+def test_without_words_there_are_no_scores_and_no_curve(tmp_path: Path) -> None:
     sscd, ear = SSCD("cosine", rate=0.3), Ear()
-    for rate in (0.4, "auto"):
-        found = score({}, sscd, rate, PERMUTATIONS, RESAMPLES, CONFIDENCE, ear)
+    rates: list[Rate] = [0.4, "auto"]
+    for rate in rates:
+        found = scored({}, sscd, rate, "auto", ear, Kept(tmp_path))
         assert (found.words, found.curve, found.sscd) == ({}, None, sscd)
     assert ear.told == []
 
@@ -198,7 +217,7 @@ def test_an_error_of_a_metric_during_the_tests_names_the_word_and_ends_the_run()
     words, ear = some_words(30), Ear()
     sscd = SSCD(Metric("moody", between), repeats=2)
     with pytest.raises(UserError, match=r"^'word\d+': no more of this$"):
-        score(words, sscd, 0.4, PERMUTATIONS, RESAMPLES, CONFIDENCE, ear)
+        scored(words, sscd, monitor=ear)
     assert calls > 0
     assert ear.told == [("stage", "scoring", 30, "words")]
 
@@ -209,30 +228,151 @@ def test_an_error_of_a_metric_during_the_tests_names_the_word_and_ends_the_run()
 @pytest.mark.parametrize("n", [1, 7])
 def test_the_monitor_hears_of_every_word_until_all_are_done(n: int) -> None:
     ear = Ear()
-    score(some_words(n), SSCD("cosine", repeats=2), "auto", 20, 10, 0.95, ear)
+    scored(some_words(n), SSCD("cosine", repeats=2), "auto", 20, ear)
     assert ear.told[0] == ("stage", "scoring", n, "words")
     assert ear.told[1:] == [("advance", done, done) for done in range(1, n + 1)]
     assert ear.threads == {threading.get_ident()}
 
 
-# Scores that are kept
+# Keys, corpus sizes and the curve
 
 
-def test_scores_kept_by_an_earlier_method_are_not_taken_over(tmp_path: Path) -> None:
-    words, sscd = some_words(3), SSCD("cosine", repeats=2)
+@pytest.mark.parametrize("rate", [0.3, "auto"])
+def test_keys_of_several_pairs_of_periods_are_scored_as_their_words_would_be(rate: Rate) -> None:
+    rng = np.random.default_rng(3)
+    usages = {word: [rng.normal(i, 1, (n, 3)) for i, n in enumerate((9, 14, 11))] for word in ("a", "b")}
+    sizes = (300, 100, 200)
+    keys = [("a", 0, 1), ("a", 1, 2), ("b", 0, 2)]
+    comparisons = Comparisons(
+        keys,
+        vectors=lambda key: (usages[key[0]][key[1]], usages[key[0]][key[2]]),
+        name=lambda key: key[0],
+        corpus_sizes=lambda key: (sizes[key[1]], sizes[key[2]]),
+        unit="pairs of periods",
+    )
+    ear = Ear()
+    found = score_words(comparisons, Scoring(SSCD("euclidean", repeats=3), rate, 60, RESAMPLES, CONFIDENCE), ear)
+    assert list(found.words) == keys
+    assert ear.told[0] == ("stage", "scoring", 3, "pairs of periods")
+    assert found.curve is not None
+    curves = []
+    for word, i, j in keys:
+        pair = {word: (usages[word][i], usages[word][j])}
+        sscd = replace(found.sscd, corpus_sizes=(sizes[i], sizes[j]))
+        assert_same(found.words[word, i, j], by_itself(pair, word, sscd))
+        curves.append(search_rate(pair, "euclidean", repeats=3, corpus_sizes=(sizes[i], sizes[j])))
+    assert found.curve.words == ("a", "a", "b")
+    assert_array_equal(found.curve.e_swap, np.concatenate([curve.e_swap for curve in curves]))
+    assert_array_equal(found.curve.closed_forms, np.concatenate([curve.closed_forms for curve in curves]))
+    assert found.sscd.rate == (found.curve.rate if rate == "auto" else rate)
 
-    def run(kept: Kept) -> dict[str, Interval]:
-        scores = score_all(words, sscd, 0.4, 20, 10, 0.95, 0.05, kept, "vectors", Silent())
-        return {word: found.interval for word, found in scores.words.items()}
 
-    fresh = run(Kept(tmp_path / "fresh"))
-    assert run(Kept(tmp_path / "fresh")) == fresh
-    stale = Kept(tmp_path / "stale")
-    wrong = {
-        word: replace(found, interval=Interval(8, 9, 0.95, 0)) for word, found in scored(words, sscd).words.items()
+@pytest.mark.parametrize(("most", "expected"), [(1, [0]), (3, [0, 4, 8]), (9, range(9)), (100, range(9)), (0, [])])
+def test_the_curve_is_that_of_some_words_spread_evenly(most: int, expected: Sequence[int]) -> None:
+    words = some_words(9)
+    comparisons = Comparisons(list(words), words.__getitem__)
+    found = score_words(comparisons, Scoring(SSCD("cosine", repeats=2), 0.4, 20, 5), Silent(), most)
+    assert (() if found.curve is None else found.curve.words) == tuple(f"word{i}" for i in expected)
+    assert len(found.words) == 9
+
+
+def test_a_rate_cannot_be_found_without_a_curve() -> None:
+    words = some_words(2)
+    with pytest.raises(ValueError, match="auto"):
+        score_words(Comparisons(list(words), words.__getitem__), Scoring(SSCD("cosine"), "auto", 20, 5), Silent(), 0)
+
+
+# The cache
+
+
+@pytest.mark.parametrize("rate", [0.3, "auto"])
+def test_scores_of_a_cache_are_those_without_one(tmp_path: Path, rate: Rate) -> None:
+    words, sscd = some_words(5), SSCD("cosine", repeats=3)
+    expected = scored(words, sscd, rate)
+    for _ in range(2):
+        found = scored(words, sscd, rate, cache=Kept(tmp_path))
+        assert found.sscd == expected.sscd
+        assert list(found.words) == list(words)
+        for word in words:
+            assert_same(found.words[word], expected.words[word])
+
+
+def test_scores_survive_being_stored(tmp_path: Path) -> None:
+    words, sscd = some_words(3), SSCD("cosine")
+    made = [score_word(*pair, word, sscd, Scoring(sscd, 0.4, 100, 20)) for word, pair in words.items()]
+    cache = Kept(tmp_path)
+    cache.put("k", scores_to_table(made).append_column("word", [list(words)]))
+    table = cache.get("k")
+    assert table is not None
+    for ours, back in zip(made, scores_from_table(table), strict=True):
+        assert_same(ours, back)
+    assert scores_from_table(scores_to_table([])) == []
+
+
+def test_what_was_scored_is_not_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words, cache, sscd = some_words(6), Kept(tmp_path), SSCD("cosine", repeats=2)
+    monkeypatch.setattr(scoring, "_BATCH", 2)
+    calls: list[str] = []
+
+    def counting(old: Matrix, new: Matrix, word: str, *rest: Any, **more: Any) -> WordScore:
+        calls.append(word)
+        if len(calls) == 5 and stops:
+            raise KeyboardInterrupt
+        return score_word(old, new, word, *rest, **more)
+
+    monkeypatch.setattr(scoring, "score_word", counting)
+    stops = True
+    with pytest.raises(KeyboardInterrupt):
+        scored(words, sscd, cache=cache)
+    stops = False
+    calls.clear()
+    first = scored(words, sscd, cache=cache)
+    assert sorted(calls) == ["word4", "word5"]
+    calls.clear()
+    ear = Ear()
+    again = scored(words, sscd, monitor=ear, cache=cache)
+    assert calls == []
+    assert ear.told == [("stage", "scoring", 6, "words"), *(("advance", done, done) for done in (2, 4, 6))]
+    for word in words:
+        assert_same(first.words[word], again.words[word])
+    scored(words, sscd, cache=cache, identity="other vectors")
+    assert len(calls) == 6
+
+
+@pytest.mark.parametrize(
+    "other", [{"metric": "kl"}, {"repeats": 3}, {"seed": 1}, {"keep": 0.5}, {"corpus_sizes": (300, 100)}]
+)
+def test_scores_of_other_settings_are_not_taken_over(tmp_path: Path, other: dict[str, Any]) -> None:
+    words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Kept(tmp_path)
+    scored(words, sscd, cache=cache)
+    changed = replace(sscd, **other)
+    expected = scored(words, changed)
+    for word, found in scored(words, changed, cache=cache).words.items():
+        assert_same(found, expected.words[word])
+
+
+def test_scores_of_an_earlier_method_are_not_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Kept(tmp_path)
+    fresh = scored(words, sscd)
+    with monkeypatch.context() as patch:
+        patch.setattr(scoring, "_METHOD", "scores")
+        patch.setattr(scoring, "bootstrap", lambda *_: Interval(8, 9, 0.95, 0))
+        assert scored(words, sscd, cache=cache).words["word0"].interval.low == 8
+    for word, found in scored(words, sscd, cache=cache).words.items():
+        assert_same(found, fresh.words[word])
+
+
+@pytest.mark.parametrize(("changed", "permutations"), [(1, {1_000, 10_000}), (12, {1_000})])
+def test_few_changed_words_among_many_get_more_permutations(changed: int, permutations: set[int]) -> None:
+    rng = np.random.default_rng(0)
+    words = {
+        f"w{i}": (rng.normal(0, 1, (12, 5)), rng.normal(1.5 * (i < changed), 1, (11, 5)))
+        for i in range(40 if changed == 1 else 12)
     }
-    stale.put(digest(["scores", "vectors", _plain(sscd), 20, 10, 0.95, list(words)]), as_table(wrong))
-    assert run(stale) == fresh
+    found = scored(words, SSCD("cosine"), 0.3, "auto").words
+    assert {ours.test.permutations for ours in found.values()} == permutations
+    assert benjamini_hochberg([ours.test.p for ours in found.values()])[0] <= 0.05
+    assert found["w0"].test.p < 2e-3
 
 
 # The kernels of the bootstrap

@@ -14,7 +14,7 @@ import pytest
 from lexshift import SSCD, Result, compare, permutation_test
 from lexshift.report.content import content
 from lexshift.report.methods import methods
-from lexshift.scoring.scores import score
+from lexshift.scoring.scores import Comparisons, Scoring, score_words
 from lexshift.study.discover import discover
 from lexshift.study.trace import trace
 from lexshift.utils.arrays import Floats
@@ -53,7 +53,8 @@ def test_a_word_with_a_vector_of_zeros_is_tested_by_the_metric_of_its_score() ->
     rng = np.random.default_rng(0)
     words = {word: (rng.normal(size=(12, 4)), rng.normal(size=(12, 4))) for word in ("mouse", "bread")}
     words["bread"][0][3] = 0
-    found = score(words, SSCD("nearest"), 0.3, 200, 5, 0.95, Silent()).words
+    scoring = Scoring(SSCD("nearest"), 0.3, 200, 5)
+    found = score_words(Comparisons(list(words), words.__getitem__), scoring, Silent()).words
     assert {word: scored.tested_metric for word, scored in found.items()} == {"mouse": "apd", "bread": "nearest"}
     for word, scored in found.items():
         assert scored.test == permutation_test(*words[word], scored.tested_metric, 200, 0, word)
@@ -61,7 +62,8 @@ def test_a_word_with_a_vector_of_zeros_is_tested_by_the_metric_of_its_score() ->
 
 def test_a_metric_without_a_substitute_is_tested_itself() -> None:
     rng = np.random.default_rng(0)
-    found = score({"mouse": (rng.normal(size=(9, 3)), rng.normal(size=(9, 3)))}, SSCD("kl"), 0.3, 20, 5, 0.95, Silent())
+    words = {"mouse": (rng.normal(size=(9, 3)), rng.normal(size=(9, 3)))}
+    found = score_words(Comparisons(["mouse"], words.__getitem__), Scoring(SSCD("kl"), 0.3, 20, 5), Silent())
     assert found.words["mouse"].tested_metric == "kl"
 
 

@@ -171,7 +171,7 @@ def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
         if stage == "encoding":
             patch.setattr("lexshift.store.shards.Shards._write", stopping(lexshift_write(), 2))
         elif stage == "scoring":
-            patch.setattr("lexshift.study.scored.as_table", stopping(lambda *_: None, 0))
+            patch.setattr("lexshift.scoring.scores.scores_to_table", stopping(lambda *_: None, 0))
         elif stage == "saving":
             patch.setattr("lexshift.study.folder.ResultsFolder.save", stopping(lambda *_: None, 0))
         else:

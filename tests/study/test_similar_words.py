@@ -1,29 +1,16 @@
-"""A word against words like it, and scores of very many words."""
+"""A word against words like it."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 
-from lexshift.engine.cache import Kept
-from lexshift.scoring.permutation import fine_enough
-from lexshift.scoring.scores import Scores, score, score_word
-from lexshift.scoring.significance import benjamini_hochberg
-from lexshift.scoring.sscd import SSCD
-from lexshift.study import scored
-from lexshift.study.scored import as_table, from_table, score_all
 from lexshift.study.similar_words import against_similar, spread
-from lexshift.utils.arrays import Floats, Matrix
-from lexshift.utils.monitor import Silent
-
-Pair = tuple[Matrix, Matrix]
+from lexshift.utils.arrays import Floats
 
 
 @given(st.integers(2, 12), st.integers(2, 12), st.integers(1, 6), st.integers(0, 99))
@@ -87,115 +74,3 @@ def test_words_that_are_alike_in_all_have_no_excess() -> None:
     control = against_similar(np.full(300, 0.2), np.full(300, 1.0), np.full(300, 0.5))
     assert control.excess.tolist() == [0.0] * 300
     assert control.above.tolist() == [0.0] * 300
-
-
-def pairs(n: int, moved: int, seed: int = 0) -> dict[str, Pair]:
-    rng = np.random.default_rng(seed)
-    made = {}
-    for i in range(n):
-        shift = 1.5 if i < moved else 0.0
-        made[f"w{i}"] = (
-            rng.normal(0, 1, (12, 5)).astype(np.float32),
-            rng.normal(shift, 1, (11, 5)).astype(np.float32),
-        )
-    return made
-
-
-def all_scores(
-    words: dict[str, Pair], kept: Kept, permutations: int | Literal["auto"] = "auto", identity: str = "x"
-) -> Scores:
-    return score_all(
-        words,
-        SSCD("cosine", rate=0.3),
-        0.3,
-        permutations,
-        20,
-        0.95,
-        0.05,
-        kept,
-        identity,
-        Silent(),
-    )
-
-
-def test_scores_are_those_of_a_comparison(tmp_path: Path) -> None:
-    words = pairs(5, 2)
-    ours = score_all(words, SSCD("cosine", rate=0.3), "auto", 2_000, 20, 0.95, 0.05, Kept(tmp_path), "x", Silent())
-    theirs = score(words, SSCD("cosine", rate=0.3), "auto", 2_000, 20, 0.95, Silent())
-    assert ours.sscd == theirs.sscd
-    assert as_table(ours.words) == as_table(theirs.words)
-
-
-def test_scores_survive_being_kept(tmp_path: Path) -> None:
-    words = pairs(3, 1)
-    made = {word: score_word(word, *pair, SSCD("cosine"), 100, 20, 0.95) for word, pair in words.items()}
-    kept = Kept(tmp_path)
-    kept.put("k", as_table(made))
-    table = kept.get("k")
-    assert table is not None
-    back = from_table(table)
-    assert list(back) == list(made)
-    for word, scored_word in made.items():
-        assert back[word].interval == scored_word.interval
-        assert back[word].test == scored_word.test
-        assert back[word].change.e_swap.tolist() == scored_word.change.e_swap.tolist()
-        assert back[word].change.score == scored_word.change.score
-
-
-def test_what_was_scored_is_not_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words, kept = pairs(6, 2), Kept(tmp_path)
-    monkeypatch.setattr(scored, "_TOGETHER", 2)
-    calls: list[str] = []
-
-    def counting(word: str, *given: object) -> object:
-        calls.append(word)
-        if len(calls) == 5 and stops:
-            raise KeyboardInterrupt
-        return score_word(word, *given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(scored, "score_word", counting)
-    stops = True
-    with pytest.raises(KeyboardInterrupt):
-        all_scores(words, kept, 500)
-    stops = False
-    calls.clear()
-    first = all_scores(words, kept, 500)
-    assert sorted(calls) == ["w4", "w5"]
-    calls.clear()
-    again = all_scores(words, kept, 500)
-    assert calls == []
-    assert as_table(first.words) == as_table(again.words)
-    all_scores(words, kept, 500, "other vectors")
-    assert len(calls) == 6
-
-
-def test_few_changed_words_among_many_get_more_permutations(tmp_path: Path) -> None:
-    words = pairs(40, 1)
-    found = all_scores(words, Kept(tmp_path)).words
-    assert found["w0"].test.permutations == 10_000
-    assert found["w0"].test.p < 1e-3
-    assert {s.test.permutations for s in found.values()} >= {1_000}
-    q = benjamini_hochberg([s.test.p for s in found.values()])
-    assert q[0] <= 0.05
-
-
-def test_many_changed_words_need_no_more(tmp_path: Path) -> None:
-    words = pairs(12, 12)
-    found = all_scores(words, Kept(tmp_path)).words
-    assert {s.test.permutations for s in found.values()} == {1_000}
-
-
-@settings(deadline=None)
-@given(st.integers(1, 3_000), st.integers(0, 3_000), st.sampled_from([1_000, 10_000, 100_000]))
-def test_permutations_are_enough_if_the_threshold_is_ten_times_the_least_p(m: int, k: int, n: int) -> None:
-    k = min(k, m)
-    p = np.full(m, 0.9)
-    p[:k] = 1 / (n + 1)
-    called = k if k and (m / k) / (n + 1) <= 0.05 else 1
-    assert fine_enough(p, n, 0.05) == (0.05 * called / m >= 10 / (n + 1))
-
-
-def test_no_words_have_no_scores(tmp_path: Path) -> None:
-    found = score_all({}, SSCD("cosine"), 0.3, "auto", 20, 0.95, 0.05, Kept(tmp_path), "x", Silent())
-    assert found.words == {}
-    assert found.curve is None

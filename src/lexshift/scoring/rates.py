@@ -116,13 +116,20 @@ def search_rate(
         return sweep(old, new, [metric], fractions, repeats, seed, strategy, corpus_sizes, word)
 
     sweeps = list(for_words(words, workers, one).values())
-    sizes = checks.sizes(corpus_sizes)
+    return curve_of(list(words), sweeps, [checks.sizes(corpus_sizes)] * len(sweeps))
+
+
+def curve_of(
+    words: Sequence[str], sweeps: Sequence[Sweep], corpus_sizes: Sequence[tuple[int, int] | None]
+) -> RateCurve:
+    """Return the curve of words from the sweep of each at the same rates, for one metric."""
+    closed_forms = [closed_form_rate(s.n_old, s.n_new, sizes) for s, sizes in zip(sweeps, corpus_sizes, strict=True)]
     return RateCurve(
         words=tuple(words),
         rates=sweeps[0].rates,
         e_original=np.array([s.e_original[0] for s in sweeps]),
         e_swap=np.stack([s.e_swap[0] for s in sweeps]),
-        closed_forms=np.array([closed_form_rate(s.n_old, s.n_new, sizes) for s in sweeps]),
+        closed_forms=np.array(closed_forms),
     )
 
 

@@ -13,7 +13,7 @@ from lexshift.encode import as_encoder
 from lexshift.scoring import swap
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import Permutations
-from lexshift.scoring.scores import score
+from lexshift.scoring.scores import Comparisons, Scoring, score_words
 from lexshift.scoring.space import fit_space
 from lexshift.store.embedding import embed
 from lexshift.study.folder import check_results, check_store, open_results
@@ -192,9 +192,8 @@ def compare(
         if normalised:
             (size_old, size_new), settings["normalised_by"] = corpus_sizes(siblings)
             sscd = replace(sscd, corpus_sizes=(size_old, size_new))
-        scores = score(
-            pairs, sscd, settings["rate"], permutations, resamples, settings["confidence"], heard, settings["alpha"]
-        )
+        scoring = Scoring(sscd, settings["rate"], permutations, resamples, settings["confidence"], settings["alpha"])
+        scores = score_words(Comparisons(list(pairs), pairs.__getitem__), scoring, heard)
         run = run_record(settings, asked, scores.sscd.rate, siblings, (old, new), names, scores.words.values())
         run["warnings"] = language_warnings(languages, encoder)
         result = Result(siblings, asked.words, scores, names, run, fitted)

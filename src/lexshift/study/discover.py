@@ -24,6 +24,7 @@ from lexshift.errors import UserError
 from lexshift.scoring import swap
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import Permutations
+from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scoring, score_words
 from lexshift.scoring.space import fit_space
 from lexshift.store.completion import check_periods, complete, in_folder, refuse_other
 from lexshift.store.contents import gather
@@ -34,7 +35,6 @@ from lexshift.study.discovery import DISCOVERY, Discovery
 from lexshift.study.folder import ResultsFolder, check_results, check_store, open_results
 from lexshift.study.periods import Place, corpus_labels, later_first, refuse_same
 from lexshift.study.result import PERIODS
-from lexshift.study.scored import score_all
 from lexshift.study.settings import (
     METRIC,
     RATE,
@@ -211,17 +211,20 @@ def discover(
         if normalised:
             (size_old, size_new), settings["normalised_by"] = corpus_sizes(siblings)
             sscd = replace(sscd, corpus_sizes=(size_old, size_new))
-        scores = score_all(
-            pairs,
-            sscd,
-            settings["rate"],
-            settings["permutations"],
-            resamples,
-            settings["confidence"],
-            settings["alpha"],
+        scores = score_words(
+            Comparisons(list(pairs), pairs.__getitem__),
+            Scoring(
+                sscd,
+                settings["rate"],
+                settings["permutations"],
+                resamples,
+                settings["confidence"],
+                settings["alpha"],
+            ),
+            heard,
+            CURVE_WORDS,
             job.kept,
             digest([siblings.fingerprint, space]),
-            heard,
         )
         settings["function_words"] = vocabulary.language
         settings["names"] = vocabulary.names

@@ -73,7 +73,7 @@ class Result:
 
     siblings: Siblings
     words: Sequence[str]
-    scores: Scores
+    scores: Scores[str]
     labels: tuple[str, str]
     run: dict[str, Any]
     space: Space | None = None

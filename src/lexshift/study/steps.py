@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-import numpy as np
-
-from lexshift.errors import UserError
-from lexshift.scoring.permutation import Permutations, first_permutations
-from lexshift.scoring.rates import RateCurve, search_rate
-from lexshift.scoring.scores import WordScore, retest, score
-from lexshift.scoring.sscd import SSCD
+from lexshift.scoring.scores import Comparisons, Scores, Scoring, score_words
 from lexshift.utils.arrays import Matrix
-from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.monitor import Monitor
 
 NEIGHBOURS, FIRST = "neighbours", "first"
 KINDS = (NEIGHBOURS, FIRST)
@@ -65,99 +57,22 @@ def steps(word: str, counts: Sequence[int], least: int) -> list[Step]:
 def score_pairs(
     families: Sequence[Sequence[Pair]],
     usages: Usages,
-    sscd: SSCD,
-    rate: float | Literal["auto"],
-    permutations: Permutations,
-    resamples: int,
-    confidence: float,
+    scoring: Scoring,
     sizes: Sequence[int] | None,
     monitor: Monitor,
-    alpha: float,
-) -> tuple[dict[Pair, WordScore], float]:
-    """Score every pair of periods, and say at which rate.
+) -> Scores[Pair]:
+    """Score every pair of periods.
 
-    The false discovery rate is controlled over the pairs of each of the ``families``; a pair may be in several.
-
-    The random streams of a pair are those of its word, whatever the periods are. The rate "auto" is the one at which
-    the mean e_swap over all pairs is least. ``sizes`` are those of the periods, if swap counts are normalised by them.
+    The false discovery rate is controlled over the pairs of each of the ``families``; a pair may be in several. The
+    random streams of a pair are those of its word, whatever the periods are. ``sizes`` are those of the periods, if
+    swap counts are normalised by them.
     """
-    pairs = list(dict.fromkeys(pair for family in families for pair in family))
-    grouped: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-    for word, start, end in pairs:
-        grouped[start, end].append(word)
-
-    def between(start: int, end: int) -> tuple[_Between, SSCD]:
-        ours = (sizes[start], sizes[end]) if sizes is not None else None
-        return _Between(usages, grouped[start, end], start, end), replace(sscd, corpus_sizes=ours)
-
-    if rate == "auto" and pairs:
-        rate = _common_rate([between(*periods) for periods in grouped])
-    monitor.stage("scoring", len(pairs), "pairs of periods")
-    found: dict[Pair, WordScore] = {}
-    for start, end in grouped:
-        words, ours = between(start, end)
-        heard = _Part(monitor, len(found))
-        scores = score(words, ours, rate, first_permutations(permutations), resamples, confidence, heard)
-        found |= {(word, start, end): scored for word, scored in scores.words.items()}
-    if permutations == "auto":
-
-        def vectors(pair: Pair) -> tuple[Matrix, Matrix]:
-            word, start, end = pair
-            return usages(word, start), usages(word, end)
-
-        found = retest(found, vectors, sscd, alpha, monitor, lambda pair: pair[0], families)
-    return found, sscd.rate if rate == "auto" else rate
-
-
-def _common_rate(groups: Sequence[tuple[_Between, SSCD]]) -> float:
-    """The rate at which the mean e_swap over all words of all groups is least."""
-    curves = []
-    for words, sscd in groups:
-        try:
-            curves.append(
-                search_rate(
-                    words,
-                    metric=sscd.metric,
-                    repeats=sscd.repeats,
-                    seed=sscd.seed,
-                    strategy=sscd.strategy,
-                    corpus_sizes=sscd.corpus_sizes,
-                )
-            )
-        except ValueError as error:  # it names the word
-            raise UserError(str(error)) from error
-    together = RateCurve(
-        words=tuple(word for curve in curves for word in curve.words),
-        rates=curves[0].rates,
-        e_original=np.concatenate([curve.e_original for curve in curves]),
-        e_swap=np.concatenate([curve.e_swap for curve in curves]),
-        closed_forms=np.concatenate([curve.closed_forms for curve in curves]),
+    comparisons = Comparisons(
+        keys=list(dict.fromkeys(pair for family in families for pair in family)),
+        vectors=lambda pair: (usages(pair[0], pair[1]), usages(pair[0], pair[2])),
+        name=lambda pair: pair[0],
+        corpus_sizes=None if sizes is None else lambda pair: (sizes[pair[1]], sizes[pair[2]]),
+        families=families,
+        unit="pairs of periods",
     )
-    return together.rate
-
-
-class _Between(Mapping[str, tuple[Matrix, Matrix]]):
-    """The vectors of some words in two periods, made when asked for: a store may be larger than memory."""
-
-    def __init__(self, usages: Usages, words: Sequence[str], start: int, end: int) -> None:
-        self._usages, self._words, self._start, self._end = usages, words, start, end
-
-    def __getitem__(self, word: str) -> tuple[Matrix, Matrix]:
-        return self._usages(word, self._start), self._usages(word, self._end)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._words)
-
-    def __len__(self) -> int:
-        return len(self._words)
-
-
-class _Part(Silent):
-    """Hears of a part of a stage that has begun already."""
-
-    def __init__(self, monitor: Monitor, before: int) -> None:
-        self._monitor, self._before = monitor, before
-
-    def advance(self, done: int, items: int = 0, status: str = "") -> None:
-        """So much of the part is done."""
-        self._monitor.advance(self._before + done, self._before + items, status)
+    return score_words(comparisons, scoring, monitor, None if scoring.rate == "auto" else 0)

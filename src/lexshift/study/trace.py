@@ -14,6 +14,7 @@ from lexshift.scoring import swap
 from lexshift.scoring.changepoints import COMPONENTS, require_ruptures
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import Permutations
+from lexshift.scoring.scores import Scoring
 from lexshift.scoring.space import fit_space
 from lexshift.store.embedding import corpus_names, embed
 from lexshift.study.folder import check_results, open_results
@@ -188,21 +189,12 @@ def trace(
         if normalised:
             sizes, settings["normalised_by"] = corpus_sizes(siblings)
         pairs = {kind: [step.pair for step in walked if step.kind == kind] for kind in KINDS}
-        scores, used = score_pairs(
-            list(pairs.values()),
-            usages,
-            sscd,
-            settings["rate"],
-            permutations,
-            resamples,
-            settings["confidence"],
-            sizes,
-            heard,
-            settings["alpha"],
-        )
+        scoring = Scoring(sscd, settings["rate"], permutations, resamples, settings["confidence"], settings["alpha"])
+        found = score_pairs(list(pairs.values()), usages, scoring, sizes, heard)
+        scores = found.words
         seasons = find_seasons(scored, periods, usages, settings, heard)
         changes = find_changes(scored, enough, periods, usages, seasons, settings, heard)
-        run = run_of(settings, asked, used, siblings, corpora, scores.values())
+        run = run_of(settings, asked, found.sscd.rate, siblings, corpora, scores.values())
         run["warnings"] = language_warnings(languages, encoder)
         result = Trace(siblings, tuple(asked.words), walked, scores, changes, seasons, run, fitted)
         if results is not None:
