@@ -17,9 +17,9 @@ from pathlib import Path
 import pandas as pd
 
 from lexshift import SSCD
-from lexshift.benchmark.dataset import write_texts
+from lexshift.benchmark.datasets import load_dataset
+from lexshift.benchmark.datasets.dataset import write_texts
 from lexshift.benchmark.evaluation import evaluate
-from lexshift.benchmark.loading import load_dataset
 from lexshift.benchmark.paper import reproduce
 from lexshift.tune import Schedule, Tuned, tune_mlm, tune_time
 from lexshift.utils.progress import Bars

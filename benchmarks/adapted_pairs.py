@@ -16,8 +16,8 @@ from pathlib import Path
 import pandas as pd
 
 from lexshift import SSCD
+from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.evaluation import embed_dataset, evaluate_system
-from lexshift.benchmark.loading import load_dataset
 from lexshift.benchmark.systems import score_distance, score_sscd
 from lexshift.tune import tune_wic
 from lexshift.tune.schedule import LIGHT, WHOLE, Schedule

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from lexshift import SSCD, Siblings, embed_usages
-from lexshift.benchmark.dataset import PERIODS, Dataset
+from lexshift.benchmark.datasets import load_dataset
+from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.evaluation import evaluate_system, select_pairs
-from lexshift.benchmark.loading import load_dataset
 from lexshift.benchmark.systems import SystemScores, score_distance, score_sscd
 from lexshift.scoring.space import KINDS, fit_space
 from lexshift.utils.arrays import Matrix, Pairs

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from lexshift import SSCD, embed_usages
-from lexshift.benchmark.dataset import PERIODS, SCHEMA, Dataset, Text
+from lexshift.benchmark.datasets.dataset import PERIODS, SCHEMA, Dataset, TextSize
 from lexshift.benchmark.evaluation import evaluate_system, grid_table, select_pairs
 from lexshift.benchmark.measures import average_precision, spearman
 from lexshift.benchmark.systems import Grid, SystemScores, compared_systems, score_distance, score_liu, score_sscd
@@ -48,7 +48,7 @@ def dataset(
         graded=dict(graded or {}),
         gold="graded",
         binary=dict(binary or {}),
-        texts=(Text(1, 1, 1), Text(1, 1, 1)),
+        texts=(TextSize(1, 1, 1), TextSize(1, 1, 1)),
     )
 
 

@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from lexshift import permutation_test, search_rate
-from lexshift.benchmark.dataset import PERIODS, SCHEMA, Dataset, Text
-from lexshift.benchmark.loading import load_dataset
+from lexshift.benchmark.datasets import load_dataset
+from lexshift.benchmark.datasets.dataset import PERIODS, SCHEMA, Dataset, TextSize
 from lexshift.benchmark.measures import spearman
 from lexshift.benchmark.paper import (
     DIVERGENCES,
@@ -64,7 +64,7 @@ def dataset(name: str = "made", binary: bool = True) -> Dataset:
         graded=graded,
         gold="graded",
         binary={word: value > 0.5 for word, value in graded.items()} if binary else {},
-        texts=(Text(1000, 20_000, 300), Text(1200, 30_000, 400)),
+        texts=(TextSize(1000, 20_000, 300), TextSize(1200, 30_000, 400)),
     )
 
 

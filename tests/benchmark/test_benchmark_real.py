@@ -11,9 +11,9 @@ import pytest
 
 from lexshift import SSCD, embed_usages, sweep
 from lexshift.benchmark import published
-from lexshift.benchmark.dataset import PERIODS
+from lexshift.benchmark.datasets import load_dataset
+from lexshift.benchmark.datasets.dataset import PERIODS
 from lexshift.benchmark.evaluation import evaluate, evaluate_system, select_pairs
-from lexshift.benchmark.loading import load_dataset
 from lexshift.benchmark.systems import score_distance, score_sscd
 from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, get
 from lexshift.scoring.distance.metric import evaluate as evaluate_metric

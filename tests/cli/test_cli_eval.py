@@ -17,7 +17,8 @@ import pytest
 from shell import Stopped, Terminal, Toy, only_sentence, rows
 
 from lexshift import SSCD, Siblings, UserError
-from lexshift.benchmark.dataset import PERIODS
+from lexshift.benchmark.datasets import load_dataset
+from lexshift.benchmark.datasets.dataset import PERIODS
 from lexshift.benchmark.evaluation import (
     Evaluation,
     default_folder,
@@ -26,7 +27,6 @@ from lexshift.benchmark.evaluation import (
     grid_table,
     select_pairs,
 )
-from lexshift.benchmark.loading import load_dataset
 from lexshift.benchmark.systems import compared_systems, sweep_grid
 from lexshift.cli.scores import _show_methods
 from lexshift.scoring.distance import PAPER

@@ -15,7 +15,7 @@ import pytest
 from shell import Terminal, Toy, last_sentence
 
 from lexshift import UserError, __version__
-from lexshift.benchmark.loading import load_dataset
+from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.paper import Reproduction, reproduce
 from lexshift.scoring.distance import PAPER
 from lexshift.scoring.sscd import RATES

@@ -118,7 +118,7 @@ def test_a_command_that_is_interrupted_ends_with_the_status_of_that(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("lexshift.store.siblings.Siblings.__init__", stop)
-    monkeypatch.setattr("lexshift.benchmark.loading.load_dataset", stop)
+    monkeypatch.setattr("lexshift.benchmark.datasets.load_dataset", stop)
     assert typed(monkeypatch, capsys, *arguments) == (130, "", "")
 
 

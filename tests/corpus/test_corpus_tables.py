@@ -17,7 +17,16 @@ from pyarrow import parquet
 
 from lexshift.corpus import decoding, tables
 from lexshift.corpus.sources import Kind, Reading, Source, Tally
-from lexshift.corpus.tables import Record, parquet_records, parse_number, parse_span, read_lines, read_table, records
+from lexshift.corpus.tables import (
+    Record,
+    is_table,
+    parquet_records,
+    parse_number,
+    parse_span,
+    read_lines,
+    read_table,
+    records,
+)
 from lexshift.errors import UserError
 
 TEXTS = st.text(st.sampled_from("ab é日🐁\n\t,;\"'\\{}"), max_size=20)
@@ -315,3 +324,12 @@ def test_what_is_no_span_is_told_with_its_line(text: str) -> None:
     with pytest.raises(UserError, match="'uses', line 4: the span ") as error:
         parse_span(text, "a context", Path("uses"), 4)
     assert repr(text) in str(error.value)
+
+
+def test_a_table_is_known_by_its_ending(tmp_path: Path) -> None:
+    for name in ("a.csv", "a.TSV", "a.txt", "a.csv.gz"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "folder.csv").mkdir()
+    assert is_table(tmp_path / "a.csv")
+    assert is_table(tmp_path / "a.TSV")
+    assert not any(is_table(tmp_path / name) for name in ("a.txt", "a.csv.gz", "folder.csv", "none.csv"))

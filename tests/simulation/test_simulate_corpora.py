@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexshift import compare
-from lexshift.benchmark.loading import load_dataset, replace_gold
+from lexshift.benchmark.datasets import load_dataset, replace_gold
 from lexshift.errors import UserError
 from lexshift.simulation.corpora import simulate
 from lexshift.simulation.folder import FILES

@@ -1,1 +1,1 @@
-"""The field's data sets, what methods score on them, and the paper's tables and figures."""
+"""Data sets with human judgements, the scores of systems on them, and the tables and figures of the paper."""

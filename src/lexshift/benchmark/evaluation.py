@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift import __version__
-from lexshift.benchmark.dataset import PERIODS, Dataset
+from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.measures import accuracy_and_f1, average_precision, spearman, spearman_each
 from lexshift.benchmark.systems import Grid, SystemScores, compared_systems, sweep_grid
 from lexshift.errors import UserError

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift import __version__
-from lexshift.benchmark.dataset import PERIODS, Dataset
+from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.evaluation import EmbeddedDataset, embed_dataset, evaluate_system, grid_table
 from lexshift.benchmark.measures import spearman
 from lexshift.benchmark.systems import Grid, SystemScores, score_distance, score_liu, sweep_grid

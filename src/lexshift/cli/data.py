@@ -20,8 +20,8 @@ def command(
     from rich.table import Table
     from rich.text import Text
 
-    from lexshift.benchmark.dataset import PERIODS, write_texts
-    from lexshift.benchmark.loading import load_dataset
+    from lexshift.benchmark.datasets import load_dataset
+    from lexshift.benchmark.datasets.dataset import PERIODS, write_texts
     from lexshift.cli.terminal import out
 
     data = load_dataset(path, suffix)

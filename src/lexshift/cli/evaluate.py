@@ -41,8 +41,8 @@ def command(
 
     Vectors are computed once for a data set and a model, and kept.
     """
+    from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.evaluation import GRID, evaluate
-    from lexshift.benchmark.loading import load_dataset
     from lexshift.cli.results import FORMATS, interruptible
     from lexshift.cli.scores import show
     from lexshift.scoring.sscd import SSCD

@@ -38,7 +38,7 @@ def command(
     """
     from rich.text import Text
 
-    from lexshift.benchmark.loading import load_dataset
+    from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.paper import reproduce
     from lexshift.cli.results import interruptible
     from lexshift.cli.terminal import out as console

@@ -159,6 +159,11 @@ def read_lines(path: Path) -> list[str]:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
 
 
+def is_table(path: Path) -> bool:
+    """Tell whether a file is a csv or tsv table, by its ending."""
+    return path.is_file() and path.suffix.lower() in (".csv", ".tsv")
+
+
 def read_table(path: Path, columns: tuple[str, ...], delimiter: str = "\t") -> list[tuple[int, dict[str, str]]]:
     """Return the rows of a small table with the number of their last line; empty rows are left out.
 

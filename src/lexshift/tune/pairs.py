@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lexshift.benchmark.table import is_table
 from lexshift.corpus.sampling import place_key
-from lexshift.corpus.tables import is_span, read_lines, read_table
+from lexshift.corpus.tables import is_span, is_table, read_lines, read_table
 from lexshift.errors import UserError
 from lexshift.utils import checks
 from lexshift.utils.seeds import check_seed

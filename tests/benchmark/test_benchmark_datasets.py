@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lexshift.benchmark.dataset import PERIODS, Dataset, Text
-from lexshift.benchmark.loading import load_dataset, replace_gold
+from lexshift.benchmark.datasets import load_dataset, replace_gold
+from lexshift.benchmark.datasets.dataset import PERIODS, Dataset, TextSize
 from lexshift.cli import terminal
 from lexshift.cli.data import command
 from lexshift.errors import UserError
@@ -206,7 +206,7 @@ def test_the_real_semeval_corpora_are_read_as_a_loop_over_tokens_reads_them(
                 types.update(parts)
                 shown = " ".join(bare.get(part, part) for part in parts)
                 expected.update((part, number, shown) for part in parts if part in bare)
-        assert size == Text(lines, tokens, len(types))
+        assert size == TextSize(lines, tokens, len(types))
         assert size.sentences == n
         columns = (found.usages[column].to_pylist() for column in ("corpus", "word", "line", "sentence"))
         rows = Counter(tuple(row) for corpus, *row in zip(*columns, strict=True) if corpus == period)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.benchmark.dataset import Dataset, Text
-from lexshift.benchmark.liverpool import is_liverpool, load_liverpool
+from lexshift.benchmark.datasets.dataset import Dataset, TextSize
+from lexshift.benchmark.datasets.liverpool import is_liverpool, load_liverpool
 from lexshift.errors import UserError
 
 JUDGED = "id,word,shift_index,subject1\n1,crew,0.091,NA\n2,Mata,0.5,change\n"
@@ -108,7 +108,7 @@ def test_contexts_are_read_under_their_words_and_periods(tmp_path: Path) -> None
     assert data.usages["line"].to_pylist() == [6, 6, 7, 10, 10, 10, 28, 28]
     assert set(data.usages["file"].to_pylist()) == {"contexts.txt"}
     assert data.skipped == {"contexts of words without a judgement": 2, "contexts without the word": 1}
-    assert data.texts == (Text(2, 11, 11), Text(2, 8, 8))
+    assert data.texts == (TextSize(2, 11, 11), TextSize(2, 8, 8))
 
 
 def test_forms_with_an_ending_are_taken_only_where_the_word_does_not_stand_alone(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_dumps_are_read_sentence_by_sentence_in_the_place_of_contexts(tmp_path: 
     ]
     assert data.usages["file"].to_pylist() == [OLD, OLD, NEW, NEW, NEW]
     assert data.usages["line"].to_pylist() == [1, 1, 2, 2, 2]
-    assert data.texts == (Text(4, 10, 10), Text(1, 6, 6))
+    assert data.texts == (TextSize(4, 10, 10), TextSize(1, 6, 6))
     assert data.skipped == {}
     assert data.graded == {"crew": 0.091, "Mata": 0.5}
 
@@ -319,7 +319,7 @@ def test_every_whole_word_of_a_dump_is_found_and_all_of_its_text_counted(
     found = [row for row in data.usages.to_pylist() if row["corpus"] == "old"]
     assert [(row["word"], row["line"], row["start"], row["end"]) for row in found] == expected
     tokens = " ".join(bodies).split()
-    assert data.texts == (Text(len(bodies), len(tokens), len(set(tokens))), Text(1, 1, 1))
+    assert data.texts == (TextSize(len(bodies), len(tokens), len(set(tokens))), TextSize(1, 1, 1))
 
 
 @pytest.mark.parametrize(

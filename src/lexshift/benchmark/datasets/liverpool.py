@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from sentencex import segment
 
-from lexshift.benchmark.dataset import Dataset, Rows, Text, keep_one
+from lexshift.benchmark.datasets.dataset import Dataset, TextSize, UsageCollector, set_gold
 from lexshift.corpus.tables import parse_number, read_lines, read_table
 from lexshift.errors import UserError
 
@@ -23,34 +23,34 @@ _PERIODS = ("2011-13", "2017")
 
 
 def is_liverpool(folder: Path) -> bool:
-    """Whether a folder looks like the release."""
+    """Return whether a folder looks like the release."""
     return (folder / WORDS).is_file() and ((folder / CONTEXTS).is_file() or bool(_dumps(folder)))
 
 
 def load_liverpool(folder: Path) -> Dataset:
-    """Read the judged words, and their usages in the dumps where there are some, else in the contexts."""
+    """Read the judged words, with their usages in the dumps if there are some, else in the contexts."""
     graded = _gold(folder / WORDS)
-    words = tuple(graded)
     dumps = _dumps(folder)
-    collected, texts = _from_dumps(dumps, words) if dumps else _from_contexts(folder / CONTEXTS, graded)
-    return Dataset(
+    collected, texts = UsageCollector(), []
+    if dumps:
+        texts = [_add_posts(collected, period, dumps[period], graded) for period in range(2)]
+    else:
+        _add_contexts(collected, folder / CONTEXTS, graded)
+    return collected.dataset(
+        graded,
+        texts,
         name=folder.name,
         kind="Liverpool FC",
         language="en",
         periods=_PERIODS,
-        words=words,
-        usages=collected.table(words),
         graded=graded,
         gold="share of judges who saw a change (shift index)",
         binary={},
-        texts=texts,
-        skipped=collected.skipped,
     )
 
 
-def _from_contexts(path: Path, graded: dict[str, float]) -> tuple[Rows, tuple[Text, Text]]:
-    """The contexts that the judges saw, under their words and periods."""
-    collected = Rows()
+def _add_contexts(collected: UsageCollector, path: Path, graded: dict[str, float]) -> None:
+    """Add the contexts that the judges saw, which stand under their words and periods."""
     word, period, seen = "", -1, [0, 0]
     for number, line in enumerate(read_lines(path), 1):
         text = line.strip()
@@ -68,11 +68,10 @@ def _from_contexts(path: Path, graded: dict[str, float]) -> tuple[Rows, tuple[Te
     for label, n in zip(_PERIODS, seen, strict=True):
         if not n:
             raise UserError(f"{str(path)!r} has no contexts of {label}")
-    return collected, collected.texts()
 
 
 def _dumps(folder: Path) -> dict[int, list[Path]]:
-    """Files of the forum's posts by period, which their names end with: LiverpoolFC_13.txt, LiverpoolFC_17.txt."""
+    """Return the files of posts by period, which their names end with: LiverpoolFC_13.txt, LiverpoolFC_17.txt."""
     found: dict[int, list[Path]] = {}
     for path in sorted(folder.iterdir()):
         match = re.search(r"(11|12|13|17)(?:\.\w+)+$", path.name)
@@ -81,36 +80,38 @@ def _dumps(folder: Path) -> dict[int, list[Path]]:
     return found if len(found) == 2 else {}
 
 
-def _from_dumps(dumps: dict[int, list[Path]], words: tuple[str, ...]) -> tuple[Rows, tuple[Text, Text]]:
-    """Sentences of the posts' bodies: other fields (names, times) are not text."""
-    collected, texts = Rows(), []
+def _add_posts(collected: UsageCollector, period: int, paths: list[Path], words: Iterable[str]) -> TextSize:
+    """Add the usages in sentences of the posts' bodies, and return the size of the text.
+
+    Other fields of a post (names, times) are not text.
+    """
     known = {word.lower(): word for word in words}
     any_word = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     finder = re.compile(rf"(?<!\w)(?:{any_word})(?!\w)", re.IGNORECASE)
-    for period in range(2):
-        sentences, tokens, types = 0, 0, set[str]()
-        for path in dumps[period]:
-            for number, body in _bodies(path):
-                for sentence in segment("en", body):
-                    text = " ".join(str(sentence).split())
-                    spoken = text.split()
-                    sentences, tokens = sentences + bool(spoken), tokens + len(spoken)
-                    types.update(spoken)
-                    for match in finder.finditer(text):
-                        collected.add(known[match[0].lower()], period, text, *match.span(), path.name, number)
-        if not sentences:
-            raise UserError(f"{str(dumps[period][0])!r} has no posts")
-        texts.append(Text(sentences, tokens, len(types)))
-    return collected, (texts[0], texts[1])
+    sentences, tokens = 0, Counter[str]()
+    for path in paths:
+        for number, body in _bodies(path):
+            for sentence in segment("en", body):
+                text = " ".join(str(sentence).split())
+                sentences += bool(text)
+                tokens.update(text.split())
+                for match in finder.finditer(text):
+                    collected.add(known[match[0].lower()], period, text, *match.span(), path.name, number)
+    if not sentences:
+        raise UserError(f"{str(paths[0])!r} has no posts")
+    return TextSize(sentences, tokens.total(), len(tokens))
 
 
 def _bodies(path: Path) -> Iterator[tuple[int, str]]:
-    """The bodies of posts: a JSON object a line, or a Python dictionary written out, as the dumps have it."""
+    """Read the bodies of posts: a JSON object a line, or a Python dictionary written out, as the dumps have it."""
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
         try:
-            post = _parsed(line)
+            try:
+                post = json.loads(line)
+            except ValueError:
+                post = ast.literal_eval(line)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             raise UserError(f"{str(path)!r}, line {number}: not a post in JSON") from None
         if not isinstance(post, dict) or not isinstance(post.get("body"), str):
@@ -119,15 +120,8 @@ def _bodies(path: Path) -> Iterator[tuple[int, str]]:
             yield number, post["body"]
 
 
-def _parsed(line: str) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError:
-        return ast.literal_eval(line)
-
-
-def _add_occurrences(collected: Rows, word: str, period: int, text: str, number: int) -> None:
-    """Every occurrence of the word as a whole word, whatever its case; with an ending if it does not stand alone."""
+def _add_occurrences(collected: UsageCollector, word: str, period: int, text: str, number: int) -> None:
+    """Add every occurrence of a word as a whole word in any case; with an ending if the word does not stand alone."""
     whole = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)]
     found = whole or [match.span() for match in re.finditer(rf"(?<!\w){re.escape(word)}\w*", text, re.IGNORECASE)]
     if not found:
@@ -137,12 +131,13 @@ def _add_occurrences(collected: Rows, word: str, period: int, text: str, number:
 
 
 def _gold(path: Path) -> dict[str, float]:
+    """Read the share of judges who saw a change, by word."""
     graded: dict[str, float] = {}
     for number, row in read_table(path, ("word", "shift_index"), ","):
         word = row["word"].strip()
         if not word:
             raise UserError(f"{str(path)!r}, line {number}: no word")
-        keep_one(graded, word, parse_number(row, "shift_index", path, number), path, number)
+        set_gold(graded, word, parse_number(row, "shift_index", path, number), path, number)
     if not graded:
         raise UserError(f"{str(path)!r} has no words")
     return graded

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.benchmark.dataset import Dataset, Text
-from lexshift.benchmark.semeval import is_semeval, load_semeval
+from lexshift.benchmark.datasets.dataset import Dataset, TextSize
+from lexshift.benchmark.datasets.semeval import is_semeval, load_semeval
 from lexshift.corpus.sentences import LONGEST
 from lexshift.errors import UserError
 
@@ -97,7 +97,7 @@ def test_an_english_release_is_read(tmp_path: Path) -> None:
     assert data.graded == {"plane_nn": 0.88, "tree_nn": 0.07, "circle_vb": 0.17}
     assert data.binary == {"plane_nn": True, "tree_nn": False, "circle_vb": False}
     assert "graded change" in data.gold
-    assert data.texts == (Text(2, 10, 7), Text(2, 7, 7))
+    assert data.texts == (TextSize(2, 10, 7), TextSize(2, 7, 7))
     assert data.skipped == {}
 
 
@@ -224,7 +224,7 @@ def test_nothing_but_the_parts_of_speech_of_targets_is_altered(
     assert all(what == bare[word] for word, _, _, what in rows(data))
     for size, lines in zip(data.texts, corpora, strict=True):
         tokens = " ".join(lines).split()
-        assert size == Text(len(lines), len(tokens), len(set(tokens)))
+        assert size == TextSize(len(lines), len(tokens), len(set(tokens)))
 
 
 def test_a_corpus_may_have_several_files_and_windows_line_ends(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_corpus_may_have_several_files_and_windows_line_ends(tmp_path: Path) -
         ("corpus1.txt.gz", 3, "the plane"),
         ("more.txt", 1, "my plane"),
     ]
-    assert data.texts[0] == Text(3, 6, 4)
+    assert data.texts[0] == TextSize(3, 6, 4)
 
 
 def test_the_tokens_of_a_release_may_be_read_in_the_place_of_its_lemmas(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_very_long_line_is_cut_around_the_word_and_this_is_told(tmp_path: Path
     row = data.usages.to_pylist()[0]
     assert row["sentence"][row["start"] : row["end"]] == "plane"
     assert len(row["sentence"]) < len(line) / 2
-    assert data.texts[0] == Text(1, 2 * LONGEST + 1, 2)
+    assert data.texts[0] == TextSize(1, 2 * LONGEST + 1, 2)
 
 
 # ------------------------------------------------------------------------------------------------- the truth
@@ -298,7 +298,7 @@ def test_a_release_may_have_one_truth_of_the_two_and_for_some_of_its_targets(tmp
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ("tree_nn 0.1", "no tab between a word and its value"),
+        ("tree_nn 0.1", "no tab between the word and its value"),
         ("tree\t0.1", "'tree' is not among the targets"),
         ("boat_nn\t0.1", "'boat_nn' is not among the targets"),
         ("tree_nn\tNA", "value is 'NA', not a number"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from lexshift.corpus.tables import parse_number, read_lines
 from lexshift.errors import UserError
 from lexshift.store.contents import USAGES
 from lexshift.utils.files import disk_faults, write_bytes
@@ -18,13 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PERIODS = ("old", "new")
-
 SCHEMA = pa.schema(USAGES)
 
 
 @dataclass(frozen=True)
-class Text:
-    """How large a period's text is: sentences, tokens between white space, and different ones."""
+class TextSize:
+    """Size of the text of a period: sentences, tokens between white space, and different tokens."""
 
     sentences: int
     tokens: int
@@ -38,26 +39,26 @@ class Dataset:
     Attributes
     ----------
     name : str
-        Of the folder or file.
+        Name of the folder or file.
     kind : str
-        Which format it was read from.
+        The format that it was read from.
     language : str
         ISO code; empty if the format does not say.
     periods : (str, str)
-        What the periods are called.
+        Names of the periods.
     words : tuple of str
-        The targets.
+        The target words.
     usages : pyarrow.Table
-        As :data:`SCHEMA`, by word and period.
+        Columns as :data:`SCHEMA`, ordered by word and period.
     graded : dict
-        How much each word changed, more being more; not every data set has it.
+        How much each word changed, a higher value being more change; empty if the data set does not say.
     gold : str
         What ``graded`` is, in a few words.
     binary : dict
-        Whether each word changed; not every data set has it.
-    texts : (Text, Text)
+        Whether each word changed; empty if the data set does not say.
+    texts : (TextSize, TextSize)
     skipped : dict
-        What was left out, by reason.
+        Number of usages that were left out, by reason.
     suffix : "strip" or "keep"
         Whether the part of speech at the end of SemEval's targets is hidden from the model.
     """
@@ -71,7 +72,7 @@ class Dataset:
     graded: dict[str, float]
     gold: str
     binary: dict[str, bool]
-    texts: tuple[Text, Text]
+    texts: tuple[TextSize, TextSize]
     skipped: dict[str, int] = field(default_factory=dict)
     suffix: str = "strip"
 
@@ -86,14 +87,14 @@ class Dataset:
         return {"name": self.name, "kind": self.kind, **words}
 
     def counts(self) -> pd.DataFrame:
-        """How many usages each word has in each period."""
+        """Return the number of usages of each word in each period."""
         frame = self.usages.select(["word", "corpus"]).to_pandas()
         counts = frame.groupby(["word", "corpus"]).size().unstack(fill_value=0)
         return counts.reindex(index=list(self.words), columns=list(PERIODS), fill_value=0)
 
 
-class Rows:
-    """Collects usages."""
+class UsageCollector:
+    """Accumulate the usages of a data set."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
@@ -102,7 +103,7 @@ class Rows:
     def add(
         self, word: str, period: int, sentence: str, start: int, end: int, file: str, line: int, date: str | None = None
     ) -> None:
-        """Add a usage; its sentence without white space at the ends."""
+        """Add a usage; white space at the ends of its sentence is removed."""
         shift, bare = len(sentence) - len(sentence.lstrip()), sentence.strip()
         start, end = max(start - shift, 0), min(end - shift, len(bare))
         values = (word, PERIODS[period], file, line, date, bare, start, end)
@@ -113,25 +114,27 @@ class Rows:
         """Count a usage that is left out."""
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
-    def table(self, words: tuple[str, ...]) -> pa.Table:
-        """All usages, by word in the given order, and period."""
-        table = pa.table(self._columns, schema=SCHEMA)
-        order = {word: i for i, word in enumerate(words)}
-        keys = [
-            (order[word], PERIODS.index(corpus), i)
-            for i, (word, corpus) in enumerate(zip(self._columns["word"], self._columns["corpus"], strict=True))
-        ]
-        return table.take(pa.array([i for *_, i in sorted(keys)], pa.int64()))
+    def dataset(self, words: Iterable[str], texts: Sequence[TextSize] = (), **about: Any) -> Dataset:
+        """Return the data set of all usages, with what else is known about it.
 
-    def texts(self) -> tuple[Text, Text]:
-        """How large the texts of the usages are, each sentence counted once."""
-        sizes = []
-        for period in PERIODS:
-            pairs = zip(self._columns["corpus"], self._columns["sentence"], strict=True)
-            sentences = {sentence for corpus, sentence in pairs if corpus == period}
-            tokens = [token for sentence in sentences for token in sentence.split()]
-            sizes.append(Text(len(sentences), len(tokens), len(set(tokens))))
-        return sizes[0], sizes[1]
+        The sizes of the texts are those of the distinct sentences of the usages if ``texts`` is empty.
+        """
+        words = tuple(words)
+        rank = {word: i for i, word in enumerate(words)}
+        keys = [
+            (rank[word], PERIODS.index(period))
+            for word, period in zip(self._columns["word"], self._columns["corpus"], strict=True)
+        ]
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        usages = pa.table(self._columns, schema=SCHEMA).take(pa.array(order, pa.int64()))
+        old, new = texts or map(self._text_size, PERIODS)
+        return Dataset(words=words, usages=usages, texts=(old, new), skipped=self.skipped, **about)
+
+    def _text_size(self, period: str) -> TextSize:
+        pairs = zip(self._columns["corpus"], self._columns["sentence"], strict=True)
+        sentences = {sentence for corpus, sentence in pairs if corpus == period}
+        tokens = [token for sentence in sentences for token in sentence.split()]
+        return TextSize(len(sentences), len(tokens), len(set(tokens)))
 
 
 def write_texts(data: Dataset, folder: str | os.PathLike[str]) -> list[Path]:
@@ -149,14 +152,24 @@ def write_texts(data: Dataset, folder: str | os.PathLike[str]) -> list[Path]:
     return files
 
 
-def keep_one(gold: dict[str, Any], word: str, value: Any, path: Path, line: int) -> None:
-    """Keep a word's gold; two different values cannot both be."""
+def read_gold(path: Path) -> Iterator[tuple[int, str, float]]:
+    """Read a file of word<TAB>value lines: the number of each line, its word and its value."""
+    for number, line in enumerate(read_lines(path), 1):
+        if line.strip():
+            word, tab, value = line.rstrip("\r").partition("\t")
+            if not tab:
+                raise UserError(f"{str(path)!r}, line {number}: no tab between the word and its value")
+            yield number, word.strip(), parse_number({"value": value}, "value", path, number)
+
+
+def set_gold(gold: dict[str, Any], word: str, value: Any, path: Path, line: int) -> None:
+    """Set the gold of a word; raise for a second value that differs from the first."""
     if gold.setdefault(word, value) != value:
         raise UserError(f"{str(path)!r}, line {line}: {word!r} has two values, {gold[word]} and {value}")
 
 
-def in_order(periods: set[str]) -> list[str]:
-    """Names of periods, the earlier first: by the numbers in them, and old before new."""
+def sort_periods(periods: set[str]) -> list[str]:
+    """Sort the names of periods, the earlier first: by the numbers in them, and old before new."""
 
     def key(name: str) -> tuple[bool, list[int], str]:
         numbers = [int(digits) for digits in re.findall(r"[0-9]+", name)]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.benchmark.dataset import PERIODS, Dataset, Text
-from lexshift.benchmark.table import COLUMNS, is_table, load_table
+from lexshift.benchmark.datasets.dataset import PERIODS, Dataset, TextSize
+from lexshift.benchmark.datasets.table import COLUMNS, load_table
 from lexshift.errors import UserError
 
 ROWS = [
@@ -72,7 +72,7 @@ def test_a_table_is_read(tmp_path: Path, name: str) -> None:
     assert set(data.usages["file"].to_pylist()) == {name}
     assert data.usages["date"].null_count == 3
     assert (data.graded, data.gold, data.binary, data.skipped) == ({}, "", {}, {})
-    assert data.texts == (Text(2, 4, 4), Text(1, 2, 2))
+    assert data.texts == (TextSize(2, 4, 4), TextSize(1, 2, 2))
     assert data.counts().to_numpy().tolist() == [[1, 1], [1, 0]]
 
 
@@ -183,7 +183,7 @@ def test_what_is_written_is_what_is_read(
     for when in (0, 1):
         sentences = {row[2] for row in rows(data) if row[1] == PERIODS[when]}
         tokens = [token for sentence in sentences for token in sentence.split()]
-        assert data.texts[when] == Text(len(sentences), len(tokens), len(set(tokens)))
+        assert data.texts[when] == TextSize(len(sentences), len(tokens), len(set(tokens)))
 
 
 # ------------------------------------------------------------------------------------------------- mistakes
@@ -329,12 +329,3 @@ def test_a_quote_that_is_never_closed_is_told(tmp_path: Path, more: int) -> None
 def test_a_very_long_sentence_is_read(tmp_path: Path, name: str) -> None:
     data = load_table(write(tmp_path / name, [*ROWS, ["plane", "2000", "plane" + " x" * 100_000, "0", "5"]]))
     assert rows(data)[2][3] == "plane"
-
-
-def test_a_table_is_known_by_its_ending(tmp_path: Path) -> None:
-    for name in ("a.csv", "a.TSV", "a.txt", "a.csv.gz"):
-        (tmp_path / name).write_text("")
-    (tmp_path / "folder.csv").mkdir()
-    assert is_table(tmp_path / "a.csv")
-    assert is_table(tmp_path / "a.TSV")
-    assert not any(is_table(tmp_path / name) for name in ("a.txt", "a.csv.gz", "folder.csv", "none.csv"))

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.benchmark.dataset import (
-    PERIODS,
-    SCHEMA,
-    Dataset,
-    Rows,
-    Text,
-)
+from lexshift.benchmark.datasets.dataset import PERIODS, SCHEMA, Dataset, TextSize, UsageCollector
 
 WORDS = ("plane", "tree", "cell")
 SPACES = st.text(" \t\u00a0\u3000", max_size=3)
@@ -27,24 +22,13 @@ USAGES = st.lists(
 )
 
 
-def dataset(rows: Rows, words: tuple[str, ...] = WORDS) -> Dataset:
-    return Dataset(
-        name="made",
-        kind="made",
-        language="en",
-        periods=("1", "2"),
-        words=words,
-        usages=rows.table(words),
-        graded={},
-        gold="",
-        binary={},
-        texts=rows.texts(),
-        skipped=rows.skipped,
-    )
+def dataset(collector: UsageCollector) -> Dataset:
+    about: dict[str, Any] = {"name": "made", "kind": "made", "language": "en", "periods": ("1", "2")}
+    return collector.dataset(WORDS, **about, graded={}, gold="", binary={})
 
 
-def collected(usages: list[tuple[str, int, str]]) -> Rows:
-    rows = Rows()
+def collected(usages: list[tuple[str, int, str]]) -> UsageCollector:
+    rows = UsageCollector()
     for number, (word, period, sentence) in enumerate(usages, 1):
         rows.add(word, period, sentence, 0, 1, "file", number)
     return rows
@@ -65,7 +49,7 @@ def test_usages_are_counted_by_word_and_period(usages: list[tuple[str, int, str]
 
 
 def test_words_without_usages_are_counted_as_none() -> None:
-    counts = dataset(Rows()).counts()
+    counts = dataset(UsageCollector()).counts()
     assert counts.shape == (3, 2)
     assert counts.to_numpy().sum() == 0
     counts = dataset(collected([("tree", 1, "a tree")])).counts()
@@ -75,7 +59,7 @@ def test_words_without_usages_are_counted_as_none() -> None:
 
 @given(USAGES)
 def test_usages_come_by_word_and_period_and_else_as_they_were_added(usages: list[tuple[str, int, str]]) -> None:
-    table = collected(usages).table(WORDS)
+    table = dataset(collected(usages)).usages
     assert table.schema.equals(SCHEMA)
     expected = [
         (word, PERIODS[period], number, sentence)
@@ -90,14 +74,14 @@ def test_usages_come_by_word_and_period_and_else_as_they_were_added(usages: list
 
 @given(USAGES)
 def test_the_size_of_a_text_counts_each_sentence_once(usages: list[tuple[str, int, str]]) -> None:
-    sizes = collected(usages).texts()
+    sizes = dataset(collected(usages)).texts
     for period, size in enumerate(sizes):
         sentences = []
         for _, when, sentence in usages:
             if when == period and sentence not in sentences:
                 sentences.append(sentence)
         tokens = " ".join(sentences).split()
-        assert size == Text(len(sentences), len(tokens), len(set(tokens)))
+        assert size == TextSize(len(sentences), len(tokens), len(set(tokens)))
 
 
 @given(SPACES, st.text("ab \t", max_size=6), st.text("xyzñ😀", min_size=1, max_size=5), st.text("ab \t"), SPACES)
@@ -105,10 +89,10 @@ def test_white_space_at_the_ends_goes_and_the_span_goes_with_it(
     left: str, before: str, word: str, after: str, right: str
 ) -> None:
     sentence = left + before + word + after + right
-    rows = Rows()
+    rows = UsageCollector()
     start = len(left + before)
     rows.add("plane", 0, sentence, start, start + len(word), "file", 7, "1900")
-    (row,) = rows.table(WORDS).to_pylist()
+    (row,) = dataset(rows).usages.to_pylist()
     assert row["sentence"] == sentence.strip()
     assert row["sentence"][row["start"] : row["end"]] == word
     assert 0 <= row["start"] < row["end"] <= len(row["sentence"])
@@ -116,7 +100,7 @@ def test_white_space_at_the_ends_goes_and_the_span_goes_with_it(
 
 
 def test_what_is_left_out_is_counted_by_reason() -> None:
-    rows = Rows()
+    rows = UsageCollector()
     for reason in ("too long", "too short", "too long"):
         rows.skip(reason)
     assert dataset(rows).skipped == {"too long": 2, "too short": 1}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-from lexshift.benchmark.dataset import PERIODS, Dataset, Rows, Text, keep_one
+from lexshift.benchmark.datasets.dataset import PERIODS, Dataset, TextSize, UsageCollector, read_gold, set_gold
 from lexshift.corpus.counting import count_words
 from lexshift.corpus.occurrences import find_occurrences
 from lexshift.corpus.sources import Reading
-from lexshift.corpus.tables import parse_number, read_lines
+from lexshift.corpus.tables import read_lines
 from lexshift.corpus.targets import read_targets
 from lexshift.corpus.word_rule import token_table
 from lexshift.errors import UserError
@@ -20,7 +19,7 @@ _LANGUAGES = {"eng": "en", "ger": "de", "swe": "sv", "lat": "la", "ita": "it"}
 
 
 def is_semeval(folder: Path) -> bool:
-    """Whether a folder looks like the release."""
+    """Return whether a folder looks like the release."""
     return (folder / "targets.txt").is_file() and (folder / "corpus1").is_dir()
 
 
@@ -36,12 +35,12 @@ def load_semeval(folder: Path, suffix: str = "strip", text: str = "lemma") -> Da
         raise UserError(f"{str(path)!r} is empty; it must have a target a line")
     targets = read_targets(list(words), "token")
     reading = Reading(split="lines")
-    rows, texts = Rows(), []
+    rows, texts = UsageCollector(), []
     for period in range(2):
         corpus = folder / f"corpus{period + 1}" / text
         found = find_occurrences(corpus, targets, reading)
         counted = count_words(corpus, token_table(), reading)
-        texts.append(Text(found.tally.passages, counted.total, len(counted.counts)))
+        texts.append(TextSize(found.tally.passages, counted.total, len(counted.counts)))
         for reason, n in found.tally.skipped.items():
             rows.skipped[f"{PERIODS[period]}: {reason}"] = n
         columns = (found.table[name].to_pylist() for name in ("target", "file", "line", "sentence", "start", "end"))
@@ -53,23 +52,21 @@ def load_semeval(folder: Path, suffix: str = "strip", text: str = "lemma") -> Da
                 bare, start = _strip_others(bare, start, len(shown), words)
             rows.add(word, period, bare, start, start + len(shown), file, line)
     graded, binary = _truth(folder / "truth", words)
-    return Dataset(
+    return rows.dataset(
+        words,
+        texts,
         name=folder.name,
         kind="SemEval-2020 Task 1",
         language=next((code for part, code in _LANGUAGES.items() if folder.name.endswith(part)), ""),
         periods=("corpus1", "corpus2"),
-        words=words,
-        usages=rows.table(words),
         graded=graded,
         gold="graded change (SemEval-2020 Task 1, subtask 2)",
         binary=binary,
-        texts=(texts[0], texts[1]),
-        skipped=rows.skipped,
     )
 
 
 def _strip_others(sentence: str, start: int, length: int, words: tuple[str, ...]) -> tuple[str, int]:
-    """A sentence with the suffixes of all targets in it taken off, and where the target begins then."""
+    """Return a sentence without the suffixes of all targets in it, and where the target begins then."""
     known = {word: _SUFFIX.sub("", word) for word in words}
     before, after = (
         re.sub(r"\S+", lambda token: known.get(token[0], token[0]), part)
@@ -79,22 +76,15 @@ def _strip_others(sentence: str, start: int, length: int, words: tuple[str, ...]
 
 
 def _truth(folder: Path, words: tuple[str, ...]) -> tuple[dict[str, float], dict[str, bool]]:
-    """Graded and binary truth, where the release has them."""
+    """Read the graded and the binary truth, as far as the release has them."""
     graded: dict[str, float] = {}
     binary: dict[str, bool] = {}
-    truths: tuple[tuple[str, dict[str, Any]], ...] = (("graded.txt", graded), ("binary.txt", binary))
-    for name, kept in truths:
-        path = folder / name
-        if not path.is_file():
-            continue
-        for number, line in enumerate(read_lines(path), 1):
-            if not line.strip():
-                continue
-            word, tab, value = line.rstrip("\r").partition("\t")
-            if not tab:
-                raise UserError(f"{str(path)!r}, line {number}: no tab between a word and its value")
+    for path in (folder / "graded.txt", folder / "binary.txt"):
+        for line, word, value in read_gold(path) if path.is_file() else ():
             if word not in words:
-                raise UserError(f"{str(path)!r}, line {number}: {word!r} is not among the targets")
-            amount = parse_number({"value": value}, "value", path, number)
-            keep_one(kept, word, amount > 0 if kept is binary else amount, path, number)
+                raise UserError(f"{str(path)!r}, line {line}: {word!r} is not among the targets")
+            if path.name == "graded.txt":
+                set_gold(graded, word, value, path, line)
+            else:
+                set_gold(binary, word, value > 0, path, line)
     return graded, binary

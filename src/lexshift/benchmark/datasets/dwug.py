@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lexshift.benchmark.dataset import Dataset, Rows, in_order, keep_one
+from lexshift.benchmark.datasets.dataset import Dataset, UsageCollector, set_gold, sort_periods
 from lexshift.corpus.tables import parse_optional_number, parse_span, read_table
 from lexshift.errors import UserError
 
@@ -13,7 +13,7 @@ _LANGUAGES = ("de", "en", "es", "fr", "it", "la", "no", "ru", "sv")
 
 
 def is_dwug(folder: Path) -> bool:
-    """Whether a folder looks like such a release."""
+    """Return whether a folder looks like such a release."""
     return (folder / "data").is_dir() and any((folder / "data").glob("*/uses.csv"))
 
 
@@ -23,16 +23,13 @@ def load_dwug(folder: Path) -> Dataset:
     The gold is the graded change of the word's clusters of senses where there is one, else how unlike usages of
     different periods were judged (COMPARE, with its sign turned, so that more is more change).
     """
-    paths = sorted((folder / "data").glob("*/uses.csv"))
-    words, parsed, groups = [], [], set()
-    for path in paths:
-        rows = read_table(path, ("lemma", "grouping", "context", "indexes_target_token"))
-        if not rows:
+    tables = {}
+    for path in sorted((folder / "data").glob("*/uses.csv")):
+        tables[path] = read_table(path, ("lemma", "grouping", "context", "indexes_target_token"))
+        if not tables[path]:
             raise UserError(f"{str(path)!r} has no usages")
-        words.append(path.parent.name)
-        parsed.append((path, rows))
-        groups |= {row["grouping"] for _, row in rows}
-    periods = in_order(groups)
+    words = [path.parent.name for path in tables]
+    periods = sort_periods({row["grouping"] for rows in tables.values() for _, row in rows})
     gold_path, gold_rows = _gold(folder)
     if gold_rows and len(periods) > 2:
         first = gold_rows[0][1]["grouping"].split("_")
@@ -40,43 +37,32 @@ def load_dwug(folder: Path) -> Dataset:
     if len(periods) < 2:
         raise UserError(f"{str(folder)!r}: all usages are of one period, {periods[0]!r}; two are needed")
     order = {periods[0]: 0, periods[-1]: 1}
-    collected = Rows()
-    for word, (path, rows) in zip(words, parsed, strict=True):
+    collected = UsageCollector()
+    for word, (path, rows) in zip(words, tables.items(), strict=True):
         for number, row in rows:
-            if row["grouping"] not in order:
+            period, context = order.get(row["grouping"]), row["context"]
+            if period is None:
                 collected.skip("usages of other periods")
                 continue
-            start, end = parse_span(row["indexes_target_token"], row["context"], path, number)
-            collected.add(
-                word,
-                order[row["grouping"]],
-                row["context"],
-                start,
-                end,
-                f"{word}/{path.name}",
-                number,
-                row.get("date") or None,
-            )
+            start, end = parse_span(row["indexes_target_token"], context, path, number)
+            date = row.get("date") or None
+            collected.add(word, period, context, start, end, f"{word}/{path.name}", number, date)
     graded, binary, name = _judgements(gold_path, gold_rows, set(words), f"{periods[0]}_{periods[-1]}")
-    return Dataset(
+    ending = folder.name.lower().rstrip("0123456789")
+    return collected.dataset(
+        words,
         name=folder.name,
         kind="DWUG or DURel release",
-        language=next(
-            (code for code in _LANGUAGES if folder.name.lower().rstrip("0123456789").endswith(f"_{code}")), ""
-        ),
+        language=next((code for code in _LANGUAGES if ending.endswith(f"_{code}")), ""),
         periods=(periods[0], periods[-1]),
-        words=tuple(words),
-        usages=collected.table(tuple(words)),
         graded=graded,
         gold=name,
         binary=binary,
-        texts=collected.texts(),
-        skipped=collected.skipped,
     )
 
 
 def _gold(folder: Path) -> tuple[Path, list[tuple[int, dict[str, str]]]]:
-    """The statistics that compare periods, of the optimised clustering where there is one."""
+    """Read the statistics that compare periods, those of the optimised clustering if there is one."""
     for path in (folder / "stats/opt/stats_groupings.csv", folder / "stats/stats_groupings.csv"):
         if path.is_file():
             return path, read_table(path, ("lemma", "grouping"))
@@ -86,7 +72,7 @@ def _gold(folder: Path) -> tuple[Path, list[tuple[int, dict[str, str]]]]:
 def _judgements(
     path: Path, rows: list[tuple[int, dict[str, str]]], words: set[str], grouping: str
 ) -> tuple[dict[str, float], dict[str, bool], str]:
-    """Graded and binary gold of the two periods, and what the graded one is."""
+    """Return the graded and the binary gold of the two periods, and what the graded one is."""
     graded: dict[str, float] = {}
     binary: dict[str, bool] = {}
     if not rows:
@@ -103,9 +89,9 @@ def _judgements(
             continue
         value = parse_optional_number(row, column, path, number)
         if value is not None:
-            keep_one(graded, word, value if column == _GRADED else -value, path, number)
+            set_gold(graded, word, value if column == _GRADED else -value, path, number)
         changed = parse_optional_number(row, _BINARY, path, number) if _BINARY in row else None
         if changed is not None:
-            keep_one(binary, word, changed > 0, path, number)
+            set_gold(binary, word, changed > 0, path, number)
     clustered = "graded change of its clusters (DWUG)"
     return graded, binary, clustered if column == _GRADED else "mean relatedness of usages across periods, turned"

@@ -1,20 +1,14 @@
-"""One's own data as a plain table: word, period, sentence, start, end, and if there is gold, graded and binary."""
+"""A data set of your own as a table: word, period, sentence, start, end, and if there is gold, graded and binary."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from lexshift.benchmark.dataset import Dataset, Rows, in_order, keep_one
+from lexshift.benchmark.datasets.dataset import Dataset, UsageCollector, set_gold, sort_periods
 from lexshift.corpus.tables import is_span, parse_number, read_table
 from lexshift.errors import UserError
 
 COLUMNS = ("word", "period", "sentence", "start", "end")
-_ENDINGS = (".csv", ".tsv")
-
-
-def is_table(path: Path) -> bool:
-    """Whether a file is such a table, by its ending."""
-    return path.is_file() and path.suffix.lower() in _ENDINGS
 
 
 def load_table(path: Path) -> Dataset:
@@ -26,12 +20,12 @@ def load_table(path: Path) -> Dataset:
     ``binary`` hold a word's gold, the same in each of its rows, and ``date`` when a usage is from.
     """
     rows = read_table(path, COLUMNS, "\t" if path.suffix.lower() == ".tsv" else ",")
-    periods = in_order({row["period"] for _, row in rows})
+    periods = sort_periods({row["period"] for _, row in rows})
     if len(periods) != 2:
-        told = ", ".join(periods) or "none"
-        raise UserError(f"{str(path)!r} must have two periods; it has {len(periods)} ({told})")
+        names = ", ".join(periods) or "none"
+        raise UserError(f"{str(path)!r} must have two periods; it has {len(periods)} ({names})")
     words = tuple(dict.fromkeys(row["word"] for _, row in rows))
-    collected, graded, binary = Rows(), dict[str, float](), dict[str, float]()
+    collected, graded, binary = UsageCollector(), dict[str, float](), dict[str, float]()
     for number, row in rows:
         if not row["word"].strip():
             raise UserError(f"{str(path)!r}, line {number}: no word")
@@ -42,19 +36,16 @@ def load_table(path: Path) -> Dataset:
         collected.add(row["word"], period, row["sentence"], start, end, path.name, number, row.get("date") or None)
         for name, gold in (("graded", graded), ("binary", binary)):
             if row.get(name, "").strip():
-                keep_one(gold, row["word"], parse_number(row, name, path, number), path, number)
-    return Dataset(
+                set_gold(gold, row["word"], parse_number(row, name, path, number), path, number)
+    return collected.dataset(
+        words,
         name=path.name,
         kind="table of usages",
         language="",
         periods=(periods[0], periods[1]),
-        words=words,
-        usages=collected.table(words),
         graded=graded,
         gold="graded" if graded else "",
         binary={word: value > 0 for word, value in binary.items()},
-        texts=collected.texts(),
-        skipped=collected.skipped,
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from lexshift.benchmark.dataset import Dataset, Text
-from lexshift.benchmark.dwug import is_dwug, load_dwug
+from lexshift.benchmark.datasets.dataset import Dataset, TextSize
+from lexshift.benchmark.datasets.dwug import is_dwug, load_dwug
 from lexshift.errors import UserError
 
 HEADER = "lemma\tpos\tdate\tgrouping\tidentifier\tdescription\tcontext\tindexes_target_token\tindexes_target_sentence"
@@ -101,7 +101,7 @@ def test_a_release_with_clusters_is_read(tmp_path: Path) -> None:
     assert data.graded == {"plane_nn": 0.75, "tree_nn": 0.0}
     assert data.binary == {"plane_nn": True, "tree_nn": False}
     assert "cluster" in data.gold
-    assert data.texts == (Text(3, 7, 7), Text(2, 4, 4))
+    assert data.texts == (TextSize(3, 7, 7), TextSize(2, 4, 4))
     assert data.counts().to_numpy().tolist() == [[2, 1], [1, 1]]
     assert data.skipped == {}
 
@@ -291,8 +291,8 @@ def test_sentences_of_several_words_are_counted_once_in_the_size_of_the_text(tmp
     for period, size in zip(("old", "new"), data.texts, strict=True):
         sentences = {row[2] for row in rows(data) if row[1] == period}
         tokens = [token for sentence in sentences for token in sentence.split()]
-        assert size == Text(len(sentences), len(tokens), len(set(tokens)))
-    assert data.texts == (Text(1, 6, 6), Text(2, 4, 3))
+        assert size == TextSize(len(sentences), len(tokens), len(set(tokens)))
+    assert data.texts == (TextSize(1, 6, 6), TextSize(2, 4, 3))
     assert data.counts().to_numpy().tolist() == [[2, 1], [2, 1]]
 
 

@@ -1,4 +1,8 @@
-"""Which data set a path is, found out by looking."""
+"""Data sets with human judgements, as their makers release them or as a table of your own.
+
+Each release has a module that reads it into a :class:`~lexshift.benchmark.datasets.dataset.Dataset`. Which release a
+path is, is found out by looking for its files.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,12 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from lexshift.benchmark.dataset import Dataset, keep_one
-from lexshift.benchmark.dwug import is_dwug, load_dwug
-from lexshift.benchmark.liverpool import is_liverpool, load_liverpool
-from lexshift.benchmark.semeval import is_semeval, load_semeval
-from lexshift.benchmark.table import is_table, load_table
-from lexshift.corpus.tables import parse_number, read_lines
+from lexshift.benchmark.datasets.dataset import Dataset, read_gold, set_gold
+from lexshift.benchmark.datasets.dwug import is_dwug, load_dwug
+from lexshift.benchmark.datasets.liverpool import is_liverpool, load_liverpool
+from lexshift.benchmark.datasets.semeval import is_semeval, load_semeval
+from lexshift.benchmark.datasets.table import load_table
+from lexshift.corpus.tables import is_table
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
@@ -21,7 +25,7 @@ SUFFIXES = ("strip", "keep")
 def load_dataset(
     path: str | os.PathLike[str], suffix: str = "strip", gold: str | os.PathLike[str] | None = None
 ) -> Dataset:
-    """Read a data set as its makers release it, or a table of your own.
+    """Read a data set.
 
     Parameters
     ----------
@@ -57,24 +61,15 @@ def load_dataset(
 def replace_gold(data: Dataset, gold: str | os.PathLike[str]) -> Dataset:
     """Return the same usages with the gold of another release of the same words, or of word<TAB>value lines."""
     path = Path(gold)
+    graded, binary, name = dict[str, float](), dict[str, bool](), path.name
     if path.is_dir():
         other = load_dataset(path)
         graded, binary, name = other.graded, other.binary, f"{other.gold} of {other.name}"
     else:
-        graded, binary, name = _graded_lines(path), {}, path.name
+        for line, word, value in read_gold(path):
+            set_gold(graded, word, value, path, line)
     graded = {word: value for word, value in graded.items() if word in data.words}
     binary = {word: value for word, value in binary.items() if word in data.words}
     if not graded and not binary:
         raise UserError(f"{str(path)!r} has gold for none of the words of {data.name}")
     return replace(data, graded=graded, binary=binary, gold=name)
-
-
-def _graded_lines(path: Path) -> dict[str, float]:
-    graded: dict[str, float] = {}
-    for number, line in enumerate(read_lines(path), 1):
-        if line.strip():
-            word, tab, value = line.rstrip("\r").partition("\t")
-            if not tab:
-                raise UserError(f"{str(path)!r}, line {number}: no tab between the word and its value")
-            keep_one(graded, word.strip(), parse_number({"value": value}, "value", path, number), path, number)
-    return graded
