@@ -113,7 +113,7 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         # What it depends on is here already; what is tested is that the package is built and installed.
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--target", str(desk / "site-packages")]
         subprocess.run([sys.executable, "-m", "pip", "install", *options, *words[2:]], check=True, cwd=ROOT)
-        assert (desk / "site-packages/lexshift/report/templates/page.html").is_file()
+        assert (desk / "site-packages/lexshift/report/templates/base.html").is_file()
     else:
         # The demo and the tests are tests of their own; here it is seen that the targets are there and what they call.
         assert words[0] == "make", f"no test knows how to run {command!r}"

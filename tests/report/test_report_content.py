@@ -21,11 +21,8 @@ from hypothesis import strategies as st
 
 import lexshift
 from lexshift import Result
-from lexshift.report import notebook_view
-from lexshift.report.content import content
-from lexshift.report.details import details
-from lexshift.report.packing import packed
-from lexshift.report.page import SCRIPTS, chance, digits, embedded_json, environment, render, write_report
+from lexshift.report.comparison import SCRIPTS, content, details, notebook_view, render
+from lexshift.report.page import chance, digits, embedded_json, environment, pack_groups, write_page
 
 OLD = ["oak", "elm", "ash", "fir", "yew", "fig"]
 NEW = ["tin", "zinc", "lead", "iron", "gold", "brass"]
@@ -357,8 +354,10 @@ def test_the_policy_allows_the_one_script_and_the_one_style_by_their_hashes_and_
         "img-src": ["data:"],
         "base-uri": ["'none'"],
         "form-action": ["'none'"],
+        "require-trusted-types-for": ["'script'"],
+        "trusted-types": ["'none'"],
     }
-    starts, expected = packed(details(result))
+    starts, expected = pack_groups(details(result))
     assert json.loads(data) == content(result) | {"groups": starts}
     assert groups == expected
     kinds = [a.get("type") for tag, a in page.found if tag == "script"]
@@ -402,7 +401,7 @@ def test_the_script_never_makes_markup_or_code_of_text() -> None:
 
 def test_the_page_is_written_into_folders_that_are_not_there_yet(result: Result, tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "page.html"
-    assert write_report(result, path) == path == result.report(str(path))
+    assert write_page(render(result), path) == path == result.report(str(path))
     assert path.read_text("utf-8") == render(result)
     assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
 

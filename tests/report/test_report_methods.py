@@ -94,11 +94,11 @@ def test_function_words_are_not_said_to_be_left_out_where_they_were_not(tmp_path
         monitor=False,
     )
     assert result.settings["function_words"] is None
-    assert "function words and numbers apart" not in methods(result)[0]
+    assert "function words" not in methods(result)[0]
 
 
 @pytest.mark.parametrize(
-    ("match", "said"), [("word", "whole words regardless of case"), ("token", "tokens between white space")]
+    ("match", "said"), [("word", "whole words regardless of case"), ("token", "tokens separated by white space")]
 )
 def test_the_rule_of_matching_is_told(tmp_path: Path, match: str, said: str) -> None:
     assert said in told(tmp_path, match=match)
@@ -120,12 +120,12 @@ def test_the_sample_is_told_where_there_is_a_limit(tmp_path: Path) -> None:
         ({"model": "toy-model"}, "with toy-model. This gave vectors of 4 dimensions."),
         (None, "with test_report_methods.Toy. This gave"),
         ({"size": 4}, "with an encoder of our own. This gave"),
-        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the mean of the last four layers; the pieces of a"),
-        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the pieces of a word were averaged"),
-        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the sum of the last 13 layers; the pieces of a word"),
-        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the pieces of a word were summed"),
-        ({"model": "m", "layers": "last", "pooling": "first"}, "the last layer; the pieces of a word were the first"),
-        ({"model": "m", "layers": "1,3", "pooling": "other"}, "layers 1,3; the pieces of a word were pooled"),
+        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the mean of the last four layers; the subwords of a"),
+        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the subwords of a word were averaged"),
+        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the sum of the last 13 layers; the subwords of a word"),
+        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the subwords of a word were summed"),
+        ({"model": "m", "layers": "last", "pooling": "first"}, "word were represented by the first"),
+        ({"model": "m", "layers": "1,3", "pooling": "other"}, "layers 1,3; the subwords of a word were pooled"),
         ({"model": "m", "weights": "0123456789abcdef" * 4}, "with m (weights SHA-256 0123456789ab…)"),
     ],
 )
@@ -140,7 +140,7 @@ def test_the_model_is_told(tmp_path: Path, settings: dict[str, Any] | None, said
         ("jeffreys", "the Jeffreys divergence"),
         ("apd", "the average pairwise cosine distance (APD)"),
         ("euclidean", "the euclidean distance"),
-        ("dscd-cosine", "the expected cosine distance of vectors of their Gaussians (DSCD)"),
+        ("dscd-cosine", "the expected cosine distance between vectors drawn from their Gaussians (DSCD)"),
     ],
 )
 def test_the_metric_is_told(tmp_path: Path, metric: str, said: str) -> None:
@@ -150,26 +150,26 @@ def test_the_metric_is_told(tmp_path: Path, metric: str, said: str) -> None:
 @pytest.mark.parametrize(("rate", "said"), [(0.4, "40%"), (0.25, "25%"), (1.0, "100%"), (0.125, "12.5%")])
 def test_the_swap_rate_is_told_as_it_was(tmp_path: Path, rate: float, said: str) -> None:
     text = told(tmp_path, ["bank"], rate=rate)
-    assert f" {said} of the smaller set" in text
-    assert "is least" not in text
+    assert f" {said} of the occurrences (relative to the smaller set) were exchanged" in text
+    assert "is smallest" not in text
 
 
 def test_a_rate_that_was_searched_for_is_told_with_how_it_was_found(tmp_path: Path) -> None:
     result = compared(tmp_path, rate="auto")
     scores = methods(result)[2]
-    assert f"{result.scores.sscd.rate:.0%} of the smaller set" in scores
-    assert "The swap rate is the one at which the distance after swapping, averaged over the words, is least." in scores
+    assert f"{result.scores.sscd.rate:.0%} of the occurrences" in scores
+    assert "the one at which the distance after swapping, averaged over the words, is smallest." in scores
 
 
 def test_random_swaps_are_told_with_their_repetitions(tmp_path: Path) -> None:
     text = told(tmp_path, ["bank"], repeats=17)
-    assert "chosen at random, were swapped" in text
+    assert "were exchanged at random" in text
     assert "over 17 repetitions" in text
 
 
 def test_swaps_by_distance_are_told_without_repetitions(tmp_path: Path) -> None:
     text = told(tmp_path, ["bank"], strategy="distance")
-    assert "those farthest from the other corpus's centroid, were swapped" in text
+    assert "those farthest from the other corpus's centroid, were exchanged" in text
     assert "repetitions" not in text
     assert "at random" not in text
 

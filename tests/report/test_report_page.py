@@ -1,4 +1,4 @@
-"""The page in a browser: everything it does, by mouse and by keyboard, and that nothing in a corpus can act in it."""
+"""The page of a comparison in a browser: what it does by mouse and keyboard, and that no text can act in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 
 import lexshift
 from lexshift import Result
-from lexshift.report.details import details
+from lexshift.report.comparison import details
 from lexshift.report.page import chance, digits
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def fits(page: Page) -> bool:
 def test_it_opens_without_a_message_an_error_or_a_request(window: Window, file: Path) -> None:
     page = window.open(file)
     page.wait_for_load_state("networkidle")
-    expect(page.locator("#volcano svg")).to_be_visible()
+    expect(page.locator("#overview svg")).to_be_visible()
     expect(page.locator("#curve svg")).to_be_visible()
     assert page.evaluate("window.violations") == []
     assert window.wrong == []
@@ -270,7 +270,7 @@ def test_it_shows_the_first_word_of_the_ranking_at_first(page: Page, result: Res
     first = result.table["word"][0]
     expect(heading(page)).to_have_text(first)
     expect(page.locator("#ranking tr.chosen th")).to_have_text(first)
-    expect(page.locator("#volcano a.chosen")).to_have_attribute("data-word", first)
+    expect(page.locator("#overview a.chosen")).to_have_attribute("data-word", first)
     assert page.evaluate("scrollY") == 0
 
 
@@ -280,10 +280,10 @@ def test_the_table_has_the_words_and_the_numbers_of_the_result(page: Page, resul
         cells = row.locator("td")
         expect(cells.nth(1)).to_have_text(str(record["n_old"]))
         expect(cells.nth(2)).to_have_text(str(record["n_new"]))
-        expect(cells.nth(5)).to_contain_text(record["verdict"])
+        expect(cells.last).to_contain_text(record["verdict"])
         if record["word"] in TOO_FEW:
             assert cells.all_inner_texts()[0] == "–"
-            expect(cells.nth(5)).to_contain_text("10 are needed in each corpus")
+            expect(cells.last).to_contain_text("10 are needed in each corpus")
         else:
             expect(cells.nth(0)).to_contain_text(digits(record["score"]))
             expect(cells.nth(3)).to_have_text(chance(record["p"]))
@@ -292,10 +292,10 @@ def test_the_table_has_the_words_and_the_numbers_of_the_result(page: Page, resul
 
 
 def test_there_is_a_dot_for_every_scored_word(page: Page, result: Result) -> None:
-    words = page.locator("#volcano a").evaluate_all("anchors => anchors.map((a) => a.dataset.word)")
+    words = page.locator("#overview a").evaluate_all("anchors => anchors.map((a) => a.dataset.word)")
     assert sorted(words) == sorted(result.scores.words)
-    expect(page.locator("#volcano circle.changed")).to_have_count(2)
-    expect(page.locator("#volcano circle.stable")).to_have_count(5)
+    expect(page.locator("#overview circle.changed")).to_have_count(2)
+    expect(page.locator("#overview circle.stable")).to_have_count(5)
 
 
 def test_the_curve_says_which_rate_was_used(page: Page) -> None:
@@ -450,7 +450,7 @@ def test_what_is_said_of_a_word_are_the_numbers_of_the_table(page: Page, result:
         assert f"{row['n_old']} usage" in said[1]
         assert f" and {row['n_new']} usage" in said[1]
         if row["verdict"] == "too few":
-            assert said[0] == f"Too few usages to say anything: {row['reason']}."
+            assert said[0] == f"Too few usages for a test: {row['reason']}."
             continue
         assert said[0].startswith("Changed: " if row["verdict"] == "changed" else "Stable: ")
         assert f"score {digits(row['score'])}, 95 % interval" in said[0]
@@ -462,7 +462,7 @@ def test_of_a_word_with_very_many_usages_the_page_says_how_many_it_holds(page: P
     choose(page, "river")
     expect(page.locator("#word path.usage.old")).to_have_count(MOST)
     expect(page.locator("#word .evidence .old li")).to_have_count(MOST)
-    expect(page.locator("#word .evidence .old .hint")).to_have_text(f"The page holds {MOST} of 170 usages.")
+    expect(page.locator("#word .evidence .old .hint")).to_have_text(f"This page holds {MOST} of 170 usages.")
     expect(page.locator("#word .evidence .new .hint")).to_have_count(0)
 
 
@@ -544,7 +544,7 @@ def test_a_point_that_is_hovered_over_shows_its_sentence(
 
 
 def test_a_dot_of_the_overview_that_is_hovered_over_tells_its_word(page: Page) -> None:
-    page.locator('#volcano a[data-word="plane"] circle').hover()
+    page.locator('#overview a[data-word="plane"] circle').hover()
     expect(page.locator("#tip")).to_contain_text("plane: changed, change ")
     page.mouse.move(1, 1)
     expect(page.locator("#tip")).to_be_hidden()
@@ -570,11 +570,50 @@ def test_a_sentence_that_is_hovered_over_marks_its_point_and_the_next_one_anothe
     assert len(set(places)) == 3
 
 
-def test_sentences_can_be_reached_by_keyboard(page: Page) -> None:
+def test_the_sentences_of_a_corpus_are_one_tab_stop_and_arrow_keys_move_between_them(page: Page) -> None:
     choose(page, "plane")
-    page.locator("#word .evidence .old li").first.focus()
+    old, new = (page.locator(f"#word .evidence .{period} li") for period in ("old", "new"))
+    old.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(old.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(old.first).to_be_focused()
+    for _ in range(8):
+        page.keyboard.press("ArrowDown")
+    expect(old.nth(5)).to_be_focused()  # the others are not shown
     page.keyboard.press("Tab")
-    expect(page.locator("#word .evidence .old li").nth(1)).to_be_focused()
+    expect(page.get_by_role("button", name="Show all 25")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(new.first).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Shift+Tab")
+    expect(old.nth(5)).to_be_focused()
+
+
+def test_a_choice_is_announced_in_a_status_line_and_not_by_the_whole_view(page: Page) -> None:
+    expect(heading(page)).to_be_visible()
+    expect(page.get_by_role("status").and_(page.locator("p"))).to_have_text("")
+    choose(page, "bread")
+    expect(page.get_by_role("status").and_(page.locator("p"))).to_have_text("Showing bread: stable.")
+    expect(page.locator("[aria-live]")).to_have_count(0)
+    expect(page.locator("#ranking a[aria-current=true]")).to_have_text("bread")
+
+
+def test_the_tooltip_describes_what_it_is_shown_for(page: Page) -> None:
+    link = page.locator('#overview a[data-word="plane"]')
+    link.focus()
+    expect(page.locator("#tip")).to_contain_text("plane: changed, change ")
+    expect(link).to_have_attribute("aria-describedby", "tip")
+    page.get_by_label("Filter").focus()
+    expect(page.locator("#tip")).to_be_hidden()
+    expect(page.locator("[aria-describedby]")).to_have_count(0)
+    choose(page, "plane")
+    cloud = page.locator("#word svg").first
+    cloud.scroll_into_view_if_needed()
+    found = page.locator("#word path.usage").evaluate_all(LONELIEST)
+    page.mouse.move(found["x"], found["y"])
+    expect(page.locator("#word .chart svg").first).to_have_attribute("aria-describedby", "tip")
 
 
 # Addresses.
@@ -626,22 +665,25 @@ def test_the_back_button_returns_to_the_page_as_it_was_opened(page: Page, result
 
 
 def test_a_dot_of_the_overview_is_a_link(page: Page) -> None:
-    page.locator('#volcano a[data-word="plane"] circle').click()
+    page.locator('#overview a[data-word="plane"] circle').click()
     expect(heading(page)).to_have_text("plane")
-    expect(page.locator("#volcano a.chosen")).to_have_attribute("data-word", "plane")
+    expect(page.locator("#overview a.chosen")).to_have_attribute("data-word", "plane")
 
 
-def test_the_dots_of_the_overview_can_be_reached_and_followed_by_keyboard(page: Page) -> None:
+def test_the_dots_of_the_overview_are_one_tab_stop_and_can_be_followed_by_keyboard(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("Tab")
-    expect(page.locator("#volcano a").first).to_be_focused()
-    page.keyboard.press("Tab")
-    second = page.locator("#volcano a").nth(1)
+    expect(page.locator("#overview a").first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    second = page.locator("#overview a").nth(1)
     expect(second).to_be_focused()
     expect(second).to_have_attribute("aria-label", re.compile(r"^.+, (changed|stable), change [\d.]+$"))
     page.keyboard.press("Enter")
     expect(heading(page)).to_have_text(second.get_attribute("data-word") or "")
+    second.focus()
+    page.keyboard.press("Tab")
+    expect(page.locator("#overview .save")).to_be_focused()
 
 
 def test_the_skip_link_goes_to_the_words(page: Page) -> None:
@@ -683,7 +725,7 @@ def saved(page: Page, frame: str) -> ET.Element:
 
 
 def test_a_chart_can_be_saved_as_a_picture_that_stands_by_itself(page: Page) -> None:
-    picture = saved(page, "#volcano .chart")
+    picture = saved(page, "#overview .chart")
     svg = "{http://www.w3.org/2000/svg}"
     assert picture.tag == f"{svg}svg"
     dots = list(picture.iter(f"{svg}circle"))
@@ -795,9 +837,9 @@ def test_a_phone_shows_the_whole_verdict(window: Window, file: Path) -> None:
 
 def test_the_charts_follow_the_width_of_the_window(page: Page) -> None:
     choose(page, "plane")
-    before = page.locator("#volcano svg").get_attribute("width")
+    before = page.locator("#overview svg").get_attribute("width")
     page.set_viewport_size({"width": 500, "height": 900})
-    expect(page.locator("#volcano svg")).not_to_have_attribute("width", before or "")
+    expect(page.locator("#overview svg")).not_to_have_attribute("width", before or "")
     expect(page.locator("#word path.usage")).to_have_count(56)
     page.locator("#word .evidence .old li").first.hover()
     expect(page.locator("#word path.pointed")).to_have_count(1)
@@ -806,10 +848,10 @@ def test_the_charts_follow_the_width_of_the_window(page: Page) -> None:
 
 def test_the_chosen_word_stays_marked_when_the_window_becomes_narrower(page: Page) -> None:
     choose(page, "plane")
-    before = page.locator("#volcano svg").get_attribute("width")
+    before = page.locator("#overview svg").get_attribute("width")
     page.set_viewport_size({"width": 500, "height": 900})
-    expect(page.locator("#volcano svg")).not_to_have_attribute("width", before or "")
-    expect(page.locator("#volcano a.chosen")).to_have_attribute("data-word", "plane")
+    expect(page.locator("#overview svg")).not_to_have_attribute("width", before or "")
+    expect(page.locator("#overview a.chosen")).to_have_attribute("data-word", "plane")
 
 
 def test_every_dot_of_a_swap_is_inside_its_chart(window: Window, tmp_path: Path) -> None:
@@ -854,7 +896,7 @@ def test_a_page_without_a_scored_word_says_so(window: Window, empty: Path) -> No
     assert sorted(ranking(page)) == ["gone", "plane"]
     expect(page.locator(".lede")).to_contain_text(re.compile("too (few|rarely)"))
     choose(page, "plane")
-    expect(page.locator("#word .saying").first).to_contain_text("Too few usages to say anything")
+    expect(page.locator("#word .saying").first).to_contain_text("Too few usages for a test")
     expect(page.locator("#word path.usage")).to_have_count(7)
     for key in COLUMNS:
         header(page, key).get_by_role("button").click()
@@ -872,7 +914,7 @@ def test_a_page_of_one_word_works(window: Window, tmp_path: Path) -> None:
     page = window.open(result.report(tmp_path / "report.html"))
     expect(page.locator(".lede")).to_have_text(f"{result.headline()}.")
     expect(heading(page)).to_have_text("plane")
-    expect(page.locator("#volcano a")).to_have_count(1)
+    expect(page.locator("#overview a")).to_have_count(1)
     expect(page.locator("#shown")).to_have_text("1 of 1")
     link_of(page, "plane").focus()
     page.keyboard.press("ArrowDown")
@@ -893,7 +935,7 @@ def test_a_page_of_two_hundred_words_loads_and_filters(window: Window, tmp_path:
     result = planted(tmp_path, words, permutations=19, resamples=2, repeats=2)
     page = window.open(result.report(tmp_path / "report.html"))
     expect(page.locator("#shown")).to_have_text("200 of 200")
-    expect(page.locator("#volcano a")).to_have_count(200)
+    expect(page.locator("#overview a")).to_have_count(200)
     page.get_by_label("Filter").fill("word19")
     assert sorted(ranking(page)) == [f"word{i}" for i in range(190, 200)]
     header(page, "word").get_by_role("button").click()
@@ -1046,7 +1088,7 @@ def test_hostile_text_in_a_tooltip_is_text(window: Window, hostile_file: Path) -
     expect(page.locator("#tip")).to_be_visible()
     assert page.locator("#tip mark").text_content() == HOSTILE[2]
     assert "</script><script>window.hacked=1 & ‮.txt:" in (page.locator("#tip small").text_content() or "")
-    page.locator("#volcano a circle").first.hover()
+    page.locator("#overview a circle").first.hover()
     harmless(page)
 
 
@@ -1065,7 +1107,7 @@ def test_charts_with_hostile_text_can_be_saved(window: Window, tmp_path: Path) -
     }
     result = compared(tmp_path, lines["old"], lines["new"], words, match="token", labels=LABELS)
     page = window.open(result.report(tmp_path / "report.html"))
-    picture = saved(page, "#volcano .chart")
+    picture = saved(page, "#overview .chart")
     anchors = [node for node in picture.iter() if node.tag.endswith("}a")]
     assert sorted(node.get("data-word") or "" for node in anchors) == sorted(words)
     harmless(page)
@@ -1073,7 +1115,7 @@ def test_charts_with_hostile_text_can_be_saved(window: Window, tmp_path: Path) -
 
 def test_charts_with_characters_that_xml_forbids_can_be_saved(window: Window, hostile_file: Path) -> None:
     page = window.open(hostile_file)
-    picture = saved(page, "#volcano .chart")
+    picture = saved(page, "#overview .chart")
     assert len([node for node in picture.iter() if node.tag.endswith("}a")]) == len(HOSTILE)
 
 
@@ -1110,14 +1152,15 @@ def turning(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (".corpora", "words in"),
         ("#text", "running words"),
         ("#ranking .reason", "needed"),
-        ("#word .evidence .new h3", "use in"),
-        ("#word .saying + .saying", "in a million"),
+        ("#word .evidence .new h3", "typical of"),
+        ("#word .saying + .saying", "per million"),
     ],
 )
 def test_a_name_that_turns_the_direction_of_text_turns_only_itself(
     window: Window, turning: Path, selector: str, words: str
 ) -> None:
     page = window.open(turning)
+    expect(heading(page)).to_be_visible()
     assert page.evaluate(READS_ON, [selector, words]) is True
 
 
@@ -1199,15 +1242,34 @@ INJECTIONS = {
 }
 
 
+TRUSTED_TYPES = "require-trusted-types-for"
+
+
+@pytest.fixture(scope="module")
+def untyped(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page without trusted types, which would stop some attempts before the sources are looked at."""
+    other = tmp_path_factory.mktemp("untyped") / "report.html"
+    typed = file.read_text("utf-8")
+    text = typed.replace(f"; {TRUSTED_TYPES} &#39;script&#39;; trusted-types &#39;none&#39;", "", 1)
+    assert text != typed
+    other.write_text(text, "utf-8")
+    return other
+
+
 @pytest.mark.parametrize("kind", list(INJECTIONS))
-def test_the_policy_stops_what_would_come_into_the_page(window: Window, file: Path, kind: str) -> None:
+@pytest.mark.parametrize("typed", [False, True])
+def test_the_policy_stops_what_would_come_into_the_page(
+    window: Window, file: Path, untyped: Path, kind: str, typed: bool
+) -> None:
     code, directive = INJECTIONS[kind]
-    page = window.open(file)
+    if typed and kind in {"an inline script", "an event handler", "markup with a handler", "an external script"}:
+        directive = TRUSTED_TYPES
+    page = window.open(file if typed else untyped)
     expect(heading(page)).to_be_visible()
     assert page.evaluate("window.violations") == []
-    page.evaluate(f"() => {{ {code} }}")
+    page.evaluate(f"() => {{ try {{ {code} }} catch {{ }} }}")
     until(page, "window.violations.length > 0")
-    assert page.evaluate("window.violations") == [directive]
+    assert page.evaluate("window.violations")[0] == directive
     assert page.evaluate("window.hacked") is None
     page.goto("about:blank")
     beyond = [wrong for wrong in window.wrong if "example.invalid" not in wrong and not wrong.startswith("console: ")]

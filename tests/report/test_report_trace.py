@@ -93,10 +93,10 @@ def page(browser: Browser, file: Path) -> Iterator[Page]:
 
 
 def test_the_page_shows_the_word_that_changed(page: Page, found: Trace) -> None:
-    expect(page.locator("h1")).to_have_text("How words moved from 1950s to 2010s")
+    expect(page.locator("h1")).to_have_text("How words changed from 1950s to 2010s")
     expect(page.locator(".lede")).to_have_text(f"{found.headline()}.")
     expect(page.locator("#word h2")).to_have_text("mouse")
-    expect(page.locator("#word .saying")).to_contain_text("Something new begins in 1990s.")
+    expect(page.locator("#word .saying")).to_contain_text("A new use begins in 1990s.")
     expect(page.locator("#word .chart svg")).to_have_count(2)
     expect(page.locator("#word svg .changelabel")).to_have_text(["1990s"])
     expect(page.locator("#word svg circle.dot")).to_have_count(4)
@@ -133,6 +133,9 @@ def test_words_are_chosen_by_click_and_by_address(page: Page, file: Path) -> Non
     expect(page.locator("#word")).to_contain_text("Too few usages: 10 are needed in two periods.")
     expect(page.locator("#word .chart")).to_have_count(0)
     expect(page.locator("#ranking tr.chosen")).to_contain_text("rare")
+    page.goto(f"{file.as_uri()}#word=%E0%A4%A")  # an address of nothing leaves the word
+    expect(page.locator("#word h2")).to_have_text("rare")
+    page.goto("about:blank")
     page.goto(f"{file.as_uri()}#word=%E0%A4%A")
     expect(page.locator("#word h2")).to_have_text("mouse")
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from lexshift import SSCD, Result, compare, permutation_test
-from lexshift.report.content import content
+from lexshift.report.comparison import content
 from lexshift.report.methods import methods
 from lexshift.scoring.scores import Comparisons, Scoring, score_words
 from lexshift.study.discover import discover
@@ -80,7 +80,7 @@ def test_table_and_files_say_what_was_tested(saved: tuple[Result, Path]) -> None
 
 def test_the_page_says_what_was_tested(saved: tuple[Result, Path]) -> None:
     result, folder = saved
-    told = "the average pairwise cosine distance (APD) (for 1 word by the cosine distance of a vector to the nearest"
+    told = "the average pairwise cosine distance (APD) (for 1 word by the mean cosine distance of a vector to the"
     assert told in methods(result)[-1]
     page = (folder / "report.html").read_text()
     assert f'title="Permutation test of {told}' in page

@@ -282,8 +282,8 @@ def test_the_methods_name_the_space(saved: tuple[Result, Path]) -> None:
         "centred": (True, False),
         "standardised": (True, True),
     }[saved[0].settings["space"]]
-    assert ("mean of all vectors" in embedding, "divided by its standard deviation" in embedding) == said
-    assert ("each word weighing the same" in embedding) == said[0]
+    assert ("mean vector" in embedding, "divided by its standard deviation" in embedding) == said
+    assert ("same weight" in embedding) == said[0]
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_the_methods_say_nothing_of_a_share_if_nothing_is_kept(paths: Paths) -> 
 
 def test_the_methods_name_the_measure_and_that_of_the_test(usual: Result, paths: Paths) -> None:
     _, _, scores, significance = methods(usual)
-    assert "measured by the cosine distance of a vector to the nearest of 20 vectors drawn from the other set" in scores
+    assert "measured by the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
     assert "to the corpora, measured by the average pairwise cosine distance (APD) (all" in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
         assert f"to the corpora, measured by {told}" in methods(made(paths, metric=metric))[3]

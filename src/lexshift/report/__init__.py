@@ -1,8 +1,6 @@
-"""What people see of a result: the page, and the short view in a notebook."""
+"""Pages: self-contained web pages that show a result, and the short view of a result in a notebook.
 
-from __future__ import annotations
-
-from lexshift.report.notebook import notebook_view
-from lexshift.report.page import write_report
-
-__all__ = ["notebook_view", "write_report"]
+A :class:`lexshift.Result`, a :class:`lexshift.Discovery` or a :class:`lexshift.Trace` goes in, HTML text comes out. All
+pages share one base: ``page.py`` with ``base.html``, ``base.css``, ``base.js``, ``charts.js`` and ``table.js``. Nothing
+here computes a score.
+"""

@@ -1,4 +1,4 @@
-"""The settings of a run in sentences for the methods section of a paper."""
+"""The settings of a run, as sentences for the methods section of a paper and as a table."""
 
 from __future__ import annotations
 
@@ -11,27 +11,35 @@ from lexshift.scoring.permutation import STAGES
 
 if TYPE_CHECKING:
     from lexshift.study.result import Result
+    from lexshift.study.trace_result import Trace
 
-_GAUSSIANS = "of the Gaussians with diagonal covariance that describe them"
+_GAUSSIANS = "between the Gaussians with diagonal covariance fitted to them"
 _METRICS = {
     "kl": f"the Kullback-Leibler divergence {_GAUSSIANS}",
     "kl-reverse": f"the reverse Kullback-Leibler divergence {_GAUSSIANS}",
     "jeffreys": f"the Jeffreys divergence {_GAUSSIANS}",
     "apd": "the average pairwise cosine distance (APD)",
-    "nearest": f"the cosine distance of a vector to the nearest of {FEW} vectors drawn from the other set, on average",
+    "nearest": f"the mean cosine distance of a vector to the nearest of {FEW} vectors drawn from the other set",
+}
+_MATCHING = {
+    "word": "Occurrences are whole words regardless of case",
+    "cased": "Occurrences are whole words in the given case",
+    "token": "Occurrences are tokens separated by white space, matched exactly",
+    "lemma": "Occurrences are all forms of the word's lemma",
 }
 _SPACES = {
-    "centred": " The mean of all vectors, each word weighing the same, was taken off.",
-    "standardised": " The mean of all vectors was taken off, and each dimension divided by its standard deviation, "
-    "both over the usages of all words, each word weighing the same.",
+    "centred": " The mean vector, in which each word has the same weight, was subtracted.",
+    "standardised": " The mean vector was subtracted, and each dimension was divided by its standard deviation; both "
+    "were computed over the usages of all words, with the same weight for each word.",
 }
-_LAYERS = {"mean": "the mean of the last {n} layers", "sum": "the sum of the last {n} layers"}
+_LAYERS = {"mean": "the mean of the last {n} layers", "sum": "the sum of the last {n} layers", "last": "the last layer"}
+_POOLING = {"mean": "averaged", "sum": "summed", "first": "represented by the first one"}
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def methods(result: Result) -> list[str]:
-    """Paragraphs that say what was done."""
-    return [_data(result), _embedding(result), _scores(result), _significance(result)]
+    """Return paragraphs that describe what was done: the data, the embeddings, the scores and the tests."""
+    return [_data(result), _embedding(result), _scores(result), _tests(result)]
 
 
 def _data(result: Result) -> str:
@@ -41,86 +49,65 @@ def _data(result: Result) -> str:
     )
     settings, n = result.settings, len(result.words)
     if "candidates" in settings:
-        least = settings["min_count"]
-        left = ["function words"] * bool(settings["function_words"]) + ["numbers"]
-        left += ["names"] * (settings.get("names") == "left out")
-        apart = ", ".join(left[:-1]) + " and " * (len(left) > 1) + left[-1]
+        excluded = ["function words"] * bool(settings["function_words"]) + ["numbers"]
+        excluded += ["names"] * (settings.get("names") == "left out")
         which = "the most frequent word that occurs" if n == 1 else f"the {n:,} most frequent words that occur"
         if settings["top_words"] is None:
             which = f"all {n:,} words that occur"
-        chosen = f"{which} at least {least} times in each, {apart} apart"
+        which += f" at least {settings['min_count']} times in each, excluding "
+        which += ", ".join(excluded[:-1]) + " and " * (len(excluded) > 1) + excluded[-1]
     else:
-        chosen = f"{n} {'word' if n == 1 else 'words'} chosen beforehand"
-    matched = {
-        "word": "Occurrences are whole words regardless of case",
-        "cased": "Occurrences are whole words with the case as given",
-        "token": "Occurrences are tokens between white space, matched exactly",
-        "lemma": "Occurrences are all forms of the word's lemma",
-    }[settings["match"]]
+        which = f"{n} {'word' if n == 1 else 'words'} chosen beforehand"
     most = settings["max_per_word"]
-    sampled = f"; of a word with more than {most:,} in a corpus, a random sample of {most:,} was used" if most else ""
-    return f"We compared {sizes}, for {chosen}. {matched}{sampled}."
+    sample = f"; of a word with more than {most:,} in a corpus, a random sample of {most:,} was used" if most else ""
+    return f"We compared {sizes} for {which}. {_MATCHING[settings['match']]}{sample}."
 
 
 def _embedding(result: Result) -> str:
     encoder = result.siblings.settings["encoder"]
-    dimensions = result.siblings.index["dimensions"]
-    told = f"Each occurrence was embedded in its sentence with {encoder.get('model', 'an encoder of our own')}"
+    text = f"Each occurrence was embedded in its sentence with {encoder.get('model', 'an encoder of our own')}"
     weights = encoder.get("weights") or encoder.get("weights_sha256")
-    told += f" (weights SHA-256 {str(weights)[:12]}…)" if weights else ""
+    text += f" (weights SHA-256 {str(weights)[:12]}…)" if weights else ""
     if "layers" in encoder:
         kind, _, n = str(encoder["layers"]).partition(":")
-        layers = _LAYERS.get(kind, "layers {layers}").format(n=_number(n), layers=encoder["layers"])
-        pieces = {"mean": "averaged", "sum": "summed", "first": "the first one taken"}.get(
-            str(encoder.get("pooling")), "pooled"
-        )
-        told += f", taking {'the last layer' if kind == 'last' else layers}; the pieces of a word were {pieces}"
+        n = _NUMBERS[int(n)] if n.isdigit() and int(n) < len(_NUMBERS) else n
+        layers = _LAYERS.get(kind, f"layers {encoder['layers']}").format(n=n)
+        text += f", taking {layers}; the subwords of a word were {_POOLING.get(str(encoder.get('pooling')), 'pooled')}"
     space = _SPACES.get(result.space.kind, "") if result.space is not None else ""
-    return f"{told}. This gave vectors of {dimensions} dimensions.{space}"
-
-
-def _number(text: str) -> str:
-    return _NUMBERS[int(text)] if text.isdigit() and int(text) < len(_NUMBERS) else text
+    return f"{text}. This gave vectors of {result.siblings.index['dimensions']} dimensions.{space}"
 
 
 def _scores(result: Result) -> str:
-    settings, rate = result.settings, result.scores.sscd.rate
-    metric = _metric(settings["metric"], get(result.scores.sscd.metric).usages)
-    number = f"occurrences in the number of {100 * rate:g}% of the smaller set"
-    which = (
-        f"{number}, those farthest from the other corpus's centroid, were swapped"
-        if settings["strategy"] == "distance"
-        else f"{number}, chosen at random, were swapped"
+    settings, sscd = result.settings, result.scores.sscd
+    swap = f"{100 * sscd.rate:g}% of the occurrences (relative to the smaller set"
+    if settings["normalised"]:
+        unit = "running words" if settings.get("normalised_by") == "words" else "sentences"
+        swap += f", normalised by the sizes of the corpora in {unit}"
+    at_random = settings["strategy"] != "distance"
+    swap += (
+        ") were exchanged at random"
+        if at_random
+        else "), those farthest from the other corpus's centroid, were exchanged"
     )
-    unit = "running words" if settings.get("normalised_by") == "words" else "sentences"
-    which += f", the number normalised by the sizes of the corpora in {unit}," if settings["normalised"] else ""
-    repeated = "" if settings["strategy"] == "distance" else f" over {settings['repeats']} repetitions"
+    repeated = f" over {settings['repeats']} repetitions" if at_random else ""
     kept = f", plus {100 * settings['keep']:g}% of e_original" if settings["keep"] else ""
     searched = (
-        " The swap rate is the one at which the distance after swapping, averaged over the words, is least."
+        " The swap rate is the one at which the distance after swapping, averaged over the words, is smallest."
         if settings["rate"] == "auto"
         else ""
     )
     return (
         f"Change was scored by context swapping (SSCD; Aida and Bollegala, 2023) with lexshift "
-        f"{result.run['lexshift']}: the distance between the two sets of vectors was measured by {metric} "
-        f"(e_original); {which} between the corpora, and the distance measured again (e_swap). The change score is the "
-        f"mean of |e_original - e_swap|{repeated}{kept}.{searched}"
+        f"{result.run['lexshift']}: the distance between the two sets of vectors was measured by "
+        f"{_describe_metric(settings['metric'], get(sscd.metric).usages)} (e_original); {swap} between the corpora, "
+        f"and the distance was measured again (e_swap). The change score is the mean of |e_original - e_swap|{repeated}"
+        f"{kept}.{searched}"
     )
 
 
-def _metric(name: str, usages: bool = False) -> str:
-    kind, _, distance = name.partition("-")
-    if kind == "dscd" and distance:
-        return f"the expected {distance.partition(':')[0]} distance of vectors of their Gaussians (DSCD)"
-    return _METRICS.get(name, f"the {name} distance of {'the usages' if usages else 'their means'}")
-
-
-def _significance(result: Result) -> str:
-    settings = result.settings
-    tested = len(result.scores.words)
-    measure = f", measured by {tested_by(result)}" if tested else ""
-    tests = [scored.test for scored in result.scores.words.values()]
+def _tests(result: Result) -> str:
+    settings, tests = result.settings, [scored.test for scored in result.scores.words.values()]
+    measure = f", measured by {tested_by(result)}" if tests else ""
     most = settings["permutations"]
     if most == "auto":
         most = max((test.permutations for test in tests if not test.exact), default=STAGES[0][0])
@@ -132,8 +119,8 @@ def _significance(result: Result) -> str:
     )
     return (
         f"Significance was tested by random reassignment of a word's occurrences to the corpora{measure} (all "
-        f"reassignments where there are fewer than 1,000, else up to {most:,}).{tail} The false "
-        f"discovery rate over the {tested} tested words was controlled after Benjamini and Hochberg; words with q ≤ "
+        f"reassignments where there are fewer than 1,000, otherwise up to {most:,}).{tail} The false discovery rate "
+        f"over the {len(tests)} tested words was controlled by the Benjamini-Hochberg procedure; words with q ≤ "
         f"{settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap intervals "
         f"from {settings['resamples']:,} resamples of the occurrences (random half-samples without replacement). Words "
         f"with fewer than {settings['min_usages']} occurrences in a corpus were not scored. The random seed was "
@@ -141,27 +128,31 @@ def _significance(result: Result) -> str:
     )
 
 
+def _describe_metric(name: str, of_usages: bool) -> str:
+    kind, _, distance = name.partition("-")
+    if kind == "dscd" and distance:
+        return f"the expected {distance.partition(':')[0]} distance between vectors drawn from their Gaussians (DSCD)"
+    return _METRICS.get(name, f"the {name} distance between {'the usages' if of_usages else 'their means'}")
+
+
 def tested_by(result: Result) -> str:
     """Return the description of the distance that was tested, and of those tested for a few words instead."""
     counts = Counter(scored.tested_metric for scored in result.scores.words.values()).most_common()
-    usages = get(result.scores.sscd.metric).usages
-    first, *others = [(_metric(name, usages), n) for name, n in counts]
+    of_usages = get(result.scores.sscd.metric).usages
+    first, *others = [(_describe_metric(name, of_usages), n) for name, n in counts]
     return "".join([first[0], *(f" (for {n:,} {'word' if n == 1 else 'words'} by {what})" for what, n in others)])
 
 
-def facts(result: Result) -> list[tuple[str, str]]:
-    """Names and values for the page's table of settings."""
+def facts(result: Result | Trace) -> list[tuple[str, str]]:
+    """Return the names and values of the page's table of settings."""
     encoder: dict[str, Any] = result.siblings.settings["encoder"]
-    rows = [(name.replace("_", " "), _shown(value)) for name, value in result.settings.items()]
-    rows += [(f"encoder {name.replace('_', ' ')}", _shown(value)) for name, value in encoder.items()]
-    for entry in result.run["corpora"]:
-        rows.append((f"corpus {entry['name']}", f"{entry['path']}, content {entry['content'][:16]}…"))
-    rows.append(("lexshift", result.run["lexshift"]))
-    rows += sorted(result.run["versions"].items())
-    return rows
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "none" if value is None else str(value)
+    rows = [*result.settings.items(), *((f"encoder {name}", value) for name, value in encoder.items())]
+    shown = {True: "yes", False: "no", None: "none"}
+    found = [
+        (name.replace("_", " "), shown[value] if value is None or isinstance(value, bool) else str(value))
+        for name, value in rows
+    ]
+    for corpus in result.run["corpora"]:
+        size = f"{corpus['words']:,} words in {corpus['files']:,} {'file' if corpus['files'] == 1 else 'files'}"
+        found.append((f"corpus {corpus['name']}", f"{corpus['path']}, {size}, content {corpus['content'][:16]}…"))
+    return [*found, ("lexshift", result.run["lexshift"]), *sorted(result.run["versions"].items())]

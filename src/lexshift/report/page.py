@@ -1,38 +1,30 @@
-"""The page: one file with everything in it, that asks nothing of a network and runs nothing but its own script.
+"""Build self-contained pages: one file each, which works offline and runs nothing but its own script.
 
-Corpus text is hostile until proven otherwise. What the template writes is escaped; what the script shows comes as JSON
-in which no tag can begin, or packed in letters, and is put into the page as text, never as markup. The
-Content-Security-Policy allows the one script and the one style sheet by their hashes, and nothing else from anywhere.
-
-The table that the template writes is for those without JavaScript, and has the first words only if there are very many;
-the script makes its rows from the data, those in view.
+Corpus text is treated as hostile. The templates escape everything they are given. The script reads JSON in which no tag
+can begin, or base64, and inserts it as text, never as markup. The Content-Security-Policy allows the one script and the
+one style sheet by their hashes and nothing else, and forbids the script to turn text into markup or code.
 """
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import math
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift.report.content import compares_similar, content
-from lexshift.report.details import details
-from lexshift.report.methods import facts, methods, tested_by
-from lexshift.report.packing import packed
-from lexshift.study.result import TOO_FEW
 from lexshift.utils.files import disk_faults, write_whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from lexshift.study.result import Result
-
-SCRIPTS = ("base.js", "dom.js", "charts.js", "overview.js", "rows.js", "table.js", "details.js", "word.js", "main.js")
-_ROWS = 200  # of the table that needs no script
+_GROUP_SIZE = 400_000  # bytes before compression: quick to open, and large enough to compress well
+_CHARACTERS_BEFORE, _CHARACTERS_AFTER, _LONGEST_WORD = 160, 200, 80
 _ESCAPES: dict[str, str | int | None] = {
     "<": "\\u003c",
     ">": "\\u003e",
@@ -42,58 +34,50 @@ _ESCAPES: dict[str, str | int | None] = {
 }
 
 
-def write_report(result: Result, path: Path) -> Path:
-    """Write the page of a result to a file, whole or not at all."""
-    page = render(result)
+def render_page(
+    template: str, styles: Sequence[str], scripts: Sequence[str] = (), data: Any = None, **values: Any
+) -> str:
+    """Return a page as HTML text.
+
+    Parameters
+    ----------
+    template : str
+        File in ``templates``, which extends ``base.html``.
+    styles, scripts : sequence of str
+        Files in ``assets``; each list becomes one element, in this order.
+    data : optional
+        Plain values for the script.
+    **values
+        Variables of the template.
+    """
+    assets = files("lexshift.report").joinpath("assets")
+    style, script = ("".join(assets.joinpath(name).read_text("utf-8") for name in names) for names in (styles, scripts))
+    if script:
+        script = f'"use strict";\n{{\n{script}}}\n'
+    policy = ["default-src 'none'"]
+    for directive, source in (("script-src", script), ("style-src", style)):
+        if source:
+            digest = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+            policy.append(f"{directive} 'sha256-{digest}'")
+    policy += ["img-src data:", "base-uri 'none'", "form-action 'none'"]
+    if script:
+        policy += ["require-trusted-types-for 'script'", "trusted-types 'none'"]
+    page = environment().get_template(template)
+    text = embedded_json(data) if script else ""
+    return page.render(policy="; ".join(policy), style=style, script=script, data=text, **values)
+
+
+def write_page(page: str, path: Path) -> Path:
+    """Write a page to a file, whole or not at all; missing folders are created."""
     with disk_faults(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, lambda file: file.write(page.encode("utf-8", "replace")))
     return path
 
 
-def render(result: Result) -> str:
-    """The page of a result."""
-    script, style = _script(), asset("page.css")
-    policy = [
-        "default-src 'none'",
-        f"script-src '{source_hash(script)}'",
-        f"style-src '{source_hash(style)}'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ]
-    starts, groups = packed(details(result))
-    return (
-        environment()
-        .get_template("page.html")
-        .render(
-            result=result,
-            rows=result.table.head(_ROWS).to_dict("records"),
-            left=max(len(result.table) - _ROWS, 0),
-            similar=compares_similar(result),
-            reasons=bool(result.count(TOO_FEW)),
-            groups=groups,
-            corpora=result.run["corpora"],
-            methods=methods(result),
-            tested=tested_by(result) if result.scores.words else "",
-            facts=facts(result),
-            policy="; ".join(policy),
-            style=style,
-            script=script,
-            data=embedded_json(content(result) | {"groups": starts}),
-        )
-    )
-
-
-def embedded_json(data: Any) -> str:
-    """JSON that can stand inside a script element: no tag, comment or entity can begin in it."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(str.maketrans(_ESCAPES))
-
-
 @cache
 def environment() -> Environment:
-    """The templates, which escape everything they are given."""
+    """Return the templates, which escape everything they are given."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -103,14 +87,71 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["digits"] = digits
-    environment.filters["chance"] = chance
-    environment.filters["percent"] = percent
+    environment.filters.update(digits=digits, chance=chance, percent=percent)
     return environment
 
 
+def embedded_json(data: Any) -> str:
+    """Return JSON that can stand inside a script element: no tag, comment or entity can begin in it."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(str.maketrans(_ESCAPES))
+
+
+def pack_groups(values: Iterable[Any], size: int = _GROUP_SIZE) -> tuple[list[int], list[str]]:
+    """Pack values into groups, each JSON, compressed by gzip and written in base64.
+
+    The page opens a group when one of its values is needed. No tag or entity can begin in base64.
+
+    Returns
+    -------
+    starts : list of int
+        Position of the first value of each group.
+    groups : list of str
+
+    Examples
+    --------
+    >>> starts, groups = pack_groups(["a", "b", "c"], size=5)
+    >>> starts
+    [0, 2]
+    >>> gzip.decompress(base64.b64decode(groups[1]))
+    b'["c"]'
+    """
+    starts: list[int] = []
+    parts: list[list[bytes]] = []
+    length = size
+    for i, value in enumerate(values):
+        if length >= size:
+            starts.append(i)
+            parts.append([])
+            length = 0
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
+        parts[-1].append(text)
+        length += len(text)
+    # Without a time stamp, the same values are always the same bytes.
+    packed = (gzip.compress(b"[" + b",".join(part) + b"]", 6, mtime=0) for part in parts)
+    return starts, [base64.b64encode(group).decode() for group in packed]
+
+
+def excerpt(sentence: str, start: int, end: int) -> tuple[str, str, str]:
+    """Return the text before a word, the word, and the text after it, each shortened at a space."""
+    before, word, after = sentence[:start], sentence[start:end], sentence[end:]
+    if len(before) > _CHARACTERS_BEFORE:
+        before = before[-_CHARACTERS_BEFORE:]
+        before = "…" + (before.partition(" ")[2] or before)
+    if len(after) > _CHARACTERS_AFTER:
+        after = after[:_CHARACTERS_AFTER]
+        after = (after.rpartition(" ")[0] or after) + "…"
+    return before, word if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD] + "…", after
+
+
+def rounded(value: Any, figures: int = 5) -> float | None:
+    """Return a number with as many digits as a chart can show, or None, because JSON has no NaN."""
+    number = float(value)
+    return float(f"{number:.{figures}g}") if math.isfinite(number) else None
+
+
 def digits(value: float) -> str:
-    """A number with the three digits that are worth reading.
+    """Return a number with three significant digits.
 
     >>> [digits(value) for value in (0, 0.0123456, 9.5757, 94.007, 173.1, 12345.6)]
     ['0', '0.0123', '9.58', '94.0', '173', '12346']
@@ -121,7 +162,7 @@ def digits(value: float) -> str:
 
 
 def chance(value: float) -> str:
-    """A p or q.
+    """Return a p or q value as text.
 
     >>> [chance(value) for value in (0.983, 0.05, 0.00022, 0.0001)]
     ['0.983', '0.050', '0.00022', '0.0001']
@@ -132,23 +173,9 @@ def chance(value: float) -> str:
 
 
 def percent(share: float) -> int:
-    """A share in whole per cent, of which "more than" can be said.
+    """Return a share in whole per cent, rounded down, so that "more than" is true of it.
 
     >>> [percent(share) for share in (0, 0.29, 0.979, 0.9999, 1)]
     [0, 29, 97, 99, 100]
     """
     return math.floor(100 * share + 1e-9)
-
-
-def _script() -> str:
-    return '"use strict";\n{\n' + "".join(asset(name) for name in SCRIPTS) + "}\n"
-
-
-def asset(name: str) -> str:
-    """The text of a style sheet or a script of the pages."""
-    return files("lexshift.report").joinpath("assets", name).read_text("utf-8")
-
-
-def source_hash(text: str) -> str:
-    """What a Content-Security-Policy names a style sheet or a script by."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lexshift.benchmark.paper import scaled
-from lexshift.report.page import asset, environment, source_hash
+from lexshift.report.page import render_page
 from lexshift.utils.files import disk_faults, write_bytes
 
 if TYPE_CHECKING:
@@ -36,20 +36,10 @@ def write_page(reproduction: Reproduction) -> Path:
 
 def render(exhibits: Sequence[Exhibit], run: dict[str, Any]) -> str:
     """Return the page of some exhibits, with what was run to make them."""
-    style = asset("page.css") + asset("reproduction.css")
-    policy = [
-        "default-src 'none'",
-        f"style-src '{source_hash(style)}'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-    ]
     charts = {exhibit.name: chart(exhibit.table) for exhibit in exhibits if "e_swap_mean" in exhibit.table}
-    template = environment().get_template("reproduction.html")
     encoder = run["embedding"]["encoder"]
-    return template.render(
-        exhibits=exhibits, run=run, encoder=encoder, charts=charts, policy="; ".join(policy), style=style
-    )
+    styles = ("base.css", "reproduction.css")
+    return render_page("reproduction.html", styles, exhibits=exhibits, run=run, encoder=encoder, charts=charts)
 
 
 def chart(table: pd.DataFrame) -> dict[str, Any]:

@@ -126,9 +126,10 @@ class Result:
         path : str or path
             Where to.
         """
-        from lexshift.report import write_report
+        from lexshift.report.comparison import render
+        from lexshift.report.page import write_page
 
-        return write_report(self, Path(path))
+        return write_page(render(self), Path(path))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write scores.csv, scores.parquet, run.json, space.npz and report.html.
@@ -144,7 +145,7 @@ class Result:
 
     def contents(self) -> dict[str, bytes]:
         """Return the content of the files that :meth:`save` writes, without run.json, by their names."""
-        from lexshift.report.page import render
+        from lexshift.report.comparison import render
 
         parquet, space = BytesIO(), BytesIO()
         self.table.to_parquet(parquet, index=False)
@@ -236,7 +237,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from lexshift.report import notebook_view
+        from lexshift.report.comparison import notebook_view
 
         return notebook_view(self)
 

@@ -199,9 +199,10 @@ class Trace:
         path : str or path
             Where to.
         """
-        from lexshift.report.trace import write_trace
+        from lexshift.report.page import write_page
+        from lexshift.report.trace import render
 
-        return write_trace(self, Path(path))
+        return write_page(render(self), Path(path))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write trace.csv, words.csv, run.json and trace.html.

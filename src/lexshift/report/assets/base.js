@@ -1,4 +1,4 @@
-// Building the page: text is always put in as text.
+// Helpers of every page with a script. Text is always inserted as text, never as markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -12,7 +12,7 @@ const el = (tag, attributes = {}, ...children) => fill(document.createElement(ta
 const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 const bdi = (text) => el("bdi", {}, text);
 
-// Numbers as the table has them.
+// Numbers are formatted as in the template.
 function digits(value) {
   const size = Math.abs(value);
   if (!size) return "0";
@@ -23,16 +23,51 @@ function chance(value) {
   if (value >= 0.001) return fixed(value, 3);
   return value >= 1e-5 ? value.toFixed(5).replace(/0+$/, "") : exponent(value, 1);
 }
-// What lies exactly between two goes to the even one, as in Python: 0.0625 is 0.062.
+// Ties are rounded to the even digit, as in Python: 0.0625 becomes 0.062.
 function fixed(value, places) {
   const long = value.toFixed(places + 40);
   const cut = long.slice(0, -40);
   return /^50*$/.test(long.slice(-40)) && /[02468]\.?$/.test(cut) ? cut.replace(/\.$/, "") : value.toFixed(places);
 }
-const percent = (share) => `${Math.floor(100 * share + 1e-9)} %`; // of which "more than" can be said
+const percent = (share) => `${Math.floor(100 * share + 1e-9)} %`; // rounded down, so that "more than" is true of it
 function exponent(value, precision) {
   const [mantissa, power] = value.toExponential(precision - 1).split("e");
   const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
   return `${short}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
-const plural = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
+const count = (n) => n.toLocaleString("en");
+const plural = (n, one) => `${count(n)} ${one}${n === 1 ? "" : "s"}`;
+
+// The tooltip describes the element that it is shown for.
+const tip = document.getElementById("tip");
+let described = null;
+function showTip(target, x, y, ...children) {
+  if (described !== target) hideTip();
+  described = target;
+  target.setAttribute("aria-describedby", tip.id);
+  tip.replaceChildren(...children);
+  tip.hidden = false;
+  const left = Math.min(x + 14, scrollX + document.documentElement.clientWidth - tip.offsetWidth - 8);
+  const below = y + 18 + tip.offsetHeight < scrollY + innerHeight;
+  tip.style.left = `${Math.max(left, scrollX + 4)}px`;
+  tip.style.top = `${below ? y + 18 : y - tip.offsetHeight - 12}px`;
+}
+function hideTip() {
+  described?.removeAttribute("aria-describedby");
+  described = null;
+  tip.hidden = true;
+}
+
+// Makes one tab stop of many elements: the arrow keys move between those that are shown.
+function oneTabStop(holder, items) {
+  const stop = (item) => { for (const other of items) other.setAttribute("tabindex", other === item ? "0" : "-1"); };
+  if (items.length) stop(items[0]);
+  for (const item of items) item.addEventListener("focus", () => stop(item)); // on an svg, "focusin" would make a tab stop of it
+  holder.addEventListener("keydown", (event) => {
+    const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    const next = items[items.indexOf(document.activeElement) + by];
+    if (!by || !items.includes(document.activeElement) || !next || next.hidden) return;
+    event.preventDefault();
+    next.focus();
+  });
+}

@@ -1,4 +1,4 @@
-// Charts: scales, axes, and a frame that draws itself anew when its width changes.
+// Charts: scales, axes, and a frame that draws its chart again when its width changes.
 function linear(from, to, low, high) {
   const span = to - from || 1;
   return (value) => low + ((value - from) / span) * (high - low);
@@ -14,13 +14,15 @@ function ticks(from, to, about) {
 }
 
 const text = (x, y, words, attributes = {}) => svg("text", { x, y, ...attributes }, words);
+const highest = (values) => values.reduce((most, value) => Math.max(most, value), -Infinity);
+const joined = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`).join("");
 
-function axisX(scale, values, y, name, box, show = String) {
+function axisX(scale, values, y, name, box) {
   return svg("g", { class: "axis" },
     svg("line", { x1: box.left, x2: box.right, y1: y, y2: y }),
     ...values.flatMap((v) => [
       svg("line", { x1: scale(v), x2: scale(v), y1: y, y2: y + 4 }),
-      text(scale(v), y + 17, show(v), { "text-anchor": "middle" }),
+      text(scale(v), y + 17, String(v), { "text-anchor": "middle" }),
     ]),
     text((box.left + box.right) / 2, y + 34, name, { "text-anchor": "middle" }));
 }
@@ -28,13 +30,13 @@ function axisX(scale, values, y, name, box, show = String) {
 function axisY(scale, values, x, name, box, show = String) {
   return svg("g", { class: "axis" },
     ...values.flatMap((v) => [
-      svg("line", { x1: x, x2: box.right, y1: scale(v), y2: scale(v) }),
+      svg("line", { class: "grid", x1: x, x2: box.right, y1: scale(v), y2: scale(v) }),
       text(x - 7, scale(v) + 4, show(v), { "text-anchor": "end" }),
     ]),
-    text(0, box.top - 14, name));
+    name ? text(0, box.top - 14, name) : null);
 }
 
-// draw(width) answers with an svg; it is called again when the frame is wider or narrower.
+// draw(width) returns an svg element; it is called again when the frame becomes wider or narrower.
 function chart(frame, title, draw) {
   let drawn = 0;
   const redraw = () => {
@@ -52,14 +54,15 @@ function chart(frame, title, draw) {
   redraw();
 }
 
-// The mark of a usage in the old and in the new corpus: a diamond and a circle.
+// The marks of usages in the old and in the new corpus: a diamond and a circle.
 const MARKS = [(x, y, r) => `M${x},${y - r * 1.25}l${r * 1.25},${r * 1.25}l${-r * 1.25},${r * 1.25}l${-r * 1.25},${-r * 1.25}z`,
   (x, y, r) => `M${x - r},${y}a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`];
 
-const picture = (width, height, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ...children);
+const svgElement = (width, height, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ...children);
 
 const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "font-weight"];
-const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g; // not allowed in XML
+// eslint-disable-next-line no-control-regex -- these characters are not allowed in XML
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 function saveSvg(source, title) {
   const copy = source.cloneNode(true);
   const [from, to] = [source, copy].map((node) => [node, ...node.querySelectorAll("*")]);
@@ -73,7 +76,17 @@ function saveSvg(source, title) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-// Labels that would cover one another are left out; they show on hover.
+// Returns the point nearest to the pointer, or null if none is within reach. Points are [x, y, value].
+function nearest(drawn, width, event, points, reach) {
+  const frame = drawn.getBoundingClientRect();
+  const [mx, my] = [event.clientX - frame.left, event.clientY - frame.top].map((v) => (v * width) / frame.width);
+  return points.reduce((best, [x, y, value]) => {
+    const distance = Math.hypot(x - mx, y - my);
+    return distance < best.distance ? { distance, value } : best;
+  }, { distance: reach, value: null }).value;
+}
+
+// Labels that would cover one another are left out; a tooltip shows them.
 function placer(box, dots) {
   const taken = dots.map(([x, y]) => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
   return (x, y, words) => {

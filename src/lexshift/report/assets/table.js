@@ -1,35 +1,69 @@
-// The table: sort, filter, and of thousands of rows, all of one height, only those in view and some around them.
+// The table of words and the choice of one: sort, filter, and an address for each word (#word=plane).
+// All rows have one height. Of thousands of rows only those in view and some around them are in the document.
+const table = document.getElementById("ranking");
 const body = table.tBodies[0];
 const frame = table.closest(".scroll");
-const holder = table.parentElement; // as high as all rows would be, by its padding
-const rest = document.getElementById("rest"); // how many words are not on the paper
+const holder = table.parentElement; // as high as all rows together, by its padding
+const rest = document.getElementById("rest"); // how many words are not printed
+const filter = document.getElementById("filter");
+const verdicts = document.getElementById("verdicts");
+const article = document.getElementById("word");
 const MARGIN = 20; // rows above and below the view
 const PRINTED = 200;
 const paper = matchMedia("print");
-const verdictOrder = { changed: 0, stable: 1, "too few": 2 };
-const KEYS = {
-  word: (w) => w.word, score: (w) => w.score, n_old: (w) => w.n[0], n_new: (w) => w.n[1], p: (w) => w.p, q: (w) => w.q,
-  above: (w) => w.above, verdict: (w) => verdictOrder[w.verdict],
-};
-const DOWN_FIRST = new Set(["score", "n_old", "n_new", "above"]);
+const phone = matchMedia("(max-width: 44rem)");
+const VERDICT_ORDER = { changed: 0, stable: 1, "too few": 2 };
+const NONE = "–";
 const collator = new Intl.Collator();
+const indexOf = new Map(data.words.map((word, i) => [word, i]));
+const byName = new Map(data.words.map((word) => [word.word, word]));
+const lowercase = new Map(data.words.map((word) => [word, word.word.toLocaleLowerCase()]));
+const link = (word) => `#word=${encodeURIComponent(word)}`;
 
+let columns = null; // see startPage
 let sorted = data.words;
-let shown = []; // those of them that the filter leaves
-let chosenRow = null; // its word
-let lastFocus = -1; // the row that had the focus last
+let shown = []; // the words that the filter leaves
+let chosenWord = null;
+let lastFocus = -1; // position of the row that had the focus last
 let rowHeight = 0;
 const drawn = new Map(); // words to their rows in the document
+
+function cell(kind, ...children) {
+  return el("td", { class: kind }, ...children);
+}
+
+function verdictCell(word, reason = "", span = 1) {
+  const said = el("div", { class: "said" }, el("span", { class: "verdict" }, word.verdict));
+  if (reason) {
+    said.append(" ", el("small", { class: "reason" }, reason));
+    said.title = reason;
+  }
+  return el("td", { colspan: span }, said);
+}
+
+function rowOf(word) {
+  const name = el("a", { href: link(word.word) }, bdi(word.word));
+  const row = el("tr", { "data-index": indexOf.get(word), class: word.verdict.replace(" ", "-") },
+    el("th", { scope: "row" }, name), ...columns.cells(word));
+  markRow(row, word === chosenWord);
+  return row;
+}
+
+function markRow(row, chosen) {
+  row.classList.toggle("chosen", chosen);
+  if (chosen) row.querySelector("a").setAttribute("aria-current", "true");
+  else row.querySelector("a").removeAttribute("aria-current");
+}
 
 function sortBy(header) {
   const key = header.dataset.key;
   const before = header.getAttribute("aria-sort");
-  const down = before ? before === "ascending" : DOWN_FIRST.has(key);
+  const down = before ? before === "ascending" : columns.descendingFirst.includes(key);
   for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
   header.setAttribute("aria-sort", down ? "descending" : "ascending");
-  const value = KEYS[key];
+  const value = key === "word" ? (word) => word.word : columns.values[key];
   const compare = key === "word" ? collator.compare : (a, b) => a - b;
-  // Words without a number come last, whichever way.
+  // Words without a value come last in both directions.
   sorted = [...data.words].sort((a, b) => {
     const [x, y] = [value(a), value(b)];
     if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
@@ -38,20 +72,17 @@ function sortBy(header) {
   applyFilter();
 }
 
-const filter = document.getElementById("filter");
-const verdicts = document.getElementById("verdicts");
-const lower = new Map(data.words.map((word) => [word, word.word.toLocaleLowerCase()]));
 function applyFilter() {
   const wanted = filter.value.trim().toLocaleLowerCase();
-  shown = sorted.filter((word) => lower.get(word).includes(wanted) && (verdicts.value === "" || word.verdict === verdicts.value));
+  shown = sorted.filter((word) => lowercase.get(word).includes(wanted) && (verdicts.value === "" || word.verdict === verdicts.value));
   table.setAttribute("aria-rowcount", shown.length + 1);
-  document.getElementById("shown").textContent = `${shown.length.toLocaleString("en")} of ${data.words.length.toLocaleString("en")}`;
+  document.getElementById("shown").textContent = `${count(shown.length)} of ${count(data.words.length)}`;
   frame.scrollTop = 0;
   lastFocus = -1;
   drawRows();
 }
 
-// Which rows are in the document: on paper all that are printed.
+// The positions of the rows in the document; on paper, of all that are printed.
 function inView() {
   if (paper.matches) return [0, Math.min(shown.length, PRINTED)];
   const height = rowHeight || 40;
@@ -63,10 +94,10 @@ function inView() {
 function drawRows() {
   const [begin, end] = inView();
   const wanted = shown.slice(begin, end);
-  const kept = new Set(wanted);
+  const remaining = new Set(wanted);
   for (const [word, row] of drawn) {
-    if (kept.has(word)) continue;
-    if (row.contains(document.activeElement)) frame.focus({ preventScroll: true }); // arrow keys go on from there
+    if (remaining.has(word)) continue;
+    if (row.contains(document.activeElement)) frame.focus({ preventScroll: true }); // arrow keys continue from there
     row.remove();
     drawn.delete(word);
   }
@@ -76,7 +107,6 @@ function drawRows() {
     let row = drawn.get(word);
     if (!row) {
       row = rowOf(word);
-      row.classList.toggle("chosen", word === chosenRow);
       drawn.set(word, row);
     }
     row.setAttribute("aria-rowindex", begin + i + 2); // the head is the first
@@ -93,7 +123,7 @@ function drawRows() {
     }
   }
   rest.hidden = left === 0;
-  rest.textContent = `and ${plural(left, "more word")}: scores.csv has them all.`;
+  rest.textContent = `and ${plural(left, "more word")}: see ${columns.file}.`;
 }
 
 function stretch(above, below) {
@@ -101,26 +131,26 @@ function stretch(above, below) {
   holder.style.paddingBottom = paper.matches ? "0" : `${below * rowHeight}px`;
 }
 
-// Scrolls the table, not the page: a row out of view comes to the middle, or as near as it is.
-function showRow(at, nearest = false) {
+// Scrolls the table, not the page: a row out of view comes to the middle, or only into view.
+function showRow(at, barely = false) {
   const [head, place] = [table.tHead.offsetHeight, at * rowHeight];
   const room = frame.clientHeight - head - rowHeight; // from the first row in view to the last
   const off = place - frame.scrollTop;
   if (off >= 0 && off <= room) return;
-  frame.scrollTop = nearest ? place - (off < 0 ? 0 : room) : place - room / 2;
+  frame.scrollTop = barely ? place - (off < 0 ? 0 : room) : place - room / 2;
   drawRows();
 }
 
 function chooseRow(word) {
-  drawn.get(chosenRow)?.classList.remove("chosen");
-  chosenRow = word;
-  drawn.get(word)?.classList.add("chosen");
+  if (drawn.has(chosenWord)) markRow(drawn.get(chosenWord), false);
+  chosenWord = word;
+  if (drawn.has(word)) markRow(drawn.get(word), true);
   const at = shown.indexOf(word);
   if (at >= 0) showRow(at);
 }
 
-const placeOf = (row) => Number(row.getAttribute("aria-rowindex")) - 2;
-function step(event) {
+const positionOf = (row) => Number(row.getAttribute("aria-rowindex")) - 2;
+function moveFocus(event) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!by || event.target.closest("thead")) return;
   const word = shown[lastFocus + by];
@@ -132,10 +162,9 @@ function step(event) {
 
 function setUpTable() {
   for (const header of table.tHead.rows[0].cells) {
-    const button = el("button", { type: "button" });
-    button.append(...header.childNodes);
-    header.append(button);
+    const button = el("button", { type: "button" }, ...header.childNodes);
     button.addEventListener("click", () => sortBy(header));
+    header.append(button);
   }
   filter.addEventListener("input", applyFilter);
   filter.addEventListener("keydown", (event) => {
@@ -144,14 +173,56 @@ function setUpTable() {
   verdicts.addEventListener("change", applyFilter);
   body.addEventListener("click", (event) => {
     const row = event.target.closest("tr");
-    lastFocus = placeOf(row);
+    lastFocus = positionOf(row);
     if (!event.target.closest("a") && getSelection().isCollapsed) row.querySelector("a").click();
   });
-  body.addEventListener("focusin", (event) => { lastFocus = placeOf(event.target.closest("tr")); });
-  frame.addEventListener("keydown", step);
+  body.addEventListener("focusin", (event) => { lastFocus = positionOf(event.target.closest("tr")); });
+  frame.addEventListener("keydown", moveFocus);
   frame.addEventListener("scroll", drawRows, { passive: true });
   new ResizeObserver(drawRows).observe(frame);
   paper.addEventListener("change", drawRows);
+  phone.addEventListener("change", () => { // rows have other cells on a phone
+    drawn.clear();
+    body.replaceChildren();
+    drawRows();
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key === "/" && !event.target.closest("input, select, textarea")) { event.preventDefault(); filter.focus(); }
+  });
   body.replaceChildren();
   applyFilter();
+}
+
+function wordOfAddress() {
+  if (!location.hash.startsWith("#word=")) return null;
+  try {
+    return byName.get(decodeURIComponent(location.hash.slice("#word=".length))) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+async function followAddress(moved) {
+  const word = wordOfAddress();
+  if (!word && moved && location.hash) return; // a link to another part of the page
+  const chosen = word ?? data.words[0];
+  chooseRow(chosen);
+  hideTip();
+  const parts = await columns.show(chosen);
+  if (chosen !== chosenWord) return; // another word was chosen in the meantime
+  article.replaceChildren(...parts);
+  if (moved) document.getElementById("status").textContent = `Showing ${chosen.word}: ${chosen.verdict}.`;
+  const top = article.getBoundingClientRect().top;
+  if (word && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
+}
+
+// Starts the page. cells(word) returns the cells of a row after the first; values has for each column what it is sorted by;
+// descendingFirst names the columns whose highest values come first; show(word) returns the parts of the word's view, or a
+// promise of them; file is the table that holds all words.
+function startPage(settings) {
+  columns = settings;
+  document.body.classList.remove("plain"); // what a page shows without its script
+  setUpTable();
+  addEventListener("hashchange", () => followAddress(true));
+  if (data.words.length) followAddress(false);
 }

@@ -1,31 +1,28 @@
-// The page of a trace: a table of words, and for the chosen word its changes, its season and its sentences.
+// The page of a trace: the rows of the table, and for the chosen word its changes, its season and its sentences.
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const hasSeasons = table.querySelector("[data-key=season]") !== null;
 
-// A chart in a frame of its own.
-function framed(title, draw) {
-  const frame = el("div", { class: "chart" });
-  chart(frame, title, draw);
-  return frame;
+function section(title, name, draw) {
+  const area = el("div", { class: "chart" });
+  chart(area, name, draw);
+  return [el("h3", {}, title), area];
 }
 
-// A step is [from, to, score, low, high, p, q].
-function frameOf(word, steps, width, height, marked) {
+// Scales, axes and change points of a chart over the periods. A step is [from, to, score, low, high, p, q].
+function periodScales(word, steps, width, height, labelled) {
   const box = { left: 46, right: width - 14, top: 22, bottom: height - 26 };
   const n = data.periods.length;
   const x = (i) => box.left + ((i + 0.5) / n) * (box.right - box.left);
   const most = Math.max(...steps.map((step) => step[4] ?? step[2]), 1e-12);
-  const y = (value) => box.bottom - (value / most) * (box.bottom - box.top);
+  const y = linear(0, most, box.bottom, box.top);
   const longest = Math.max(...data.periods.map((label) => [...label].length));
   const every = Math.max(1, Math.ceil((n * (longest * 6.4 + 10)) / (box.right - box.left)));
-  const parts = [svg("g", { class: "axis" },
-    ...ticks(0, most, 4).flatMap((v) => [
-      svg("line", { x1: box.left, x2: box.right, y1: y(v), y2: y(v) }),
-      text(box.left - 6, y(v) + 4, String(v), { "text-anchor": "end" })]),
-    ...data.periods.flatMap((label, i) => (i % every ? [] : [text(x(i), box.bottom + 17, label, { "text-anchor": "middle" })])))];
+  const labels = data.periods.flatMap((label, i) => (i % every ? [] : [text(x(i), box.bottom + 17, label, { "text-anchor": "middle" })]));
+  const parts = [axisY(y, ticks(0, most, 4), box.left, "", box), svg("g", { class: "axis" }, ...labels)];
   for (const at of word.changes) {
     const cx = (x(at) + x(at - 1)) / 2;
     parts.push(svg("line", { class: "change", x1: cx, x2: cx, y1: box.top - 8, y2: box.bottom }));
-    if (marked) parts.push(text(cx + 4, box.top - 10, data.periods[at], { class: "changelabel" }));
+    if (labelled) parts.push(text(cx + 4, box.top - 10, data.periods[at], { class: "changelabel" }));
   }
   return { box, x, y, parts };
 }
@@ -36,52 +33,63 @@ function fromFirst(word) {
   return (width) => {
     const height = 230;
     const steps = word.first;
-    const { x, y, parts } = frameOf(word, steps, width, height, true);
-    const upper = steps.map((s) => `${x(s[1])},${y(s[4])}`);
-    const lower = steps.map((s) => `${x(s[1])},${y(s[3])}`).reverse();
-    if (steps.length > 1) parts.push(svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }));
-    const start = steps[0][0];
-    parts.push(svg("path", { class: "first", d: `M${x(start)},${y(0)}L${steps.map((s) => `${x(s[1])},${y(s[2])}`).join("L")}` }));
-    parts.push(svg("circle", { class: "dot first", cx: x(start), cy: y(0), r: 3 }));
+    const { x, y, parts } = periodScales(word, steps, width, height, true);
+    const points = (i) => steps.map((step) => [x(step[1]), y(step[i])]);
+    if (steps.length > 1) parts.push(svg("path", { class: "band", d: `${joined([...points(4), ...points(3).reverse()])}Z` }));
+    const start = [x(steps[0][0]), y(0)];
+    parts.push(svg("path", { class: "line", d: joined([start, ...points(2)]) }),
+      svg("circle", { class: "dot first", cx: start[0], cy: start[1], r: 3 }));
     for (const s of steps) {
       parts.push(svg("line", { class: "whisker", x1: x(s[1]), x2: x(s[1]), y1: y(s[3]), y2: y(s[4]) }),
         svg("circle", { class: s[6] <= data.alpha ? "dot first" : "dot first low", cx: x(s[1]), cy: y(s[2]), r: 4 }, stepTitle(s)));
     }
-    return picture(width, height, ...parts);
+    return svgElement(width, height, ...parts);
   };
 }
 
 function betweenNeighbours(word) {
   return (width) => {
     const height = 170;
-    const { box, x, y, parts } = frameOf(word, word.neighbours, width, height, false);
+    const { box, x, y, parts } = periodScales(word, word.neighbours, width, height, false);
     for (const s of word.neighbours) {
       const [from, to] = [x(s[0]), x(s[1])];
-      const [cx, half] = [(from + to) / 2, Math.max(2, (to - from) * 0.32)];
+      const [cx, half] = [(from + to) / 2, Math.max(2, Math.min((to - from) * 0.32, 40))];
       parts.push(svg("rect", { class: s[6] <= data.alpha ? "bar" : "bar low", x: cx - half, width: 2 * half, y: y(s[2]), height: box.bottom - y(s[2]) }, stepTitle(s)),
         svg("line", { class: "whisker", x1: cx, x2: cx, y1: y(s[3]), y2: y(s[4]) }));
     }
-    return picture(width, height, ...parts);
+    return svgElement(width, height, ...parts);
   };
 }
 
-function months(profile) {
+function yearChart(profile) {
   return (width) => {
     const height = 150;
     const box = { left: 10, right: width - 10, top: 10, bottom: height - 24 };
     const most = Math.max(...profile.map((v) => Math.abs(v ?? 0)), 1e-12);
     const middle = (box.top + box.bottom) / 2;
-    const x = (i) => box.left + ((i + 0.5) / 12) * (box.right - box.left);
-    const parts = [svg("g", { class: "axis" }, svg("line", { x1: box.left, x2: box.right, y1: middle, y2: middle }),
-      ...MONTHS.map((name, i) => text(x(i), height - 6, name, { "text-anchor": "middle" })))];
-    profile.forEach((value, i) => {
-      if (value === null) return;
+    const month = (box.right - box.left) / 12;
+    const x = (i) => box.left + (i + 0.5) * month;
+    const bars = profile.flatMap((value, i) => {
+      if (value === null) return [];
       const size = (Math.abs(value) / most) * (box.bottom - box.top) / 2;
-      const half = ((box.right - box.left) / 12) * 0.35;
-      parts.push(svg("rect", { class: "bar", x: x(i) - half, width: 2 * half, y: value > 0 ? middle - size : middle, height: size }));
+      return [svg("rect", { class: "bar", x: x(i) - month * 0.35, width: month * 0.7, y: value > 0 ? middle - size : middle, height: size },
+        svg("title", {}, `${MONTHS[i]}: ${digits(value)}`))];
     });
-    return picture(width, height, ...parts);
+    return svgElement(width, height, svg("g", { class: "axis" }, svg("line", { x1: box.left, x2: box.right, y1: middle, y2: middle }),
+      ...MONTHS.map((name, i) => text(x(i), height - 6, name, { "text-anchor": "middle" }))), ...bars);
   };
+}
+
+// The numbers of the charts as a table.
+function numbers(word) {
+  const heads = ["from", "to", "change", "95 % interval", "p", "q"].map((name, i) => el("th", { scope: "col", class: i > 1 ? "number" : "" }, name));
+  const row = ([from, to, score, low, high, p, q]) => el("tr", {},
+    el("th", { scope: "row" }, bdi(data.periods[from])), el("th", { scope: "row" }, bdi(data.periods[to])),
+    ...[digits(score), `${digits(low)} to ${digits(high)}`, chance(p), chance(q)].map((value) => cell("number", value)));
+  const group = (title, steps) => el("tbody", {}, el("tr", {}, el("th", { scope: "rowgroup", colspan: 6 }, title)), ...steps.map(row));
+  return el("details", { class: "numbers" }, el("summary", {}, "Numbers"),
+    el("div", { class: "wide-table" }, el("table", {}, el("thead", {}, el("tr", {}, ...heads)),
+      group("Against the first period", word.first), group("From each period to the next", word.neighbours))));
 }
 
 function sentencesOf(word) {
@@ -90,8 +98,8 @@ function sentencesOf(word) {
   return el("div", { class: "periods" }, ...data.periods.map((label, i) => {
     const n = word.n[i];
     const rows = word.sentences[i].map((s) => el("li", { dir: "auto", title: s[3] }, s[0], el("mark", {}, s[1]), s[2]));
-    const note = [` ${plural(n, "usage")}`, word.found[i] > n ? ` of ${word.found[i].toLocaleString("en")}` : "",
-      n && n < data.least ? ", too few to compare" : "", begins.has(i) ? ", begins something new" : ""].join("");
+    const note = [` ${plural(n, "usage")}`, word.found[i] > n ? ` of ${count(word.found[i])}` : "",
+      n && n < data.least ? ", too few to compare" : "", begins.has(i) ? ", a new use begins" : ""].join("");
     const block = el("details", { class: begins.has(i) ? "begins" : "" }, el("summary", {}, bdi(label), el("small", {}, note)),
       rows.length ? el("ol", {}, ...rows) : null);
     block.open = n > 0 && (i === 0 || i === last || begins.has(i) || begins.has(i + 1));
@@ -99,95 +107,49 @@ function sentencesOf(word) {
   }));
 }
 
-const article = document.getElementById("word");
-function showWord(word) {
-  const parts = [el("h2", {}, bdi(word.word))];
-  if (word.changes === undefined) {
-    parts.push(el("p", {}, `Too few usages: ${data.least} are needed in two periods.`));
-  } else {
-    const begins = [" Something new begins in ", bdi(word.changes.map((i) => data.periods[i]).join(", "))];
-    const none = word.shape === "gradual" ? " The change is a gradual drift, so there is no change point." : " There is no change point.";
-    const when = word.changes.length ? [...begins, "."] : [none];
-    parts.push(el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
-      ` over the periods (p = ${chance(word.p)}, q = ${chance(word.q)}).`, ...when));
-    parts.push(el("h3", {}, "Against the first period"), framed(`Change of ${word.word} against the first period`, fromFirst(word)));
-    parts.push(el("h3", {}, "From each period to the next"), framed(`Change of ${word.word} from each period to the next`, betweenNeighbours(word)));
-  }
-  if (word.season) {
-    const { seasonal, p, q, strength, profile } = word.season;
-    parts.push(el("h3", {}, "Over the year"), el("p", { class: "hint" },
-      `${seasonal ? "Seasonal" : "No season"}: p = ${chance(p)}, q = ${chance(q)}, likeness of the same months of different years ${digits(strength)}.`));
-    if (seasonal) parts.push(framed(`Season of ${word.word}`, months(profile)));
-  }
-  parts.push(el("h3", {}, "Sentences most typical of each period"), sentencesOf(word));
-  article.replaceChildren(...parts);
+function changes(word) {
+  if (word.changes === undefined) return [el("p", {}, `Too few usages: ${data.least} are needed in two periods.`)];
+  const when = word.changes.length ? [" A new use begins in ", bdi(word.changes.map((i) => data.periods[i]).join(", ")), "."]
+    : [word.shape === "gradual" ? " The change is a gradual drift, so there is no change point." : " There is no change point."];
+  return [
+    el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
+      ` over the periods (p = ${chance(word.p)}, q = ${chance(word.q)}).`, ...when),
+    ...section("Against the first period", `Change of ${word.word} against the first period`, fromFirst(word)),
+    ...section("From each period to the next", `Change of ${word.word} from each period to the next`, betweenNeighbours(word)),
+    numbers(word),
+  ];
 }
 
-const table = document.getElementById("ranking");
-const rows = [...table.tBodies[0].rows];
-const indexOf = (row) => Number(row.dataset.index);
-
-const verdictOrder = { changed: 0, stable: 1, "too few": 2 };
-const KEYS = {
-  word: (w) => w.word, score: (w) => w.first?.at(-1)?.[2], verdict: (w) => verdictOrder[w.verdict] + (w.q ?? 0) / 2,
-  changes: (w) => w.changes?.[0], season: (w) => w.season?.q,
-};
-const collator = new Intl.Collator();
-
-function sortBy(header) {
-  const key = header.dataset.key;
-  const before = header.getAttribute("aria-sort");
-  const down = before ? before === "ascending" : key === "score";
-  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-  header.setAttribute("aria-sort", down ? "descending" : "ascending");
-  const compare = key === "word" ? collator.compare : (a, b) => a - b;
-  // Words without a value come last in both directions.
-  rows.sort((a, b) => {
-    const [x, y] = [a, b].map((row) => KEYS[key](data.words[indexOf(row)]));
-    if (x === undefined || y === undefined) return (x === undefined) - (y === undefined);
-    return (down ? -1 : 1) * compare(x, y);
-  });
-  table.tBodies[0].append(...rows);
-}
-for (const header of table.tHead.rows[0].cells) {
-  const button = el("button", { type: "button" }, ...header.childNodes);
-  button.addEventListener("click", () => sortBy(header));
-  header.replaceChildren(button);
+function season(word) {
+  if (!word.season) return [];
+  const { seasonal, p, q, strength, profile } = word.season;
+  const [title, area] = section("Over the year", `Season of ${word.word}`, yearChart(profile));
+  const hint = `${seasonal ? "Seasonal" : "No season"}: p = ${chance(p)}, q = ${chance(q)}; similarity of the same months of different years ${digits(strength)}.`;
+  return [title, el("p", { class: "hint" }, hint), ...(seasonal ? [area] : [])];
 }
 
-const filter = document.getElementById("filter");
-function applyFilter() {
-  const wanted = filter.value.trim().toLocaleLowerCase();
-  for (const row of rows) row.hidden = !data.words[indexOf(row)].word.toLocaleLowerCase().includes(wanted);
-  const left = rows.filter((row) => !row.hidden).length;
-  document.getElementById("shown").textContent = `${left.toLocaleString("en")} of ${rows.length.toLocaleString("en")}`;
+function cells(word) {
+  const few = `${data.least} usages are needed in two periods`;
+  if (word.changes === undefined) return [cell("number", NONE), cell("number", NONE), verdictCell(word, few, hasSeasons ? 3 : 2)];
+  const when = word.shape === "gradual" ? "gradual drift" : word.changes.map((i) => data.periods[i]).join(", ");
+  const found = word.season ? [word.season.seasonal ? "seasonal" : "none", " ", el("small", {}, `q ${chance(word.season.q)}`)] : [];
+  return [
+    cell("number", digits(word.score)),
+    cell("number", chance(word.q)),
+    verdictCell(word),
+    el("td", { title: when }, el("div", { class: "said" }, bdi(when))),
+    hasSeasons ? cell("", ...found) : null,
+  ];
 }
-filter.addEventListener("input", applyFilter);
-document.querySelector(".tools").hidden = false;
-applyFilter();
 
-function choose(index) {
-  for (const row of rows) {
-    const chosen = indexOf(row) === index;
-    row.classList.toggle("chosen", chosen);
-    if (chosen) row.querySelector("a").setAttribute("aria-current", "true");
-    else row.querySelector("a").removeAttribute("aria-current");
-  }
-  showWord(data.words[index]);
-}
-function fromAddress(moved) {
-  if (moved && location.hash && !location.hash.startsWith("#word=")) return; // a link to another part of the page
-  let name = "";
-  try { name = decodeURIComponent(location.hash.replace(/^#word=/, "")); } catch { /* not from here */ }
-  const index = data.words.findIndex((word) => word.word === name);
-  choose(Math.max(0, index));
-  const top = article.getBoundingClientRect().top;
-  if (index >= 0 && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
-}
-for (const row of rows) {
-  row.addEventListener("click", (event) => {
-    if (!event.target.closest("a")) location.hash = `word=${encodeURIComponent(data.words[indexOf(row)].word)}`;
-  });
-}
-addEventListener("hashchange", () => fromAddress(true));
-if (data.words.length) fromAddress(false);
+startPage({
+  cells,
+  values: {
+    score: (w) => w.score, q: (w) => w.q, verdict: (w) => VERDICT_ORDER[w.verdict] + (w.q ?? 0) / 2,
+    changes: (w) => w.changes?.[0], season: (w) => w.season?.q,
+  },
+  descendingFirst: ["score"],
+  file: "words.csv",
+  show: (word) => [el("h2", {}, bdi(word.word)), ...changes(word), ...season(word),
+    el("h3", {}, "Sentences most typical of each period"), sentencesOf(word)],
+});

@@ -1,22 +1,52 @@
-// One word: its two clouds of usages, the sentences to read first, and e_swap against e_original.
-const FIRST = 6; // sentences shown before the button
-const article = document.getElementById("word");
+// The view of one word of a comparison: its two clouds of usages, its sentences, and e_swap against e_original.
+const FIRST_SENTENCES = 6; // shown before the button is pressed
+const OPEN_GROUPS = 4;
+const SIDES = ["old", "new"];
+const corpusName = (side) => el("bdi", { class: SIDES[side] }, data.labels[side]);
+const opened = new Map();
 
-function saying(word) {
-  const counts = [0, 1].flatMap((side) => [side ? " and " : "", plural(word.n[side], "usage"), " in ", corpusName(side),
-    word.found[side] > word.n[side] ? ` (of ${word.found[side].toLocaleString("en")})` : ""]);
-  const per = `${word.rate.map((rate) => Number(rate.toPrecision(3)).toLocaleString("en")).join(" and ")} in a million words`;
-  if (word.score === undefined) {
-    return [el("p", { class: "saying" }, "Too few usages to say anything: ", bdi(word.reason), "."), el("p", { class: "saying" }, ...counts, "; ", per, ".")];
+// A usage is [before, word, after, leaning, x, y, place].
+const sentence = (usage) => [usage[0], el("mark", {}, usage[1]), usage[2]];
+
+// The usages are packed in groups of words, by gzip and base64; a group is opened when one of its words is chosen.
+async function open(group) {
+  const bytes = Uint8Array.from(atob(document.getElementById(`group-${group}`).textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+// Returns [details, null], or [null, the reason why there are none].
+async function detailsOf(word) {
+  if (typeof DecompressionStream === "undefined") {
+    return [null, "This browser cannot open the packed sentences of this page, because it lacks DecompressionStream. Use a newer browser."];
   }
+  const index = indexOf.get(word);
+  const group = data.groups.findLastIndex((start) => start <= index);
+  const found = opened.get(group) ?? open(group);
+  opened.delete(group);
+  opened.set(group, found); // the group used last is the last one to be closed
+  if (opened.size > OPEN_GROUPS) opened.delete(opened.keys().next().value);
+  try {
+    return [(await found)[index - data.groups[group]], null];
+  } catch {
+    return [null, "The sentences of this word cannot be read, because the page is damaged."];
+  }
+}
+
+function summary(word) {
+  const counts = [0, 1].flatMap((side) => [side ? " and " : "", plural(word.n[side], "usage"), " in ", corpusName(side),
+    word.found[side] > word.n[side] ? ` (of ${count(word.found[side])})` : ""]);
+  const rates = word.rate.map((rate) => Number(rate.toPrecision(3)).toLocaleString("en")).join(" and ");
+  const frequency = el("p", { class: "saying" }, ...counts, `; ${rates} per million words.`);
+  if (word.score === undefined) return [el("p", { class: "saying" }, "Too few usages for a test: ", bdi(word.reason), "."), frequency];
   const relation = word.approximate ? "≈" : word.p <= 1 / (word.permutations + 1) + 1e-12 ? "≤" : "=";
   return [
     el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
       ": score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`,
-      word.verdict === "stable" ? " What differs below may be chance." : ""),
-    word.above === undefined ? null : el("p", { class: "saying" },
-      `Changed more than ${word.above === 1 ? "all" : `${percent(word.above)} of`} the words of similar frequency and spread.`),
-    el("p", { class: "saying" }, ...counts, "; ", per, "."),
+      word.verdict === "stable" ? " The differences below may be chance." : ""),
+    ...(word.above === undefined ? [] : [el("p", { class: "saying" },
+      `Changed more than ${word.above === 1 ? "all" : `${percent(word.above)} of`} the words of similar frequency and spread.`)]),
+    frequency,
   ];
 }
 
@@ -27,56 +57,46 @@ function cloud(word, items) {
     const all = word.usages.flat();
     const extent = (i) => [Math.min(...all.map((u) => u[i])), Math.max(...all.map((u) => u[i]))];
     const [[x0, x1], [y0, y1]] = [extent(4), extent(5)];
-    // One scale for both axes, so that distances are what they are.
+    // Both axes have the same scale, so that distances are true.
     const scale = Math.min((box.right - box.left - 16) / (x1 - x0 || 1), (box.bottom - box.top - 16) / (y1 - y0 || 1));
     const x = (v) => (box.left + box.right) / 2 + (v - (x0 + x1) / 2) * scale;
     const y = (v) => (box.top + box.bottom) / 2 - (v - (y0 + y1) / 2) * scale;
     const r = all.length > 150 ? 4 : 5.5;
-    const points = [];
     const [pc1, pc2] = word.explained.map((share) => `${Math.round(share * 100)} %`);
-    const parts = [svg("g", { class: "axis" },
+    const points = word.usages.flatMap((usages, side) => usages.map((usage, i) => {
+      const [px, py] = [x(usage[4]), y(usage[5])];
+      const mark = svg("path", { class: `usage ${SIDES[side]}`, d: MARKS[side](px, py, r) });
+      return [px, py, { mark, usage, side, item: items[side][i] }];
+    }));
+    // The corpora are drawn in turns, so that neither covers the other.
+    points.sort(([ax, ay], [bx, by]) => Math.sin(ax * 99 + ay) - Math.sin(bx * 99 + by));
+    const [[cx0, cy0], [cx1, cy1]] = word.centres; // of all usages, also those that the page does not hold
+    const picture = svgElement(width, height, svg("g", { class: "axis" },
       svg("path", { d: `M${box.left},${box.top}V${box.bottom}H${box.right}` }),
       text(box.right, height - 8, `first principal component (${pc1})`, { "text-anchor": "end" }),
-      text(box.left, 12, `second principal component (${pc2})`, {}))];
-    word.usages.forEach((usages, side) => usages.forEach((usage, i) => {
-      const mark = svg("path", { class: `usage ${SIDES[side]}`, d: MARKS[side](x(usage[4]), y(usage[5]), r) });
-      points.push({ px: x(usage[4]), py: y(usage[5]), mark, usage, side, item: items[side][i] });
-    }));
-    // In turns, so that neither corpus covers the other.
-    points.sort((a, b) => Math.sin(a.px * 99 + a.py) - Math.sin(b.px * 99 + b.py));
-    parts.push(...points.map((p) => p.mark));
-    const [[cx0, cy0], [cx1, cy1]] = word.centres; // of all usages, also those that the page does not hold
-    parts.push(...arrow(x(cx0), y(cy0), x(cx1), y(cy1)));
-    const drawn = picture(width, height, ...parts);
+      text(box.left, 12, `second principal component (${pc2})`, {})),
+    ...points.map(([, , point]) => point.mark), ...arrow(x(cx0), y(cy0), x(cx1), y(cy1)));
     let pointed = null;
-    const point = (p) => {
-      if (pointed) { pointed.mark.classList.remove("pointed"); pointed.item?.classList.remove("pointed"); }
-      pointed = p;
-      if (p) { p.mark.classList.add("pointed"); p.item?.classList.add("pointed"); }
+    const point = (to) => {
+      for (const node of [pointed?.mark, pointed?.item]) node?.classList.remove("pointed");
+      pointed = to;
+      for (const node of [to?.mark, to?.item]) node?.classList.add("pointed");
     };
     const look = (event) => {
-      const frame = drawn.getBoundingClientRect();
-      const [mx, my] = [((event.clientX - frame.left) / frame.width) * width, ((event.clientY - frame.top) / frame.height) * height];
-      const near = points.reduce((best, p) => {
-        const d = Math.hypot(p.px - mx, p.py - my);
-        return d < best.d ? { d, p } : best;
-      }, { d: 22, p: null }).p;
+      const near = nearest(picture, width, event, points, 22);
       point(near);
       if (!near) return hideTip();
-      return showTip(event.pageX, event.pageY, el("small", {}, corpusName(near.side), " ", bdi(near.usage[6])),
+      return showTip(picture, event.pageX, event.pageY, el("small", {}, corpusName(near.side), " ", bdi(near.usage[6])),
         el("div", { class: SIDES[near.side] }, ...sentence(near.usage)));
     };
-    drawn.addEventListener("pointermove", look);
-    drawn.addEventListener("pointerdown", look);
-    drawn.addEventListener("pointerleave", () => { point(null); hideTip(); });
-    for (const p of points) {
-      if (!p.item) continue;
-      p.item.onpointerenter = () => point(p);
-      p.item.onpointerleave = () => point(null);
-      p.item.onfocus = () => point(p);
-      p.item.onblur = () => point(null);
+    picture.addEventListener("pointermove", look);
+    picture.addEventListener("pointerdown", look);
+    picture.addEventListener("pointerleave", () => { point(null); hideTip(); });
+    for (const [, , value] of points) {
+      value.item.onpointerenter = value.item.onfocus = () => point(value);
+      value.item.onpointerleave = value.item.onblur = () => point(null);
     }
-    return drawn;
+    return picture;
   };
 }
 
@@ -108,63 +128,63 @@ function swaps(word) {
     const dots = places.map(([cx, n]) => svg("circle", { class: "swap", cx, cy: box.bottom - 6 - n * step, r: 4 }));
     const mean = values.reduce((a, b) => a + b, 0) / values.length;
     const gap = values.reduce((sum, v) => sum + Math.abs(word.eOriginal - v), 0) / values.length;
-    const end = (v) => (x(v) > width / 2 ? "end" : "start");
-    return picture(width, height,
+    const original = x(word.eOriginal);
+    return svgElement(width, height,
       axisX(x, ticks(least, most, 4), box.bottom, `${data.metric} between the two sets`, box),
       ...dots,
-      svg("line", { class: "original", x1: x(word.eOriginal), x2: x(word.eOriginal), y1: box.top, y2: box.bottom }),
-      text(x(word.eOriginal), box.top - 8, "e_original", { class: "label", "text-anchor": end(word.eOriginal) }),
+      svg("line", { class: "original", x1: original, x2: original, y1: box.top, y2: box.bottom }),
+      text(original, box.top - 8, "e_original", { class: "label", "text-anchor": original > width / 2 ? "end" : "start" }),
       text(x(mean), box.top + 12, "e_swap", { class: "label", "text-anchor": "middle" }),
-      text((x(mean) + x(word.eOriginal)) / 2, box.top + 34, digits(gap), { class: "label", "text-anchor": "middle" }),
-      svg("line", { class: "gap", x1: x(mean), x2: x(word.eOriginal), y1: box.top + 20, y2: box.top + 20 }));
+      text((x(mean) + original) / 2, box.top + 34, digits(gap), { class: "label", "text-anchor": "middle" }),
+      svg("line", { class: "gap", x1: x(mean), x2: original, y1: box.top + 20, y2: box.top + 20 }));
   };
 }
 
 function evidence(word, side) {
   const usages = word.usages[side];
   const items = usages.map((usage, i) => {
-    const item = el("li", { tabindex: "0", dir: "auto", title: usage[6] }, ...sentence(usage));
-    item.hidden = i >= FIRST;
+    const item = el("li", { dir: "auto", title: usage[6] }, ...sentence(usage));
+    item.hidden = i >= FIRST_SENTENCES;
     return item;
   });
+  const list = el("ol", {}, ...items);
+  oneTabStop(list, items);
   const more = el("button", { type: "button" }, `Show all ${usages.length}`);
   more.addEventListener("click", () => { for (const item of items) item.hidden = false; more.remove(); });
-  const title = el("h3", {}, word.score === undefined ? "In " : "Most like the use in ", corpusName(side));
+  const title = el("h3", {}, word.score === undefined ? "In " : "Most typical of ", corpusName(side));
   const none = usages.length ? null : el("p", { class: "hint" }, "No usage in this corpus.");
-  const block = el("div", { class: SIDES[side] }, title, none, el("ol", {}, ...items), usages.length > FIRST ? more : null);
-  if (usages.length < word.n[side]) block.append(el("p", { class: "hint" }, `The page holds ${usages.length} of ${word.n[side]} usages.`));
+  const block = el("div", { class: SIDES[side] }, title, none, list, usages.length > FIRST_SENTENCES ? more : null);
+  if (usages.length < word.n[side]) block.append(el("p", { class: "hint" }, `This page holds ${usages.length} of ${word.n[side]} usages.`));
   return { block, items };
 }
 
 function legend() {
   const key = (side) => el("li", { class: SIDES[side] }, svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" },
     svg("path", { d: MARKS[side](7, 7, 5) })), corpusName(side));
-  return el("ul", { class: "legend" }, key(0), key(1), el("li", {}, "arrow: from the mean of one to the mean of the other"));
+  return el("ul", { class: "legend" }, key(0), key(1), el("li", {}, "arrow: from one mean to the other"));
 }
 
-// A word with its details; without them, and why.
-function showWord(word, missing = null) {
-  const parts = [el("h2", {}, bdi(word.word)), ...saying(word)].filter((part) => part !== null);
-  if (missing) {
-    article.replaceChildren(...parts, el("p", { class: "caution" }, missing));
-    return;
-  }
-  const sides = [0, 1].map((side) => evidence(word, side));
-  const later = [];
+function swapHint(word) {
+  const dots = word.eSwap.length > 1 ? "Each dot is the distance after a random swap of contexts." : "The dot is the distance after the swap of contexts.";
+  const kept = data.keep ? ` plus ${Number((100 * data.keep).toPrecision(3))} % of e_original` : "";
+  return el("p", { class: "hint" }, `${dots} The farther e_original is from the dots, the more the usages depend on the corpus. The change score is the mean gap${kept}.`);
+}
+
+// Returns the parts of the view of a word.
+async function wordView(word) {
+  const parts = [el("h2", {}, bdi(word.word)), ...summary(word)];
+  const [details, missing] = await detailsOf(word);
+  if (missing) return [...parts, el("p", { class: "caution" }, missing)];
+  const full = { ...word, ...details };
+  const sides = [0, 1].map((side) => evidence(full, side));
   const figures = [];
-  if (word.explained) {
-    const frame = el("div", { class: "chart" });
-    figures.push(el("div", {}, el("h3", {}, "Usages"), legend(), frame));
-    later.push(() => chart(frame, `Usages of ${word.word}`, cloud(word, sides.map((s) => s.items))));
-  }
-  if (word.eSwap) {
-    const frame = el("div", { class: "chart" });
-    figures.push(el("div", {}, el("h3", {}, "Before and after swapping"), el("p", { class: "hint" },
-      `${word.eSwap.length > 1 ? "Each dot is the distance after a random swap of contexts." : "The dot is the distance after the swap of contexts."} The farther e_original lies from them, the more the meaning depends on the corpus. The change score is the mean gap${data.keep ? ` and ${Number((100 * data.keep).toPrecision(3))} % of e_original` : ""}.`), frame));
-    later.push(() => chart(frame, `Swaps of ${word.word}`, swaps(word)));
-  }
+  const figure = (title, draw, ...children) => {
+    const area = el("div", { class: "chart" });
+    chart(area, title, draw);
+    figures.push(el("div", {}, ...children, area));
+  };
+  if (full.explained) figure(`Usages of ${word.word}`, cloud(full, sides.map((s) => s.items)), el("h3", {}, "Usages"), legend());
+  if (full.eSwap) figure(`Swaps of ${word.word}`, swaps(full), el("h3", {}, "Before and after swapping"), swapHint(full));
   if (figures.length) parts.push(el("div", { class: figures.length > 1 ? "pair" : "" }, ...figures));
-  parts.push(el("div", { class: "evidence" }, ...sides.map((s) => s.block)));
-  article.replaceChildren(...parts);
-  for (const draw of later) draw();
+  return [...parts, el("div", { class: "evidence" }, ...sides.map((s) => s.block))];
 }

@@ -1,0 +1,185 @@
+"""The page of a comparison or a discovery, and its short view in a notebook.
+
+The page holds the numbers of every word, and for each word a bounded number of usages, so that it stays small enough to
+be opened: all words get some, and those that readers look at first, which changed or rank high, get more. Of a word
+with more usages than that, the page holds the usages most typical of each corpus, and others evenly from the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lexshift.report.methods import facts, methods, tested_by
+from lexshift.report.page import environment, excerpt, pack_groups, render_page, rounded
+from lexshift.senses.evidence import leanings, plane
+from lexshift.study.result import CHANGED, PERIODS, TOO_FEW
+from lexshift.utils.arrays import Floats
+from lexshift.utils.threads import available_cores, single_products
+
+if TYPE_CHECKING:
+    from lexshift.study.result import Result
+
+SCRIPTS = ("base.js", "charts.js", "table.js", "word.js", "comparison.js")
+SIMILAR = ("above", "excess", "expected")
+"""Columns of a table that compares each word with words of similar frequency and spread."""
+_TABLE_ROWS, _NOTEBOOK_ROWS = 200, 20  # rows of the table that needs no script, and in a notebook
+_USAGES = 60_000  # on the whole page, where the minimum for each word allows it
+_MAX_USAGES, _MIN_USAGES = 150, 6  # for each word and corpus
+_FIRST_WORDS = 100  # words that get the maximum, however many words there are
+_ALL_FIGURES = 17  # of a float: the script rounds these numbers as the template does
+
+
+def render(result: Result) -> str:
+    """Return the page of a comparison or a discovery as HTML text."""
+    starts, groups = pack_groups(details(result))
+    return render_page(
+        "comparison.html",
+        styles=("base.css", "comparison.css"),
+        scripts=SCRIPTS,
+        data=content(result) | {"groups": starts},
+        groups=groups,
+        result=result,
+        run=result.run,
+        rows=result.table.head(_TABLE_ROWS).to_dict("records"),
+        hidden=max(len(result.table) - _TABLE_ROWS, 0),
+        similar=set(SIMILAR) & set(result.table.columns),
+        methods=methods(result),
+        tested=tested_by(result) if result.scores.words else "",
+        facts=facts(result),
+    )
+
+
+def notebook_view(result: Result) -> str:
+    """Return the headline and the first words of the table as HTML text."""
+    rows = result.table.head(_NOTEBOOK_ROWS).to_dict("records")
+    more = len(result.table) - len(rows)
+    return environment().get_template("notebook.html").render(result=result, rows=rows, more=more)
+
+
+def content(result: Result) -> dict[str, Any]:
+    """Return the page's data without the usages, as plain values."""
+    scores = result.scores
+    words = []
+    for row in result.table.to_dict("records"):
+        word: dict[str, Any] = {
+            "word": row["word"],
+            "n": [row["n_old"], row["n_new"]],
+            "found": [result.found(row["word"], period) for period in PERIODS],
+            "verdict": row["verdict"],
+            "reason": row["reason"],
+            "rate": [round(row[f"per_million_{period}"], 2) for period in PERIODS],
+        }
+        words.append(word)
+        if row["verdict"] == TOO_FEW:
+            continue
+        word |= {name: rounded(row[name], _ALL_FIGURES) for name in ("score", "low", "high", "p", "q")}
+        test = scores.words[row["word"]].test
+        word["permutations"] = test.permutations
+        if test.p == test.tail:
+            word["approximate"] = True
+        similar = {name: rounded(row[name], _ALL_FIGURES) for name in SIMILAR if name in row}
+        word |= {name: value for name, value in similar.items() if value is not None}
+    curve = (
+        None
+        if scores.curve is None
+        else {
+            "rates": [round(float(rate), 4) for rate in scores.curve.rates],
+            "mean": [rounded(value) for value in scores.curve.mean],
+            "std": [rounded(value) for value in scores.curve.std],
+            "original": rounded(scores.curve.e_original.mean()),
+            "least": scores.curve.rate,
+            "chosen": scores.sscd.rate,
+        }
+    )
+    return {
+        "labels": list(result.labels),
+        **{name: result.settings[name] for name in ("alpha", "metric", "keep")},
+        "floor": 1 / (1 + max((scored.test.permutations for scored in scores.words.values()), default=0)),
+        "curve": curve,
+        "words": words,
+    }
+
+
+def details(result: Result) -> Iterator[dict[str, Any]]:
+    """Yield the usages and distances of each word, in the order of the table."""
+    table = result.table
+    result.siblings.occurrences  # noqa: B018  read once, before several threads need it
+    with single_products(), ThreadPoolExecutor(available_cores()) as pool:
+        yield from pool.map(partial(_word_details, result), table["word"], allot_usages(table["verdict"].tolist()))
+
+
+def allot_usages(verdicts: Sequence[str], usages: int = _USAGES, first_words: int = _FIRST_WORDS) -> list[int]:
+    """Return how many usages in each corpus the page may hold of each word.
+
+    If not all words can have the maximum, half of the usages are shared evenly. The rest go to the words that changed
+    and then to those that rank highest, so that as many as possible have the maximum.
+
+    Parameters
+    ----------
+    verdicts : sequence of str
+        Verdict of each word, in the order of the ranking.
+    usages : int
+        Number of usages on the whole page.
+    first_words : int
+        Number of words that get the maximum in any case.
+
+    Examples
+    --------
+    >>> allot_usages(["changed", "stable", "too few"])
+    [150, 150, 150]
+    """
+    n = len(verdicts)
+    if 2 * _MAX_USAGES * n <= usages:
+        return [_MAX_USAGES] * n
+    even = min(max(_MIN_USAGES, usages // (4 * n)), _MAX_USAGES)
+    first = max(first_words, (usages - 2 * even * n) // (2 * max(_MAX_USAGES - even, 1)))
+    order = sorted(range(n), key=lambda i: verdicts[i] != CHANGED)  # stable: otherwise as they rank
+    allotted = [even] * n
+    for i in order[:first]:
+        allotted[i] = _MAX_USAGES
+    return allotted
+
+
+def _word_details(result: Result, name: str, most: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"usages": [[], []]}
+    word = result.word(name)
+    if word.score is not None:
+        found["eOriginal"] = rounded(word.score.change.e_original)
+        found["eSwap"] = [rounded(value) for value in word.score.change.e_swap]
+    if name not in result.siblings:
+        return found
+    old, new = word.vectors
+    leaning, points = [[np.zeros((len(side), *shape)) for side in (old, new)] for shape in ((), (2,))]  # (n,), (n, 2)
+    if len(old) and len(new):
+        seen = plane(old, new)
+        leaning, points = list(leanings(old, new)), [seen.old, seen.new]
+        found["explained"] = [round(float(share), 3) for share in seen.explained]
+        found["centres"] = [[rounded(x) for x in side.mean(axis=0)] for side in points]
+    spread = float(np.std(np.concatenate(leaning))) or 1.0
+    found["usages"] = [_usages(result, name, side, leaning[side] / spread, points[side], most) for side in (0, 1)]
+    return found
+
+
+def _usages(result: Result, name: str, side: int, leaning: Floats, points: Floats, most: int) -> list[list[Any]]:
+    """Return rows of [before, word, after, leaning, x, y, place], the most typical of the corpus first.
+
+    Half of ``most`` rows are the most typical ones, the others are taken evenly from the rest.
+    """
+    order = np.argsort(-leaning if side else leaning, kind="stable")
+    if len(order) > most:
+        rest = np.linspace(most // 2, len(order) - 1, most - most // 2).round().astype(int)
+        order = order[np.concatenate([np.arange(most // 2), rest])]
+    store = result.siblings
+    begin, end = store.rows(name, store.corpora[side])
+    table = store.occurrences.slice(begin, end - begin).take(order)
+    columns = (table[column].to_pylist() for column in ("sentence", "start", "end", "file", "line"))
+    rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), strict=True)
+    return [
+        [*excerpt(sentence, start, end), round(lean, 2), rounded(x), rounded(y), f"{file}:{line}"]
+        for sentence, start, end, file, line, lean, (x, y) in rows
+    ]
