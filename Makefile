@@ -1,7 +1,7 @@
 # make demo    set everything up and compare two small corpora that come with the package
 # make check   lint, and run the quick tests: two minutes, before each commit
 # make test    set everything up, lint, and run every test
-# make lint    ruff and mypy
+# make lint    ruff, mypy and oxlint
 # make docs    the documentation as a web site, in site/
 # make picture the picture of the report in the README; needs chromium
 # make bench   the benchmarks; each prints its table
@@ -31,6 +31,7 @@ lint: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python .ci/lint_scripts.py
 
 picture: $(VENV)/.ready
 	$(BIN)/lexshift demo

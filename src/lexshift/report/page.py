@@ -53,7 +53,7 @@ def render_page(
     assets = files("lexshift.report").joinpath("assets")
     style, script = ("".join(assets.joinpath(name).read_text("utf-8") for name in names) for names in (styles, scripts))
     if script:
-        script = f'"use strict";\n{{\n{script}}}\n'
+        script = f'"use strict"; {{\n{script}}}\n'
     policy = ["default-src 'none'"]
     for directive, source in (("script-src", script), ("style-src", style)):
         if source:

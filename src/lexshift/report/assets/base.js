@@ -10,7 +10,7 @@ function fill(node, attributes, children) {
 
 const el = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
 const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
-const bdi = (text) => el("bdi", {}, text);
+const bdi = (content) => el("bdi", {}, content);
 
 // Numbers are formatted as in the template.
 function digits(value) {

@@ -2,8 +2,8 @@
 // All rows have one height. Of thousands of rows only those in view and some around them are in the document.
 const table = document.getElementById("ranking");
 const body = table.tBodies[0];
-const frame = table.closest(".scroll");
-const holder = table.parentElement; // as high as all rows together, by its padding
+const scroller = table.closest(".scroll");
+const stretched = table.parentElement; // as high as all rows together, by its padding
 const rest = document.getElementById("rest"); // how many words are not printed
 const filter = document.getElementById("filter");
 const verdicts = document.getElementById("verdicts");
@@ -26,7 +26,7 @@ let shown = []; // the words that the filter leaves
 let chosenWord = null;
 let lastFocus = -1; // position of the row that had the focus last
 let rowHeight = 0;
-const drawn = new Map(); // words to their rows in the document
+const drawnRows = new Map(); // words to their rows in the document
 
 function cell(kind, ...children) {
   return el("td", { class: kind }, ...children);
@@ -77,7 +77,7 @@ function applyFilter() {
   shown = sorted.filter((word) => lowercase.get(word).includes(wanted) && (verdicts.value === "" || word.verdict === verdicts.value));
   table.setAttribute("aria-rowcount", shown.length + 1);
   document.getElementById("shown").textContent = `${count(shown.length)} of ${count(data.words.length)}`;
-  frame.scrollTop = 0;
+  scroller.scrollTop = 0;
   lastFocus = -1;
   drawRows();
 }
@@ -86,35 +86,35 @@ function applyFilter() {
 function inView() {
   if (paper.matches) return [0, Math.min(shown.length, PRINTED)];
   const height = rowHeight || 40;
-  const first = Math.floor(frame.scrollTop / height);
+  const first = Math.floor(scroller.scrollTop / height);
   const begin = Math.max(0, Math.min(first, shown.length) - MARGIN);
-  return [begin, Math.min(shown.length, first + Math.ceil(Math.max(frame.clientHeight, innerHeight) / height) + MARGIN)];
+  return [begin, Math.min(shown.length, first + Math.ceil(Math.max(scroller.clientHeight, innerHeight) / height) + MARGIN)];
 }
 
 function drawRows() {
   const [begin, end] = inView();
   const wanted = shown.slice(begin, end);
   const remaining = new Set(wanted);
-  for (const [word, row] of drawn) {
+  for (const [word, row] of drawnRows) {
     if (remaining.has(word)) continue;
-    if (row.contains(document.activeElement)) frame.focus({ preventScroll: true }); // arrow keys continue from there
+    if (row.contains(document.activeElement)) scroller.focus({ preventScroll: true }); // arrow keys continue from there
     row.remove();
-    drawn.delete(word);
+    drawnRows.delete(word);
   }
   // Rows that are in their place stay untouched, so that none loses the focus.
   let next = body.firstElementChild;
   wanted.forEach((word, i) => {
-    let row = drawn.get(word);
+    let row = drawnRows.get(word);
     if (!row) {
       row = rowOf(word);
-      drawn.set(word, row);
+      drawnRows.set(word, row);
     }
     row.setAttribute("aria-rowindex", begin + i + 2); // the head is the first
     if (row === next) next = next.nextElementSibling;
     else body.insertBefore(row, next);
   });
   const left = shown.length - end;
-  stretch(begin, left); // before anything is measured: a holder that is too short for a moment would scroll
+  stretch(begin, left); // before anything is measured: an element that is too short for a moment would scroll
   if (wanted.length && !paper.matches) {
     const measured = body.getBoundingClientRect().height / wanted.length;
     if (measured !== rowHeight) {
@@ -127,24 +127,24 @@ function drawRows() {
 }
 
 function stretch(above, below) {
-  holder.style.paddingTop = paper.matches ? "0" : `${above * rowHeight}px`;
-  holder.style.paddingBottom = paper.matches ? "0" : `${below * rowHeight}px`;
+  stretched.style.paddingTop = paper.matches ? "0" : `${above * rowHeight}px`;
+  stretched.style.paddingBottom = paper.matches ? "0" : `${below * rowHeight}px`;
 }
 
 // Scrolls the table, not the page: a row out of view comes to the middle, or only into view.
 function showRow(at, barely = false) {
   const [head, place] = [table.tHead.offsetHeight, at * rowHeight];
-  const room = frame.clientHeight - head - rowHeight; // from the first row in view to the last
-  const off = place - frame.scrollTop;
+  const room = scroller.clientHeight - head - rowHeight; // from the first row in view to the last
+  const off = place - scroller.scrollTop;
   if (off >= 0 && off <= room) return;
-  frame.scrollTop = barely ? place - (off < 0 ? 0 : room) : place - room / 2;
+  scroller.scrollTop = barely ? place - (off < 0 ? 0 : room) : place - room / 2;
   drawRows();
 }
 
 function chooseRow(word) {
-  if (drawn.has(chosenWord)) markRow(drawn.get(chosenWord), false);
+  if (drawnRows.has(chosenWord)) markRow(drawnRows.get(chosenWord), false);
   chosenWord = word;
-  if (drawn.has(word)) markRow(drawn.get(word), true);
+  if (drawnRows.has(word)) markRow(drawnRows.get(word), true);
   const at = shown.indexOf(word);
   if (at >= 0) showRow(at);
 }
@@ -157,7 +157,7 @@ function moveFocus(event) {
   if (!word) return;
   event.preventDefault();
   showRow(lastFocus + by, true);
-  drawn.get(word).querySelector("a").focus({ preventScroll: true });
+  drawnRows.get(word).querySelector("a").focus({ preventScroll: true });
 }
 
 function setUpTable() {
@@ -177,12 +177,12 @@ function setUpTable() {
     if (!event.target.closest("a") && getSelection().isCollapsed) row.querySelector("a").click();
   });
   body.addEventListener("focusin", (event) => { lastFocus = positionOf(event.target.closest("tr")); });
-  frame.addEventListener("keydown", moveFocus);
-  frame.addEventListener("scroll", drawRows, { passive: true });
-  new ResizeObserver(drawRows).observe(frame);
+  scroller.addEventListener("keydown", moveFocus);
+  scroller.addEventListener("scroll", drawRows, { passive: true });
+  new ResizeObserver(drawRows).observe(scroller);
   paper.addEventListener("change", drawRows);
   phone.addEventListener("change", () => { // rows have other cells on a phone
-    drawn.clear();
+    drawnRows.clear();
     body.replaceChildren();
     drawRows();
   });

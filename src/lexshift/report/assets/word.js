@@ -75,7 +75,7 @@ function cloud(word, items) {
       svg("path", { d: `M${box.left},${box.top}V${box.bottom}H${box.right}` }),
       text(box.right, height - 8, `first principal component (${pc1})`, { "text-anchor": "end" }),
       text(box.left, 12, `second principal component (${pc2})`, {})),
-    ...points.map(([, , point]) => point.mark), ...arrow(x(cx0), y(cy0), x(cx1), y(cy1)));
+    ...points.map(([, , { mark }]) => mark), ...arrow(x(cx0), y(cy0), x(cx1), y(cy1)));
     let pointed = null;
     const point = (to) => {
       for (const node of [pointed?.mark, pointed?.item]) node?.classList.remove("pointed");
