@@ -21,11 +21,11 @@ from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.datasets.dataset import write_texts
 from lexshift.benchmark.evaluation import evaluate
 from lexshift.benchmark.paper import reproduce
-from lexshift.tune import Schedule, Tuned, tune_mlm, tune_time
+from lexshift.tune import Schedule, TunedModel, tune_mlm, tune_time
 from lexshift.utils.progress import Bars
 
 
-def tune(kind: str, texts: list[Path], out: Path, model: str, schedule: Schedule) -> Tuned:
+def tune(kind: str, texts: list[Path], out: Path, model: str, schedule: Schedule) -> TunedModel:
     with Bars() as bars:
         if kind == "mlm":
             return tune_mlm(*texts, out=out, model=model, schedule=schedule, monitor=bars, split="lines")

@@ -12,7 +12,7 @@ import pytest
 from shell import Terminal, one_sentence
 from tiny_models import WORDS, make_model, make_tokenizer
 
-from lexshift.tune import Schedule, Tuned
+from lexshift.tune import Schedule, TunedModel
 from lexshift.utils import progress
 from lexshift.utils.progress import Bars
 
@@ -128,11 +128,11 @@ class Called:
         self.corpora: tuple[str, ...] = ()
         self.options: dict[str, Any] = {}
 
-    def __call__(self, *corpora: str, **options: Any) -> Tuned:
+    def __call__(self, *corpora: str, **options: Any) -> TunedModel:
         self.corpora, self.options = corpora, options
         assert isinstance(options.pop("monitor"), Bars)
         row = {"perplexity": 1234.56}
-        return Tuned(Path(options["out"]), {"steps": 1234, "seconds": 56.7, "before": row, "after": row})
+        return TunedModel(Path(options["out"]), {"steps": 1234, "seconds": 56.7, "before": row, "after": row})
 
 
 USUAL: dict[str, Any] = {

@@ -15,7 +15,7 @@ from tiny_models import folder
 from lexshift import Siblings
 from lexshift.encode.adaptation import MARKERS
 from lexshift.encode.loading import load_model
-from lexshift.tune import Schedule, Tuned
+from lexshift.tune import Schedule, TunedModel
 from lexshift.tune.judging import BEST, CHOSEN
 from lexshift.tune.schedule import LIGHT, WHOLE
 from lexshift.utils import progress
@@ -153,10 +153,10 @@ class Recorder:
         self.pairs: tuple[str, ...] = ()
         self.options: dict[str, Any] = {}
 
-    def __call__(self, *pairs: str, **options: Any) -> Tuned:
+    def __call__(self, *pairs: str, **options: Any) -> TunedModel:
         self.pairs, self.options = pairs, options
         figures = {"held-out auc": 0.5}
-        return Tuned(Path(options["out"]), {"steps": 1234, "seconds": 56.7, "untuned": figures, "tuned": figures})
+        return TunedModel(Path(options["out"]), {"steps": 1234, "seconds": 56.7, "untuned": figures, "tuned": figures})
 
 
 @pytest.fixture

@@ -19,17 +19,47 @@ from hypothesis import strategies as st
 from safetensors import numpy as safetensors
 
 from lexshift.errors import UserError
-from lexshift.tune.folder import RUN, UNFINISHED, Tuned, finish, finished, last_checkpoint, tuning_folder
+from lexshift.tune.folder import (
+    MARK,
+    RUN,
+    UNFINISHED,
+    TunedModel,
+    finish,
+    finished,
+    last_checkpoint,
+    mark_files,
+    remove_old_checkpoints,
+    tuning_folder,
+)
 
 pytestmark = pytest.mark.tune
 
 PLAN: dict[str, Any] = {"kind": "mlm", "model": "m", "weights": "ab", "rate": 1e-3, "time tokens": [], "periods": None}
+WEIGHTS = safetensors.save({"weight": np.zeros(8)})
+_archive = io.BytesIO()
+torch.save({"step": 3}, _archive)
+ARCHIVE = _archive.getvalue()
 HISTORY = [{"step": 0, "loss": None, "held_out_loss": 3.0}, {"step": 2, "loss": 2.5, "held_out_loss": 2.0}]
 
 
 def begun(folder: Path, plan: dict[str, Any] = PLAN) -> Path:
     assert finished(folder, plan) is None
     return folder / UNFINISHED
+
+
+def begun_in(folder: Path) -> Path:
+    folder.mkdir()
+    return begun(folder)
+
+
+def make_checkpoint(path: Path, step: int) -> None:
+    """A checkpoint as the trainer writes it, marked as ours."""
+    path.mkdir(parents=True)
+    (path / "model.safetensors").write_bytes(WEIGHTS)
+    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
+        (path / name).write_bytes(ARCHIVE)
+    (path / "trainer_state.json").write_text(json.dumps({"global_step": step}))
+    mark_files(path)
 
 
 def names(folder: Path) -> set[str]:
@@ -43,7 +73,7 @@ def save(made: Path) -> None:
     (made / "1_Pooling" / "config.json").write_text("new pooling")
 
 
-def end(folder: Path) -> Tuned:
+def end(folder: Path) -> TunedModel:
     return finish(folder, save, {"plan": PLAN, "history": HISTORY, "corpus": "Käse"})
 
 
@@ -149,38 +179,39 @@ def test_a_plan_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> Non
     assert plan.read_text() == text
 
 
-WEIGHTS = safetensors.save({"weight": np.zeros(8)})
-_archive = io.BytesIO()
-torch.save({"step": 3}, _archive)
-ARCHIVE = _archive.getvalue()
-FAULTS = ["whole", "no state", "cut", "empty", "no text", "no weights", "cut weights", "cut archive", "no archive"]
+MISSING = {"no state": "trainer_state.json", "no weights": "model.safetensors", "no archive": "scheduler.pt"}
+FAULTS = ["whole", "cut", "empty", "no text", "cut weights", "cut archive", "no mark", *MISSING]
 
 
 @given(st.dictionaries(st.integers(1, 2000), st.sampled_from(FAULTS), max_size=6))
-def test_the_last_checkpoint_is_the_latest_whole_one_and_others_are_removed(checkpoints: dict[int, str]) -> None:
+def test_the_last_checkpoint_is_the_latest_whole_one_and_no_other_is_touched(checkpoints: dict[int, str]) -> None:
     with TemporaryDirectory() as place:
         folder = Path(place)
         for step, kind in checkpoints.items():
             path = folder / UNFINISHED / f"checkpoint-{step}"
-            path.mkdir(parents=True)
-            if kind != "no weights":
-                (path / "model.safetensors").write_bytes(WEIGHTS[: -1 if kind == "cut weights" else None])
-            for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
-                (path / name).write_bytes(ARCHIVE[: len(ARCHIVE) // 2 if kind == "cut archive" else None])
-            if kind == "no archive":
-                (path / "scheduler.pt").unlink()
-            if kind != "no state":
-                text = json.dumps({"global_step": step}).encode()
-                kinds = {"cut": text[:-3], "empty": b"", "no text": b"\xff\xfe\0"}
-                (path / "trainer_state.json").write_bytes(kinds.get(kind, text))
+            make_checkpoint(path, step)
+            text = json.dumps({"global_step": step}).encode()
+            damaged = {
+                "cut": ("trainer_state.json", text[:-3]),
+                "empty": ("trainer_state.json", b""),
+                "no text": ("trainer_state.json", b"\xff\xfe\0"),
+                "cut weights": ("model.safetensors", WEIGHTS[:-1]),
+                "cut archive": ("scheduler.pt", ARCHIVE[: len(ARCHIVE) // 2]),
+            }
+            if kind in damaged:
+                name, data = damaged[kind]
+                (path / name).write_bytes(data)
+            if kind in MISSING:
+                (path / MISSING[kind]).unlink()
+            if kind == "no mark":
+                (path / MARK).unlink()
         whole = [step for step, kind in checkpoints.items() if kind == "whole"]
         found = last_checkpoint(folder)
         if whole:
             assert found == str(folder / UNFINISHED / f"checkpoint-{max(whole)}")
-            assert names(folder / UNFINISHED) == {f"checkpoint-{step}" for step in whole}
         else:
             assert found is None
-            assert not list((folder / UNFINISHED).glob("*"))
+        assert {path.name for path in folder.glob(f"{UNFINISHED}/*")} == {f"checkpoint-{step}" for step in checkpoints}
 
 
 def test_without_work_there_is_no_checkpoint(tmp_path: Path) -> None:
@@ -216,7 +247,7 @@ def test_the_history_is_a_table_with_a_row_for_each_look(tmp_path: Path) -> None
     assert table["held_out_loss"].tolist() == [3.0, 2.0]
 
 
-@pytest.mark.parametrize("stop", ["config.json", "a.safetensors", "1_Pooling", RUN])
+@pytest.mark.parametrize("stop", ["config.json", "a.safetensors", "1_Pooling/config.json", RUN])
 def test_an_end_that_is_stopped_leaves_no_model_and_can_be_done_again(
     stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,3 +296,91 @@ def test_a_folder_of_the_user_is_no_unfinished_work(tmp_path: Path, name: str) -
     with pytest.raises(UserError, match=r"unfinished' holds other files; move it away"):
         finished(tmp_path / "project", PLAN)
     assert (tmp_path / "project" / name).read_text() == "mine"
+
+
+# ---------------------------------------------------------------------------------------- what others put in the folder
+
+
+@pytest.mark.parametrize("name", ["config.json", "z.json", "1_Pooling/config.json", RUN])
+def test_a_file_that_was_put_in_the_folder_meanwhile_is_not_replaced(name: str, tmp_path: Path) -> None:
+    work = begun(tmp_path)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    sentence = f"{str(tmp_path / name)!r} was not written by lexshift: move it away and run the same command again"
+    with pytest.raises(UserError, match=re.escape(sentence)):
+        end(tmp_path)
+    assert (tmp_path / name).read_text() == "mine"
+    assert names(tmp_path) == {UNFINISHED, Path(name).parts[0]}  # nothing of the model is there
+    assert (work / "plan.json").exists()
+    (tmp_path / name).rename(tmp_path / "mine.txt")
+    assert end(tmp_path).run["plan"] == PLAN
+    assert names(tmp_path) == {"config.json", "a.safetensors", "z.json", "1_Pooling", RUN, "mine.txt"}
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["folder", "link", "link to nothing"])
+def test_what_is_no_file_is_not_replaced_either(kind: str, tmp_path: Path) -> None:
+    out, mine = tmp_path / "out", tmp_path / "mine"
+    begun_in(out)
+    if kind == "folder":
+        (out / "config.json").mkdir()
+        (out / "config.json" / "note.txt").write_text("mine")
+    else:
+        if kind == "link":
+            mine.write_text("mine")
+        (out / "config.json").symlink_to(mine)
+    with pytest.raises(UserError, match=r"config\.json' was not written by lexshift: move it away"):
+        end(out)
+    if kind == "folder":
+        assert (out / "config.json" / "note.txt").read_text() == "mine"
+    else:
+        assert (out / "config.json").is_symlink()
+        assert mine.exists() == (kind == "link")
+
+
+def test_notes_in_the_unfinished_work_stay(tmp_path: Path) -> None:
+    work = begun(tmp_path)
+    notes = [work / "note.txt", work / "checkpoint-5" / "note.txt", work / "checkpoint-notes" / "a" / "note.txt"]
+    for step in (5, 10):
+        make_checkpoint(work / f"checkpoint-{step}", step)
+    for note in notes:
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text("mine")
+    assert last_checkpoint(tmp_path) == str(work / "checkpoint-10")
+    end(tmp_path)
+    assert sorted(path for path in work.rglob("*") if path.is_file()) == sorted(notes)
+    again = finished(tmp_path, PLAN)
+    assert again is not None
+    with tuning_folder(tmp_path):
+        pass
+    assert all(note.read_text() == "mine" for note in notes)
+
+
+def test_work_that_was_left_when_a_run_was_stopped_at_its_end_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = begun(tmp_path)
+    make_checkpoint(work / "checkpoint-5", 5)
+
+    def stopped(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lexshift.tune.folder._remove_work", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            end(tmp_path)
+    assert (work / "checkpoint-5").exists()
+    assert finished(tmp_path, PLAN) is not None
+    assert not work.exists()
+
+
+@pytest.mark.parametrize(("best", "kept"), [(None, {4, 5}), (5, {4, 5}), (4, {4, 5}), (1, {1, 5})])
+def test_the_last_checkpoint_and_the_best_are_kept_and_notes_in_the_others(
+    best: int | None, kept: set[int], tmp_path: Path
+) -> None:
+    for step in range(1, 6):
+        make_checkpoint(tmp_path / f"checkpoint-{step}", step)
+    (tmp_path / "checkpoint-2" / "note.txt").write_text("mine")
+    remove_old_checkpoints(tmp_path, None if best is None else str(tmp_path / f"checkpoint-{best}"))
+    assert names(tmp_path) == {f"checkpoint-{step}" for step in (*kept, 2)}
+    assert names(tmp_path / "checkpoint-2") == {"note.txt"}

@@ -29,13 +29,13 @@ from lexshift.corpus import Reading
 from lexshift.encode import as_encoder
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.errors import UserError
-from lexshift.tune import Schedule, Tuned, tune_mlm, tune_time
+from lexshift.tune import Schedule, TunedModel, tune_mlm, tune_time
 from lexshift.tune.masking import IGNORED, HeldOut, Masking, Training, Vocabulary
 from lexshift.tune.sentence_sample import sample_sentences
 
 pytestmark = pytest.mark.tune
 
-Tune = Callable[..., Tuned]
+Tune = Callable[..., TunedModel]
 PLAIN = sorted({word.lower() for word in WORDS if re.fullmatch("[A-Za-z]+", word)})
 OF_PERIOD = PLAIN[:12], PLAIN[-12:]  # each period has its own words
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -108,13 +108,13 @@ class Place:
         self.corpora = corpora_in(path, n)
         self.model = saved(path / "model", depth=depth)
 
-    def time(self, name: str = "out", **options: Any) -> Tuned:
+    def time(self, name: str = "out", **options: Any) -> TunedModel:
         return self._tuned(tune_time, name, options)
 
-    def mlm(self, name: str = "out", **options: Any) -> Tuned:
+    def mlm(self, name: str = "out", **options: Any) -> TunedModel:
         return self._tuned(tune_mlm, name, options)
 
-    def _tuned(self, tune: Tune, name: str, options: dict[str, Any]) -> Tuned:
+    def _tuned(self, tune: Tune, name: str, options: dict[str, Any]) -> TunedModel:
         usual = {"model": self.model, "schedule": SHORT, "held_out": HELD_OUT, "split": "lines"}
         corpora = options.pop("corpora", self.corpora)
         return tune(*corpora, out=self.path / name, **(usual | options))
@@ -127,7 +127,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture(scope="module")
-def whole(shared: Place) -> Tuned:
+def whole(shared: Place) -> TunedModel:
     """A run without a break."""
     return shared.time("whole")
 
@@ -143,27 +143,27 @@ def told() -> Told:
 
 
 @pytest.fixture(scope="module")
-def learned(learner: Place, told: Told) -> Tuned:
+def learned(learner: Place, told: Told) -> TunedModel:
     """A run that is long enough to learn something."""
     return learner.time(schedule=Schedule(epochs=100, steps=60, batch=16, rate=1e-2, every=20), monitor=told)
 
 
-def weights(tuned: Tuned) -> bytes:
+def weights(tuned: TunedModel) -> bytes:
     return (tuned.folder / "model.safetensors").read_bytes()
 
 
-def measured(tuned: Tuned) -> dict[str, Any]:
+def measured(tuned: TunedModel) -> dict[str, Any]:
     """What a run measured, without what depends on the clock."""
     return {name: value for name, value in tuned.run.items() if name != "seconds"}
 
 
-def assert_same_run(ours: Tuned, theirs: Tuned) -> None:
+def assert_same_run(ours: TunedModel, theirs: TunedModel) -> None:
     assert weights(ours) == weights(theirs)
     assert measured(ours) == measured(theirs)
     assert {path.name for path in ours.folder.iterdir()} == {path.name for path in theirs.folder.iterdir()}
 
 
-def recomputed(tuned: Tuned, corpora: tuple[Path, ...], seed: int, times: int) -> tuple[float, float]:
+def recomputed(tuned: TunedModel, corpora: tuple[Path, ...], seed: int, times: int) -> tuple[float, float]:
     """The held-out loss and how often the period is right, one sentence at a time."""
     model = transformers.AutoModelForMaskedLM.from_pretrained(tuned.folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(tuned.folder)
@@ -197,7 +197,7 @@ def recomputed(tuned: Tuned, corpora: tuple[Path, ...], seed: int, times: int) -
 # ------------------------------------------------------------------------------------------------------------- learning
 
 
-def test_the_held_out_loss_falls_and_the_period_is_known(learned: Tuned) -> None:
+def test_the_held_out_loss_falls_and_the_period_is_known(learned: TunedModel) -> None:
     run = learned.run
     before, after = run["before"], run["after"]
     assert after["held_out_loss"] < before["held_out_loss"] - 1
@@ -207,7 +207,7 @@ def test_the_held_out_loss_falls_and_the_period_is_known(learned: Tuned) -> None
     assert run["steps"] == run["best step"] == 60
 
 
-def test_a_run_is_kept_with_its_plan_and_what_was_measured(learner: Place, learned: Tuned) -> None:
+def test_a_run_is_kept_with_its_plan_and_what_was_measured(learner: Place, learned: TunedModel) -> None:
     run = json.loads((learned.folder / "run.json").read_bytes())
     assert run == learned.run
     plan = run["plan"]
@@ -232,7 +232,7 @@ def test_a_run_is_kept_with_its_plan_and_what_was_measured(learner: Place, learn
     assert run["after"] == run["history"][3]
 
 
-def test_held_out_figures_are_those_of_a_loop_over_sentences(learner: Place, learned: Tuned) -> None:
+def test_held_out_figures_are_those_of_a_loop_over_sentences(learner: Place, learned: TunedModel) -> None:
     loss, period = recomputed(learned, learner.corpora, 0, 2)
     assert learned.run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
     assert learned.run["after"]["period"] == period
@@ -248,7 +248,7 @@ def test_a_run_without_time_has_no_period(shared: Place) -> None:
     assert tuned.run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
 
 
-def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: Tuned, told: Told) -> None:
+def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: TunedModel, told: Told) -> None:
     size = (learned.folder.parent / "old.txt").stat().st_size
     assert told.stages[0] == ("reading old", size, "bytes")
     assert [name for name, _, _ in told.stages] == ["reading old", "reading new", "tuning"]
@@ -263,7 +263,7 @@ def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: Tuned
     assert looks[1].startswith("step 20 of 60: loss ")
 
 
-def test_a_head_that_is_there_is_trained_on(shared: Place, whole: Tuned, tmp_path: Path) -> None:
+def test_a_head_that_is_there_is_trained_on(shared: Place, whole: TunedModel, tmp_path: Path) -> None:
     assert whole.run["new head"]
     plain = shared.mlm("plain")
     again = tune_mlm(*shared.corpora, out=tmp_path / "out", model=plain.folder, schedule=SHORT, held_out=HELD_OUT)
@@ -274,14 +274,14 @@ def test_a_head_that_is_there_is_trained_on(shared: Place, whole: Tuned, tmp_pat
 # ------------------------------------------------------------------------------------------------------- the same again
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_others(shared: Place, whole: Tuned) -> None:
+def test_the_same_seed_gives_the_same_bytes_and_another_others(shared: Place, whole: TunedModel) -> None:
     assert_same_run(shared.time("again"), whole)
     other = shared.time("other", schedule=Schedule(epochs=100, steps=12, batch=8, rate=5e-3, every=4, seed=1))
     assert weights(other) != weights(whole)
 
 
 @pytest.mark.parametrize("stop", [1, 4, 6, 12])
-def test_a_run_that_was_stopped_ends_as_if_it_had_not(stop: int, shared: Place, whole: Tuned) -> None:
+def test_a_run_that_was_stopped_ends_as_if_it_had_not(stop: int, shared: Place, whole: TunedModel) -> None:
     name = f"stopped {stop}"
     with pytest.raises(KeyboardInterrupt):
         shared.time(name, monitor=Told(stop))
@@ -294,7 +294,7 @@ def test_a_run_that_was_stopped_ends_as_if_it_had_not(stop: int, shared: Place, 
     assert (f"goes on after step {last}" in told.notes) == (last > 0)
 
 
-def test_a_run_that_was_stopped_again_and_again_ends_alike(shared: Place, whole: Tuned) -> None:
+def test_a_run_that_was_stopped_again_and_again_ends_alike(shared: Place, whole: TunedModel) -> None:
     for stop in (5, 10):
         with pytest.raises(KeyboardInterrupt):
             shared.time("often", monitor=Told(stop))
@@ -312,7 +312,7 @@ def test_the_history_of_a_run_that_goes_on_has_the_same_losses(shared: Place) ->
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_run_that_is_killed_as_it_writes_a_checkpoint_ends_as_if_it_had_not(shared: Place, whole: Tuned) -> None:
+def test_a_run_that_is_killed_as_it_writes_a_checkpoint_ends_as_if_it_had_not(shared: Place, whole: TunedModel) -> None:
     script = dedent(
         f"""
         import os, signal, sys
@@ -366,7 +366,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_checkpoint_is_ignored(damage: str, shared: Place, whole: Tuned) -> None:
+def test_a_damaged_checkpoint_is_ignored(damage: str, shared: Place, whole: TunedModel) -> None:
     name = f"damaged: {damage}"
     with pytest.raises(KeyboardInterrupt):
         shared.time(name, monitor=Told(9))
@@ -390,20 +390,20 @@ def stopped_at_the_end(shared: Place, name: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_run_that_was_stopped_before_its_model_was_written_ends_alike(
-    shared: Place, whole: Tuned, monkeypatch: pytest.MonkeyPatch
+    shared: Place, whole: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_at_the_end(shared, "end", monkeypatch)
     assert_same_run(shared.time("end"), whole)
 
 
-def test_a_run_goes_on_in_a_folder_that_was_moved(shared: Place, worse: Tuned) -> None:
+def test_a_run_goes_on_in_a_folder_that_was_moved(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
         shared.time("from here", schedule=WORSE, monitor=Told(worse.run["best step"] + 1))
     shutil.move(shared.path / "from here", shared.path / "to there")
     assert_same_run(shared.time("to there", schedule=WORSE), worse)
 
 
-def test_a_finished_model_is_not_tuned_again(shared: Place, whole: Tuned) -> None:
+def test_a_finished_model_is_not_tuned_again(shared: Place, whole: TunedModel) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in whole.folder.iterdir() if path.name != ".lock"}
     told = Told()
     again = shared.time("whole", monitor=told)
@@ -427,14 +427,14 @@ OTHER: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("difference", OTHER)
-def test_a_folder_is_for_one_run_alone(difference: str, shared: Place, whole: Tuned) -> None:
+def test_a_folder_is_for_one_run_alone(difference: str, shared: Place, whole: TunedModel) -> None:
     before = weights(whole)
     with pytest.raises(UserError, match=re.escape(f"holds a model tuned with {difference}; choose another folder")):
         shared.time("whole", **OTHER[difference])
     assert weights(whole) == before
 
 
-def test_unfinished_work_of_another_run_is_not_touched(shared: Place, whole: Tuned) -> None:
+def test_unfinished_work_of_another_run_is_not_touched(shared: Place, whole: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
         shared.time("begun", monitor=Told(6))
     with pytest.raises(UserError, match=r"unfinished' holds the unfinished work of a run with mask 0\.15, not 0\.3: "):
@@ -452,7 +452,7 @@ def test_a_folder_of_something_else_is_refused(shared: Place) -> None:
 
 
 def test_a_full_disk_is_told_in_a_sentence_and_the_run_goes_on_later(
-    shared: Place, whole: Tuned, monkeypatch: pytest.MonkeyPatch
+    shared: Place, whole: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save = torch.save
 
@@ -474,12 +474,12 @@ WORSE = Schedule(epochs=1000, steps=30, batch=8, rate=0.1, every=2, patience=2)
 
 
 @pytest.fixture(scope="module")
-def worse(shared: Place) -> Tuned:
+def worse(shared: Place) -> TunedModel:
     """A run that gets worse after a while."""
     return shared.time("worse", schedule=WORSE)
 
 
-def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Place, worse: Tuned) -> None:
+def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Place, worse: TunedModel) -> None:
     run = worse.run
     history = worse.history
     looks = history[history["step"] > 0]
@@ -492,27 +492,27 @@ def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Pl
     assert run["after"]["period"] == period
 
 
-def test_a_run_that_ended_early_is_told(shared: Place, worse: Tuned) -> None:
+def test_a_run_that_ended_early_is_told(shared: Place, worse: TunedModel) -> None:
     told = Told()
     again = shared.time("worse again", schedule=WORSE, monitor=told)
     assert told.notes[-1] == f"ended after step {again.run['steps']}, as the held-out figure got no better"
     assert_same_run(again, worse)
 
 
-def test_patience_is_remembered_over_a_break(shared: Place, worse: Tuned) -> None:
+def test_patience_is_remembered_over_a_break(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
         shared.time("patient", schedule=WORSE, monitor=Told(worse.run["best step"] + 3))
     assert_same_run(shared.time("patient", schedule=WORSE), worse)
 
 
 def test_a_run_that_ended_early_and_was_stopped_before_its_model_was_written_ends_alike(
-    shared: Place, worse: Tuned, monkeypatch: pytest.MonkeyPatch
+    shared: Place, worse: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_at_the_end(shared, "early end", monkeypatch, schedule=WORSE)
     assert_same_run(shared.time("early end", schedule=WORSE), worse)
 
 
-def test_without_patience_a_run_goes_on_to_its_last_step(shared: Place, worse: Tuned) -> None:
+def test_without_patience_a_run_goes_on_to_its_last_step(shared: Place, worse: TunedModel) -> None:
     steps = worse.run["steps"] + 4
     tuned = shared.time(
         "impatient", schedule=Schedule(epochs=1000, steps=steps, batch=8, rate=0.1, every=2, patience=0)
@@ -741,7 +741,7 @@ def test_a_family_without_temporal_attention_is_refused(shared: Place) -> None:
 
 
 @pytest.mark.parametrize("kind", ["time", "mlm"])
-def test_a_model_that_knows_the_time_is_not_tuned_again(kind: str, shared: Place, whole: Tuned) -> None:
+def test_a_model_that_knows_the_time_is_not_tuned_again(kind: str, shared: Place, whole: TunedModel) -> None:
     with pytest.raises(UserError, match=r"the model '.*whole' has been tuned to periods already; begin with one that"):
         (shared.time if kind == "time" else shared.mlm)(f"twice {kind}", model=whole.folder)
 

@@ -30,7 +30,7 @@ from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import FILE, PROJECTION
 from lexshift.encode.loading import load_model
 from lexshift.errors import UserError
-from lexshift.tune import Schedule, Tuned, tune_wic
+from lexshift.tune import Schedule, TunedModel, tune_wic
 from lexshift.tune.folder import RUN, UNFINISHED
 from lexshift.tune.judging import BEST, CHOSEN, judge
 from lexshift.tune.pairs import hold_out, read_pairs
@@ -52,9 +52,9 @@ class Runs:
         self.pairs = planted(place / "pairs", 800, fillers=0)
         self.dev = planted(place / "dev", 60, ["people", "points", "strangers"], seed=1, fillers=0)
         self.few = planted(place / "few", 48, WORDS[:8], seed=2)
-        self._made: dict[str, Tuned] = {}
+        self._made: dict[str, TunedModel] = {}
 
-    def learned(self, family: str) -> Tuned:
+    def learned(self, family: str) -> TunedModel:
         if family not in self._made:
             self._made[family] = tune_wic(
                 self.pairs,
@@ -67,12 +67,12 @@ class Runs:
             )
         return self._made[family]
 
-    def quick(self) -> Tuned:
+    def quick(self) -> TunedModel:
         if "quick" not in self._made:
             self._made["quick"] = self.tune(self.place / "quick")
         return self._made["quick"]
 
-    def tune(self, out: Path, **options: Any) -> Tuned:
+    def tune(self, out: Path, **options: Any) -> TunedModel:
         settings: dict[str, Any] = {"model": folder("bert"), "held_out": 0.25, "schedule": QUICK}
         return tune_wic(self.few, out=out, light=True, **settings | options)
 
@@ -82,7 +82,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return Runs(tmp_path_factory.mktemp("light"))
 
 
-def matrix(tuned: Tuned) -> npt.NDArray[np.float32]:
+def matrix(tuned: TunedModel) -> npt.NDArray[np.float32]:
     return load_file(tuned.folder / PROJECTION)["projection"]
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from lexshift.errors import UserError
+from lexshift.tune.folder import mark_files
 from lexshift.tune.schedule import LIGHT, WHOLE, Schedule, training_arguments
 
 pytestmark = pytest.mark.tune
@@ -120,6 +121,7 @@ def test_a_run_that_goes_on_does_not_look_at_its_start(tmp_path: Path) -> None:
     save_file({"weight": np.zeros(1)}, checkpoint / "model.safetensors")
     for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
         torch.save({}, checkpoint / name)
+    mark_files(checkpoint)
     assert not training_arguments(Schedule(device="cpu"), 9, tmp_path, "eval_nll", False).eval_on_start
 
 

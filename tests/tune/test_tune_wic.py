@@ -29,7 +29,7 @@ from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.loading import load_model
 from lexshift.encode.windows import WindowTokenizer
 from lexshift.errors import UserError
-from lexshift.tune import Schedule, Tuned, judging, tune_wic
+from lexshift.tune import Schedule, TunedModel, judging, tune_wic
 from lexshift.tune.folder import RUN, UNFINISHED
 from lexshift.tune.judging import BEST, CHOSEN, judge
 from lexshift.tune.masking import in_batches
@@ -122,10 +122,10 @@ class Runs:
         self.pairs = planted(place / "pairs", 480)
         self.dev = planted(place / "dev", 60, ["people", "points", "cat", "people"], seed=1)
         self.few = planted(place / "few", 48, WORDS[:8], seed=2)
-        self._made: dict[tuple[str, str], Tuned] = {}
-        self._quick: Tuned | None = None
+        self._made: dict[tuple[str, str], TunedModel] = {}
+        self._quick: TunedModel | None = None
 
-    def learned(self, family: str, pooling: str) -> Tuned:
+    def learned(self, family: str, pooling: str) -> TunedModel:
         key = (family, pooling)
         if key not in self._made:
             self._made[key] = tune_wic(
@@ -139,16 +139,16 @@ class Runs:
             )
         return self._made[key]
 
-    def quick(self) -> Tuned:
+    def quick(self) -> TunedModel:
         if self._quick is None:
             self._quick = self.tune(self.place / "quick")
         return self._quick
 
-    def tune(self, out: Path, **options: Any) -> Tuned:
+    def tune(self, out: Path, **options: Any) -> TunedModel:
         settings: dict[str, Any] = {"model": folder("bert"), "held_out": 0.25, "schedule": QUICK}
         return tune_wic(self.few, out=out, **settings | options)
 
-    def split(self, tuned: Tuned) -> tuple[list[Pair], list[Pair]]:
+    def split(self, tuned: TunedModel) -> tuple[list[Pair], list[Pair]]:
         pairs = self.few if tuned is self._quick else self.pairs
         return hold_out(read_pairs(pairs), 0.25, 0)
 

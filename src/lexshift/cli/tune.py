@@ -10,7 +10,7 @@ import typer
 from lexshift.cli import options
 
 if TYPE_CHECKING:
-    from lexshift.tune.folder import Tuned
+    from lexshift.tune.folder import TunedModel
     from lexshift.tune.schedule import Schedule
 
 app = typer.Typer(no_args_is_help=True)
@@ -193,11 +193,11 @@ def _run(tune: Any, what: list[str], **settings: Any) -> None:
     from lexshift.utils.progress import Bars
 
     with interruptible(), Bars() as bars:
-        tuned: Tuned = tune(*what, monitor=bars, **settings)
+        tuned: TunedModel = tune(*what, monitor=bars, **settings)
     _tell(tuned)
 
 
-def _tell(tuned: Tuned) -> None:
+def _tell(tuned: TunedModel) -> None:
     """What came out, in a few lines."""
     from lexshift.cli.terminal import out
     from lexshift.tune.judging import told

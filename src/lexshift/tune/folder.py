@@ -1,13 +1,19 @@
-"""The folder of a tuned model: checkpoints while it is tuned, the model and what was done when it is."""
+"""The folder of a tuned model: checkpoints during training, then the model and the record of the run.
+
+Only files that lexshift wrote are replaced or removed. During training, each folder of files in ``unfinished`` holds a
+list of the files that were written into it; at the end these are removed, and the model's files are moved to their
+places, where nothing may be in their way.
+"""
 
 from __future__ import annotations
 
+import filecmp
 import json
 import os
-import shutil
+import re
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,21 +26,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RUN, UNFINISHED, _PLAN, _MODEL = "run.json", "unfinished", "plan.json", "model"
+MARK = "written-by-lexshift.json"
+"""The list of the files in a folder that lexshift wrote."""
 STATE = "trainer_state.json"
 """The last file that the trainer writes of a checkpoint."""
-_PICKED_UP = ("optimizer.pt", "scheduler.pt", "rng_state.pth")  # archives that a run goes on from
+_ARCHIVES = ("optimizer.pt", "scheduler.pt", "rng_state.pth")  # what training is resumed from, besides the weights
+_CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
 
 
 @dataclass(frozen=True, eq=False)
-class Tuned:
+class TunedModel:
     """A tuned model.
 
     Attributes
     ----------
     folder : Path
-        To be given as a model to ``embed``, ``compare`` and ``eval``.
+        Its folder, which is a ``model`` for ``embed``, ``compare`` and ``eval``.
     run : dict
-        What was done and what was measured, as in ``run.json``.
+        The settings and the results of the run, as in ``run.json``.
     """
 
     folder: Path
@@ -42,7 +51,7 @@ class Tuned:
 
     @property
     def history(self) -> pd.DataFrame:
-        """What was measured on the way, a row for each look at the held-out examples."""
+        """The results on the held-out examples, one row for each evaluation."""
         import pandas as pd
 
         return pd.DataFrame(self.run["history"])
@@ -50,7 +59,7 @@ class Tuned:
 
 @contextmanager
 def tuning_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
-    """The folder, to be written by this process alone."""
+    """Make the folder of a tuned model or open one, as its only writer; refuse one that holds something else."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise UserError(f"the tuned model {str(folder)!r} would be a folder, but there is a file of that name")
@@ -71,56 +80,69 @@ def _is_work(folder: Path) -> bool:
     return (folder / _PLAN).is_file() or all(name.startswith(".") for name in os.listdir(folder))
 
 
-def finished(folder: Path, plan: dict[str, Any]) -> Tuned | None:
-    """The model that the same plan made before; one that another plan made is not touched."""
-    path = folder / RUN
+def finished(folder: Path, plan: dict[str, Any]) -> TunedModel | None:
+    """Return the model that the same plan made before, or None after recording the plan of a new run.
+
+    A folder with the model or the unfinished work of another plan is refused.
+    """
+    plan = json.loads(json.dumps(plan))  # as it comes back from a file
+    path, work = folder / RUN, folder / UNFINISHED
+    begun = work / _PLAN
     if path.exists():
         try:
             run = json.loads(path.read_bytes())
-            difference = first_difference(run["plan"], _plain(plan))
+            difference = first_difference(run["plan"], plan)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UserError(f"{str(path)!r} is damaged; choose another folder (--out)") from None
         if difference is not None:
             raise UserError(f"{str(folder)!r} holds a model tuned with {difference}; choose another folder (--out)")
-        return Tuned(folder, run)
-    begun = folder / UNFINISHED / _PLAN
+        if begun.exists():  # a run that was stopped after its end
+            _remove_work(work)
+        return TunedModel(folder, run)
     if begun.exists():
         try:
-            difference = first_difference(json.loads(begun.read_bytes()), _plain(plan))
+            difference = first_difference(json.loads(begun.read_bytes()), plan)
         except (ValueError, TypeError, AttributeError):
-            raise UserError(f"{str(begun)!r} is damaged: delete {str(begun.parent)!r} and run again") from None
+            raise UserError(f"{str(begun)!r} is damaged: delete {str(work)!r} and run again") from None
         if difference is not None:
             raise UserError(
-                f"{str(begun.parent)!r} holds the unfinished work of a run with {difference}: finish that run with its "
-                f"own command, or delete that folder"
+                f"{str(work)!r} holds the unfinished work of a run with {difference}: finish that run with its own "
+                f"command, or delete that folder"
             )
         return None
-    if begun.parent.exists() and not _is_work(begun.parent):
-        raise UserError(f"{str(begun.parent)!r} holds other files; move it away or choose another folder (--out)")
+    if work.exists() and not _is_work(work):
+        raise UserError(f"{str(work)!r} holds other files; move it away or choose another folder (--out)")
     with disk_faults(folder):
-        begun.parent.mkdir(exist_ok=True)
-        write_bytes(begun, json.dumps(_plain(plan), indent=1).encode())
+        work.mkdir(exist_ok=True)
+        write_bytes(begun, json.dumps(plan, indent=1).encode())
     return None
 
 
-def _plain(plan: dict[str, Any]) -> dict[str, Any]:
-    """A plan as it comes back from a file."""
-    return json.loads(json.dumps(plan))
-
-
 def last_checkpoint(folder: Path) -> str | None:
-    """The latest checkpoint that is whole; those that are not are removed."""
-    found = []
-    for path in (folder / UNFINISHED).glob("checkpoint-*"):
-        if _is_whole(path):
-            found.append(path)
-        else:
-            shutil.rmtree(path, ignore_errors=True)
-    return str(max(found, key=lambda path: int(path.name.split("-")[1]))) if found else None
+    """Return the latest complete checkpoint; training writes those that are incomplete once more."""
+    found = {step: path for step, path in _checkpoints(folder / UNFINISHED).items() if _is_complete(path)}
+    return str(found[max(found)]) if found else None
 
 
-def _is_whole(checkpoint: Path) -> bool:
-    """Whether all files of a checkpoint are there to their ends."""
+def remove_old_checkpoints(work: Path, best: str | None) -> None:
+    """Remove all checkpoints but the last and the best one, or the last two if they are the same."""
+    last_first = [path for _, path in sorted(_checkpoints(work).items(), reverse=True)]
+    kept = {*last_first[:1], *([Path(best)] if best else [])}
+    for path in last_first:
+        if path not in kept and len(kept) < 2:
+            kept.add(path)
+        elif path not in kept:
+            remove_marked(path)
+
+
+def _checkpoints(work: Path) -> dict[int, Path]:
+    """Return the checkpoints that are marked as complete, by step."""
+    named = ((_CHECKPOINT.fullmatch(path.name), path) for path in work.glob("checkpoint-*"))
+    return {int(name[1]): path for name, path in named if name and (path / MARK).is_file()}
+
+
+def _is_complete(checkpoint: Path) -> bool:
+    """Return whether all files of a checkpoint are there to their ends."""
     from safetensors import SafetensorError, safe_open
 
     weights = list(checkpoint.glob("*.safetensors"))
@@ -131,30 +153,76 @@ def _is_whole(checkpoint: Path) -> bool:
                 pass
     except (OSError, ValueError, SafetensorError):
         return False
-    return bool(weights) and all(zipfile.is_zipfile(checkpoint / name) for name in _PICKED_UP)
+    return bool(weights) and all(zipfile.is_zipfile(checkpoint / name) for name in _ARCHIVES)
 
 
-def finish(folder: Path, save: Callable[[Path], None], run: dict[str, Any]) -> Tuned:
-    """Put the model in its place, then say what was done, which makes it finished, and remove the checkpoints."""
-    work = folder / UNFINISHED
-    made = work / _MODEL
+def finish(folder: Path, save: Callable[[Path], None], run: dict[str, Any]) -> TunedModel:
+    """Put the model in its place, write the record of the run, which makes it finished, and remove the checkpoints."""
+    made = folder / UNFINISHED / _MODEL
     with disk_faults(folder):
-        shutil.rmtree(made, ignore_errors=True)
-        made.mkdir()
+        remove_marked(made)  # of an end that was interrupted
+        made.mkdir(exist_ok=True)
         save(made)
-        for path in sorted(made.iterdir(), key=lambda path: path.name == "config.json"):  # without it there is no model
-            target = folder / path.name
-            if target.is_dir():
-                shutil.rmtree(target)
-            os.replace(path, target)
+        moves = {path: folder / path.relative_to(made) for path in _files(made)}
+        mark_files(made)
+        for path, target in (*moves.items(), (None, folder / RUN)):
+            if os.path.lexists(target) and not (path and _is_same_file(path, target)):
+                raise UserError(
+                    f"{str(target)!r} was not written by lexshift: move it away and run the same command again, which "
+                    f"does not repeat the training"
+                )
+        for path in sorted(moves, key=lambda path: path == made / "config.json"):  # without it there is no model
+            moves[path].parent.mkdir(exist_ok=True)
+            os.replace(path, moves[path])
         tuned = save_run(folder, run)
-        shutil.rmtree(work)
+        _remove_work(made.parent)
     return tuned
 
 
-def save_run(folder: Path, run: dict[str, Any]) -> Tuned:
-    """Write what was done and measured."""
+def _is_same_file(ours: Path, theirs: Path) -> bool:
+    """Return whether a file in our way is the very file that we are about to move there, as after an interruption."""
+    return theirs.is_file() and not theirs.is_symlink() and filecmp.cmp(ours, theirs, shallow=False)
+
+
+def save_run(folder: Path, run: dict[str, Any]) -> TunedModel:
+    """Write the record of a run."""
     text = json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     with disk_faults(folder):
         write_bytes(folder / RUN, text.encode())
-    return Tuned(folder, json.loads(text))
+    return TunedModel(folder, json.loads(text))
+
+
+def mark_files(folder: Path) -> None:
+    """Record that the files in a folder were written by lexshift."""
+    names = sorted(path.relative_to(folder).as_posix() for path in _files(folder))
+    write_bytes(folder / MARK, json.dumps(names).encode())
+
+
+def remove_marked(folder: Path) -> None:
+    """Remove the files of a folder that were written by lexshift, and the folder if it is then empty."""
+    try:
+        names = set(json.loads((folder / MARK).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        names = set()
+    for path in _files(folder):
+        if path.name == MARK or path.relative_to(folder).as_posix() in names:
+            path.unlink()
+    with suppress(OSError):  # something else is in it
+        for path in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
+            path.rmdir()
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _remove_work(work: Path) -> None:
+    """Remove what lexshift wrote of the unfinished work."""
+    for path in work.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            remove_marked(path)
+    (work / _PLAN).unlink(missing_ok=True)
+    with suppress(OSError):  # something else is in it
+        work.rmdir()
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()]

@@ -25,7 +25,7 @@ from lexshift.encode.loading import quiet
 from lexshift.errors import UserError
 from lexshift.store.embedding import READING, corpus_names
 from lexshift.study.periods import refuse_same
-from lexshift.tune.folder import Tuned, finish, finished, last_checkpoint, tuning_folder
+from lexshift.tune.folder import TunedModel, finish, finished, last_checkpoint, tuning_folder
 from lexshift.tune.schedule import Schedule, training_arguments
 from lexshift.tune.sentence_sample import Sample, sample_sentences
 from lexshift.tune.training import need_libraries, run_trainer, seed_everything
@@ -55,7 +55,7 @@ def tune_mlm(
     revision: str | None = None,
     monitor: Monitor | None = None,
     **reading: Any,
-) -> Tuned:
+) -> TunedModel:
     """Go on training a masked language model on corpora.
 
     Parameters
@@ -85,7 +85,7 @@ def tune_mlm(
 
     Returns
     -------
-    Tuned
+    TunedModel
     """
     request = _Request(
         corpora,
@@ -118,7 +118,7 @@ def tune_time(
     revision: str | None = None,
     monitor: Monitor | None = None,
     **reading: Any,
-) -> Tuned:
+) -> TunedModel:
     """Train a masked language model to know the time of a text, by a token before each sentence or by its attention.
 
     Parameters
@@ -138,7 +138,7 @@ def tune_time(
 
     Returns
     -------
-    Tuned
+    TunedModel
         Its ``run`` has the share of held-out sentences whose period the model predicts, if it has time tokens alone.
     """
     if len(corpora) < 2:
@@ -226,7 +226,7 @@ class _Request:
         """Whether the model can be asked for the period of a sentence; attention has been told it."""
         return bool(self.time_tokens) and not self.attention
 
-    def run(self, out: Place, monitor: Monitor) -> Tuned:
+    def run(self, out: Place, monitor: Monitor) -> TunedModel:
         need_libraries()
         with tuning_folder(out) as folder:
             samples = [self._sample(*named, monitor) for named in zip(self.corpora, self.names, strict=True)]

@@ -15,7 +15,7 @@ from transformers import Trainer
 
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.loading import quiet
-from lexshift.tune.folder import Tuned, finish, finished, last_checkpoint
+from lexshift.tune.folder import TunedModel, finish, finished, last_checkpoint
 from lexshift.tune.judging import figures_of, gold, judge, look, tell, told, usage_vectors
 from lexshift.tune.masking import in_batches
 from lexshift.tune.schedule import Schedule, training_arguments
@@ -62,7 +62,7 @@ class _Vectors(Dataset[dict[str, Any]]):
         return {"first": self._sides[0][number], "second": self._sides[1][number], "labels": self._same[number]}
 
 
-def tune_projection(folder: Path, task: Task, schedule: Schedule, monitor: Monitor) -> Tuned:
+def tune_projection(folder: Path, task: Task, schedule: Schedule, monitor: Monitor) -> TunedModel:
     """Train a projection on the vectors of a model."""
     seed_everything(schedule.seed)
     body, tokenizer, known = task.load()

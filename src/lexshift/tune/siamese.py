@@ -24,6 +24,7 @@ from torch.utils.data import BatchSampler, SequentialSampler
 from lexshift.encode.adaptation import MARKERS
 from lexshift.encode.loading import quiet
 from lexshift.encode.special_tokens import SpecialTokens
+from lexshift.tune.folder import mark_files
 from lexshift.tune.judging import gold, look
 from lexshift.tune.masking import in_batches
 from lexshift.tune.pairs import Pair, Usage
@@ -95,6 +96,7 @@ def siamese(body: Any, tokenizer: Any, pooling: str, window: int, work: Path) ->
     with quiet():
         body.save_pretrained(str(start))
         tokenizer.save_pretrained(str(start))
+        mark_files(start)
         first = Transformer(str(start), max_seq_length=window)
     dimension = int(body.config.hidden_size)
     second = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from lexshift.encode.loading import quiet
 from lexshift.errors import UserError
-from lexshift.tune.folder import STATE
+from lexshift.tune.folder import STATE, mark_files, remove_old_checkpoints
 from lexshift.utils.files import disk_faults
 from lexshift.utils.monitor import Monitor
 
@@ -135,5 +135,10 @@ def _teller(
             if found:
                 self.told = tell(found)
                 monitor.note(f"step {state.global_step} of {total}: {' '.join(filter(None, (self.loss, self.told)))}")
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
+            work = Path(args.output_dir)
+            mark_files(work / f"checkpoint-{state.global_step}")
+            remove_old_checkpoints(work, state.best_model_checkpoint)
 
     return Teller()

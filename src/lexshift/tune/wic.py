@@ -17,7 +17,7 @@ from typing import Any
 from lexshift import __version__
 from lexshift.encode.adaptation import MARKERS, Adaptation, missing_tokens
 from lexshift.errors import UserError
-from lexshift.tune.folder import UNFINISHED, Tuned, finish, finished, last_checkpoint, save_run, tuning_folder
+from lexshift.tune.folder import UNFINISHED, TunedModel, finish, finished, last_checkpoint, save_run, tuning_folder
 from lexshift.tune.heads import add_tokens, digest_weights
 from lexshift.tune.judging import figures_of, judge, tell, told
 from lexshift.tune.pairs import Pair, Usage, hold_out, read_pairs
@@ -45,7 +45,7 @@ def tune_wic(
     window: int = _WINDOW,
     revision: str | None = None,
     monitor: Monitor | None = None,
-) -> Tuned:
+) -> TunedModel:
     """Tune an encoder on pairs of usages of a word that have the same meaning or not.
 
     Parameters
@@ -78,7 +78,7 @@ def tune_wic(
 
     Returns
     -------
-    Tuned
+    TunedModel
         Its ``run`` has the AUC and the accuracy on the held-out and on the dev pairs, before and after.
     """
     need_libraries()
@@ -149,7 +149,7 @@ class Task:
         run = {"lexshift": __version__, "plan": plan, "pairs": counts, "dev": digest_of(self.dev), **result}
         return {**run, "untuned": before, "tuned": after}
 
-    def with_dev(self, tuned: Tuned, device: str) -> Tuned:
+    def with_dev(self, tuned: TunedModel, device: str) -> TunedModel:
         """A model with its accuracy on the dev pairs, also if it was tuned before these were asked for."""
         from lexshift.encode import as_encoder
 
@@ -167,7 +167,7 @@ class Task:
 
 def _tune(
     folder: Path, task: Task, schedule: Schedule, pooling: str, margin: float, window: int, monitor: Monitor
-) -> Tuned:
+) -> TunedModel:
     from lexshift.encode import as_encoder
     from lexshift.encode.huggingface import HuggingFaceEncoder, longest_sequence
     from lexshift.tune.siamese import siamese, siamese_trainer
