@@ -88,7 +88,7 @@ def main() -> None:
 def run(options: argparse.Namespace) -> None:
     corpora = options.out / "corpora"
     planted = simulate(
-        options.corpus, out=corpora, words=options.names, usages=options.usages, seed=options.seed, monitor=False
+        options.corpus, out=corpora, pseudowords=options.names, usages=options.usages, seed=options.seed, monitor=False
     )
     gold = dict(zip(planted["word"], planted["change"], strict=True))
     result = compare(

@@ -79,13 +79,13 @@ def test_simulate_prints_what_was_planted(shell: Shell) -> None:
 
 
 def test_simulate_takes_its_options(shell: Shell) -> None:
-    arguments = ["--pattern", "step", "--years", "2", "--words", "2", "--usages", "2", "--seed", "3", "-q"]
+    arguments = ["--pattern", "step", "--years", "2", "--pseudowords", "2", "--usages", "2", "--seed", "3", "-q"]
     assert shell.succeed("simulate", "corpus.txt", "--out", "planted", *arguments) == ""
     told = json.loads(Path("planted/simulate.json").read_text())
-    assert {k: told[k] for k in ("pattern", "years", "words", "usages", "seed", "pairs", "corpora")} == {
+    assert {k: told[k] for k in ("pattern", "years", "pseudowords", "usages", "seed", "pairs", "corpora")} == {
         "pattern": "step",
         "years": 2,
-        "words": 2,
+        "pseudowords": 2,
         "usages": 2,
         "seed": 3,
         "pairs": "chosen",
@@ -143,9 +143,9 @@ def test_power_passes_on_how_text_is_encoded(shell: Shell) -> None:
     assert "split" not in shell.options
 
 
-def test_pairs_of_power_may_be_a_number(shell: Shell) -> None:
+def test_pairs_of_power_may_be_chosen_at_random(shell: Shell) -> None:
     options = ["--usages", "5", "--changes", "1", "--trials", "4", "--format", "csv", "-q"]
-    assert len(shell.succeed("power", "corpus.txt", *options, "--pairs", "2").splitlines()) == 3
+    assert len(shell.succeed("power", "corpus.txt", *options, "--pseudowords", "2").splitlines()) == 3
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_ctrl_c_ends_simulate_in_one_sentence(shell: Shell, monkeypatch: pytest.
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("lexshift.simulation.corpora.invent_names", interrupt)
+    monkeypatch.setattr("lexshift.simulation.corpora.invent_pseudowords", interrupt)
     done = shell.run("simulate", "corpus.txt", "-q", "--out", "planted", "--pairs", "pairs.tsv", "--usages", "10")
     assert done.exit_code == 130
     assert done.stderr == "error: stopped; run the same command again to simulate the corpora\n"

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pytest
 
 from lexshift import UserError, compare, discover, embed, simulate
-from lexshift.simulation.folder import SIMULATION
+from lexshift.simulation.corpora import SIMULATION
 from lexshift.study import folder as _results
 from lexshift.study.discovery import DISCOVERY
 from lexshift.study.folder import Kind, check_results, open_results
@@ -101,7 +101,7 @@ def run(kind: str, paths: Sequence[Path], out: Any, toy: Toy | None = None, **op
     """Run the command whose results are of a kind."""
     given = {"model": toy or Toy(), "out": out, **FAST, **options}
     if kind == "simulation":
-        return simulate(*paths, out=out, words=1, usages=2, monitor=False)
+        return simulate(*paths, out=out, pseudowords=1, usages=2, monitor=False)
     if kind == "discovery":
         return discover(*paths[:2], min_count=10, **given)
     command: Callable[..., Any] = trace if kind == "trace" else compare

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from lexshift.cli import options
+from lexshift.cli.simulate import Corpora, Pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,22 +21,26 @@ _SCORES = options.SCORES
 @options.grouped
 def command(
     *,
-    corpora: Annotated[
-        list[str],
-        typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns."),
-    ],
-    usages: Annotated[str, typer.Option(help="Of a word in each corpus, with commas.")] = "10,20,50,100",
-    changes: Annotated[str, typer.Option(help="Shares of usages that change, with commas.")] = "0.1,0.25,0.5,1",
-    pairs: Annotated[
-        str, typer.Option(help="How many pairs of source words, at random; or a file of word<TAB>word lines.")
-    ] = "20",
-    trials: Annotated[int, typer.Option(help="Draws for each number of usages and each change.")] = 200,
-    alpha: Annotated[float, typer.Option(help="The p up to which a change is seen.", rich_help_panel=_SCORES)] = 0.05,
+    corpora: Corpora,
+    usages: Annotated[
+        str, typer.Option(help="Comma-separated numbers of usages of a word in each corpus.")
+    ] = "10,20,50,100",
+    changes: Annotated[str, typer.Option(help="Comma-separated shares of usages that change.")] = "0.1,0.25,0.5,1",
+    pseudowords: Annotated[int, typer.Option(help="Number of pseudowords (ignored with --pairs).")] = 20,
+    pairs: Pairs = None,
+    trials: Annotated[int, typer.Option(help="Number of draws for each number of usages and each change.")] = 200,
+    alpha: Annotated[
+        float, typer.Option(help="The p up to which a change counts as seen.", rich_help_panel=_SCORES)
+    ] = 0.05,
     words_tested: Annotated[
-        int, typer.Option(help="So many words are tested: p up to alpha / so many.", rich_help_panel=_SCORES)
+        int,
+        typer.Option(
+            help="Number of words tested together: p must be up to alpha divided by it.", rich_help_panel=_SCORES
+        ),
     ] = 1,
     out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="STORE", help="Folder that keeps the vectors.")
+        str | None,
+        typer.Option("--out", "-o", metavar="STORE", help="Folder for the store of vectors (default: none is kept)."),
     ] = None,
     form: options.Form = "table",
     quiet: options.Quiet = False,
@@ -43,8 +48,12 @@ def command(
     metric: options.Metric = "nearest",
     space: options.Space = "standardised",
     permutations: Annotated[
-        int | None, typer.Option(help="The most of a test; as many as it asks for.", rich_help_panel=_SCORES)
-    ] = None,
+        str,
+        typer.Option(
+            help="Maximum number of permutations per test; auto for as many as its level requires.",
+            rich_help_panel=_SCORES,
+        ),
+    ] = "auto",
     seed: options.Seed = 0,
     reading: options.Reading,
     encoder: options.Encoder,
@@ -66,13 +75,14 @@ def command(
             model=model,
             usages=_listed(usages, "usages", int),
             changes=_listed(changes, "changes", float),
-            pairs=int(pairs) if pairs.isdecimal() else pairs,
+            pseudowords=pseudowords,
+            pairs=pairs,
             trials=trials,
             alpha=alpha,
             words_tested=words_tested,
             metric=metric,
             space=space,
-            permutations=permutations,
+            permutations=options.permutations(permutations),
             seed=seed,
             out=out,
             monitor=Silent() if quiet else bars,

@@ -8,25 +8,30 @@ import typer
 
 from lexshift.cli import options
 
+Corpora = Annotated[
+    list[str], typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns.")
+]
+Pairs = Annotated[
+    str | None, typer.Option(metavar="FILE", help="File of word<TAB>word lines (default: pairs chosen at random).")
+]
+
 
 @options.grouped
 def command(
     *,
-    corpora: Annotated[
-        list[str],
-        typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns."),
-    ],
+    corpora: Corpora,
     out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the simulated corpora.")],
-    words: Annotated[int, typer.Option("--words", "-w", help="How many names are invented.")] = 30,
+    pseudowords: Annotated[int, typer.Option(help="Number of pseudowords (ignored with --pairs).")] = 30,
     usages: Annotated[
-        int | None, typer.Option(help="Of each name: 100 in a corpus, 5 in a month, unless told.")
+        int | None,
+        typer.Option(help="Usages of each pseudoword in each period (default: 100 in a corpus, 5 in a month)."),
     ] = None,
-    pairs: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Lines of word<TAB>word; by default chosen at random.")
-    ] = None,
-    pattern: Annotated[str, typer.Option(help="change, none (two corpora); step, season, yearly (dates).")] = "change",
+    pairs: Pairs = None,
+    pattern: Annotated[
+        str, typer.Option(help="What is planted: change or none (two corpora); step, season or yearly (dates).")
+    ] = "change",
     years: Annotated[int, typer.Option(help="Number of years, with --pattern step, season or yearly.")] = 6,
-    seed: Annotated[int, typer.Option(help="Of every random choice.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
     reading: options.Reading,
 ) -> None:
@@ -44,7 +49,7 @@ def command(
         planted = simulate(
             *corpora,
             out=out,
-            words=words,
+            pseudowords=pseudowords,
             usages=usages,
             pairs=pairs,
             pattern=pattern,

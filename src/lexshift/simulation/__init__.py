@@ -1,6 +1,6 @@
-"""Change that is known because it was planted: corpora to try methods on, and how many usages a change needs.
+"""Planted change: corpora in which it is known how much each word changed, and the power of the test of change.
 
-Sentences of two real words are given one invented name (a pseudoword), which stands where the word stood, and the mix
-of the two differs between periods by a known share. All else is left to chance: which sentence goes to which period is
-drawn at random.
+Sentences of two real words, the source words, are given one invented word (a pseudoword), which stands where the source
+word stood. The mix of the two source words differs between periods by a known share. All else is left to chance: which
+sentence goes to which period is drawn at random.
 """

@@ -1,15 +1,16 @@
-"""How many usages are needed to see a change of a given size: the power of the permutation test, by simulation.
+"""The power of the permutation test: how many usages are needed to see a change of a given size, by simulation.
 
-The usages of some invented names are embedded once. Then for each number of usages and each change, old and new sets
-are drawn from the vectors many times, and tested as ``compare`` tests them.
+The usages of some pseudowords are embedded once. Then for each number of usages and each change, old and new sets are
+drawn from the vectors many times, and tested as ``compare`` tests them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -17,15 +18,15 @@ from lexshift.corpus.sources import Reading, find_sources
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import Metric, get
-from lexshift.scoring.permutation import STAGES
+from lexshift.scoring.permutation import STAGES, permutation_test
+from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.space import KINDS, fit_space
-from lexshift.simulation.drawing import Drawing
-from lexshift.simulation.names import invent_names
-from lexshift.simulation.planting import deal, rename
-from lexshift.simulation.sources import Place, Text, choose_pairs, given_pairs, read_pairs
-from lexshift.store.embedding import ENCODING, READING, embed_usages
+from lexshift.simulation.pseudowords import deal_usages, invent_pseudowords, rename_usage
+from lexshift.simulation.sources import Pair, Place, SourceText, find_pairs, read_pairs
+from lexshift.store.embedding import ENCODING, READING, EncoderOptions, ReadingOptions, embed_usages
 from lexshift.study.settings import METRIC, SPACE
 from lexshift.utils import checks
+from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.progress import watching
 from lexshift.utils.seeds import check_seed, generator
@@ -35,62 +36,61 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SIDES = ("first", "second")
-WANTED = 0.8  # the power that is commonly asked for
+WANTED = 0.8
+"""The power that is commonly asked for."""
 _FINER = 5  # the least p is so many times below the level of the test
 _SPREAD = 4  # standard deviations by which a draw may have more than half of its usages from one word
 
 
+class PowerOptions(ReadingOptions, EncoderOptions, total=False):
+    """The further options of :func:`power`: how text is read, encoded and tested, as for :func:`lexshift.compare`."""
+
+    model: Any
+    metric: str | Metric
+    space: str
+    alpha: float
+    permutations: int | Literal["auto"]
+    seed: int
+
+
 def power(
     *corpora: Place,
-    model: Any = "minilm",
     usages: Sequence[int] = (10, 20, 50, 100),
     changes: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
-    pairs: int | Place | Iterable[Sequence[str]] = 20,
+    pseudowords: int = 20,
+    pairs: Place | Iterable[Sequence[str]] | None = None,
     trials: int = 200,
-    alpha: float = 0.05,
     words_tested: int = 1,
-    metric: str | Metric = METRIC,
-    space: str = SPACE,
-    permutations: int | None = None,
-    seed: int = 0,
     out: Place | None = None,
     monitor: Monitor | bool | None = True,
-    **options: Any,
+    **options: Unpack[PowerOptions],
 ) -> pd.DataFrame:
-    """How often a planted change is seen, for each number of usages and each size of the change.
+    """Estimate how often a planted change is seen, for each number of usages and each size of the change.
 
     Parameters
     ----------
     *corpora : str or path
         Where sentences are taken from, best those that are to be compared: text files, tables, folders or patterns.
-    model : str, path, (model, tokenizer) or Encoder
-        What embeds the usages; see :func:`lexshift.encode.as_encoder`.
     usages : sequence of int
-        How many usages of a name there are in either set.
+        Numbers of usages of a pseudoword in either set.
     changes : sequence of float
         By how much the share of one source word differs between the sets, above 0 and up to 1. No change at all is
         always tried too: its power is the share of false alarms.
-    pairs : int, path or list of (str, str)
-        How many pairs of source words are chosen at random, or the pairs, as for :func:`lexshift.simulate`.
+    pseudowords, pairs
+        Number of pseudowords, or their source words, as for :func:`lexshift.simulate`.
     trials : int
-        Draws for each number of usages and each change, the pairs taking turns.
-    alpha : float
-        The p up to which a change counts as seen.
+        Draws for each number of usages and each change, the pseudowords taking turns.
     words_tested : int
         If so many words are tested together, p must be up to alpha / words_tested: what is then seen stays so after any
         correction for many tests, so the power is a lower bound.
-    metric, space
-        As for :func:`lexshift.compare`, which decide what is tested.
-    permutations : int, optional
-        The most of a test; by default as many as the level of the test asks for.
-    seed : int
-        Of every random choice.
     out : path, optional
         A folder for the store of vectors, which is used again with the same corpora, pairs, usages and seed.
     monitor : bool or Monitor
         As for :func:`lexshift.compare`.
     **options
-        How text is read and encoded, as for :func:`lexshift.embed`.
+        ``model`` and how text is read and encoded, as for :func:`lexshift.embed`; ``metric``, ``space`` and ``seed``,
+        as for :func:`lexshift.compare`; ``alpha``, the p up to which a change counts as seen; ``permutations``, their
+        maximum number in a test, by default ("auto") as many as the level of the test requires.
 
     Returns
     -------
@@ -115,49 +115,95 @@ def power(
     """
     import pandas as pd
 
-    checks.keywords(options, (*READING, *ENCODING), power)
-    sizes = _sizes(usages)
-    shares = _shares(changes)
-    level = checks.between_0_and_1(alpha, "alpha") / checks.positive(words_tested, "words_tested")
-    trials = checks.positive(trials, "trials")
-    most = _permutations(permutations, level)
-    seed = check_seed(seed)
-    checks.choice(space, "space", KINDS)
+    checks.keywords(options, PowerOptions.__annotations__, power)
+    sizes, shares = _sizes(usages), _shares(changes)
+    alpha = checks.between_0_and_1(options.get("alpha", 0.05), "alpha")
+    level = alpha / checks.positive(words_tested, "words_tested")
+    permutations = _permutations(options.get("permutations", "auto"), level)
+    checks.positive(trials, "trials")
+    seed, metric = check_seed(options.get("seed", 0)), options.get("metric", METRIC)
+    space = checks.choice(options.get("space", SPACE), "space", KINDS)
     get(metric)
-    given = None if isinstance(pairs, int) else read_pairs(pairs)
-    count = checks.positive(pairs, "pairs") if given is None else len(given)
+    listed = None if pairs is None else read_pairs(pairs)
+    count = checks.positive(pseudowords, "pseudowords") if listed is None else len(listed)
     for corpus in corpora:
         find_sources(corpus)
     need = max(sizes) + math.ceil(_SPREAD * math.sqrt(max(sizes) / 2))  # of either word: half of both sets, and luck
-    with watching(monitor or False) as heard:
-        encoder = as_encoder(model, **{name: value for name, value in options.items() if name not in READING})
-        if getattr(
-            encoder, "periods", ()
-        ):  # a usage is drawn into the old set in one trial, into the new one in another
+    with watching(monitor or False) as watcher:
+        encoding: Any = {name: value for name, value in options.items() if name in ENCODING}
+        encoder = as_encoder(options.get("model", "minilm"), **encoding)
+        # A usage is drawn into the old set in one trial, into the new one in another.
+        if getattr(encoder, "periods", ()):
             raise UserError("usages of no period in particular cannot be embedded by a model that tells periods apart")
-        reading = Reading(**{name: value for name, value in options.items() if name in READING})
-        text = Text(corpora, reading, heard)
-        frame = _usages_of(text, given, count, need, seed)
-        store = embed_usages(frame, encoder, out, SIDES, monitor=heard)
+        reading: Any = {name: value for name, value in options.items() if name in READING}
+        text = SourceText(corpora, Reading(**reading), watcher)
+        store = embed_usages(_find_usages(text, listed, count, need, seed), encoder, out, SIDES, monitor=watcher)
         vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}
-        drawing = Drawing(dict(fit_space(vectors, space).of(vectors)), metric, most, seed, level)
+        trial = Trial(fit_space(vectors, space).of(vectors), metric, permutations, seed, level)
         cells = [(size, share) for size in sizes for share in shares]
-        heard.stage("testing", len(cells), "cells")
+        watcher.stage("testing", len(cells), "cells")
         rows = []
         for done, (size, share) in enumerate(cells, 1):
-            found = for_each(range(trials), partial(drawing.seen, size, share))
+            found = for_each(range(trials), partial(trial.is_seen, size, share))
             turns = np.arange(trials) % len(vectors)  # the pair of each trial
             seen = np.bincount(turns, weights=list(found.values())).astype(int)  # (pairs,)
-            low, high, spread = share_of_pairs(seen.tolist(), np.bincount(turns).tolist())
+            low, high, spread = interval_over_pairs(seen.tolist(), np.bincount(turns).tolist())
             rows.append((size, share, trials, int(seen.sum()), int(seen.sum()) / trials, low, high, spread))
-            heard.advance(done, done)
+            watcher.advance(done, done)
     return pd.DataFrame(rows, columns=["usages", "change", "trials", "seen", "power", "low", "high", "spread"])
 
 
-def least_usages(table: pd.DataFrame, wanted: float = WANTED) -> dict[float, int | None]:
-    """For each change of a table of :func:`power`, the number of usages from which on its power is enough.
+@dataclass(frozen=True)
+class Trial:
+    """A test of two sets that are drawn from the vectors of a pseudoword.
 
-    None if it is not with the most that were tried.
+    Attributes
+    ----------
+    vectors : dict of a pseudoword to the arrays of its first and second source word, of shape (n, d) each
+    metric : str or Metric
+    permutations : int
+    seed : int
+    level : float
+        The p up to which a change is seen.
+    """
+
+    vectors: Mapping[str, tuple[Matrix, Matrix]]
+    metric: str | Metric
+    permutations: int
+    seed: int
+    level: float
+
+    def is_seen(self, size: int, change: float, number: int) -> bool:
+        """Return whether the change is seen in one draw, which depends on its own number and on no other draw."""
+        name = list(self.vectors)[number % len(self.vectors)]
+        key = f"{name} {size} {change} {number}"
+        old, new = draw_sets(*self.vectors[name], size, change, generator(self.seed, "power", key))
+        metric = tested_metric(self.metric, old, new)
+        return permutation_test(old, new, metric, self.permutations, self.seed, key, self.level).p <= self.level
+
+
+def draw_sets(
+    first: Matrix, second: Matrix, size: int, change: float, rng: np.random.Generator
+) -> tuple[Matrix, Matrix]:
+    """Draw an old and a new set with a planted change, (size, d) each, no row twice.
+
+    Each usage is of the second word with a chance of (1 - change) / 2 in the old set and (1 + change) / 2 in the new
+    one, as in a sample of a corpus. Sets with exactly these shares would be more alike than samples are, and at change
+    0 the test would hardly ever err.
+    """
+    while True:
+        old, new = rng.binomial(size, [(1 - change) / 2, (1 + change) / 2]).tolist()
+        if old + new <= len(second) and 2 * size - old - new <= len(first):
+            break
+    a, b = first[rng.permutation(len(first))], second[rng.permutation(len(second))]
+    rest = size - old  # of the first word in the old set
+    return np.concatenate([a[:rest], b[:old]]), np.concatenate([a[rest : rest + size - new], b[old : old + new]])
+
+
+def least_usages(table: pd.DataFrame, wanted: float = WANTED) -> dict[float, int | None]:
+    """Return for each change of a table of :func:`power` the number of usages from which on its power is enough.
+
+    It is None if the power is not enough with the largest number that was tried.
 
     >>> import pandas as pd
     >>> powers = {"usages": [10, 20, 10, 20], "change": [0.5, 0.5, 1, 1], "power": [0.3, 0.6, 0.7, 0.9]}
@@ -166,16 +212,16 @@ def least_usages(table: pd.DataFrame, wanted: float = WANTED) -> dict[float, int
     """
     found: dict[float, int | None] = {}
     for change, rows in table[table["change"] > 0].groupby("change"):
-        enough: int | None = None
+        least: int | None = None
         for size, share in sorted(zip(rows["usages"], rows["power"], strict=True), reverse=True):
             if share < wanted:
                 break
-            enough = int(size)
-        found[float(change)] = enough
+            least = int(size)
+        found[float(change)] = least
     return found
 
 
-def share_of_pairs(seen: Sequence[int], trials: Sequence[int]) -> tuple[float, float, float]:
+def interval_over_pairs(seen: Sequence[int], trials: Sequence[int]) -> tuple[float, float, float]:
     """Return the 95 % interval of the mean power over source pairs, and the standard deviation between pairs.
 
     Trials of one pair share its two words, so they are not independent, and the number of pairs limits what is known.
@@ -197,9 +243,9 @@ def share_of_pairs(seen: Sequence[int], trials: Sequence[int]) -> tuple[float, f
 
     Examples
     --------
-    >>> [round(value, 2) for value in share_of_pairs([10, 10, 2, 0], [10, 10, 10, 10])]
+    >>> [round(value, 2) for value in interval_over_pairs([10, 10, 2, 0], [10, 10, 10, 10])]
     [0.01, 1.0, 0.52]
-    >>> [round(value, 2) for value in share_of_pairs([10] * 20, [10] * 20)]
+    >>> [round(value, 2) for value in interval_over_pairs([10] * 20, [10] * 20)]
     [0.81, 1.0, 0.0]
     """
     from scipy.stats import beta, norm, t
@@ -223,20 +269,17 @@ def share_of_pairs(seen: Sequence[int], trials: Sequence[int]) -> tuple[float, f
     return low, high, math.sqrt(max(float(own.var(ddof=1)) - chance, 0.0))
 
 
-def _usages_of(text: Text, given: list[tuple[str, str]] | None, count: int, need: int, seed: int) -> pd.DataFrame:
-    """As many renamed usages of each source word as are needed, as a table for :func:`embed_usages`."""
+def _find_usages(text: SourceText, pairs: Sequence[Pair] | None, count: int, need: int, seed: int) -> pd.DataFrame:
+    """Find renamed usages of each source word, as a table for :func:`lexshift.embed_usages`."""
     import pandas as pd
 
     counts = text.counts()
-    if given is None:
-        sources = choose_pairs(text, counts, count, need, seed)
-    else:
-        sources = given_pairs(text, given, [(need, need)] * count)
+    sources = find_pairs(text, counts, pairs, [(need, need)] * count, seed)
     rows = []
-    for name, sides in zip(invent_names(count, counts.counts, seed), sources.values(), strict=True):
-        (dealt,) = deal(*sides, ((need, need),), generator(seed, "power", f"usages {name}"))
+    for name, sides in zip(invent_pseudowords(count, counts.counts, seed), sources.values(), strict=True):
+        (dealt,) = deal_usages(*sides, ((need, need),), generator(seed, "power", f"usages {name}"))
         for word, usage in dealt:
-            renamed = rename(usage, name)
+            renamed = rename_usage(usage, name)
             rows.append((name, SIDES[word], renamed.sentence, renamed.start, renamed.end))
     return pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
 
@@ -248,17 +291,17 @@ def _sizes(usages: Sequence[int]) -> list[int]:
 
 
 def _shares(changes: Sequence[float]) -> list[float]:
-    """The changes in order, with no change before them."""
+    """Return the changes in order, with no change before them."""
     if isinstance(changes, (str, float, int)) or not len(changes):
         raise UserError(f"changes must be a list of numbers from 0 to 1, as in 0.1,0.5,1; got {changes!r}")
     return sorted({0.0, *(float(checks.fraction(change, "every change")) for change in changes)})
 
 
-def _permutations(asked: int | None, level: float) -> int:
-    """How many permutations a test may take: enough for a p well below the level."""
-    if asked is None:
-        asked = next((stage for stage, _ in STAGES if stage >= _FINER / level), STAGES[-1][0])
-    most = checks.positive(asked, "permutations")
+def _permutations(permutations: int | Literal["auto"], level: float) -> int:
+    """Return the maximum number of permutations of a test; "auto" is enough for a p well below the level."""
+    if permutations == "auto":
+        permutations = next((stage for stage, _ in STAGES if stage >= _FINER / level), STAGES[-1][0])
+    most = checks.positive(permutations, "permutations")
     if 1 / (most + 1) > level:
         raise UserError(
             f"with {most:,} permutations no p is below 1/{most + 1:,}, and so none up to {level:g}: take "

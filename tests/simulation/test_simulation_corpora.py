@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from lexshift import compare
 from lexshift.benchmark.datasets import load_dataset, replace_gold
 from lexshift.errors import UserError
-from lexshift.simulation.corpora import simulate
-from lexshift.simulation.folder import FILES
+from lexshift.simulation.corpora import FILES, simulate
 from lexshift.study import folder as _results
 from lexshift.utils import files as _files
 
@@ -57,7 +56,7 @@ def origins(lines: Sequence[str], name: str, pair: tuple[str, str]) -> Counter[s
 def test_the_corpora_hold_what_was_planted(
     source: Path, tmp_path_factory: pytest.TempPathFactory, words: int, usages: int, seed: int
 ) -> None:
-    files = made(source, tmp_path_factory.mktemp("made"), words=words, usages=usages, seed=seed)
+    files = made(source, tmp_path_factory.mktemp("made"), pseudowords=words, usages=usages, seed=seed)
     assert set(files) == TWO
     old, new = (files[f"{period}.txt"].splitlines() for period in ("old", "new"))
     assert len(old) == len(new) == words * usages
@@ -77,7 +76,8 @@ def test_the_corpora_hold_what_was_planted(
 
 def test_the_same_seed_gives_the_same_files_and_another_one_others(source: Path, tmp_path: Path) -> None:
     one, same, other = (
-        made(source, tmp_path / name, words=3, usages=10, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+        made(source, tmp_path / name, pseudowords=3, usages=10, seed=seed)
+        for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
     assert one == same
     assert all(one[name] != other[name] for name in TWO)
@@ -145,7 +145,7 @@ def test_a_yearly_season_goes_smoothly_from_one_word_to_the_other_and_back(sourc
 
 
 def test_steps_are_not_all_in_one_month(source: Path, tmp_path: Path) -> None:
-    frame = simulate(source, out=tmp_path / "out", pattern="step", words=4, usages=1, years=2, monitor=False)
+    frame = simulate(source, out=tmp_path / "out", pattern="step", pseudowords=4, usages=1, years=2, monitor=False)
     assert len(set(frame["month"])) > 1
 
 
@@ -234,15 +234,15 @@ def test_if_a_file_cannot_be_written_none_is_left(
     ("options", "said"),
     [
         ({"pattern": "steps"}, "did you mean 'step'?"),
-        ({"words": 0}, "words must be a whole number of at least 1"),
+        ({"pseudowords": 0}, "pseudowords must be a whole number of at least 1"),
         ({"usages": 1}, "usages must be a whole number of at least 2"),
         ({"years": 0, "pattern": "step"}, "years must be a whole number of at least 1"),
         ({"seed": -1}, "seed must be a whole number"),
-        ({"words": 6}, "6 pairs of words with 100 sentences of each are asked for, but only 0 can be made"),
+        ({"pseudowords": 6}, "6 pairs of words with 100 sentences of each are asked for, but only 0 can be made"),
         ({"pairs": [("mouse", "tiger")], "usages": 10}, "'tiger' has 0 of 10"),
         ({"encoding": "latin-17"}, "encoding 'latin-17' is not known"),
     ],
-    ids=["pattern", "words", "usages", "years", "seed", "supply", "pair", "encoding"],
+    ids=["pattern", "pseudowords", "usages", "years", "seed", "supply", "pair", "encoding"],
 )
 def test_mistakes_are_told_and_nothing_is_written(
     source: Path, tmp_path: Path, options: dict[str, Any], said: str

@@ -19,8 +19,7 @@ from scipy.stats import binomtest
 
 from lexshift import permutation_test
 from lexshift.errors import UserError
-from lexshift.simulation.drawing import Drawing, draw
-from lexshift.simulation.power import _permutations, least_usages, power, share_of_pairs
+from lexshift.simulation.power import Trial, _permutations, draw_sets, interval_over_pairs, least_usages, power
 from lexshift.utils.arrays import Floats
 from lexshift.utils.seeds import generator
 
@@ -61,7 +60,7 @@ def told(source: Path, apart: float = 10, **options: Any) -> pd.DataFrame:
 @given(st.integers(2, 20), st.fractions(0, 1, max_denominator=50).map(float), st.integers(0, 1000))
 def test_a_draw_has_no_row_twice_and_is_two_sets_of_the_size(size: int, change: float, seed: int) -> None:
     first, second = np.arange(25.0)[:, None], 100 + np.arange(25.0)[:, None]
-    sets = draw(first, second, size, change, np.random.default_rng(seed))
+    sets = draw_sets(first, second, size, change, np.random.default_rng(seed))
     assert [side.shape for side in sets] == [(size, 1)] * 2
     rows = np.concatenate(sets)[:, 0].tolist()
     assert len(set(rows)) == 2 * size
@@ -72,7 +71,7 @@ def test_a_draw_has_no_row_twice_and_is_two_sets_of_the_size(size: int, change: 
 def test_the_shares_of_draws_are_those_of_usages_that_are_drawn_one_by_one(change: float) -> None:
     rng = np.random.default_rng(0)
     first, second = np.zeros((60, 1)), np.ones((60, 1))
-    drawn = np.array([[side.sum() for side in draw(first, second, 20, change, rng)] for _ in range(3_000)])
+    drawn = np.array([[side.sum() for side in draw_sets(first, second, 20, change, rng)] for _ in range(3_000)])
     chances = [(1 - change) / 2, (1 + change) / 2]
     obvious = np.array([[(rng.random(20) < chance).sum() for chance in chances] for _ in range(3_000)])
     assert drawn.mean(axis=0) == pytest.approx(obvious.mean(axis=0), abs=0.3)
@@ -82,7 +81,7 @@ def test_the_shares_of_draws_are_those_of_usages_that_are_drawn_one_by_one(chang
 def test_every_row_is_drawn_as_often_as_the_others() -> None:
     rng, counts = np.random.default_rng(0), np.zeros(24)
     for _ in range(3_000):
-        old, _ = draw(np.arange(12.0)[:, None], np.arange(12.0, 24)[:, None], 5, 0, rng)
+        old, _ = draw_sets(np.arange(12.0)[:, None], np.arange(12.0, 24)[:, None], 5, 0, rng)
         counts[old[:, 0].astype(int)] += 1
     assert counts / 3_000 == pytest.approx(np.full(24, 5 / 24), abs=0.04)
 
@@ -90,13 +89,13 @@ def test_every_row_is_drawn_as_often_as_the_others() -> None:
 def test_a_change_is_seen_if_the_permutation_test_of_the_draw_says_so() -> None:
     rng = np.random.default_rng(0)
     vectors = {name: (rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 1) for name in ("a", "b")}
-    drawing = Drawing(vectors, "nearest", 300, 7, 0.2)
+    drawing = Trial(vectors, "nearest", 300, 7, 0.2)
     seen = set()
     for trial in range(20):
         key = f"{'ab'[trial % 2]} 10 0.3 {trial}"
-        old, new = draw(*vectors["ab"[trial % 2]], 10, 0.3, generator(7, "power", key))
+        old, new = draw_sets(*vectors["ab"[trial % 2]], 10, 0.3, generator(7, "power", key))
         expected = permutation_test(old, new, "apd", 300, 7, key).p <= 0.2
-        assert drawing.seen(10, 0.3, trial) == expected
+        assert drawing.is_seen(10, 0.3, trial) == expected
         seen.add(expected)
     assert seen == {True, False}
 
@@ -161,8 +160,8 @@ def test_a_model_that_tells_periods_apart_is_refused(source: Path) -> None:
         power(source, model=encoder, pairs=PAIRS, usages=[10], monitor=False)
 
 
-def test_pairs_may_be_a_number(source: Path) -> None:
-    table = told(source, pairs=3, usages=[10], changes=[1], trials=6)
+def test_pairs_may_be_chosen_at_random(source: Path) -> None:
+    table = told(source, pairs=None, pseudowords=3, usages=[10], changes=[1], trials=6)
     assert list(table["trials"]) == [6, 6]
 
 
@@ -202,7 +201,7 @@ def test_nine_of_ten_intervals_hold_the_mean_power_over_pairs(
 ) -> None:
     rng = np.random.default_rng(5)
     seen = rng.binomial(each, powers(rng, (400, pairs)))
-    intervals = np.array([share_of_pairs(row, [each] * pairs)[:2] for row in seen.tolist()])
+    intervals = np.array([interval_over_pairs(row, [each] * pairs)[:2] for row in seen.tolist()])
     held = (intervals[:, 0] <= mean) & (mean <= intervals[:, 1])
     assert held.mean() >= 0.9 - 3 * np.sqrt(0.09 / 400)
 
@@ -212,7 +211,7 @@ def test_an_interval_of_independent_trials_is_little_wider_than_clopper_and_pear
     widths = []
     for _ in range(100):
         seen = rng.binomial(10, 0.5, 20)
-        low, high, _ = share_of_pairs(seen.tolist(), [10] * 20)
+        low, high, _ = interval_over_pairs(seen.tolist(), [10] * 20)
         expected = binomtest(int(seen.sum()), 200).proportion_ci(method="exact")
         widths.append((high - low) / (expected.high - expected.low))
     assert min(widths) >= 1
@@ -222,7 +221,7 @@ def test_an_interval_of_independent_trials_is_little_wider_than_clopper_and_pear
 @given(st.integers(1, 30), st.integers(1, 300), st.booleans())
 def test_an_interval_is_never_a_point(pairs: int, trials: int, seen: bool) -> None:
     tries = np.bincount(np.arange(trials) % pairs).tolist()
-    low, high, spread = share_of_pairs([n * seen for n in tries], tries)
+    low, high, spread = interval_over_pairs([n * seen for n in tries], tries)
     assert (low, high)[seen] == seen
     assert high - low > 0.05
     assert spread == 0 or np.isnan(spread)
@@ -231,7 +230,7 @@ def test_an_interval_is_never_a_point(pairs: int, trials: int, seen: bool) -> No
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12)), min_size=1, max_size=20))
 def test_an_interval_holds_the_share_itself(counts: list[tuple[int, int]]) -> None:
     seen, trials = [min(a, b) for a, b in counts], [b for _, b in counts]
-    low, high, _ = share_of_pairs(seen, trials)
+    low, high, _ = interval_over_pairs(seen, trials)
     assert 0 <= low <= sum(seen) / sum(trials) <= high <= 1
 
 
@@ -239,7 +238,7 @@ def test_the_spread_is_that_of_the_pairs_and_not_of_the_trials() -> None:
     rng = np.random.default_rng(5)
     for powers, expected in ((alike(0.5), 0.0), (beta(0.5, 0.36), 0.3)):
         seen = rng.binomial(10, powers(rng, (1, 3_000))[0])
-        assert share_of_pairs(seen.tolist(), [10] * 3_000)[2] == pytest.approx(expected, abs=0.06)
+        assert interval_over_pairs(seen.tolist(), [10] * 3_000)[2] == pytest.approx(expected, abs=0.06)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.1, 0.9))
@@ -252,7 +251,7 @@ def test_enough_is_the_size_from_which_on_all_have_the_power(powers: list[float]
 
 @pytest.mark.parametrize(("level", "most"), [(0.05, 1_000), (0.005, 1_000), (0.0005, 10_000), (5e-5, 100_000)])
 def test_there_are_as_many_permutations_as_the_level_asks_for(level: float, most: int) -> None:
-    assert _permutations(None, level) == most
+    assert _permutations("auto", level) == most
     assert math.isclose(_permutations(25, 0.05), 25)
 
 
@@ -270,7 +269,8 @@ def test_there_are_as_many_permutations_as_the_level_asks_for(level: float, most
         ({"words_tested": 10**6}, "no p is below 1/100,001"),
         ({"metric": "cosin"}, "did you mean 'cosine'?"),
         ({"space": "flat"}, "space must be one of"),
-        ({"pairs": 0}, "pairs must be a whole number"),
+        ({"pairs": None, "pseudowords": 0}, "pseudowords must be a whole number"),
+        ({"metrics": "kl"}, "power has no argument 'metrics'; did you mean 'metric'?"),
         ({"pairs": PAIRS, "usages": [60]}, "'mouse' has 60 of 82"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",

@@ -12,16 +12,25 @@ from hypothesis import strategies as st
 
 from lexshift.corpus.sources import Reading
 from lexshift.errors import UserError
-from lexshift.simulation.sources import Text, _alike, apart, choose_pairs, folded, given_pairs, read_pairs, words_in
+from lexshift.simulation.sources import (
+    SourceText,
+    _begin_alike,
+    choose_pairs,
+    find_pairs,
+    fold_word,
+    read_pairs,
+    separate_usages,
+    words_in,
+)
 from lexshift.utils.monitor import Silent
 
 NOUNS = ["mouse", "bread", "river", "winter", "garden", "doctor", "letter", "silver"]
 
 
-def corpus(folder: Path, lines: Sequence[str], name: str = "corpus.txt") -> Text:
+def corpus(folder: Path, lines: Sequence[str], name: str = "corpus.txt") -> SourceText:
     path = folder / name
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-    return Text([path], Reading(split="lines"), Silent())
+    return SourceText([path], Reading(split="lines"), Silent())
 
 
 def lines_of(words: Sequence[str], each: int) -> list[str]:
@@ -36,7 +45,7 @@ def test_words_are_runs_of_letters_digits_and_underscores_whatever_their_case(te
 @pytest.mark.parametrize("word", ["two words", "", "it's", "..."], ids=["two", "none", "apostrophe", "signs"])
 def test_a_source_word_is_a_single_word(word: str) -> None:
     with pytest.raises(UserError, match="must be a single word"):
-        folded(word)
+        fold_word(word)
 
 
 def test_a_sentence_with_the_word_twice_and_a_repeated_sentence_are_not_used(tmp_path: Path) -> None:
@@ -53,7 +62,7 @@ def test_a_sample_never_holds_a_sentence_that_has_the_word_twice(tmp_path: Path)
 
 def test_sentences_with_both_words_of_a_pair_are_not_used(tmp_path: Path) -> None:
     text = corpus(tmp_path, ["A mouse ate bread.", "A mouse.", "Some Bread."])
-    first, second = apart(text.usages(["mouse", "bread"], 100), ("mouse", "bread"))
+    first, second = separate_usages(text.usages(["mouse", "bread"], 100), ("mouse", "bread"))
     assert [usage.sentence for usage in first] == ["A mouse."]
     assert [usage.sentence for usage in second] == ["Some Bread."]
 
@@ -77,7 +86,7 @@ def test_chosen_pairs_are_of_different_content_words_with_enough_sentences(
 
 def test_the_seed_decides_the_pairs_and_the_order_of_corpora_does_not(tmp_path: Path) -> None:
     one, two = (corpus(tmp_path, lines_of(half, 30), f"{half[0]}.txt") for half in (NOUNS[:4], NOUNS[4:]))
-    both = [Text([*a.corpora, *b.corpora], a.reading, Silent()) for a, b in ((one, two), (two, one))]
+    both = [SourceText([*a.corpora, *b.corpora], a.reading, Silent()) for a, b in ((one, two), (two, one))]
     chosen = [choose_pairs(text, text.counts(), 3, 20, 5) for text in both]
     assert list(chosen[0].items()) == list(chosen[1].items())
     assert len({tuple(choose_pairs(both[0], both[0].counts(), 3, 20, seed)) for seed in range(5)}) > 1
@@ -94,7 +103,7 @@ def test_the_seed_decides_the_pairs_and_the_order_of_corpora_does_not(tmp_path: 
     ],
 )
 def test_words_that_begin_alike_are_no_pair(a: str, b: str, alike: bool) -> None:
-    assert _alike(a, b) is _alike(b, a) is alike
+    assert _begin_alike(a, b) is _begin_alike(b, a) is alike
 
 
 def test_forms_of_a_word_are_not_paired_with_each_other(tmp_path: Path) -> None:
@@ -120,11 +129,11 @@ def test_too_few_words_are_told_with_what_there_is(tmp_path: Path) -> None:
 def test_given_pairs_that_are_short_are_told_all_at_once(tmp_path: Path) -> None:
     text = corpus(tmp_path, [*lines_of(["mouse", "bread"], 10), *lines_of(["river"], 3)])
     pairs = [("mouse", "bread"), ("river", "winter")]
-    assert [len(rows) for rows in given_pairs(text, pairs[:1], [(10, 10)])[pairs[0]]] == [10, 10]
+    assert [len(rows) for rows in find_pairs(text, text.counts(), pairs[:1], [(10, 10)], 0)[pairs[0]]] == [10, 10]
     with pytest.raises(
         UserError, match=r"'bread' has 10 of 11, 'river' has 3 of 4, 'winter' has 0 of 4; ask for fewer"
     ):
-        given_pairs(text, pairs, [(10, 11), (4, 4)])
+        find_pairs(text, text.counts(), pairs, [(10, 11), (4, 4)], 0)
 
 
 def test_pairs_are_read_from_a_file(tmp_path: Path) -> None:
@@ -158,4 +167,4 @@ def test_a_file_of_pairs_that_is_not_there_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("corpora", "said"), [([], "no corpus"), (["-"], "read only once")], ids=["none", "stdin"])
 def test_there_must_be_a_corpus_that_can_be_read_twice(corpora: list[str], said: str) -> None:
     with pytest.raises(UserError, match=said):
-        Text(corpora, Reading(), Silent())
+        SourceText(corpora, Reading(), Silent())

@@ -1,7 +1,8 @@
-"""What is planted: the right shares, no sentence twice, and the name where the word was."""
+"""Pseudowords: the right shares, no sentence twice, the name where the word was; names free and all different."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
@@ -12,19 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.simulation.planting import (
+from lexshift.simulation.pseudowords import (
     Plan,
-    Usage,
     change_plan,
-    deal,
+    deal_usages,
+    invent_pseudowords,
     mixed_plan,
-    needed,
-    realised,
-    rename,
+    planted_change,
+    rename_usage,
+    required_usages,
     season_plan,
     step_plan,
     yearly_plan,
 )
+from lexshift.simulation.sources import Usage
 
 sizes, shares = st.integers(2, 300), st.fractions(0, 1, max_denominator=1000)
 texts = st.text(st.characters(codec="utf-8", exclude_characters="§"), max_size=20)
@@ -36,12 +38,12 @@ def test_a_planted_change_is_the_nearest_that_whole_usages_allow(usages: int, ch
     assert [sum(counts) for counts in plan] == [usages, usages]
     assert min(min(counts) for counts in plan) >= 0
     assert abs(Fraction(plan[1][1] - plan[0][1], usages) - change) <= Fraction(1, 2 * usages)
-    assert realised(plan) == pytest.approx((plan[1][1] - plan[0][1]) / usages)
+    assert planted_change(plan) == pytest.approx((plan[1][1] - plan[0][1]) / usages)
 
 
 @given(sizes, shares)
 def test_over_both_periods_either_word_has_half_of_the_usages(usages: int, change: Fraction) -> None:
-    first, second = needed(change_plan(usages, change))
+    first, second = required_usages(change_plan(usages, change))
     assert (first, second) in ((usages, usages), (usages + 1, usages - 1))
 
 
@@ -52,7 +54,7 @@ def test_where_nothing_is_planted_the_usages_have_the_share_and_are_dealt_out(
     plan = mixed_plan(usages, share, np.random.default_rng(seed))
     assert [sum(counts) for counts in plan] == [usages, usages]
     assert min(min(counts) for counts in plan) >= 0
-    assert abs(Fraction(needed(plan)[1], 2 * usages) - share) <= Fraction(1, 4 * usages)
+    assert abs(Fraction(required_usages(plan)[1], 2 * usages) - share) <= Fraction(1, 4 * usages)
 
 
 def test_such_periods_differ_as_random_halves_of_the_usages_do() -> None:
@@ -77,7 +79,7 @@ def test_months_before_the_step_are_of_one_word_and_the_others_of_the_other(
 def test_each_year_of_seasons_has_as_much_of_either_word_in_the_same_months(usages: int, years: int) -> None:
     plan = season_plan(usages, 12 * years)
     assert plan == plan[:12] * years
-    assert needed(plan[:12]) == (6 * usages, 6 * usages)
+    assert required_usages(plan[:12]) == (6 * usages, 6 * usages)
     assert all(a != b for a, b in pairwise(plan))
 
 
@@ -98,8 +100,11 @@ plans = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, ma
 def test_the_deal_follows_the_plan_uses_nothing_twice_and_no_order(
     plan: Plan, spare: int, seed: int, mix: Random
 ) -> None:
-    rows = [[Usage(f"{word}{i}", 0, 1) for i in range(n + spare)] for word, n in zip("ab", needed(plan), strict=True)]
-    dealt = deal(rows[0], rows[1], plan, np.random.default_rng(seed))
+    rows = [
+        [Usage(f"{word}{i}", 0, 1) for i in range(n + spare)]
+        for word, n in zip("ab", required_usages(plan), strict=True)
+    ]
+    dealt = deal_usages(rows[0], rows[1], plan, np.random.default_rng(seed))
     counts = [Counter(word for word, _ in period) for period in dealt]
     assert [(c[0], c[1]) for c in counts] == list(plan)
     used = [usage for period in dealt for _, usage in period]
@@ -107,14 +112,14 @@ def test_the_deal_follows_the_plan_uses_nothing_twice_and_no_order(
     assert all(usage in rows[word] for period in dealt for word, usage in period)
     for side in rows:
         mix.shuffle(side)
-    assert deal(rows[0], rows[1], plan, np.random.default_rng(seed)) == dealt
+    assert deal_usages(rows[0], rows[1], plan, np.random.default_rng(seed)) == dealt
 
 
 def test_every_usage_is_as_likely_in_either_period() -> None:
     rows = [Usage(str(i), 0, 1) for i in range(10)]
     old = Counter[str]()
     for seed in range(2_000):
-        periods = deal(rows, [], ((5, 0), (5, 0)), np.random.default_rng(seed))
+        periods = deal_usages(rows, [], ((5, 0), (5, 0)), np.random.default_rng(seed))
         old.update(usage.sentence for _, usage in periods[0])
     assert all(abs(n / 2_000 - 0.5) < 0.06 for n in old.values())
 
@@ -122,7 +127,7 @@ def test_every_usage_is_as_likely_in_either_period() -> None:
 @given(texts, texts)
 def test_the_name_is_where_the_word_was_and_the_rest_is_as_it_was(before: str, after: str) -> None:
     usage = Usage(f"{before}§{after}", len(before), len(before) + 1)
-    renamed = rename(usage, "drofa")
+    renamed = rename_usage(usage, "drofa")
     assert renamed.sentence[renamed.start : renamed.end] == "drofa"
     assert len((renamed.sentence + ".").splitlines()) == 1
     marked = " ".join(usage.sentence.split())
@@ -142,4 +147,39 @@ def test_the_name_is_where_the_word_was_and_the_rest_is_as_it_was(before: str, a
 )
 def test_a_name_is_written_as_the_word_was(sentence: str, word: str, expected: str) -> None:
     start = sentence.index(word)
-    assert rename(Usage(sentence, start, start + len(word)), "drofa").sentence == expected
+    assert rename_usage(Usage(sentence, start, start + len(word)), "drofa").sentence == expected
+
+
+# ------------------------------------------------------------------------------------------------------ their spelling
+
+SPOKEN = re.compile(r"([bdfgklmnprstvz]{1,2}[aeiou]){2,}[klmnprst]?")
+
+
+@given(st.integers(1, 60), st.integers(0, 10**6))
+def test_names_can_be_spoken_and_none_begins_as_an_earlier_one(count: int, seed: int) -> None:
+    names = invent_pseudowords(count, set(), seed)
+    assert len(names) == count
+    assert all(SPOKEN.fullmatch(name) for name in names)
+    assert not any(b.startswith(a) for i, a in enumerate(names) for b in names[i + 1 :])
+
+
+@given(st.integers(1, 20), st.integers(0, 10**6), st.data())
+def test_a_taken_name_is_not_used_and_the_names_before_it_stay(count: int, seed: int, data: st.DataObject) -> None:
+    names = invent_pseudowords(count, set(), seed)
+    at = data.draw(st.integers(0, count - 1))
+    others = invent_pseudowords(count, {names[at]}, seed)
+    assert names[at] not in others
+    assert others[:at] == names[:at]
+
+
+def test_more_names_begin_with_the_same_ones_and_another_seed_gives_others() -> None:
+    assert invent_pseudowords(20, set(), 3)[:5] == invent_pseudowords(5, set(), 3)
+    assert not set(invent_pseudowords(20, set(), 3)) & set(invent_pseudowords(20, set(), 4))
+
+
+def test_when_all_short_names_are_taken_longer_ones_are_invented() -> None:
+    class Short:
+        def __contains__(self, name: object) -> bool:
+            return len(str(name)) < 8
+
+    assert all(len(name) >= 8 for name in invent_pseudowords(5, Short(), 0))
