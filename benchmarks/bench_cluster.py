@@ -13,7 +13,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ from lexshift.encode import as_encoder
 from lexshift.encode.loading import load_model
 from lexshift.engine.local import Engine, Local
 from lexshift.engine.ray import RayEngine
-from lexshift.store.shards import Encode, Piece, Work
+from lexshift.store.plan import Shard, plan_encoding
+from lexshift.store.shards import EncodeShards
 
 BAR = 0.8
 MODEL = "minilm"
@@ -64,20 +65,19 @@ def from_text(path: Path, n: int) -> tuple[list[str], list[tuple[int, int]]]:
     return texts, [(start, start + len(word)) for start, word in zip(starts, words, strict=True)]
 
 
-def shards(texts: list[str], spans: list[tuple[int, int]]) -> list[Piece]:
+def shards(texts: list[str], spans: list[tuple[int, int]]) -> list[Shard]:
     """As a run cuts them."""
     starts, ends = zip(*spans, strict=True)
     columns = {"sentence": pa.array(texts), "start": pa.array(starts, pa.int32()), "end": pa.array(ends, pa.int32())}
-    work = Work.plan(pa.table(columns), None)
-    ranges = [range(*cut) for cut in pairwise(work.cuts)]
-    return [Piece(number, *work.rows(rows), {}) for number, rows in enumerate(ranges)]
+    plan = plan_encoding(pa.table(columns))
+    return [plan.shard(number) for number in range(len(plan.bounds) - 1)]
 
 
-def measure(engine: Engine, workers: int, pieces: list[Piece]) -> tuple[float, dict[int, Any]]:
+def measure(engine: Engine, workers: int, pieces: list[Shard]) -> tuple[float, dict[int, Any]]:
     """Seconds from when all encoders are ready until the last vectors are here; and the vectors."""
     with tempfile.TemporaryDirectory() as folder:
         encoder = Together(Path(folder), workers)
-        encode: Encode = engine.encode(encoder, encoder, {})
+        encode: EncodeShards = engine.encode(encoder, encoder, {})
         found = dict(encode(iter(pieces), lambda *_: None))
         end = time.time()
         return end - max(file.stat().st_mtime for file in Path(folder).iterdir()), found

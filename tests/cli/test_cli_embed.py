@@ -309,7 +309,7 @@ def test_a_truncated_shard_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatc
                 raise KeyboardInterrupt
             return super().encode(sentences, spans)
 
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 1)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     toy, shell.toy = shell.toy, Second()
     assert shell.embed()[0] == 130
     shard = shell.folder / "store" / "unfinished" / "000000.shard"

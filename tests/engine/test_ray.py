@@ -23,7 +23,8 @@ from lexshift.encode import Encoder
 from lexshift.engine.local import Local, as_engine
 from lexshift.engine.parts import Counting, Job, Part, Sampling, parts_of
 from lexshift.engine.ray import RayEngine, _shares
-from lexshift.store.shards import Piece, encode_with
+from lexshift.store.plan import Shard
+from lexshift.store.shards import encode_shards
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'lexshift[ray]'")
 
@@ -165,19 +166,19 @@ def corpus(tmp_path: Path) -> Path:
     return folder
 
 
-def pieces(n: int = 7, **told: Any) -> list[Piece]:
+def pieces(n: int = 7, **told: Any) -> list[Shard]:
     """Shards of 1, 2, 3 ... sentences, as the sentences of corpora are: of several lengths, some twice."""
     made = []
     for number in range(n):
         sentences = [f"{'very ' * (i % 5)}old plane number {number - i // 2} é" for i in range(number + 1)]
         spans = [(s.index("plane"), s.index("plane") + 5) for s in sentences]
-        made.append(Piece(number, sentences, spans, {name: [i % 2 for i in range(number + 1)] for name in told}))
+        made.append(Shard(number, sentences, spans, {name: [i % 2 for i in range(number + 1)] for name in told}))
     return made
 
 
-def same_vectors(engine: RayEngine, encoder: Encoder, model: Any, options: dict[str, Any], work: list[Piece]) -> None:
+def same_vectors(engine: RayEngine, encoder: Encoder, model: Any, options: dict[str, Any], work: list[Shard]) -> None:
     ours = dict(engine.encode(encoder, model, options)(iter(work), lambda *_: None))
-    theirs = dict(encode_with(encoder)(iter(work), lambda *_: None))
+    theirs = dict(encode_shards(encoder, iter(work), lambda *_: None))
     assert sorted(ours) == sorted(theirs) == [piece.number for piece in work]
     for number, shard in theirs.items():
         for our, their in zip(ours[number], shard, strict=True):
@@ -263,7 +264,7 @@ def test_vectors_of_a_model_and_marks_of_long_sentences_are_the_same_bit_for_bit
     folder = str(tiny_models.folder("bert"))
     work = pieces()
     same_vectors(RayEngine(workers=2), as_encoder(folder, **options), folder, options, work)
-    made = dict(encode_with(as_encoder(folder, **options))(iter(work), lambda *_: None))
+    made = dict(encode_shards(as_encoder(folder, **options), iter(work), lambda *_: None))
     assert {bool(mark) for shard in made.values() for mark in shard.truncated} == {False, True}
 
 
@@ -292,7 +293,7 @@ def test_shards_go_out_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[int] = []
     ahead = []
 
-    def lazily() -> Iterator[Piece]:
+    def lazily() -> Iterator[Shard]:
         for piece in pieces(7):
             taken.append(piece.number)
             yield piece

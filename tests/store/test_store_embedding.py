@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 
 import lexshift
 from lexshift import Siblings, UserError, embed
-from lexshift.corpus import Reading, Targets
+from lexshift.corpus import Reading
 from lexshift.encode import as_encoder
-from lexshift.store.contents import gather
-from lexshift.store.embedding import ENCODING, READING, EmbedOptions, _Job
+from lexshift.store.embedding import ENCODING, READING, EmbedOptions, _leave_out_absent
+from lexshift.store.plan import gather_occurrences
 from lexshift.utils.arrays import Matrix
 
 Row: TypeAlias = tuple[str, str, str, int, str | None, str, int, int]
@@ -222,7 +222,7 @@ def test_a_store_of_random_corpora_is_the_occurrences_by_the_definition(
     old, new = [*old, "the mouse"], [*new, "one x"]
     toy = Toy()
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lexshift.store.shards._CHARACTERS", characters)
+        patch.setattr("lexshift.store.plan.SHARD_CHARACTERS", characters)
         patch.setattr("os.fsync", lambda _: None)
         paths = write(Path(place, "a.txt"), old), write(Path(place, "b.txt"), new)
         store = embed(*paths, words=words, model=toy, missing="skip", split="lines", precision=precision)
@@ -501,7 +501,7 @@ def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, m
             self.size += 1
             return super().encode(sentences, spans)
 
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 60)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 60)
     with pytest.raises(UserError):
         made(tmp_path, model=Growing())
 
@@ -543,7 +543,7 @@ def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: lis
 
 
 def test_the_stages_of_a_run_are_told_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     heard, toy = Heard(), Toy()
     made(tmp_path, model=toy, monitor=heard)
     sizes = [(tmp_path / name).stat().st_size for name in ("a.txt", "b.txt")]
@@ -762,12 +762,10 @@ class Counted(str):
 
 def test_leaving_out_words_takes_a_time_that_grows_with_their_number_only() -> None:
     words = [Counted(f"word{i}") for i in range(2000)]
-    targets = Targets({word: (word,) for word in words}, "word")
-    job = _Job({}, None, targets, {}, None, 0, "skip", Toy(), {}, Heard())
-    found: Any = SimpleNamespace(found=np.arange(2000) % 10 == 0)
+    forms: dict[str, tuple[str, ...]] = {word: (word,) for word in words}
     Counted.compared = 0
-    present = job._present(targets, {"old": found}, None)
-    assert present.words == words[::10]
+    present = _leave_out_absent(forms, np.arange(2000) % 10 == 0, [], "word", "skip", Heard())
+    assert list(present) == words[::10]
     assert Counted.compared < 10 * len(words)
 
 
@@ -777,6 +775,6 @@ def test_taking_over_the_words_of_a_store_takes_a_time_that_grows_with_their_num
     store = embed(path, words=words, model=Toy(), out=tmp_path / "store")
     store.words = [Counted(word) for word in words]
     Counted.compared = 0
-    contents = gather({word: (word,) for word in words}, words, {}, store)
+    contents = gather_occurrences({word: (word,) for word in words}, words, {}, store)
     assert contents.counts.tolist() == contents.found.tolist() == [[1]] * len(words)
     assert Counted.compared < 10 * len(words)

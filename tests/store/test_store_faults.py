@@ -32,10 +32,10 @@ TOY = dedent(
     import hashlib, json, os, sys, time
     from pathlib import Path
     import numpy as np
-    import lexshift, lexshift.store.shards
+    import lexshift, lexshift.store.plan
 
     place = Path(sys.argv[1])
-    lexshift.store.shards._CHARACTERS = 60
+    lexshift.store.plan.SHARD_CHARACTERS = 60
     names = ["mouse", "plane", "cell phone"]
     for corpus in ("a", "b"):
         lines = [f"{corpus} {i} the {names[i % 3]} and a {names[i % 2]}" + " more" * (i % 7) for i in range(60)]
@@ -278,7 +278,7 @@ class Disk:
 def test_a_full_disk_is_told_in_one_sentence_and_the_run_goes_on_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adding: bool
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 30)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 30)
     monkeypatch.setattr("os.fsync", lambda _: None)
     whole = contents(made(tmp_path, "whole").path)
     base = made(tmp_path, "base", words=WORDS[:1]).path
@@ -352,7 +352,7 @@ def test_a_run_of_more_shards_than_files_may_be_open_comes_to_its_end(tmp_path: 
         """
         import resource
 
-        lexshift.store.shards._CHARACTERS = 1
+        lexshift.store.plan.SHARD_CHARACTERS = 1
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (32, hard))
         calls = []
@@ -373,7 +373,7 @@ def test_a_run_of_more_shards_than_files_may_be_open_comes_to_its_end(tmp_path: 
         resumed = contents(run(place / "resumed").path)
         run(place / "added to", names[:1])
         added = contents(run(place / "added to").path)
-        lexshift.store.shards._CHARACTERS = 1 << 17
+        lexshift.store.plan.SHARD_CHARACTERS = 1 << 17
         one_shard = contents(run(place / "one shard").path)
         print(json.dumps([shards, at_once == one_shard, resumed == one_shard, added == one_shard]))
         """,

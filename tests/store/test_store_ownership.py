@@ -83,7 +83,7 @@ def test_a_plan_of_the_user_is_no_plan_of_ours(tmp_path: Path, text: str, store:
 def test_files_of_the_user_in_a_store_survive_all_that_is_done_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     made(tmp_path, "store", words=WORDS[:1])
     names = [*THEIRS, "unfinished/notes.txt"]
     before = put(tmp_path / "store", names)
@@ -168,7 +168,7 @@ def test_work_is_not_put_into_a_folder_elsewhere(tmp_path: Path, store: bool) ->
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     made(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Toy(stop_at=3))
@@ -195,7 +195,7 @@ def test_a_dangling_link_in_the_place_of_a_file_is_not_written_through(tmp_path:
 def test_the_removal_of_finished_work_goes_on_where_it_was_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     whole = contents(made(tmp_path, "whole").path)
     unlink, left = os.unlink, [2]
 

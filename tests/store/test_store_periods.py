@@ -279,7 +279,7 @@ def test_random_corpora_are_encoded_once_for_each_period(
     timed = Timed(("new", "old") if known else ("a", "b"))
     numbers = {"old": 1, "new": 0} if known else {"old": 0, "new": 1}
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lexshift.store.shards._CHARACTERS", characters)
+        patch.setattr("lexshift.store.plan.SHARD_CHARACTERS", characters)
         patch.setattr("os.fsync", lambda _: None)
         paths = write(Path(place, "a.txt"), old), write(Path(place, "b.txt"), new)
         store = embed(*paths, words=["mouse", "plane"], model=timed, missing="skip", split="lines")
@@ -340,7 +340,7 @@ def test_a_store_that_has_everything_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_run_that_was_stopped_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     stopped, timed = Timed(stop_at=stop_at), Timed()
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=stopped)
@@ -353,7 +353,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(
 
 
 def test_both_periods_of_a_sentence_are_in_one_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 1)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     timed = Timed()
     made(tmp_path, model=timed)
     assert all(len({sentence for sentence, *_ in call}) == 1 for call in timed.calls)

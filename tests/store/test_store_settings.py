@@ -12,7 +12,7 @@ import pytest
 from test_store_embedding import WORDS, Toy, contents, corpora_in, made, write
 
 from lexshift import UserError, embed
-from lexshift.store.format import digest, first_difference, identity
+from lexshift.store.format import digest, first_difference, store_fingerprint
 
 MODEL = {"model": "tiny", "weights": "abc", "config": "c", "layers": "mean:4", "markers": None, "window": 512}
 
@@ -153,7 +153,7 @@ def test_an_encoder_without_settings_is_known_by_its_vectors(tmp_path: Path, pre
 def test_finished_shards_are_those_of_the_encoder_without_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Bare(lost=lost, stop_at=5))
     before = contents(tmp_path / "store")
@@ -199,7 +199,7 @@ def test_the_name_of_a_model_counts_only_if_its_weights_are_not_known() -> None:
     forms, corpora = {"mouse": ("mouse",)}, [{"label": "old", "content": "x", "bytes": 3}]
 
     def of(**encoder: Any) -> str:
-        return digest(identity({"encoder": encoder, "match": "word"}, forms, corpora))
+        return store_fingerprint({"encoder": encoder, "match": "word"}, forms, corpora)
 
     assert of(model="a", weights="w") == of(model="b", weights="w") != of(model="a", weights="v")
     assert of(model="a") != of(model="b")
@@ -242,7 +242,7 @@ def test_the_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str
 def test_the_unfinished_work_of_another_run_is_refused_and_not_touched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], why: str
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Toy(MODEL, stop_at=3))
     before = contents(tmp_path / "store")

@@ -18,9 +18,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from test_store_embedding import WORDS, Toy, contents, made
 
-import lexshift.store.shards
 from lexshift import Siblings, UserError, embed, embed_usages
-from lexshift.store.shards import Work, read_plan, remove_work
+from lexshift.store.format import read_plan
+from lexshift.store.plan import plan_encoding
+from lexshift.store.writer import remove_work
 from lexshift.utils.monitor import Silent
 
 # ------------------------------------------------------------------------------------------------------- what is to do
@@ -42,18 +43,18 @@ def test_work_is_every_distinct_word_in_a_sentence_once_and_rows_find_their_plac
     rows: list[tuple[str, int, int]], characters: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexshift.store.shards, "_CHARACTERS", characters)
-        work = Work.plan(table_of(rows), None)
-    sentences, spans = work.rows(range(len(work)))
+        patch.setattr("lexshift.store.plan.SHARD_CHARACTERS", characters)
+        work = plan_encoding(table_of(rows))
+    _, sentences, spans, _ = work.select(range(len(work)))
     todo = [(sentence, *span) for sentence, span in zip(sentences, spans, strict=True)]
     assert len(todo) == len(set(todo)) == len(set(rows))
-    assert [todo[place] for place in work.row_of] == rows
+    assert [todo[place] for place in work.places] == rows
     lengths = [len(sentence) for sentence in sentences]
     assert lengths == sorted(lengths)
     assert work.reused == 0
 
-    assert (work.cuts[0], work.cuts[-1]) == (0, len(work))
-    shards = [sentences[begin:end] for begin, end in pairwise(work.cuts)]
+    assert (work.bounds[0], work.bounds[-1]) == (0, len(work))
+    shards = [sentences[begin:end] for begin, end in pairwise(work.bounds)]
     assert all(shards)
     for before, after in pairwise(shards):
         assert before[-1] != after[0]  # a sentence is in one shard
@@ -63,10 +64,10 @@ def test_work_is_every_distinct_word_in_a_sentence_once_and_rows_find_their_plac
 
 def test_work_does_not_depend_on_the_place_of_rows_but_for_the_order_of_sentences_of_a_length() -> None:
     rows = [("aaa", 0, 2), ("b", 0, 1), ("aaa", 0, 3), ("aaa", 0, 2), ("cc", 1, 2)]
-    work = Work.plan(table_of(rows), None)
-    assert work.rows(range(4)) == (["b", "cc", "aaa", "aaa"], [(0, 1), (1, 2), (0, 2), (0, 3)])
-    assert work.row_of.tolist() == [2, 0, 3, 2, 1]
-    assert work.cuts == [0, 4]
+    work = plan_encoding(table_of(rows))
+    assert work.select(range(4)) == (0, ["b", "cc", "aaa", "aaa"], [(0, 1), (1, 2), (0, 2), (0, 3)], {})
+    assert work.places.tolist() == [2, 0, 3, 2, 1]
+    assert work.bounds == [0, 4]
 
 
 @given(
@@ -75,21 +76,21 @@ def test_work_does_not_depend_on_the_place_of_rows_but_for_the_order_of_sentence
 @example([(0, 2**20 + 5), (1, 5)])
 @example([(0, 2**31 - 1), (2**31 - 2, 2**31 - 1)])
 def test_spans_reach_the_encoder_as_they_are_however_far_they_are(spans: list[tuple[int, int]]) -> None:
-    work = Work.plan(table_of([("abc", *span) for span in spans]), None)
-    _, todo = work.rows(range(len(work)))
-    assert [todo[place] for place in work.row_of] == spans
+    work = plan_encoding(table_of([("abc", *span) for span in spans]))
+    todo = work.select(range(len(work))).spans
+    assert [todo[place] for place in work.places] == spans
     assert todo == sorted(set(spans))
 
 
 def test_work_that_a_store_has_done_is_not_done_again(tmp_path: Path) -> None:
     store = made(tmp_path)
     rows = [("a plane", 2, 7), ("a plane", 0, 1), ("the mouse ran under the mouse", 24, 29)]
-    work = Work.plan(table_of(rows), store)
-    assert work.rows(range(len(work))) == (["a plane"], [(0, 1)])
+    work = plan_encoding(table_of(rows), store)
+    assert work.select(range(len(work))) == (0, ["a plane"], [(0, 1)], {})
     assert work.reused == 18
     known = store.occurrences.to_pylist()
-    assert work.row_of[1] == 18
-    for place, row in zip(work.row_of[[0, 2]], (rows[0], rows[2]), strict=True):
+    assert work.places[1] == 18
+    for place, row in zip(work.places[[0, 2]], (rows[0], rows[2]), strict=True):
         assert (known[place]["sentence"], known[place]["start"], known[place]["end"]) == row
 
 
@@ -99,7 +100,7 @@ def test_work_that_a_store_has_done_is_not_done_again(tmp_path: Path) -> None:
 @pytest.fixture
 def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, bytes], int]:
     """The store that was made without a break, and of how many shards."""
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     toy = Toy()
     return contents(made(tmp_path, "whole", toy).path), len(toy.calls)
 
@@ -133,7 +134,7 @@ def test_a_run_goes_on_after_the_last_shard_wherever_it_was_stopped(
 def test_a_shard_is_its_vectors_what_was_truncated_and_a_checksum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     toy = Toy()
     store = made(tmp_path, "other", toy)
     unfinished = begin(tmp_path, 2)
@@ -191,7 +192,7 @@ def test_a_shard_that_is_gone_is_made_anew(tmp_path: Path, whole: tuple[dict[str
 
 
 def test_a_shard_in_the_place_of_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 1)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     unfinished = begin(tmp_path, 3)
     shutil.copy(unfinished / "000000.shard", unfinished / "000001.shard")
     with pytest.raises(UserError, match=r"000001\.shard' is damaged"):
@@ -199,7 +200,7 @@ def test_a_shard_in_the_place_of_another_is_found(tmp_path: Path, monkeypatch: p
 
 
 def test_a_shard_of_other_work_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     other = tmp_path / "other"
     other.mkdir()
     with pytest.raises(KeyboardInterrupt):
@@ -217,7 +218,7 @@ def other_boundaries(text: str, _: str) -> list[int]:
 
 def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One sentence of 30 is split differently, and there are as many rows and shards as before."""
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 70)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 70)
     sentences = [f"The mouse {10 + i} sat here{';' if i == 23 else ','} there." for i in range(30)]
     (tmp_path / "a.txt").write_text(" ".join(sentences))
 
@@ -347,7 +348,7 @@ class _Notes(Silent):
 def test_a_long_run_says_beforehand_how_long_it_will_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
 ) -> None:
-    monkeypatch.setattr("lexshift.store.completion._LONG", long)
+    monkeypatch.setattr("lexshift.store.writer.LONG_RUN", long)
     rows = [("mouse", "old" if i % 2 else "new", f"a mouse {i}", 2, 7) for i in range(20)]
     usages = pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
     encoder, heard = _Timed(), _Notes()

@@ -70,7 +70,7 @@ def test_nothing_is_told_if_all_fits_or_the_encoder_does_not_know(tmp_path: Path
 
 def test_the_count_survives_a_kill_and_the_adding_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = contents(run(tmp_path, "whole", Narrow()).path)
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 1)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     calls = Narrow()
     run(tmp_path, "counted", calls)
     for stop_at in range(2, len(calls.calls) + 1):

@@ -188,7 +188,7 @@ def test_a_store_of_random_usages_is_the_usages_in_their_order(
 ) -> None:
     toy = Toy()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lexshift.store.shards._CHARACTERS", characters)
+        patch.setattr("lexshift.store.plan.SHARD_CHARACTERS", characters)
         patch.setattr("os.fsync", lambda _: None)
         store = embed_usages(frame(usages), toy, precision=precision)
     assert store.vectors.dtype == precision
@@ -277,7 +277,7 @@ def test_usages_of_a_word_that_come_between_those_of_others_are_the_same(tmp_pat
 def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 1)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     whole = Toy()
     embed_usages(frame(), whole, tmp_path / "whole")
     assert len(whole.calls) == 6  # a shard of each sentence

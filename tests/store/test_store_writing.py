@@ -59,7 +59,7 @@ STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift.store.shards.write_who
 def test_a_run_that_is_stopped_at_any_step_ends_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, when: str, adding: bool
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 30)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 30)
     monkeypatch.setattr("os.fsync", nothing)
     whole = made(tmp_path, "whole")
     base = made(tmp_path, "base", words=WORDS[:1])
@@ -125,7 +125,7 @@ def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
     whole = contents(made(tmp_path, "whole").path)
     made(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 1, False, Stopped()))
+        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
         with pytest.raises(Stopped):
             made(tmp_path)
     folder = tmp_path / "store"
@@ -145,7 +145,7 @@ def test_damage_to_a_file_without_its_name_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 1, False, Stopped()))
+        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
         with pytest.raises(Stopped):
             made(tmp_path)
     (path,) = (tmp_path / "store" / "unfinished").glob(f"{damaged}.*")
@@ -178,7 +178,7 @@ def test_settling_leaves_the_work_of_a_run_that_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_store_is_read_while_a_run_adds_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     folder = made(tmp_path, words=WORDS[:1]).path
     seen = []
 
@@ -198,14 +198,14 @@ def test_a_reader_who_comes_while_the_store_is_replaced_finds_the_old_or_the_new
 ) -> None:
     a, b = corpora_in(tmp_path)
     embed(b, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["new"])
-    map_vectors = siblings._map_vectors
+    map_file = siblings._map_file
 
-    def after_the_writer(folder: Path, index: dict[str, Any]) -> Any:  # the index is read, the other files are not
-        monkeypatch.setattr(siblings, "_map_vectors", map_vectors)
+    def after_the_writer(*file: Any) -> Any:  # the index is read, the other files are not
+        monkeypatch.setattr(siblings, "_map_file", map_file)
         embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
-        return map_vectors(folder, index)
+        return map_file(*file)
 
-    monkeypatch.setattr(siblings, "_map_vectors", after_the_writer)
+    monkeypatch.setattr(siblings, "_map_file", after_the_writer)
     store = Siblings(tmp_path / "store")
     files = {"new": BOTH["new"]} if store.corpora == ["new"] else {"new": BOTH["new"], "old": BOTH["old"]}
     assert_holds(store, expected(WORDS, files))
@@ -233,8 +233,8 @@ def test_files_of_a_run_that_was_given_up_are_in_no_ones_way_and_do_not_stay(
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_vectors_are_written_a_piece_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     whole = contents(made(tmp_path, "whole").path)
-    monkeypatch.setattr(lexshift.store.writer, "_BYTES", rows * 6 * 4 + 1)
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 20)
+    monkeypatch.setattr(lexshift.store.writer, "COPIED_BYTES", rows * 6 * 4 + 1)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     assert contents(made(tmp_path).path) == whole
 
 
@@ -242,7 +242,7 @@ def test_the_size_of_shards_does_not_change_the_store(tmp_path: Path, monkeypatc
     whole = contents(made(tmp_path, "whole", Toy(lost="phone")).path)
     shards = []
     for characters in (1, 30, 60, 120):
-        monkeypatch.setattr("lexshift.store.shards._CHARACTERS", characters)
+        monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", characters)
         toy = Toy(lost="phone")
         assert contents(made(tmp_path, str(characters), toy).path) == whole
         shards.append(len(toy.calls))

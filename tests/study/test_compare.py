@@ -917,7 +917,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_as_if_it_had_not_been(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Any
 ) -> None:
     whole = made(paths, words)
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 2000)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 2000)
     stopped, resumed, unstopped = Toy(stop_at=4), Toy(), Toy()
     with pytest.raises(KeyboardInterrupt):
         made(paths, words, model=stopped, out=tmp_path / "out")

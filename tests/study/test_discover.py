@@ -166,10 +166,10 @@ def test_it_does_not_matter_how_the_corpus_is_cut_into_parts(
 def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
     folder: Path, tmp_path: Path, found: Discovery, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
-    monkeypatch.setattr("lexshift.store.shards._CHARACTERS", 2_000)
+    monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 2_000)
     with monkeypatch.context() as patch:
         if stage == "encoding":
-            patch.setattr("lexshift.store.shards.Shards._write", stopping(lexshift_write(), 2))
+            patch.setattr("lexshift.store.shards.ShardFolder._write", stopping(lexshift_write(), 2))
         elif stage == "scoring":
             patch.setattr("lexshift.scoring.scores.scores_to_table", stopping(lambda *_: None, 0))
         elif stage == "saving":
@@ -182,9 +182,9 @@ def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
 
 
 def lexshift_write() -> Any:
-    from lexshift.store.shards import Shards
+    from lexshift.store.shards import ShardFolder
 
-    return Shards._write
+    return ShardFolder._write
 
 
 def stopping(function: Any, after: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from lexshift.encode import Encoder
 from lexshift.engine.cache import Kept
 from lexshift.engine.parts import Job, Part, hashes_read
 from lexshift.errors import UserError
-from lexshift.store.shards import Encode, encode_with
+from lexshift.store.shards import EncodeShards, encode_shards
 from lexshift.utils import checks
 
 ENGINES = ("local", "ray")
@@ -23,7 +24,7 @@ class Engine(Protocol):
     def map(self, job: Job, parts: Sequence[Part], progress: Callable[[int], None]) -> Iterator[tuple[Part, pa.Table]]:
         """What is made of each part, in any order; ``progress`` is called with the bytes that are done."""
 
-    def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> Encode:
+    def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> EncodeShards:
         """What encodes shards with an encoder, which is the one that ``as_encoder(model, **options)`` gives."""
 
     def close(self) -> None:
@@ -40,9 +41,9 @@ class Local:
             yield part, job(part, _from(done, progress))
             done += part.size
 
-    def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> Encode:  # noqa: ARG002
+    def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> EncodeShards:  # noqa: ARG002
         """Encode in this process, as the encoder uses all cores or the GPU."""
-        return encode_with(encoder)
+        return partial(encode_shards, encoder)
 
     def close(self) -> None:
         """Nothing is left running."""

@@ -30,7 +30,8 @@ from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.parts import Job, Part
 from lexshift.engine.workers import Tries, Worker, as_table, begin
 from lexshift.errors import UserError
-from lexshift.store.shards import Encode, Encoded, Piece
+from lexshift.store.plan import Shard
+from lexshift.store.shards import EncodedShard, EncodeShards
 from lexshift.utils import checks
 
 _CORES = 4  # of an encoder, if it is not said how many there are
@@ -87,15 +88,18 @@ class RayEngine:
             progress(done)
             yield part, ipc.open_file(row["table"]).read_all()
 
-    def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> Encode:
+    def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> EncodeShards:
         """What encodes shards, each with one of several encoders; those are made there as the given one was here."""
         ray = _ray()
         workers, threads, needs = _shares(ray.nodes(), self._workers, options.get("device"))
         if isinstance(model, (str, os.PathLike)) and os.path.isdir(model):
             model = os.path.abspath(model)
 
-        def encode(pieces: Iterable[Piece], advance: Callable[[int, float], None]) -> Iterator[tuple[int, Encoded]]:  # noqa: ARG001
-            waiting = iter(pieces)
+        def encode(
+            shards: Iterable[Shard],
+            advance: Callable[[int, float], None],  # noqa: ARG001
+        ) -> Iterator[tuple[int, EncodedShard]]:
+            waiting = iter(shards)
             first = next(waiting, None)
             if first is None:
                 return
@@ -104,7 +108,7 @@ class RayEngine:
             pending = [first, *islice(waiting, _ROUND * workers - 1)]
             while pending:
                 with _settings():
-                    data = ray.data.from_arrow_refs([ray.put(as_table(piece)) for piece in pending])
+                    data = ray.data.from_arrow_refs([ray.put(as_table(shard)) for shard in pending])
                     made = data.map_batches(
                         Worker,
                         fn_constructor_args=(recipe, tries),
@@ -115,12 +119,12 @@ class RayEngine:
                         ),
                         **needs,
                     )
-                rows_of = {piece.number: len(piece.sentences) for piece in pending}
+                rows_of = {shard.number: len(shard.sentences) for shard in pending}
                 pending = []
                 for row in _rows(made):
                     flat = np.frombuffer(row["values"], row["dtype"])
                     truncated = np.frombuffer(row["truncated"], bool)
-                    yield row["number"], Encoded(flat.reshape(rows_of[row["number"]], -1), truncated)
+                    yield row["number"], EncodedShard(flat.reshape(rows_of[row["number"]], -1), truncated)
                 pending = list(islice(waiting, _ROUND * workers))
 
         return encode

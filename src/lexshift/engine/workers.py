@@ -13,7 +13,8 @@ import pyarrow as pa
 from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.shards import Piece, encoded
+from lexshift.store.plan import Shard
+from lexshift.store.shards import encode_shard
 
 _VECTORS = pa.schema(
     [
@@ -75,20 +76,20 @@ class Worker:
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         """The vectors of a shard, as they are in memory."""
-        piece = as_piece(rows)
+        shard = as_shard(rows)
         error = self._error
         if error is None:
             assert self._encoder is not None
             try:
-                begin(self._tries, piece.number)
-                made = encoded(self._encoder, piece, lambda _: None)
+                begin(self._tries, shard.number)
+                made = encode_shard(self._encoder, shard)
                 vectors = np.ascontiguousarray(made.vectors)
                 values = pa.py_buffer(vectors).to_pybytes()
-                row = [piece.number, values, vectors.dtype.str, made.truncated.tobytes(), None]
+                row = [shard.number, values, vectors.dtype.str, made.truncated.tobytes(), None]
                 return pa.table([[value] for value in row], schema=_VECTORS)
             except UserError as raised:
                 error = str(raised)
-        return pa.table([[piece.number], [None], [None], [None], [error]], schema=_VECTORS)
+        return pa.table([[shard.number], [None], [None], [None], [error]], schema=_VECTORS)
 
 
 def announce(model: Any) -> None:
@@ -100,22 +101,29 @@ def announce(model: Any) -> None:
                     type(module)(module.config)
 
 
-def as_table(piece: Piece) -> pa.Table:
+def as_table(shard: Shard) -> pa.Table:
     """A shard as one row."""
-    starts, ends = zip(*piece.spans, strict=True)
-    told = list(piece.told.items())
-    row = [piece.number, piece.sentences, starts, ends, [name for name, _ in told], [values for _, values in told]]
-    names = ["number", "sentences", "starts", "ends", "names", "told"]
+    starts, ends = zip(*shard.spans, strict=True)
+    keywords = list(shard.keywords.items())
+    row = [
+        shard.number,
+        shard.sentences,
+        starts,
+        ends,
+        [name for name, _ in keywords],
+        [values for _, values in keywords],
+    ]
+    names = ["number", "sentences", "starts", "ends", "names", "values"]
     types = [pa.int64(), pa.list_(pa.string()), *2 * [pa.list_(pa.int64())], pa.list_(pa.string())]
     schema = pa.schema(list(zip(names, [*types, pa.list_(pa.list_(pa.int64()))], strict=True)))
     return pa.table([[value] for value in row], schema=schema)
 
 
-def as_piece(rows: pa.Table) -> Piece:
+def as_shard(rows: pa.Table) -> Shard:
     """A shard from its row."""
     [row] = rows.to_pylist()
-    told = dict(zip(row["names"], row["told"], strict=True))
-    return Piece(row["number"], row["sentences"], list(zip(row["starts"], row["ends"], strict=True)), told)
+    keywords = dict(zip(row["names"], row["values"], strict=True))
+    return Shard(row["number"], row["sentences"], list(zip(row["starts"], row["ends"], strict=True)), keywords)
 
 
 def _here() -> str:

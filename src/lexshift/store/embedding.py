@@ -1,17 +1,18 @@
-"""From corpora, words and a model to a store of sibling embeddings: read, find, encode, keep.
+"""Embed corpora: find the usages of words, encode them, and keep the vectors in a store.
 
-Work is done in shards, each of which appears whole or not at all, so a run that is stopped at any moment goes on where
-it was, and ends with the same bytes. When words or corpora are added to a store, what it has is not encoded again.
+An interrupted run resumes where it stopped and ends with the same bytes. When words or corpora are added to a store,
+what it has is not encoded again.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
@@ -25,11 +26,12 @@ from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.completion import check_periods, complete, in_folder, refuse_other
-from lexshift.store.contents import gather, given
-from lexshift.store.format import has_settings
+from lexshift.store.plan import StoreContents, gather_occurrences, gather_usages, number_periods
+from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
+from lexshift.store.writer import has_settings, write_store
 from lexshift.utils import checks
+from lexshift.utils.arrays import Array
 from lexshift.utils.monitor import Monitor, Silent, reading_stage
 from lexshift.utils.seeds import check_seed
 
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+Scan: TypeAlias = Callable[[Targets], dict[str, Occurrences]]
+"""Finds the occurrences of target words in each corpus, by its label."""
 PRECISIONS = ("float32", "float16")
 
 
@@ -164,30 +168,30 @@ def embed(
                 f"by {by!r} cuts one corpus into periods, which have their names; got {len(corpora)} corpora"
             )
     reading = Reading(**{name: value for name, value in values.items() if name in READING})
-    named = dict(zip(corpus_names(corpora, labels), corpora, strict=True))
+    labelled = dict(zip(corpus_names(corpora, labels), corpora, strict=True))
     for corpus in corpora:
         find_sources(corpus)
-    languages = corpus_languages(named, asdict(reading))
+    languages = corpus_languages(labelled, asdict(reading))
     readings = {label: with_language(reading, code) for label, code in languages.items()}
     targets = read_targets(words, match, list(readings.values())[-1].language)
     seed = check_seed(values["seed"])
     max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
     encoder = as_encoder(model, **{name: value for name, value in values.items() if name in ENCODING})
-    settings = {
-        "encoder": settings_of(encoder),
-        "reading": {**asdict(reading), "language": recorded_language(languages)},
-        "match": match,
-        "word_rule": WORD_RULE,
-        "sampling": sampling,
-        "precision": values["precision"],
-        **({} if by is None else {"by": by}),
-    }
+    settings = store_settings(encoder, reading, languages, match, sampling, values["precision"], by)
     monitor = monitor or Silent()
     for warning in language_warnings(languages, encoder):
         monitor.note(f"warning: {warning}")
-    job = _Job(named, by, targets, readings, max_per_word, seed, values["missing"], encoder, settings, monitor)
-    return in_folder(out, job.run)
+    return make_store(
+        out,
+        targets,
+        settings,
+        encoder,
+        partial(scan_corpora, labelled, readings, sampling, by, monitor),
+        monitor,
+        labels=list(labelled) if by is None else None,
+        missing=values["missing"],
+    )
 
 
 def embed_usages(
@@ -228,22 +232,21 @@ def embed_usages(
     """
     checks.keywords(options, ENCODING, embed_usages)
     checks.choice(precision, "precision", PRECISIONS)
-    contents = given(usages, labels)
+    contents = gather_usages(usages, labels)
     encoder = as_encoder(model, **options)
-    settings = {"encoder": settings_of(encoder), "usages": "given", "precision": precision}
+    settings = {"encoder": encoder_settings(encoder), "usages": "given", "precision": precision}
 
-    def run(folder: Path, store: Siblings | None) -> Siblings:
-        if store is not None:
-            refuse_other(store, settings)
-            if [entry["content"] for entry in store.index["corpora"]] != [e["content"] for e in contents.corpora]:
-                raise UserError(f"the store {str(folder)!r} was made from other usages; choose another folder (--out)")
-        return complete(folder, contents, store, encoder, settings, monitor or Silent())
+    def collect(store: Siblings | None) -> StoreContents:
+        stored = contents.corpora if store is None else store.index["corpora"]
+        if [entry["content"] for entry in stored] != [entry["content"] for entry in contents.corpora]:
+            raise UserError(f"the store {str(out)!r} was made from other usages; choose another folder (--out)")
+        return contents
 
-    return in_folder(out, run)
+    return write_store(out, settings, encoder, collect, monitor or Silent())
 
 
 def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
-    """What corpora are called: as asked, or old and new, or by their files."""
+    """Return the labels of corpora: those given, or "old" and "new" for two, or else the names of their files."""
     places = [place_of(corpus) for corpus in corpora]
     if labels is None:
         names = [as_text(Path(place).name.split(".")[0] or place) for place in places]
@@ -256,113 +259,186 @@ def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str
     return chosen
 
 
-def settings_of(encoder: Encoder) -> dict[str, Any]:
-    """All that shapes an encoder's vectors, as plain values."""
+def encoder_settings(encoder: Encoder) -> dict[str, Any]:
+    """Return all that shapes the vectors of an encoder, as plain values."""
     if has_settings(encoder):
         return json.loads(json.dumps(dict(encoder.settings), default=str))  # type: ignore[attr-defined]
     kind = type(encoder)
     return {"model": f"{kind.__module__}.{kind.__qualname__}"}
 
 
-@dataclass
-class _Job:
-    """One call of :func:`embed`."""
+def store_settings(
+    encoder: Encoder,
+    reading: Reading,
+    languages: Mapping[str, str | None],
+    match: str,
+    sampling: Mapping[str, Any] | None,
+    precision: str = PRECISIONS[0],
+    by: str | None = None,
+) -> dict[str, Any]:
+    """Return the settings that a store records, and by which it is refused if they differ.
 
-    corpora: dict[str, str | os.PathLike[str]]
-    by: str | None
-    targets: Targets
-    readings: dict[str, Reading]
-    max_per_word: int | None
-    seed: int
-    missing: str
-    encoder: Encoder
-    settings: dict[str, Any]
-    monitor: Monitor
+    Parameters
+    ----------
+    encoder : Encoder
+    reading : Reading
+        How text is read; its language is replaced by the ``languages`` of the corpora, by their labels.
+    languages : mapping
+    match : str
+    sampling : mapping, optional
+        ``max_per_word`` and ``seed`` of the sample of usages; None for all usages.
+    precision : "float32" or "float16"
+    by : str, optional
+        The length of the periods into which one corpus is cut.
+    """
+    return {
+        "encoder": encoder_settings(encoder),
+        "reading": {**asdict(reading), "language": recorded_language(languages)},
+        "match": match,
+        "word_rule": WORD_RULE,
+        "sampling": None if sampling is None else dict(sampling),
+        "precision": precision,
+        **({} if by is None else {"by": by}),
+    }
 
-    def run(self, folder: Path, store: Siblings | None) -> Siblings:
-        forms = dict(self.targets.forms)
-        if store is not None:
-            refuse_other(store, self.settings)
-            forms = self._with_words_of(store)
-        targets = Targets(forms, self.targets.match)
-        scanned = self._scanned(targets, store)
-        if store is not None:
-            self._refuse_changed(store, scanned)
-        targets = self._present(targets, scanned, store)
-        contents = gather(targets.forms, list(forms), scanned, store)
-        complete_store = complete(folder, contents, store, self.encoder, self.settings, self.monitor)
-        return complete_store.select(list(scanned))
 
-    def _scanned(self, targets: Targets, store: Siblings | None) -> dict[str, Occurrences]:
-        if self.by is None:
-            known = store.corpora if store is not None else []
-            check_periods(self.encoder, list(dict.fromkeys([*known, *self.corpora])))
-            self._refuse_other_order(known)
-            return {label: self._scan(label, path, targets) for label, path in self.corpora.items()}
-        ((label, path),) = self.corpora.items()
-        progress = reading_stage(self.monitor, f"reading {label}")
-        found = find_in_periods(path, targets, self.by, self.readings[label], self.max_per_word, self.seed, progress)
-        check_periods(self.encoder, list(found))
-        return found
+def scan_corpora(
+    corpora: Mapping[str, str | os.PathLike[str]],
+    readings: Mapping[str, Reading],
+    sampling: Mapping[str, Any] | None,
+    by: str | None,
+    monitor: Monitor,
+    targets: Targets,
+) -> dict[str, Occurrences]:
+    """Find the occurrences of targets in each corpus, or with ``by`` in each period of the only corpus."""
+    limit, seed = (None, 0) if sampling is None else (sampling["max_per_word"], sampling["seed"])
+    found = {}
+    for label, path in corpora.items():
+        progress = reading_stage(monitor, f"reading {label}")
+        if by is not None:
+            return find_in_periods(path, targets, by, readings[label], limit, seed, progress)
+        found[label] = find_occurrences(path, targets, readings[label], limit, seed, progress)
+    return found
 
-    def _refuse_other_order(self, known: list[str]) -> None:
-        """Refuse another order of the store's corpora if the encoder takes its periods from that order."""
-        periods = optional_attribute(self.encoder, "periods")
-        given = [label for label in self.corpora if label in known]
-        if periods and not set(periods) & set(given) and given != [label for label in known if label in given]:
-            raise UserError(
-                f"the model tells periods apart by the order of the corpora, and the store has them in the order "
-                f"{', '.join(known)}, not {', '.join(given)}; give them in this order or choose another folder (--out)"
-            )
 
-    def _scan(self, label: str, path: str | os.PathLike[str], targets: Targets) -> Occurrences:
-        progress = reading_stage(self.monitor, f"reading {label}")
-        return find_occurrences(path, targets, self.readings[label], self.max_per_word, self.seed, progress)
+def make_store(
+    out: str | os.PathLike[str] | None,
+    targets: Targets,
+    settings: dict[str, Any],
+    encoder: Encoder,
+    scan: Scan,
+    monitor: Monitor,
+    *,
+    labels: Sequence[str] | None,
+    missing: str = "error",
+    extend: bool = True,
+    encode: EncodeShards | None = None,
+) -> Siblings:
+    """Make a store of the usages of words in corpora, or bring one up to date.
 
-    def _with_words_of(self, store: Siblings) -> dict[str, tuple[str, ...]]:
-        """The words of the store, then the new ones."""
-        forms = {entry["word"]: tuple(entry["forms"]) for entry in store.index["words"]}
-        for word, ours in self.targets.forms.items():
-            if forms.setdefault(word, ours) != ours:
+    Parameters
+    ----------
+    out : path, optional
+        The folder; by default a temporary one.
+    targets : Targets
+        The words.
+    settings : dict
+        As :func:`store_settings` returns them; a store with other settings is refused.
+    encoder : Encoder
+    scan : callable
+        Returns the occurrences of targets by the label of their corpus. A corpus that is not the one of the same label
+        in the store is refused.
+    monitor : Monitor
+    labels : sequence of str, optional
+        The labels that ``scan`` will return, for checks before the corpora are read; None if they are not known.
+    missing : "error" or "skip"
+        What to do about words that occur in no corpus.
+    extend : bool
+        Whether words and corpora of a store in the folder that are not asked for are kept.
+    encode : callable, optional
+        Encodes shards elsewhere than in this process.
+
+    Returns
+    -------
+    Siblings
+        With the corpora that were scanned, in their order.
+    """
+    scanned: dict[str, Occurrences] = {}
+
+    def collect(store: Siblings | None) -> StoreContents:
+        known = store if extend else None
+        forms = dict(targets.forms) if known is None else _merge_forms(known, targets)
+        if labels is not None:
+            _check_labels(known, labels, forms, encoder)
+        scanned.update(scan(Targets(forms, targets.match)))
+        if labels is None:
+            _check_labels(known, list(scanned), forms, encoder)
+        for entry in [] if store is None else store.index["corpora"]:
+            if entry["label"] in scanned and scanned[entry["label"]].content != entry["content"]:
                 raise UserError(
-                    f"the store {str(store.path)!r} has {word!r} with the forms {', '.join(forms[word])}, not "
-                    f"{', '.join(ours)}; choose another folder"
+                    f"the {entry['label']} corpus is not the one that the store {str(out)!r} was made from; choose "
+                    f"another folder (--out)"
                 )
-        left = [label for label in store.corpora if label not in self.corpora and self.by is None]
-        if left and len(forms) > len(store.words):
+        n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
+        stored = [] if known is None else known.words
+        present = _leave_out_absent(forms, n_found, stored, targets.match, missing, monitor)
+        return gather_occurrences(present, list(forms), scanned, known)
+
+    siblings = write_store(out, settings, encoder, collect, monitor, encode)
+    return siblings.select(list(scanned))
+
+
+def _merge_forms(store: Siblings, targets: Targets) -> dict[str, tuple[str, ...]]:
+    """Return the words of a store with their forms, then the new ones."""
+    forms = {entry["word"]: tuple(entry["forms"]) for entry in store.index["words"]}
+    for word, ours in targets.forms.items():
+        if forms.setdefault(word, ours) != ours:
             raise UserError(
-                f"to add words to the store {str(store.path)!r}, give all of its corpora: {', '.join(left)} is missing"
+                f"the store {str(store.path)!r} has {word!r} with the forms {', '.join(forms[word])}, not "
+                f"{', '.join(ours)}; choose another folder"
             )
+    return forms
+
+
+def _check_labels(store: Siblings | None, labels: Sequence[str], forms: Mapping[str, Any], encoder: Encoder) -> None:
+    """Refuse corpora that cannot be added to a store, or that are not of the periods of the encoder."""
+    known = [] if store is None else store.corpora
+    number_periods(encoder, list(dict.fromkeys([*known, *labels])))
+    periods = optional_attribute(encoder, "periods")
+    shared = [label for label in labels if label in known]
+    if periods and not set(periods) & set(shared) and shared != [label for label in known if label in shared]:
+        raise UserError(
+            f"the model tells periods apart by the order of the corpora, and the store has them in the order "
+            f"{', '.join(known)}, not {', '.join(shared)}; give them in this order or choose another folder (--out)"
+        )
+    left = [label for label in known if label not in labels]
+    if store is not None and left and len(forms) > len(store.words):
+        raise UserError(
+            f"to add words to the store {str(store.path)!r}, give all of its corpora: {', '.join(left)} is missing"
+        )
+
+
+def _leave_out_absent(
+    forms: dict[str, tuple[str, ...]],
+    n_found: Array,
+    stored: Sequence[str],
+    match: str,
+    missing: str,
+    monitor: Monitor,
+) -> dict[str, tuple[str, ...]]:
+    """Return the words that occur in the corpora, ``n_found`` times each, or are stored; with "error" refuse others."""
+    known = set(stored)
+    absent = [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n and word not in known]
+    if not absent:
         return forms
-
-    def _refuse_changed(self, store: Siblings, scanned: dict[str, Occurrences]) -> None:
-        for entry in store.index["corpora"]:
-            found = scanned.get(entry["label"])
-            if found is not None and found.content != entry["content"]:
-                raise UserError(
-                    f"the {entry['label']} corpus is not the one that the store {str(store.path)!r} was made from; "
-                    f"choose another folder (--out)"
-                )
-
-    def _present(self, targets: Targets, scanned: dict[str, Occurrences], store: Siblings | None) -> Targets:
-        """The targets that occur somewhere."""
-        found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
-        known = set(store.words) if store is not None else set()
-        absent = [word for word, n in zip(targets.words, found, strict=True) if not n and word not in known]
-        if not absent:
-            return targets
-        names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
-        if self.missing == "error":
-            raise UserError(
-                f"{names} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {targets.match}): "
-                f"{advice(absent, targets.match)}, or leave out what is missing (--missing skip)"
-            )
-        if len(absent) == len(targets.words):
-            raise UserError(
-                f"none of the words occurs in the corpora (match: {targets.match}): {names}; "
-                f"{advice(absent, targets.match)}"
-            )
-        self.monitor.note(f"left out, as they never occur: {names}")
-        # Numbers of targets stay as they were scanned; words that are left out have no rows.
-        left_out = set(absent)
-        return Targets({word: forms for word, forms in targets.forms.items() if word not in left_out}, targets.match)
+    names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
+    if missing == "error":
+        raise UserError(
+            f"{names} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
+            f"{advice(absent, match)}, or leave out what is missing (--missing skip)"
+        )
+    if len(absent) == len(forms):
+        raise UserError(f"none of the words occurs in the corpora (match: {match}): {names}; {advice(absent, match)}")
+    monitor.note(f"left out, as they never occur: {names}")
+    left_out = set(absent)
+    return {word: all_forms for word, all_forms in forms.items() if word not in left_out}

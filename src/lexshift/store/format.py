@@ -1,73 +1,266 @@
-"""What shapes a store, and how two runs differ."""
+"""The files of a store: their names, their checksums, and the checks of what is read from them.
+
+A store is a folder with the files ``store.json`` (the index), ``occurrences.parquet`` and ``vectors.npy``. While a run
+writes to it, the folder ``unfinished`` holds ``plan.json``, the shards that are done, and the new files until they take
+the places of the old ones.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
+from operator import le
+from pathlib import Path
 from typing import Any
 
-from lexshift.encode.protocol import optional_attribute
+import numpy as np
+
+from lexshift.errors import UserError
+from lexshift.utils.arrays import Array
+from lexshift.utils.files import read_json
 
 FORMAT = 1
+INDEX, OCCURRENCES, VECTORS, UNFINISHED, PLAN = (
+    "store.json",
+    "occurrences.parquet",
+    "vectors.npy",
+    "unfinished",
+    "plan.json",
+)
+WORK_FILES = re.compile(rf"\d{{6,}}\.shard|({re.escape(VECTORS)}|{re.escape(OCCURRENCES)})\.[0-9a-f]{{16}}")
+"""The names of the files in the folder of unfinished work, except for the plan."""
+MAX_INDEX_BYTES = 1 << 28
+_SHOWN = 40  # characters of an unknown format that are shown
 
-
-def identity(
-    settings: Mapping[str, Any], forms: Mapping[str, Sequence[str]], corpora: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """All that shapes a store; what a model is called does not, if its weights are known."""
-    encoder = dict(settings["encoder"])
-    if "weights" in encoder:
-        encoder.pop("model", None)
-    return {
-        "format": FORMAT,
-        "settings": {**settings, "encoder": encoder},
-        "words": list(forms.items()),
-        "corpora": [[entry["label"], entry["content"]] for entry in corpora],
-    }
-
-
-def has_settings(encoder: Any) -> bool:
-    """Return whether an encoder says what shapes its vectors."""
-    return isinstance(optional_attribute(encoder, "settings"), Mapping)
+_WIDTHS = {"float32": 4, "float16": 2}  # bytes of a number, by precision
+_COUNT = range(1 << 53)  # what every reader of JSON holds exactly
+_HASH = re.compile("[0-9a-f]{64}")
+_PRECISION = re.compile("|".join(_WIDTHS))
+_SETTINGS = {
+    "encoder": dict,
+    "precision": _PRECISION,
+    "reading": (..., dict),
+    "sampling": (..., None, {"max_per_word": (None, _COUNT[1:])}),
+}
+_PLAN_SCHEMA = {
+    **dict.fromkeys(("fingerprint", "words", "work"), _HASH),
+    "added to": (None, _HASH),
+    "settings": _SETTINGS,
+    "corpora": {str: str},
+}
+_INDEX_SCHEMA = {
+    "fingerprint": _HASH,
+    "settings": _SETTINGS,
+    "corpora": [
+        {
+            **dict.fromkeys(("files", "bytes", "passages", "words"), _COUNT),
+            "splits": {str: _COUNT},
+            "skipped": {str: _COUNT},
+            "content": str,
+            "label": str,
+        }
+    ],
+    "words": [{"word": str, "forms": [str], "rows": list, "found": list, "checksums": list}],
+    "rows": _COUNT,
+    "dimensions": _COUNT,
+    "dtype": _PRECISION,
+    "files": {
+        VECTORS: {"size": _COUNT, "head": _COUNT[1:], "sha256": _HASH},
+        OCCURRENCES: {"size": _COUNT[1:], "sha256": _HASH},
+    },
+}
 
 
 def digest(value: Any) -> str:
-    """SHA-256 of plain values."""
+    """Return the SHA-256 of plain values."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
+def store_fingerprint(
+    settings: Mapping[str, Any], forms: Mapping[str, Sequence[str]], corpora: Sequence[Mapping[str, Any]]
+) -> str:
+    """Return the SHA-256 of all that shapes a store; the name of a model does not, if its weights are known."""
+    encoder = dict(settings["encoder"])
+    if "weights" in encoder:
+        encoder.pop("model", None)
+    return digest(
+        {
+            "format": FORMAT,
+            "settings": {**settings, "encoder": encoder},
+            "words": list(forms.items()),
+            "corpora": [[entry["label"], entry["content"]] for entry in corpora],
+        }
+    )
+
+
+def raw_bytes(array: Array) -> memoryview:
+    """Return the bytes of a contiguous array without a copy."""
+    return array.reshape(-1).view(np.uint8).data
+
+
+def pending_path(folder: Path, name: str, fingerprint: str) -> Path:
+    """Return where a file of a store is written before it takes its place."""
+    return folder / UNFINISHED / f"{name}.{fingerprint[:16]}"
+
+
+def seal(index: Mapping[str, Any]) -> bytes:
+    """Return the content of ``store.json``: the index and a checksum of it."""
+    body = {key: value for key, value in index.items() if key != "sha256"}
+    sealed = {**body, "sha256": digest(body)}
+    return (json.dumps(sealed, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
+
+
+def read_index(folder: Path) -> dict[str, Any]:
+    """Read ``store.json``; an index that this version did not write is refused."""
+    path = folder / INDEX
+    try:
+        index = read_json(path, MAX_INDEX_BYTES)
+        version = index["format"]
+        is_genuine = index["sha256"] == digest({key: value for key, value in index.items() if key != "sha256"})
+    except FileNotFoundError:
+        begun = (folder / UNFINISHED / PLAN).is_file()
+        unfinished = " It holds unfinished work: run the same command again to finish it." if begun else ""
+        what = "is not a store of sibling embeddings" if folder.is_dir() else "is not there"
+        raise UserError(f"the store {str(folder)!r} {what}.{unfinished}") from None
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise damaged(path) from None
+    if type(version) is not int or version != FORMAT:
+        shown = str(version)[:_SHOWN]
+        raise UserError(f"the store {str(folder)!r} has format {shown}; this version of lexshift reads {FORMAT}")
+    if not (is_genuine and is_index(index)):
+        raise damaged(path)
+    return index
+
+
+def is_index(index: Any) -> bool:
+    """Return whether an index is one that this version could have written."""
+    if not _matches(index, _INDEX_SCHEMA):
+        return False
+    entries, n_corpora = index["words"], len(index["corpora"])
+    pairs = [pair for entry in entries for pair in entry["rows"]]
+    if not (
+        len({entry["label"] for entry in index["corpora"]}) == n_corpora
+        and len({entry["word"] for entry in entries}) == len(entries)
+        and all(entry["forms"] for entry in entries)
+        and all(len(entry[name]) == n_corpora for entry in entries for name in ("rows", "found", "checksums"))
+        and all(type(pair) is list and len(pair) == 2 for pair in pairs)
+    ):
+        return False
+    bounds = [bound for pair in pairs for bound in pair]
+    counts = [n for entry in entries for n in entry["found"]]
+    checksums = [n for entry in entries for n in entry["checksums"]]
+    for numbers, end in ((bounds, _COUNT.stop), (counts, _COUNT.stop), (checksums, 1 << 32)):  # many: all at once
+        if not set(map(type, numbers)) <= {int} or not 0 <= min(numbers, default=0) <= max(numbers, default=0) < end:
+            return False
+    begins, ends = bounds[::2], bounds[1::2]
+    vectors = index["files"][VECTORS]
+    return (
+        begins == [0, *ends][: len(begins)]  # the rows of each word and corpus follow those before
+        and all(map(le, begins, ends))
+        and (ends or [0])[-1] == index["rows"]
+        and vectors["size"] == vectors["head"] + index["rows"] * index["dimensions"] * _WIDTHS[index["dtype"]]
+    )
+
+
+def read_plan(folder: Path) -> dict[str, Any] | None:
+    """Read the plan of the unfinished work in a folder; return None if the folder holds no work of lexshift."""
+    if not os.path.lexists(folder):
+        return None
+    if folder.is_symlink() or not folder.is_dir():
+        raise UserError(f"{str(folder)!r} would be a folder of lexshift, but is something else; move it away")
+    path = folder / PLAN
+    if not os.path.lexists(path):
+        if any(map(WORK_FILES.fullmatch, os.listdir(folder))):
+            raise UserError(f"{str(folder)!r} holds shards without their {PLAN}: move it away or delete it")
+        return None
+    try:
+        plan = read_json(path, MAX_INDEX_BYTES)
+    except OSError as error:
+        raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
+    except ValueError:
+        plan = None
+    if not is_plan(plan):
+        raise UserError(
+            f"{str(path)!r} is damaged, or not from lexshift: move {str(folder)!r} away or delete it, and run again"
+        )
+    return plan
+
+
+def is_plan(plan: Any) -> bool:
+    """Return whether a plan is one that this version could have written."""
+    return _matches(plan, _PLAN_SCHEMA)
+
+
+def _matches(value: Any, schema: Any) -> bool:
+    """Return whether a value read from JSON has the form that a schema describes.
+
+    A type stands for its values, a range for whole numbers, a pattern for texts, a list for lists of its one item, a
+    tuple for alternatives, a mapping for objects (``{str: item}``: with any keys), None for null and ``...`` for a key
+    that is not there.
+    """
+    if schema is None or schema is ...:
+        return value is schema
+    if isinstance(schema, type):
+        return type(value) is schema
+    if isinstance(schema, range):
+        return type(value) is int and value in schema
+    if isinstance(schema, re.Pattern):
+        return isinstance(value, str) and schema.fullmatch(value) is not None
+    if isinstance(schema, tuple):
+        return any(_matches(value, alternative) for alternative in schema)
+    if isinstance(schema, list):
+        return isinstance(value, list) and all(_matches(item, schema[0]) for item in value)
+    if not isinstance(value, dict):
+        return False
+    if str in schema:
+        return all(_matches(item, schema[str]) for item in value.values())
+    return all(_matches(value.get(key, ...), item) for key, item in schema.items())
+
+
+def max_words_bytes(forms: Mapping[str, Sequence[str]], n_corpora: int) -> int:
+    """Return an upper bound of the bytes that words take in an index."""
+    texts = (text for word, all_forms in forms.items() for text in (word, *all_forms))
+    return sum(20 + 6 * len(text) for text in texts) + len(forms) * (200 + 120 * n_corpora)
+
+
+def damaged(path: Path) -> UserError:
+    """Return the error for a file that is not what was written."""
+    return UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again")
+
+
 def first_difference(theirs: dict[str, Any], ours: dict[str, Any], within: str = "") -> str | None:
-    """The first setting that differs, as a phrase; a model's name counts only if its weights are not known."""
+    """Return a phrase for the first setting that differs; the name of a model counts only if its weights are unknown.
+
+    ``within`` is the name of the group of settings that is compared.
+    """
     for key in sorted(theirs.keys() | ours.keys()):
         a, b = theirs.get(key), ours.get(key)
         name = f"{within} {key}".strip()
-        if key == "sampling" and _kind(a) != _kind(b):
-            return f"{_sampling(a)}, not {_sampling(b)}"
-        if isinstance(a, dict) and isinstance(b, dict):
+        same_weights = theirs.get("weights") == ours.get("weights")
+        if key == "sampling" and (a is None or b is None or bool(a.get("shared")) != bool(b.get("shared"))):
+            if a != b:
+                return f"{_describe_sampling(a)}, not {_describe_sampling(b)}"
+        elif isinstance(a, dict) and isinstance(b, dict):
             found = first_difference(a, b, "" if key in ("encoder", "reading") else key)
             if found:
                 return found
-        elif key == "model" and theirs.get("weights") is not None and theirs.get("weights") == ours.get("weights"):
+        elif a == b or (key == "model" and theirs.get("weights") is not None and same_weights):
             continue
         elif key == "word_rule":
-            if a != b:
-                return "another version of the rule for finding words"
+            return "another version of the rule for finding words"
         elif key == "weights":
-            if a != b:
-                return f"another model ({theirs.get('model')}, not {ours.get('model')}, or other weights of that name)"
-        elif a != b and not (key == "config" and theirs.get("weights") != ours.get("weights")):
+            return f"another model ({theirs.get('model')}, not {ours.get('model')}, or other weights of that name)"
+        elif key != "config" or same_weights:
             return f"{name} {a!r}, not {b!r}"
     return None
 
 
-def _kind(settings: dict[str, Any] | None) -> str:
-    return "all" if settings is None else "shared" if settings.get("shared") else "apart"
-
-
-def _sampling(settings: dict[str, Any] | None) -> str:
-    if settings is None:
-        return "all occurrences of a word"
-    most = settings["max_per_word"]
-    sample = "all occurrences of a word" if most is None else f"at most {most} of a word"
-    return sample + (", in sentences shared between words" if settings.get("shared") else "")
+def _describe_sampling(settings: dict[str, Any] | None) -> str:
+    limit = None if settings is None else settings["max_per_word"]
+    sample = "all occurrences of a word" if limit is None else f"at most {limit} of a word"
+    return sample + (", in sentences shared between words" if settings and settings.get("shared") else "")

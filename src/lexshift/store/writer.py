@@ -1,7 +1,7 @@
-"""Putting a finished store in place.
+"""Write a store: one writer at a time, what the folder has already, the encoding, the atomic publication.
 
 The new files are written into the folder of unfinished work; replacing ``store.json`` is the moment at which the store
-becomes the new one; then they take the place of the old ones. A reader finds a whole store at every moment.
+becomes the new one; then they take the places of the old files. A reader finds a complete store at every moment.
 """
 
 from __future__ import annotations
@@ -9,8 +9,15 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import shutil
+import tempfile
+import time
+import weakref
 import zlib
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,118 +25,109 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from lexshift.encode import Encoder
+from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.contents import Contents
-from lexshift.store.format import FORMAT
-from lexshift.store.shards import Shards, read_plan, remove_work
-from lexshift.store.siblings import INDEX, OCCURRENCES, UNFINISHED, VECTORS, Siblings, pending, raw, seal
-from lexshift.utils.files import sync_folder, write_whole
-from lexshift.utils.monitor import Monitor
+from lexshift.store.format import (
+    FORMAT,
+    INDEX,
+    MAX_INDEX_BYTES,
+    OCCURRENCES,
+    PLAN,
+    UNFINISHED,
+    VECTORS,
+    WORK_FILES,
+    digest,
+    first_difference,
+    max_words_bytes,
+    pending_path,
+    raw_bytes,
+    read_plan,
+    seal,
+    store_fingerprint,
+)
+from lexshift.store.plan import Shard, StoreContents, number_periods, plan_encoding
+from lexshift.store.shards import EncodeShards, ShardFolder, encode_shard, encode_shards
+from lexshift.store.siblings import Siblings
+from lexshift.utils.arrays import Array, Indices, Matrix
+from lexshift.utils.files import disk_faults, final_name, one_writer, sync_folder, write_bytes, write_whole
+from lexshift.utils.monitor import Monitor, duration
 
-_BYTES = 1 << 26  # of the vectors that are gathered at a time; a shard is opened once for each such part
+LONG_RUN = 10_000
+"""Number of sentences from which on a run begins with an estimate of its duration."""
+COPIED_BYTES = 1 << 26
+"""Size of the vectors that are gathered at a time; a shard is opened once for each such part."""
+_COMPARED = 64  # sentences on which an approximate encoder is compared with the exact one
+_PROBES = 3  # vectors that are encoded again to recognise an encoder without settings
+_TOLERANCE = 1e-2  # of the length of a vector: half precision and other batches change it by less
+_TIMED, _WARM_UP = 256, 16  # sentences that are timed, and those encoded before them
 _LOST = "occurrences whose word the tokenizer drops"
 _TRUNCATED = "occurrences in sentences longer than the model's window, cut around the word"
 
 
 def write_store(
-    folder: Path, contents: Contents, shards: Shards, fingerprint: str, settings: dict[str, Any], monitor: Monitor
-) -> None:
-    """Write the files of a store from the shards of its vectors, and put them in place."""
-    refuse_foreign_files(folder)
-    marks = shards.check()
-    place = shards.work.row_of
-    kept = ~marks.lost[place]
-    if len(kept) and not kept.any():
-        monitor.note(
-            f"the encoder gave only NaN, which means that it does not see the word, for all of the {len(kept):,} "
-            f"occurrences: its tokenizer drops these words, or its weights hold NaN"
-        )
-    group = np.repeat(np.arange(contents.counts.size), contents.counts.reshape(-1))
-    sizes = np.bincount(group[kept], minlength=contents.counts.size)
-    lost = (contents.counts.reshape(-1) - sizes).reshape(contents.counts.shape)
-    place, ends = place[kept], np.cumsum(sizes)
-    truncated = marks.truncated[place]
-    cut = np.bincount(group[kept][truncated], minlength=contents.counts.size).reshape(contents.counts.shape)
-    bounds = np.stack([ends - sizes, ends], axis=1)  # (groups, 2)
-    dimensions = shards.dimensions
+    out: str | os.PathLike[str] | None,
+    settings: dict[str, Any],
+    encoder: Encoder,
+    collect: Callable[[Siblings | None], StoreContents],
+    monitor: Monitor,
+    encode: EncodeShards | None = None,
+) -> Siblings:
+    """Make a store or bring one up to date, as the only writer of its folder.
 
-    monitor.stage("writing", len(place), "rows")
-    checksums = [0] * len(bounds)
-    vectors = pending(folder, VECTORS, fingerprint)
-
-    def write_vectors(file: IO[bytes]) -> None:
-        header = {"descr": np.lib.format.dtype_to_descr(shards.dtype), "fortran_order": False}
-        np.lib.format.write_array_header_1_0(file, {**header, "shape": (len(place), dimensions)})
-        step = max(1, _BYTES // max(1, dimensions * shards.dtype.itemsize))
-        number, limits = 0, bounds.tolist()
-        buffer = np.empty((min(step, len(place)), dimensions), shards.dtype)
-        for begin in range(0, len(place), step):
-            end = min(begin + step, len(place))
-            rows = buffer[: end - begin]
-            shards.gather(place[begin:end], rows)
-            while number < len(limits) and limits[number][0] < end:
-                first, last = max(limits[number][0], begin), min(limits[number][1], end)
-                data = raw(rows[first - begin : last - begin])
-                checksums[number] = zlib.crc32(data, checksums[number])
-                file.write(data)
-                if limits[number][1] > end:
-                    break  # the rest of its rows is in the next part
-                monitor.advance(last)
-                number += 1
-        monitor.advance(len(place))
-
-    write_whole(vectors, write_vectors)
-    occurrences = contents.table.filter(pa.array(kept))
-    if truncated.any():
-        occurrences = occurrences.append_column("truncated", pa.array(truncated))
-    table = _parquet(occurrences)
-    write_whole(pending(folder, OCCURRENCES, fingerprint), lambda file: file.write(table))
-
-    corpora = [dict(entry) for entry in contents.corpora]
-    for entry, *numbers in zip(corpora, lost.sum(0).tolist(), cut.sum(0).tolist(), strict=True):
-        told = {reason: n for reason, n in zip((_LOST, _TRUNCATED), numbers, strict=True) if n}
-        entry["skipped"] = {**entry["skipped"], **told}
-    if truncated.any():
-        monitor.note(
-            f"{truncated.sum():,} of {len(truncated):,} occurrences are in sentences longer than the model's window: "
-            f"only the part around the word was encoded (--window)"
-        )
-    wide = contents.counts.shape[1]
-    words = [
-        {
-            "word": word,
-            "forms": list(forms),
-            "found": contents.found[i].tolist(),
-            "rows": bounds[i * wide : (i + 1) * wide].tolist(),
-            "checksums": checksums[i * wide : (i + 1) * wide],
-        }
-        for i, (word, forms) in enumerate(contents.forms.items())
-    ]
-    size = vectors.stat().st_size
-    head = size - len(place) * dimensions * shards.dtype.itemsize
-    with vectors.open("rb") as file:
-        header = file.read(head)
-    index = {
-        "format": FORMAT,
-        "fingerprint": fingerprint,
-        "settings": settings,
-        "corpora": corpora,
-        "words": words,
-        "rows": len(place),
-        "dimensions": dimensions,
-        "dtype": shards.dtype.name,
-        "files": {
-            VECTORS: {"size": size, "head": head, "sha256": hashlib.sha256(header).hexdigest()},
-            OCCURRENCES: {"size": len(table), "sha256": hashlib.sha256(table).hexdigest()},
-        },
-    }
-    refuse_foreign_files(folder)
-    write_whole(folder / INDEX, lambda file: file.write(seal(index)))
-    settle(folder)
+    Parameters
+    ----------
+    out : path, optional
+        The folder; by default a temporary one, which is removed with the last object that reads it.
+    settings : dict
+        All that shapes the vectors; a store with other settings is refused.
+    encoder : Encoder
+    collect : callable
+        Returns what the store is to hold, given the store that is in the folder or None.
+    monitor : Monitor
+    encode : callable, optional
+        Encodes shards elsewhere than in this process.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="lexshift-") if out is None else out)
+    try:
+        with disk_faults(folder):
+            _make_folder(folder)
+        with one_writer(folder):
+            with disk_faults(folder):
+                settle(folder)
+            store = Siblings(folder) if os.path.lexists(folder / INDEX) else None
+            difference = None if store is None else first_difference(store.settings, settings)
+            if difference:
+                raise UserError(f"the store {str(folder)!r} was made with {difference}; choose another folder (--out)")
+            siblings = _complete(folder, collect(store), store, encoder, settings, monitor, encode)
+    except BaseException:
+        if out is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if out is None:  # selections of the store share its vectors
+        weakref.finalize(siblings.vectors, shutil.rmtree, folder, ignore_errors=True)
+    return siblings
 
 
-def refuse_foreign_files(folder: Path) -> None:
-    """Refuse a folder without a store in which there are files of the names of a store."""
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a store, or refuse one with files in it but neither a store nor the plan of one."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
+    if folder.is_symlink() and not folder.exists():
+        raise UserError(f"the store {str(folder)!r} is a link to a folder that is not there")
+    if folder.is_dir() and not os.path.lexists(folder / INDEX):
+        work = folder / UNFINISHED
+        names = {name for name in os.listdir(folder) if not name.startswith(".")}
+        if work.is_dir() and not work.is_symlink() and all(name.startswith(".") for name in os.listdir(work)):
+            names.remove(UNFINISHED)  # a run was stopped before it wrote its plan
+        if names and (UNFINISHED not in names or read_plan(work) is None):
+            raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one for the store")
+        _refuse_foreign_files(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def _refuse_foreign_files(folder: Path) -> None:
+    """Refuse a folder without a store in which there are files with the names of those of a store."""
     for name in (OCCURRENCES, VECTORS):
         if os.path.lexists(folder / name) and not os.path.lexists(folder / INDEX):
             raise UserError(
@@ -138,13 +136,13 @@ def refuse_foreign_files(folder: Path) -> None:
 
 
 def settle(folder: Path) -> None:
-    """Finish what a stopped writer could not: put the files of the store in their place, and remove finished work."""
+    """Finish what a stopped writer could not: put the files of the store in place, and remove finished work."""
     work = folder / UNFINISHED
     fingerprint = Siblings(folder).fingerprint if os.path.lexists(folder / INDEX) else None
     if fingerprint is not None:
         for name in (OCCURRENCES, VECTORS):
-            if pending(folder, name, fingerprint).exists():
-                os.replace(pending(folder, name, fingerprint), folder / name)
+            if pending_path(folder, name, fingerprint).exists():
+                os.replace(pending_path(folder, name, fingerprint), folder / name)
         sync_folder(folder)
     plan = read_plan(work)
     if plan is not None and plan["fingerprint"] == fingerprint:
@@ -154,7 +152,238 @@ def settle(folder: Path) -> None:
             work.rmdir()
 
 
-def _parquet(table: pa.Table) -> bytes:
-    buffer = io.BytesIO()
-    parquet.write_table(table, buffer, compression="zstd")
-    return buffer.getvalue()
+def remove_work(folder: Path) -> None:
+    """Delete the files of a finished run, its plan last, and their folder unless it holds other files too."""
+    for name in os.listdir(folder):
+        final = final_name(name)
+        if WORK_FILES.fullmatch(final) or (final == PLAN != name):
+            os.unlink(folder / name)
+    sync_folder(folder)
+    if os.path.lexists(folder / PLAN):
+        os.unlink(folder / PLAN)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _complete(
+    folder: Path,
+    contents: StoreContents,
+    store: Siblings | None,
+    encoder: Encoder,
+    settings: dict[str, Any],
+    monitor: Monitor,
+    encode: EncodeShards | None,
+) -> Siblings:
+    """Encode what a store lacks, and publish it."""
+    n_words, n_corpora = contents.counts.shape
+    if max_words_bytes(contents.forms, n_corpora) > MAX_INDEX_BYTES:  # the index could not be read again
+        raise UserError(f"{n_words:,} words in {n_corpora:,} corpora are too many for one store; take fewer words")
+    fingerprint = store_fingerprint(settings, contents.forms, contents.corpora)
+    is_anonymous = not has_settings(encoder)
+    if store is not None and is_anonymous:
+        _check_encoder(encoder, *_sample_store(encoder, store), f"the store {str(store.path)!r}")
+    if store is not None and store.fingerprint == fingerprint:
+        monitor.note("the store has all of this already")
+        return store
+    labels = [entry["label"] for entry in contents.corpora]
+    numbers = number_periods(encoder, labels)
+    if numbers is not None:
+        periods = list(encoder.periods)  # type: ignore[attr-defined]
+        if [periods[number] for number in numbers.values()] != labels:
+            monitor.note(f"{', '.join(labels)} are taken for the model's periods {', '.join(periods)}, in this order")
+    plan = plan_encoding(contents.table, store, numbers)
+    record = {
+        "fingerprint": fingerprint,
+        "added to": store.fingerprint if store is not None else None,
+        "settings": settings,
+        "words": digest(list(contents.forms.items())),
+        "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
+        "work": hashlib.sha256(b"".join(plan.digests)).hexdigest(),
+    }
+    shards = ShardFolder(folder / UNFINISHED, plan, settings["precision"], record)
+    shards.begin()
+    if is_anonymous:
+        places, vectors = shards.sample(_PROBES)
+        _check_encoder(encoder, plan.select(places), vectors, f"the work in {str(shards.folder)!r}")
+    _report_run(encoder, shards, encode is None, monitor)
+    shards.encode(encode or partial(encode_shards, encoder), monitor)
+    with disk_faults(folder):
+        _publish(folder, contents, shards, settings, monitor)
+    return Siblings(folder)
+
+
+def _sample_store(encoder: Encoder, store: Siblings) -> tuple[Shard, Matrix]:
+    """Return a few words in sentences of a store, and their vectors."""
+    n = store.index["rows"]
+    sample = np.unique(np.linspace(0, n - 1, min(_PROBES, n)).astype(int))
+    rows = store.occurrences.take(sample).to_pydict()
+    numbers = number_periods(encoder, store.corpora)
+    keywords = {} if numbers is None else {"periods": [numbers[label] for label in rows["corpus"]]}
+    spans = list(zip(rows["start"], rows["end"], strict=True))
+    return Shard(0, rows["sentence"], spans, keywords), store.vectors[sample]
+
+
+def _check_encoder(encoder: Encoder, shard: Shard, vectors: Matrix, source: str) -> None:
+    """Refuse an encoder that does not give the vectors, (n, d), which an encoder of its class gave before."""
+    if not shard.sentences:
+        return
+    first = encode_shard(encoder, shard).vectors
+    if _are_close(first, vectors):
+        return
+    name = f"{type(encoder).__module__}.{type(encoder).__qualname__}"
+    if not _are_close(first, encode_shard(encoder, shard).vectors):
+        raise UserError(
+            f"the encoder {name} gives other vectors each time for the same sentence, so it cannot be compared with "
+            f"the one that {source} was made with; make it repeatable, give it 'settings', or choose another folder "
+            f"(--out)"
+        )
+    raise UserError(
+        f"{source} was made with another encoder: this {name} gives other vectors for the same sentences; choose "
+        f"another folder (--out)"
+    )
+
+
+def _are_close(ours: Matrix, theirs: Matrix) -> bool:
+    """Return whether two sets of vectors, (n, d), differ by no more than another batch or rounding would explain."""
+    if ours.shape != theirs.shape or (np.isnan(ours) != np.isnan(theirs)).any():
+        return False
+    a, b = np.nan_to_num(ours).astype(np.float64), np.nan_to_num(theirs).astype(np.float64)
+    return bool((np.linalg.norm(a - b, axis=1) <= _TOLERANCE * np.linalg.norm(b, axis=1)).all())
+
+
+def _report_run(encoder: Encoder, shards: ShardFolder, is_local: bool, monitor: Monitor) -> None:
+    """Report the deviation of an approximate encoder and the expected duration of a long run, from samples."""
+    plan = shards.plan
+    if optional_attribute(encoder, "is_approximate") and len(plan):
+        shard = plan.select(np.linspace(0, len(plan) - 1, min(_COMPARED, len(plan))).astype(int))
+        deviation = encoder.deviation(shard.sentences, shard.spans, **shard.keywords)  # type: ignore[attr-defined]
+        deviation = deviation[np.isfinite(deviation)]  # without words that the tokenizer drops
+        if len(deviation):
+            monitor.note(
+                f"int8 is approximate: on {len(deviation)} occurrences the cosine with full precision is "
+                f"{1 - deviation.mean():.4f} on average and {1 - deviation.max():.4f} at worst"
+            )
+    characters, sentences = plan.sizes[~shards.finished()].sum(axis=0).tolist()
+    if is_local and sentences >= LONG_RUN:
+        sample = plan.select(np.linspace(0, len(plan) - 1, _TIMED).astype(int))
+        warm_up = {name: values[:_WARM_UP] for name, values in sample.keywords.items()}
+        encoder.encode(sample.sentences[:_WARM_UP], sample.spans[:_WARM_UP], **warm_up)
+        begun = time.perf_counter()
+        encoder.encode(sample.sentences, sample.spans, **sample.keywords)
+        seconds = (time.perf_counter() - begun) * characters / sum(map(len, sample.sentences))
+        monitor.note(f"{sentences:,} sentences to encode, in about {duration(seconds)}")
+
+
+def _publish(
+    folder: Path, contents: StoreContents, shards: ShardFolder, settings: dict[str, Any], monitor: Monitor
+) -> None:
+    """Write the files of a store from the shards of its vectors, and put them in place."""
+    _refuse_foreign_files(folder)
+    fingerprint: str = shards.record["fingerprint"]
+    summary = shards.check()
+    kept = ~summary.lost[shards.plan.places]
+    places = shards.plan.places[kept]
+    truncated = summary.truncated[places]
+    corpora = _describe_losses(contents, kept, truncated, monitor)
+    counts = contents.count(kept)
+    ends = np.cumsum(counts).reshape(counts.shape)
+    bounds = np.stack([ends - counts, ends], axis=2)  # (words, corpora, 2)
+    vectors = pending_path(folder, VECTORS, fingerprint)
+    vectors_record, checksums = _write_vectors(vectors, shards, places, summary.dimensions, ends, monitor)
+
+    occurrences = contents.table.filter(pa.array(kept))
+    if truncated.any():
+        occurrences = occurrences.append_column("truncated", pa.array(truncated))
+    table = io.BytesIO()
+    parquet.write_table(occurrences, table, compression="zstd")
+    write_bytes(pending_path(folder, OCCURRENCES, fingerprint), table.getvalue())
+    table_record = {"size": table.tell(), "sha256": hashlib.sha256(table.getvalue()).hexdigest()}
+
+    index = {
+        "format": FORMAT,
+        "fingerprint": fingerprint,
+        "settings": settings,
+        "corpora": corpora,
+        "words": [
+            {"word": word, "forms": list(forms), "found": found, "rows": rows, "checksums": sums}
+            for (word, forms), found, rows, sums in zip(
+                contents.forms.items(), contents.found.tolist(), bounds.tolist(), checksums.tolist(), strict=True
+            )
+        ],
+        "rows": len(places),
+        "dimensions": summary.dimensions,
+        "dtype": shards.dtype.name,
+        "files": {VECTORS: vectors_record, OCCURRENCES: table_record},
+    }
+    _refuse_foreign_files(folder)
+    write_bytes(folder / INDEX, seal(index))
+    settle(folder)
+
+
+def _describe_losses(contents: StoreContents, kept: Array, truncated: Array, monitor: Monitor) -> list[dict[str, Any]]:
+    """Report words that the encoder did not see and sentences that it truncated; return the records of the corpora.
+
+    ``kept`` selects rows, (rows,), and ``truncated`` those of them that were truncated, (kept,).
+    """
+    if len(kept) and not kept.any():
+        monitor.note(
+            f"the encoder gave only NaN, which means that it does not see the word, for all of the {len(kept):,} "
+            f"occurrences: its tokenizer drops these words, or its weights hold NaN"
+        )
+    if truncated.any():
+        monitor.note(
+            f"{truncated.sum():,} of {len(truncated):,} occurrences are in sentences longer than the model's window: "
+            f"only the part around the word was encoded (--window)"
+        )
+    reasons = {_LOST: np.flatnonzero(~kept), _TRUNCATED: np.flatnonzero(kept)[truncated]}
+    counts = {reason: contents.count(rows).sum(axis=0).tolist() for reason, rows in reasons.items()}
+    return [
+        {**entry, "skipped": entry["skipped"] | {reason: ns[i] for reason, ns in counts.items() if ns[i]}}
+        for i, entry in enumerate(contents.corpora)
+    ]
+
+
+def _write_vectors(
+    path: Path, shards: ShardFolder, places: Indices, dimensions: int, ends: Array, monitor: Monitor
+) -> tuple[dict[str, Any], Array]:
+    """Write the vectors at some places; return the record of the file, and the checksum of each group of rows.
+
+    The groups are the rows of each word in each corpus; ``ends`` and the checksums are (words, corpora).
+    """
+    header = io.BytesIO()
+    shape = {
+        "descr": np.lib.format.dtype_to_descr(shards.dtype),
+        "fortran_order": False,
+        "shape": (len(places), dimensions),
+    }
+    np.lib.format.write_array_header_1_0(header, shape)
+    step = max(1, COPIED_BYTES // max(1, dimensions * shards.dtype.itemsize))
+    checksums = np.zeros(ends.size, np.int64)
+    monitor.stage("writing", len(places), "rows")
+
+    def write(file: IO[bytes]) -> None:
+        file.write(header.getvalue())
+        buffer = np.empty((min(step, len(places)), dimensions), shards.dtype)
+        for begin in range(0, len(places), step):
+            end = min(begin + step, len(places))
+            rows = buffer[: end - begin]
+            shards.gather(places[begin:end], rows)
+            file.write(raw_bytes(rows))
+            first, last = np.searchsorted(ends.reshape(-1), (begin, end), "right")
+            cuts = np.clip(ends.reshape(-1)[first : last + 1], begin, end)
+            for group, (top, bottom) in enumerate(pairwise([begin, *cuts.tolist()]), first):
+                checksums[group] = zlib.crc32(raw_bytes(rows[top - begin : bottom - begin]), int(checksums[group]))
+            monitor.advance(end)
+
+    write_whole(path, write)
+    record = {
+        "size": path.stat().st_size,
+        "head": header.tell(),
+        "sha256": hashlib.sha256(header.getvalue()).hexdigest(),
+    }
+    return record, checksums.reshape(ends.shape)
+
+
+def has_settings(encoder: Any) -> bool:
+    """Return whether an encoder states what shapes its vectors."""
+    return isinstance(optional_attribute(encoder, "settings"), Mapping)

@@ -6,16 +6,15 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from lexshift.corpus.language import NAMES, corpus_languages, language_warnings, recorded_language, with_language
+from lexshift.corpus.language import NAMES, corpus_languages, language_warnings, with_language
 from lexshift.corpus.occurrences import Occurrences
 from lexshift.corpus.sources import Reading
 from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
 from lexshift.corpus.vocabulary import Vocabulary, select_vocabulary
-from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.engine.cache import Kept
 from lexshift.engine.local import Engine, Local, as_engine, results
@@ -26,10 +25,9 @@ from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scoring, score_words
 from lexshift.scoring.space import fit_space
-from lexshift.store.completion import check_periods, complete, in_folder, refuse_other
-from lexshift.store.contents import gather
-from lexshift.store.embedding import PRECISIONS, settings_of
+from lexshift.store.embedding import PRECISIONS, make_store, store_settings
 from lexshift.store.format import digest
+from lexshift.store.plan import number_periods
 from lexshift.store.siblings import Siblings
 from lexshift.study.discovery import DISCOVERY, Discovery
 from lexshift.study.folder import ResultsFolder, check_results, check_store, open_results
@@ -180,7 +178,7 @@ def discover(
                 f"by its name {labelled[0]} is later than {labelled[1]}: was the old corpus meant to come first?"
             )
         encoder = as_encoder(model, **encoding)
-        check_periods(encoder, list(PERIODS))
+        number_periods(encoder, PERIODS)
         warnings = language_warnings(languages, encoder)
         for warning in warnings:
             heard.note(f"warning: {warning}")
@@ -189,18 +187,9 @@ def discover(
             job = _Job(dict(zip(PERIODS, (old, new), strict=True)), parts, readings, works, Kept(folder / PARTS), heard)
             vocabulary = job.vocabulary(match, settings["min_count"], settings["top_words"], names, languages["new"])
             asked = read_targets(vocabulary.words, match, readings["new"].language)
-            embedding = {
-                "encoder": settings_of(encoder),
-                "reading": {**asdict(reading), "language": recorded_language(languages)},
-                "match": match,
-                "word_rule": WORD_RULE,
-                "sampling": {
-                    "max_per_word": settings["max_per_word"],
-                    "seed": 0 if max_per_word is None else settings["sample_seed"],
-                    "shared": True,
-                },
-                "precision": precision,
-            }
+            seed = 0 if max_per_word is None else settings["sample_seed"]
+            sampling = {"max_per_word": settings["max_per_word"], "seed": seed, "shared": True}
+            embedding = store_settings(encoder, reading, languages, match, sampling, precision)
             siblings = job.store(None if out is None else folder / STORE, asked, embedding, encoder, (model, encoding))
         finally:
             works.close()
@@ -300,32 +289,30 @@ class _Job:
     ) -> Siblings:
         """Sample the occurrences of the words, and encode them."""
         sampling = settings["sampling"]
-        jobs = {
-            label: Sampling(asked.forms, asked.match, how, sampling["max_per_word"], sampling["seed"])
-            for label, how in self.readings.items()
-        }
 
-        def run(folder: Path, store: Siblings | None) -> Siblings:
-            if store is not None:
-                refuse_other(store, settings)
-            scanned = {label: self._sampled(label, jobs[label]) for label in self.parts}
-            if store is not None:
-                self._refuse_changed(store, scanned)
-            contents = gather(asked.forms, asked.words, scanned, None)
-            encode = None if isinstance(self.engine, Local) else self.engine.encode(encoder, *recipe)
-            return complete(folder, contents, store, encoder, settings, self.monitor, encode)
+        def scan(targets: Targets) -> dict[str, Occurrences]:
+            return {
+                label: self._sampled(
+                    label, Sampling(targets.forms, targets.match, how, sampling["max_per_word"], sampling["seed"])
+                )
+                for label, how in self.readings.items()
+            }
 
-        return in_folder(out, run)
+        encode = None if isinstance(self.engine, Local) else self.engine.encode(encoder, *recipe)
+        return make_store(
+            out,
+            asked,
+            settings,
+            encoder,
+            scan,
+            self.monitor,
+            labels=list(self.parts),
+            missing="skip",
+            extend=False,
+            encode=encode,
+        )
 
     def _sampled(self, label: str, job: Sampling) -> Occurrences:
         progress = reading_stage(self.monitor, f"sampling {label}")
         found = results(job, self.parts[label], self.engine, self.kept, progress)
         return sampled(found, os.fspath(self.corpora[label]), job.max_per_word)
-
-    def _refuse_changed(self, store: Siblings, scanned: dict[str, Occurrences]) -> None:
-        for entry in store.index["corpora"]:
-            if scanned[entry["label"]].content != entry["content"]:
-                raise UserError(
-                    f"the {entry['label']} corpus is not the one that the store {str(store.path)!r} was made from; "
-                    f"choose another folder (--out)"
-                )

@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from lexshift.errors import UserError
-from lexshift.store.format import digest
-from lexshift.store.siblings import INDEX, read_index
+from lexshift.store.format import INDEX, digest, read_index
 from lexshift.utils.files import disk_faults, one_writer, sync_folder, temporary_of, write_bytes
 
 RUN = "run.json"

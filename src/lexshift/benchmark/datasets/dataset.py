@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from lexshift.corpus.tables import parse_number, read_lines
 from lexshift.errors import UserError
-from lexshift.store.contents import USAGES
+from lexshift.store.plan import USAGES
 from lexshift.utils.files import disk_faults, write_bytes
 
 if TYPE_CHECKING:
