@@ -14,11 +14,11 @@ import sysconfig
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lexshift.report import comparison, trace
+from lexshift.report import comparison, reproduction, trace
 
 ROOT = Path(__file__).parents[1]
 ASSETS = ROOT / "src/lexshift/report/assets"
-PAGES = {"comparison": comparison.SCRIPTS, "trace": trace.SCRIPTS}
+PAGES = {"comparison": comparison.SCRIPTS, "trace": trace.SCRIPTS, "reproduction": reproduction.SCRIPTS}
 
 
 def lint_page(oxlint: str, page: str) -> set[tuple[str, int, str]]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lexshift import demo_corpora
 from lexshift.corpus import find_occurrences, read_targets
-from lexshift.demo import average_precision, gold
+from lexshift.demo import gold
 
 LEAST_SENTENCES = 24
 PERIODS = [0, 1]
@@ -121,41 +118,3 @@ def test_every_line_begins_and_ends_as_a_sentence_does(period: int) -> None:
     assert [line for line in lines if not re.match(r"[\"'“‘]?[A-Z0-9]", line)] == []
     assert [line for line in lines if not re.search(r"[.!?][\"'”’]?$", line)] == []
     assert [line for line in lines if len(words_of(line)) < 4] == []
-
-
-# How well a ranking finds the changed words
-
-
-def slow_average_precision(ranking: list[str], relevant: set[str]) -> float:
-    """By the definition: precision at the rank of every relevant word, 0 for one that is not ranked, averaged."""
-    total = Fraction(0)
-    for word in relevant:
-        if word in ranking:
-            down_to = ranking[: ranking.index(word) + 1]
-            total += Fraction(sum(other in relevant for other in down_to), len(down_to))
-    return float(total / len(relevant))
-
-
-WORDS = [f"word{i}" for i in range(12)]
-
-
-@given(
-    st.lists(st.sampled_from(WORDS), unique=True, max_size=12),
-    st.sets(st.sampled_from(WORDS), min_size=1),
-)
-def test_average_precision_is_that_of_the_definition(ranking: list[str], relevant: set[str]) -> None:
-    assert average_precision(ranking, relevant) == pytest.approx(slow_average_precision(ranking, relevant), rel=1e-12)
-
-
-@given(st.permutations(WORDS), st.integers(1, 12))
-def test_average_precision_is_1_only_if_all_relevant_words_come_first(ranking: list[str], n: int) -> None:
-    assert average_precision(ranking, set(ranking[:n])) == 1
-    if n < len(ranking):
-        assert average_precision(ranking, {*ranking[: n - 1], ranking[-1]}) < 1
-        last = sum(k / (len(ranking) - n + k) for k in range(1, n + 1)) / n
-        assert average_precision(ranking, set(ranking[-n:])) == pytest.approx(last)
-
-
-def test_average_precision_of_a_ranking_without_a_relevant_word_is_0() -> None:
-    assert average_precision(["bread", "rain"], {"mouse"}) == 0
-    assert average_precision([], {"mouse"}) == 0

@@ -11,8 +11,9 @@ def command(
     out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")] = "lexshift-demo",
 ) -> None:
     """Compare two small corpora that come with the package, for words that are known to have changed or not."""
+    from lexshift.benchmark.measures import average_precision
     from lexshift.cli.results import interruptible, show, tell
-    from lexshift.demo import average_precision, demo_corpora, gold
+    from lexshift.demo import demo_corpora, gold
     from lexshift.study.compare import compare
     from lexshift.utils.progress import Bars, err
 
@@ -22,9 +23,10 @@ def command(
         result = compare(*demo_corpora(), words=list(known), out=out, monitor=bars)
     show(result, "table")
     ranking = result.table["word"].tolist()
+    precision = average_precision(range(len(ranking), 0, -1), [word in changed for word in ranking])
     above = next((rank for rank, word in enumerate(ranking) if word not in changed), len(ranking))
     tell(result, out)
     err.print(
         f"{above} of the {len(changed)} words known to have changed are ranked above all "
-        f"{len(known) - len(changed)} known to be stable; average precision {average_precision(ranking, changed):.3f}"
+        f"{len(known) - len(changed)} known to be stable; average precision {precision:.3f}"
     )

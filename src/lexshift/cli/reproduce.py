@@ -42,7 +42,8 @@ def command(
     from lexshift.benchmark.paper import reproduce
     from lexshift.cli.results import interruptible
     from lexshift.cli.terminal import out as console
-    from lexshift.report.reproduction import write_page
+    from lexshift.report.page import write_page
+    from lexshift.report.reproduction import PAGE, render
     from lexshift.utils.monitor import Silent
     from lexshift.utils.progress import Bars, err
 
@@ -57,7 +58,7 @@ def command(
             monitor=Silent() if quiet else bars,
             **encoder.given(),
         )
-    page = write_page(result)
+    page = write_page(render(result.exhibits, result.run), result.folder / PAGE)
     for i, exhibit in enumerate(result.exhibits):
         if i:
             console.print()

@@ -27,13 +27,3 @@ def gold() -> dict[str, bool]:
     """Every word of the corpora that is to be compared, and whether it changed."""
     rows = [line.split("\t") for line in (_HERE / "gold.tsv").read_text("utf-8").splitlines()[1:]]
     return {word: changed == "1" for word, changed in rows}
-
-
-def average_precision(ranking: list[str], relevant: set[str]) -> float:
-    """The mean, over the relevant words, of the share of relevant words down to each: 1 if they all come first.
-
-    >>> average_precision(["mouse", "bread", "cloud"], {"mouse", "cloud"})
-    0.8333333333333333
-    """
-    hits = [rank for rank, word in enumerate(ranking, 1) if word in relevant]
-    return sum(n / rank for n, rank in enumerate(hits, 1)) / len(relevant)
