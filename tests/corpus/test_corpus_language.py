@@ -22,7 +22,7 @@ from lexshift.corpus.language import (
     detect_language,
     language_warnings,
     recorded_language,
-    resolved,
+    resolve_language,
 )
 from lexshift.corpus.periods import find_in_periods
 from lexshift.errors import UserError
@@ -251,9 +251,9 @@ def test_the_rules_for_sentences_are_those_of_the_language(tmp_path: Path) -> No
 
 def test_a_resolved_reading_is_the_one_that_could_have_been_asked_for(tmp_path: Path) -> None:
     path = corpus(tmp_path, "x.txt", TEXTS["de"])
-    assert resolved(Reading(split="lines"), path) == Reading(split="lines", language="de")
-    assert resolved(Reading(language="sv"), path) == Reading(language="sv")
-    assert resolved(Reading(), corpus(tmp_path, "y.txt", "xyzzy")) == Reading(language="en")
+    assert resolve_language(Reading(split="lines"), path) == Reading(split="lines", language="de")
+    assert resolve_language(Reading(language="sv"), path) == Reading(language="sv")
+    assert resolve_language(Reading(), corpus(tmp_path, "y.txt", "xyzzy")) == Reading(language="en")
 
 
 @pytest.mark.parametrize("code", ["", "German", "d", 3, None, "de;"])
@@ -307,9 +307,14 @@ def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:
     assert recorded_language({"old": "de", "new": None}) == {"old": "de", "new": "en"}
 
 
-def test_every_language_of_the_lists_has_a_name() -> None:
-    listed = {code for languages in language._WORDS.values() for code in languages} | set(language._SCRIPTS.values())
-    assert listed <= set(NAMES)
+def test_every_language_is_listed_once_with_its_name_and_scripts() -> None:
+    assert len(NAMES) == len(set(NAMES.values())) == len(language._LANGUAGES) == 74
+    shared = {scripts for _, _, scripts, words in language._LANGUAGES if words}
+    for code, name, scripts, words in language._LANGUAGES:
+        assert code
+        assert name
+        assert scripts == scripts.upper() != ""
+        assert bool(words) == (scripts in shared)
 
 
 def test_a_sample_of_sentences_says_whose_rules_it_was_made_by(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lexshift.corpus import sampling
-from lexshift.corpus.language import resolved
+from lexshift.corpus.language import resolve_language
 from lexshift.corpus.passages import Block, read_blocks
 from lexshift.corpus.scanner import scanned
 from lexshift.corpus.sentences import LONGEST, Passage
@@ -65,7 +65,7 @@ def find_occurrences(
     sources = find_sources(corpus)
     total = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
     told = None if progress is None else lambda: progress(tally.size, total)
-    how = resolved(reading or Reading(), corpus)
+    how = resolve_language(reading or Reading(), corpus)
     table, found = scan_sources(sources, targets, how, max_per_word, seed, tally, hashes, told)
     return occurrences_in(table, found, tally, hashes, os.fspath(corpus), max_per_word)
 

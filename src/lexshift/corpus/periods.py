@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
-from lexshift.corpus.language import resolved
+from lexshift.corpus.language import resolve_language
 from lexshift.corpus.occurrences import SLACK, Keeper, Occurrences
 from lexshift.corpus.passages import Block, read_blocks
 from lexshift.corpus.scanner import scanned
@@ -116,7 +116,7 @@ def find_in_periods(
     seed, sources = check_seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
         raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")
-    how = resolved(reading or Reading(), corpus)
+    how = resolve_language(reading or Reading(), corpus)
     total = sum(map(size_of, sources))
     whole, hashes = Tally(), dict[str, str]()
     keepers: defaultdict[str, Keeper] = defaultdict(lambda: Keeper(targets, max_per_word, seed))

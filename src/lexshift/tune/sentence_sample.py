@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lexshift.corpus.language import resolved
+from lexshift.corpus.language import resolve_language
 from lexshift.corpus.passages import read_blocks
 from lexshift.corpus.sentences import Passage
 from lexshift.corpus.sources import Reading, Tally, find_sources
@@ -56,7 +56,7 @@ def sample_sentences(
     A sentence is taken by a hash of its text, so the sample does not depend on the order of the text.
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    tally, hashes, how = Tally(), dict[str, str](), resolved(reading or Reading(), corpus)
+    tally, hashes, how = Tally(), dict[str, str](), resolve_language(reading or Reading(), corpus)
     sources = find_sources(corpus)
     total = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
     keeper = _Keeper(most, seed)
