@@ -25,14 +25,15 @@ from lexshift.corpus.passages import Block, read_blocks
 from lexshift.corpus.segmentation import segment, segmenter_version
 from lexshift.corpus.sources import Reading, Source, Tally, find_sources
 from lexshift.corpus.word_rule import (
+    Bytes,
     FoldTable,
+    Keys,
     capitals,
     character_at,
     ends_by_script,
+    find_slot,
     fold,
-    folded_at,
-    goes_on,
-    script_kind,
+    next_word,
 )
 from lexshift.errors import UserError
 from lexshift.utils.arrays import Array
@@ -170,7 +171,7 @@ class Counter:
         if by_script and segmenter_version() is not None:
             data = segment(data.decode()).encode()
             array = np.frombuffer(data, np.uint8)
-        while at <= len(array):
+        while at < len(array):
             room = int(_FULLEST * len(self._keys)) - self._used
             fresh = np.empty((room, 3), np.int64)
             at, ended, words, n = count(
@@ -210,84 +211,71 @@ class Counter:
 
 @kernel
 def count(
-    data: npt.NDArray[np.uint8],
+    data: Bytes,
     at: int,
     ended: int,
     table: FoldTable,
     capital: npt.NDArray[np.bool_],
-    ends: npt.NDArray[np.uint8],
-    keys: npt.NDArray[np.uint64],
+    signs: Bytes,
+    keys: Keys,
     counts: Array,
     fresh: Array,
     by_script: bool | None = None,
 ) -> tuple[int, int, int, int]:
     """Count the words of UTF-8 text from byte ``at`` on, where no word is cut; the word before ended at ``ended``.
 
-    data : (n,) bytes, table, capital : (characters,), ends : bytes after which a sentence may begin
-    keys : (slots,), counts : (slots, 3), of all, and inside a sentence with a small and a capital first letter
-    fresh : (most, 3), filled with slot, start and end of the words that the table did not have
-
-    Where words end, and what ``by_script`` is, is as for :func:`lexshift.corpus.scanner.scan`.
-
     A word is inside a sentence if a space, or a comma and a space, stands between it and the word before.
 
-    Returns the byte to go on at, n + 1 if all of the text was read, where the last word ended (-1 without one), the
-    words counted, and those that are new.
+    Parameters
+    ----------
+    data : (n,) bytes
+    table, capital : (characters,)
+    signs : (m,)
+        Bytes after which a sentence may begin.
+    keys : (slots,)
+    counts : (slots, 3)
+        Of all occurrences, and of those inside a sentence with a small and with a capital first letter.
+    fresh : (most, 3)
+        Filled with slot, start and end of the words that the table did not have.
+    by_script : True or None
+        As for :func:`lexshift.corpus.word_rule.next_word`.
+
+    Returns
+    -------
+    at, ended, words, new words
+        The byte to go on at, n or more if all of the text was read; where the last word ended, -1 without one; the
+        words counted, and those that are new.
     """
-    n, last = len(data), np.uint64(len(keys) - 1)
-    multiplier, shift, one, nothing = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1), np.uint64(0)
-    words = found = 0
-    start, i, h, kind = -1, at, nothing, 0
-    while i <= n:
-        code, size = folded_at(data, i, table) if i < n else (np.uint32(0), 1)
-        if code != 0:
-            if start < 0:
-                start, h = i, nothing
-                if by_script is not None:
-                    kind = script_kind(code) & 1
-            same = True
-            if by_script is not None:
-                same = goes_on(code, kind)
-            if same:
-                h = (h + np.uint64(code)) * multiplier
-                i += size
-                continue
-        if start >= 0:
-            h = h ^ (h >> shift)
-            if h == nothing:
-                h = one
-            slot = h & last
-            while keys[slot] != nothing and keys[slot] != h:
-                slot = (slot + one) & last
-            if keys[slot] == nothing:
-                if found == len(fresh):
-                    return start, ended, words, found
-                keys[slot] = h
-                fresh[found, 0], fresh[found, 1], fresh[found, 2] = slot, start, i
-                found += 1
-            counts[slot, 0] += 1
-            gap = start - ended
-            if ended >= 0 and data[start - 1] == 32 and (gap == 1 or (gap == 2 and data[ended] == 44)):
-                inside = True
-                for end in ends:  # signs are parts of tokens
-                    inside &= data[ended - 1] != end
-                if inside:
-                    counts[slot, 1 + int(capital[character_at(data, start)])] += 1
-            words += 1
-            start, ended = -1, i
-            if code != 0:
-                continue
-        i += size
-    return n + 1, ended, words, found
+    i, words, found = at, 0, 0
+    while i < len(data):
+        start, i, key = next_word(data, i, table, by_script)
+        if key == np.uint64(0):
+            i += 1
+            continue
+        slot = find_slot(keys, key)
+        if keys[slot] == np.uint64(0):
+            if found == len(fresh):
+                return start, ended, words, found
+            keys[slot] = key
+            fresh[found, 0], fresh[found, 1], fresh[found, 2] = slot, start, i
+            found += 1
+        counts[slot, 0] += 1
+        gap = start - ended
+        if ended >= 0 and data[start - 1] == 32 and (gap == 1 or (gap == 2 and data[ended] == 44)):
+            inside = True
+            for sign in signs:  # signs are parts of tokens
+                inside &= data[ended - 1] != sign
+            if inside:
+                counts[slot, 1 + int(capital[character_at(data, start)[0]])] += 1
+        words += 1
+        ended = i
+    return i, ended, words, found
 
 
 @kernel
-def enter(fresh: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], at: Array) -> None:
+def enter(fresh: Keys, keys: Keys, at: Array) -> None:
     """Enter different keys into an empty hash table. fresh : (n,), keys : (slots,), at : (n,), filled with slots."""
-    last, one, nothing = np.uint64(len(keys) - 1), np.uint64(1), np.uint64(0)
     for k in range(len(fresh)):
-        slot = fresh[k] & last
-        while keys[slot] != nothing:
-            slot = (slot + one) & last
+        slot = find_slot(keys, fresh[k])
         keys[slot] = fresh[k]
         at[k] = slot

@@ -18,11 +18,15 @@ from lexshift.corpus.word_rule import (
     FILTER_MULTIPLIER,
     FIRST_UNSPACED,
     MULTIPLIER,
+    Bytes,
     FoldTable,
+    Keys,
+    character_at,
     ends_by_script,
-    folded_at,
-    goes_on,
+    find_slot,
+    finish_hash,
     marks,
+    next_word,
     script_kind,
 )
 from lexshift.utils.arrays import Array
@@ -113,11 +117,11 @@ def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
 
 @kernel
 def scan(
-    data: npt.NDArray[np.uint8],
+    data: Bytes,
     at: int,
     line: int,
     table: FoldTable,
-    keys: npt.NDArray[np.uint64],
+    keys: Keys,
     values: Array,
     hits: Array,
     counts: Array,
@@ -125,110 +129,102 @@ def scan(
 ) -> tuple[int, int, int]:
     """Find the words of a hash table in UTF-8 text, from byte ``at`` on, which begins a line.
 
-    data : (n,) bytes, table : (characters,), keys, values : (slots,)
-    hits : (most, 6), filled with number, line, and in bytes start and end of the line, start and end of the word
-    counts : (2,), to which the words and the lines with a word in them are added
+    Two words that share a 64-bit hash would be taken for one another.
 
-    Returns the number of hits, and the byte and line to go on at: n and the last line if all of the text was read, else
-    the start of the line whose hits did not fit. Two words that share a 64-bit hash would be taken for one another.
-    With ``by_script`` a word also ends where a script written without spaces meets another one; a run of such a script
-    is counted as one word. It is None or True, as numba then compiles the loop without and with that.
+    Parameters
+    ----------
+    data : (n,) bytes
+    table : (characters,)
+    keys, values : (slots,)
+    hits : (most, 6)
+        Filled with number, line, and in bytes start and end of the line, start and end of the word.
+    counts : (2,)
+        The words and the lines with a word in them are added to it.
+    by_script : True or None
+        As for :func:`lexshift.corpus.word_rule.next_word`.
+
+    Returns
+    -------
+    hits, at, line
+        The number of hits, and the byte and line to go on at: n and the last line if all of the text was read, else the
+        start of the line whose hits did not fit.
     """
-    n, last = len(data), np.uint64(len(keys) - 1)
-    multiplier, shift, one, nothing = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1), np.uint64(0)
-    found = kept = 0  # hits so far, and hits in lines that are complete
+    n, i, line_start = len(data), at, at
+    found = complete = 0  # hits so far, and hits in lines that are complete
     words = before = 0  # words so far, and those before this line
-    line_start, start, i = at, -1, at  # start: of the word that i is in, or -1
-    h, kind = nothing, 0
     while i <= n:
-        code, size = folded_at(data, i, table) if i < n else (np.uint32(0), 1)
-        if code != 0:
-            if start < 0:
-                start, h = i, nothing
-                if by_script is not None:
-                    kind = script_kind(code) & 1
-            same = True
-            if by_script is not None:
-                same = goes_on(code, kind)
-            if same:
-                h = (h + np.uint64(code)) * multiplier
-                i += size
-                continue
-        if start >= 0:
-            h = h ^ (h >> shift)
-            if h == nothing:
-                h = one
-            slot = h & last
-            while keys[slot] != nothing:
-                if keys[slot] == h:
-                    if found == len(hits):
-                        counts[0] += before
-                        return kept, line_start, line
-                    hits[found, 0] = values[slot]
-                    hits[found, 1] = line
-                    hits[found, 2] = line_start
-                    hits[found, 4] = start
-                    hits[found, 5] = i
-                    found += 1
-                    break
-                slot = (slot + one) & last
-            words += 1
-            start = -1
-            if code != 0:
-                continue
-        if i == n or data[i] == 10:
+        start, i, key = next_word(data, i, table, by_script)
+        if key == np.uint64(0):
             counts[1] += words > before
-            for k in range(kept, found):
+            for k in range(complete, found):
                 hits[k, 3] = i
-            before, kept = words, found
-            line_start = i + 1
+            before, complete = words, found
+            i += 1
+            line_start = i
             line += 1
-        i += size
+            continue
+        words += 1
+        slot = find_slot(keys, key)
+        if keys[slot] != np.uint64(0):
+            if found == len(hits):
+                counts[0] += before
+                return complete, line_start, line
+            hits[found, 0] = values[slot]
+            hits[found, 1] = line
+            hits[found, 2] = line_start
+            hits[found, 4] = start
+            hits[found, 5] = i
+            found += 1
     counts[0] += words
     return found, n, line
 
 
 @kernel
 def scan_unspaced(
-    data: npt.NDArray[np.uint8],
+    data: Bytes,
     table: FoldTable,
     marks: npt.NDArray[np.bool_],
-    keys: npt.NDArray[np.uint64],
+    keys: Keys,
     values: Array,
     longest: int,
     hits: Array,
 ) -> int:
     """Find words of a hash table anywhere inside runs of scripts that are written without spaces.
 
-    data : (n,) bytes, table, marks : (characters,), keys, values : (slots,)
-    hits : (most, 6), filled as by :func:`scan`
-    longest : number of characters of the longest word
-
     A word does not end before a combining mark, which belongs to its last letter, and does not begin after a sign that
     stacks the next consonant (Khmer U+17D2, Myanmar U+1039). Words may overlap.
 
-    Returns the number of hits; where that is more than ``most``, only the first are in ``hits``.
+    Parameters
+    ----------
+    data : (n,) bytes
+    table, marks : (characters,)
+    keys, values : (slots,)
+    longest : int
+        Number of characters of the longest word.
+    hits : (most, 6)
+        Filled as by :func:`scan`.
+
+    Returns
+    -------
+    int
+        The number of hits; where that is more than ``most``, only the first are in ``hits``.
     """
-    n, last = len(data), np.uint64(len(keys) - 1)
-    multiplier, shift, one, nothing = np.uint64(0x9E3779B97F4A7C15), np.uint64(32), np.uint64(1), np.uint64(0)
-    found = complete = line = line_start = i = 0
+    n, i, line, line_start = len(data), 0, 0, 0
+    found = complete = 0
     stacks = False
     while i <= n:
-        code, size = folded_at(data, i, table) if i < n else (np.uint32(0), 1)
-        if code >= FIRST_UNSPACED and script_kind(code) == 1 and not stacks:
-            h, end, letter, width = nothing, i, code, size
+        code, size = (0, 1) if i == n else character_at(data, i)
+        letter = table[code]
+        if letter >= FIRST_UNSPACED and script_kind(letter) == 1 and not stacks:
+            h, end, width = np.uint64(0), i, size
             for _ in range(longest):
-                h = (h + np.uint64(letter)) * multiplier
+                h = (h + np.uint64(letter)) * np.uint64(MULTIPLIER)
                 end += width
-                letter, width = folded_at(data, end, table) if end < n else (np.uint32(0), 1)
+                following, width = (0, 1) if end == n else character_at(data, end)
+                letter = table[following]
                 if letter == 0 or not marks[letter]:
-                    key = h ^ (h >> shift)
-                    if key == nothing:
-                        key = one
-                    slot = key & last
-                    while keys[slot] != nothing and keys[slot] != key:
-                        slot = (slot + one) & last
-                    if keys[slot] == key:
+                    slot = find_slot(keys, finish_hash(h))
+                    if keys[slot] != np.uint64(0):
                         if found < len(hits):
                             hits[found, 0] = values[slot]
                             hits[found, 1] = line
@@ -238,7 +234,7 @@ def scan_unspaced(
                         found += 1
                 if letter == 0 or script_kind(letter) == 0:
                     break
-        stacks = code == 0x17D2 or code == 0x1039
+        stacks = table[code] == 0x17D2 or table[code] == 0x1039
         if i == n or data[i] == 10:
             for k in range(complete, min(found, len(hits))):
                 hits[k, 3] = i
@@ -251,10 +247,10 @@ def scan_unspaced(
 
 @kernel
 def prepare_ascii(
-    data: npt.NDArray[np.uint8],
-    folding: npt.NDArray[np.uint8],
-    beginnings: npt.NDArray[np.uint8],
-    folded: npt.NDArray[np.uint8],
+    data: Bytes,
+    folding: Bytes,
+    beginnings: Bytes,
+    folded: Bytes,
     newlines: Array,
     places: Array,
     counts: Array,
@@ -298,10 +294,10 @@ def prepare_ascii(
 
 @kernel
 def scan_ascii(
-    folded: npt.NDArray[np.uint8],
+    folded: Bytes,
     newlines: Array,
     places: Array,
-    keys: npt.NDArray[np.uint64],
+    keys: Keys,
     values: Array,
     hits: Array,
 ) -> int:
@@ -312,22 +308,16 @@ def scan_ascii(
 
     Returns the number of hits.
     """
-    last, nothing, one = np.uint64(len(keys) - 1), np.uint64(0), np.uint64(1)
     found = line = 0
     for start in places:
         if folded[start] != 0 or folded[start + 1] == 0:
             continue
-        h, end = nothing, start
+        h, end = np.uint64(0), start
         while folded[end + 1] != 0:
             h = (h + np.uint64(folded[end + 1])) * np.uint64(MULTIPLIER)
             end += 1
-        h = h ^ (h >> np.uint64(32))
-        if h == nothing:
-            h = one
-        slot = h & last
-        while keys[slot] != nothing and keys[slot] != h:
-            slot = (slot + one) & last
-        if keys[slot] == h:
+        slot = find_slot(keys, finish_hash(h))
+        if keys[slot] != np.uint64(0):
             while newlines[line] < start:
                 line += 1
             hits[found, 0] = values[slot]

@@ -19,9 +19,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.utils.kernels import kernel
+from lexshift.utils.kernels import inlined_kernel, kernel
 
 FoldTable: TypeAlias = npt.NDArray[np.uint32]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
+Keys: TypeAlias = npt.NDArray[np.uint64]
 APOSTROPHES = "'\u2018\u2019\u02bc"
 """Characters that are the same sign between letters; the last is a letter to Unicode."""
 HYPHENS = "-\u2010\u2011"
@@ -103,7 +105,7 @@ def hash_word(folded: Iterable[int]) -> int:
     return (h ^ (h >> 32)) or 1
 
 
-def ends_by_script(data: npt.NDArray[np.uint8], table: FoldTable) -> bool | None:
+def ends_by_script(data: Bytes, table: FoldTable) -> bool | None:
     """Return True if words of a UTF-8 text may end where two scripts meet, else None. data : (n,)
 
     Tokens, of which a hyphen is a part, do not.
@@ -152,42 +154,6 @@ class WordTable:
             self.beginnings[((window * FILTER_MULTIPLIER) & 0xFFFFFFFF) >> (32 - FILTER_BITS)] = 1
 
 
-@kernel
-def count_bytes(data: npt.NDArray[np.uint8], value: int) -> int:
-    """How often a byte occurs; without the memory that a comparison of arrays would take. data : (n,)"""
-    n = 0
-    for i in range(len(data)):
-        n += data[i] == value
-    return n
-
-
-@kernel
-def folded_at(data: npt.NDArray[np.uint8], i: int, table: FoldTable) -> tuple[int, int]:
-    """The folded character that begins at byte i of UTF-8 text, and how many bytes it has. data : (n,)"""
-    byte = data[i]
-    if byte < 0x80:
-        return table[byte], 1
-    if byte < 0xE0:
-        return table[((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)], 2
-    if byte < 0xF0:
-        return table[((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)], 3
-    wide = ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6)
-    return table[wide | (data[i + 3] & 0x3F)], 4
-
-
-@kernel
-def character_at(data: npt.NDArray[np.uint8], i: int) -> int:
-    """The character that begins at byte i of UTF-8 text. data : (n,)"""
-    byte = int(data[i])
-    if byte < 0x80:
-        return byte
-    if byte < 0xE0:
-        return ((byte & 0x1F) << 6) | (data[i + 1] & 0x3F)
-    if byte < 0xF0:
-        return ((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F)
-    return ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6) | (data[i + 3] & 0x3F)
-
-
 def kind_of_script(code: int | np.uint32) -> int:
     """Return 1 for a letter or mark of a script written without spaces, 2 for a mark of any script, 0 for the others.
 
@@ -215,7 +181,7 @@ script_kind = kernel(kind_of_script)
 
 
 @kernel
-def may_be_unspaced(data: npt.NDArray[np.uint8]) -> bool:
+def may_be_unspaced(data: Bytes) -> bool:
     """Tell by the first bytes of characters whether UTF-8 text may have scripts written without spaces. data : (n,)"""
     seen = False
     for i in range(len(data) - 1):
@@ -225,7 +191,75 @@ def may_be_unspaced(data: npt.NDArray[np.uint8]) -> bool:
 
 
 @kernel
-def goes_on(code: int | np.uint32, kind: int) -> bool:
-    """Tell whether a letter goes on with a word of a kind of script."""
-    this = script_kind(code)
-    return this == kind or this == 2
+def character_at(data: Bytes, i: int) -> tuple[int, int]:
+    """Return the character that begins at byte i of UTF-8 text, and its number of bytes. data : (n,)"""
+    byte = int(data[i])
+    if byte < 0x80:
+        return byte, 1
+    if byte < 0xE0:
+        return ((byte & 0x1F) << 6) | (data[i + 1] & 0x3F), 2
+    if byte < 0xF0:
+        return ((byte & 0x0F) << 12) | ((data[i + 1] & 0x3F) << 6) | (data[i + 2] & 0x3F), 3
+    wide = ((byte & 0x07) << 18) | ((data[i + 1] & 0x3F) << 12) | ((data[i + 2] & 0x3F) << 6)
+    return wide | (data[i + 3] & 0x3F), 4
+
+
+@inlined_kernel
+def next_word(data: Bytes, at: int, table: FoldTable, by_script: bool | None) -> tuple[int, int, int]:
+    """Find the next word of a line of UTF-8 text, from byte ``at`` on, where no word is cut.
+
+    Parameters
+    ----------
+    data : (n,) bytes
+    table : (characters,)
+    by_script : True or None
+        Whether a word also ends where a script written without spaces meets another one; a run of such a script is one
+        word. With None, numba compiles the loop without the test.
+
+    Returns
+    -------
+    start, end, hash
+        Bytes from start to end are the word, and the hash is that of :func:`hash_word`. If the line has no further
+        word, start is its end, and the hash is 0.
+    """
+    n, i, size, kind = len(data), at, 1, 0
+    h, code = np.uint64(0), np.uint32(0)
+    while i < n:
+        character, size = character_at(data, i)
+        code = table[character]
+        if code != 0 or character == 10:
+            break
+        i += size
+    start = i
+    if code == 0:
+        return start, i, h
+    if by_script is not None:
+        kind = script_kind(code) & 1
+    while i < n and code != 0:
+        h = (h + np.uint64(code)) * np.uint64(MULTIPLIER)
+        i += size
+        if i < n:
+            character, size = character_at(data, i)
+            code = table[character]
+            if by_script is not None:
+                this = script_kind(code)
+                if this != kind and this != 2:
+                    break
+    return start, i, finish_hash(h)
+
+
+@kernel
+def finish_hash(h: int) -> int:
+    """Return the hash of a word from the running hash of its characters."""
+    h = h ^ (h >> np.uint64(32))
+    return h if h != np.uint64(0) else np.uint64(1)
+
+
+@kernel
+def find_slot(keys: Keys, key: int) -> int:
+    """Return the slot of an open hash table that holds a key, or the empty one where it belongs. keys : (slots,)"""
+    last, one = np.uint64(len(keys) - 1), np.uint64(1)
+    slot = key & last
+    while keys[slot] != np.uint64(0) and keys[slot] != key:
+        slot = (slot + one) & last
+    return slot

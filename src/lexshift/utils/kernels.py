@@ -32,9 +32,10 @@ _DIGEST = hashlib.sha256().digest_size
 class Kernel(Generic[P, R]):
     """A function over numpy arrays that numba compiles on its first call; it releases the GIL while it runs."""
 
-    def __init__(self, function: Callable[P, R]) -> None:
+    def __init__(self, function: Callable[P, R], is_inlined: bool = False) -> None:
         functools.update_wrapper(self, function)
         self._function = function
+        self._is_inlined = is_inlined
         self._compiled: Callable[P, R] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -53,7 +54,10 @@ class Kernel(Generic[P, R]):
     @property
     def fingerprint(self) -> str:
         """A digest of the function and of everything it uses: cached code is valid for one fingerprint."""
-        parts = [_describe_code(self._function.__code__), repr(self._function.__defaults__).encode()]
+        parts = [
+            _describe_code(self._function.__code__),
+            repr((self._function.__defaults__, self._is_inlined)).encode(),
+        ]
         for name, value in sorted(self._used().items()):
             parts += [name.encode(), value.fingerprint.encode() if isinstance(value, Kernel) else _describe(value)]
         return hashlib.blake2b(b"\0".join(parts), digest_size=8).hexdigest()
@@ -76,7 +80,9 @@ class Kernel(Generic[P, R]):
         function.__kwdefaults__ = original.__kwdefaults__
         function.__qualname__ = f"{original.__qualname__}_{self.fingerprint}"
         function.__module__ = original.__module__
-        compiled: Any = numba.njit(nogil=True, error_model="numpy", fastmath=_FASTMATH)(function)
+        compiled: Any = numba.njit(nogil=True, error_model="numpy", fastmath=_FASTMATH, forceinline=self._is_inlined)(
+            function
+        )
         if original.__module__ in sys.modules:  # cached code imports the module that it was compiled from
             compiled._cache = KernelCache(cache_folder(), f"{original.__module__} {self.fingerprint}")
         return compiled
@@ -167,3 +173,8 @@ def _describe(value: Any) -> bytes:
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     """Mark a loop over arrays for compilation on first use."""
     return Kernel(function)
+
+
+def inlined_kernel(function: Callable[P, R]) -> Kernel[P, R]:
+    """Mark a part of other kernels whose code is copied into them: a call in their inner loop would slow them down."""
+    return Kernel(function, is_inlined=True)
