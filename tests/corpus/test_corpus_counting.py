@@ -336,7 +336,8 @@ def test_the_search_finds_every_word_as_often_as_it_was_counted(text: str, match
         path = Path(folder, "x.txt")
         path.write_bytes(f"mouse\n{text}".encode())
         counts = count_words(path, table)
-        words = list(counts.counts)
+        # Tokens with control characters are counted, but refused as targets.
+        words = [word for word in counts.counts if not any(unicodedata.category(c) == "Cc" for c in word)]
         found = find_occurrences(path, read_targets(words, match), Reading(split="lines"))
     for word, n in zip(words, found.found.tolist(), strict=True):
         if match == "word" and is_unspaced(word[0]):  # these are found inside other runs too

@@ -205,7 +205,7 @@ def character_at(data: Bytes, i: int) -> tuple[int, int]:
 
 
 @inlined_kernel
-def next_word(data: Bytes, at: int, table: FoldTable, by_script: bool | None) -> tuple[int, int, int]:
+def next_word(data: Bytes, at: int, table: FoldTable, by_script: bool | None) -> tuple[int, int, np.uint64]:
     """Find the next word of a line of UTF-8 text, from byte ``at`` on, where no word is cut.
 
     Parameters
@@ -249,14 +249,14 @@ def next_word(data: Bytes, at: int, table: FoldTable, by_script: bool | None) ->
 
 
 @kernel
-def finish_hash(h: int) -> int:
+def finish_hash(h: np.uint64) -> np.uint64:
     """Return the hash of a word from the running hash of its characters."""
     h = h ^ (h >> np.uint64(32))
     return h if h != np.uint64(0) else np.uint64(1)
 
 
 @kernel
-def find_slot(keys: Keys, key: int) -> int:
+def find_slot(keys: Keys, key: np.uint64) -> np.uint64:
     """Return the slot of an open hash table that holds a key, or the empty one where it belongs. keys : (slots,)"""
     last, one = np.uint64(len(keys) - 1), np.uint64(1)
     slot = key & last
