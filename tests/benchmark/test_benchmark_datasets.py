@@ -260,8 +260,8 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal.out, "_width", 300)
 
 
-def said(capsys: pytest.CaptureFixture[str], path: Path, words: bool = False) -> list[str]:
-    command(str(path), words)
+def said(capsys: pytest.CaptureFixture[str], path: Path, list_words: bool = False) -> list[str]:
+    command(str(path), list_words)
     done = capsys.readouterr()
     assert done.err == ""
     return [" ".join(line.split()) for line in done.out.splitlines()]
@@ -281,7 +281,7 @@ def test_the_command_says_what_a_data_set_is(tmp_path: Path, capsys: pytest.Capt
 
 @pytest.mark.usefixtures("wide")
 def test_the_command_lists_words_with_their_usages_and_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, semeval(tmp_path / "made_eng"), words=True)
+    lines = said(capsys, semeval(tmp_path / "made_eng"), list_words=True)
     assert lines[6:] == ["word corpus1 corpus2 graded changed", "plane_nn 2 0 0.882 yes", "tree_nn 1 1 0.000 no"]
 
 
@@ -292,7 +292,7 @@ def test_the_command_says_that_there_is_no_gold(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.usefixtures("wide")
 def test_the_command_says_what_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, dwug(tmp_path / "made"), words=True) == [
+    assert said(capsys, dwug(tmp_path / "made"), list_words=True) == [
         "made: DWUG or DURel release, 1 words",
         "period sentences tokens types usages usages of a word",
         "2 1 2 2 2 2 to 2",
@@ -306,7 +306,7 @@ def test_the_command_says_what_is_left_out(tmp_path: Path, capsys: pytest.Captur
 
 @pytest.mark.usefixtures("wide")
 def test_the_command_shows_names_with_brackets_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, table(tmp_path, "[red]mine.csv"), words=True)
+    lines = said(capsys, table(tmp_path, "[red]mine.csv"), list_words=True)
     assert lines[0] == "[red]mine.csv: table of usages, 1 words"
     assert lines[-3:] == ["no gold", "word 1900 2000 graded changed", "[b]plane 1 1"]
 

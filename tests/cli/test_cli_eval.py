@@ -477,7 +477,7 @@ def test_data_says_what_a_data_set_is(shell: Shell) -> None:
 
 
 def test_data_lists_the_words_if_asked(shell: Shell) -> None:
-    code, out, _ = shell.run("data", "usages.csv", "--words")
+    code, out, _ = shell.run("data", "usages.csv", "--list-words")
     assert code == 0
     listed = rows(out)
     assert listed["mouse"] == ["8", "8", "1.000", "yes"]
@@ -494,3 +494,13 @@ def test_data_without_gold_says_so(shell: Shell) -> None:
 def test_data_that_is_not_there_is_told_in_one_sentence(shell: Shell) -> None:
     sentence = only_sentence(shell.run("data", "missing"))
     assert sentence.startswith("no such file or folder: 'missing' (looked from ")
+
+
+def test_data_writes_the_sentences_of_each_period_if_asked(shell: Shell) -> None:
+    code, out, _ = shell.run("data", "usages.csv", "--out", "texts")
+    assert code == 0
+    for period, label in (("old", "1900s"), ("new", "2000s")):
+        assert f"written: {Path('texts', period)}.txt" in out
+        frame = usages()
+        wanted = frame.loc[frame["period"] == label, "sentence"].drop_duplicates().tolist()
+        assert Path("texts", f"{period}.txt").read_text("utf-8").splitlines() == wanted

@@ -1,4 +1,4 @@
-"""How well scores agree with human judgement: rank correlation with its interval, accuracy, F1, average precision."""
+"""Agreement of scores with human judgement: rank correlation with its interval, accuracy, F1, average precision."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Correlation:
     rho : float
         NaN where it is not defined: fewer than three words, or all scores alike.
     low, high : float
-        The percentile interval: what it might have been with other words of the same kind.
+        The percentile interval: what the correlation might have been with other words of the same kind.
     words : int
     """
 
@@ -32,7 +32,7 @@ class Correlation:
 
 
 def spearman(scores: npt.ArrayLike, gold: npt.ArrayLike, confidence: float = 0.95, seed: int = 0) -> Correlation:
-    """Spearman's rank correlation of scores with gold, ties at their mean rank, and its bootstrap interval.
+    """Compute Spearman's rank correlation of scores with gold, ties at their mean rank, and its bootstrap interval.
 
     >>> spearman([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 3.0]).rho
     0.8
@@ -50,26 +50,22 @@ def spearman(scores: npt.ArrayLike, gold: npt.ArrayLike, confidence: float = 0.9
 
 
 def spearman_each(scores: Floats, gold: npt.ArrayLike) -> Floats:
-    """Spearman's rank correlation of each column of scores, (words, repetitions) -> (repetitions,)."""
+    """Compute Spearman's rank correlation of each column of scores, (words, repetitions) -> (repetitions,)."""
     b = np.broadcast_to(np.asarray(gold, float), scores.T.shape)
     return _rho(scores.T, b)
 
 
 def _rho(a: Floats, b: Floats) -> Floats:
-    """Pearson's correlation of ranks, row by row. (n, words) -> (n,)"""
+    """Compute Pearson's correlation of ranks, row by row: (n, words) -> (n,)."""
     if a.shape[1] < 3:
         return np.full(len(a), np.nan)
-    ranks = [_ranks(x) for x in (a, b)]
+    from scipy.stats import rankdata  # a slow import
+
+    ranks = [np.asarray(rankdata(x, axis=1), float) for x in (a, b)]
     centred = [r - r.mean(axis=1, keepdims=True) for r in ranks]
     with np.errstate(invalid="ignore", divide="ignore"):
         norms = np.sqrt((centred[0] ** 2).sum(axis=1) * (centred[1] ** 2).sum(axis=1))
         return np.where(norms > 0, (centred[0] * centred[1]).sum(axis=1) / norms, np.nan)
-
-
-def _ranks(x: Floats) -> Floats:
-    from scipy.stats import rankdata  # a slow import
-
-    return np.asarray(rankdata(x, axis=1), float)
 
 
 def accuracy_and_f1(changed: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[float, float]:
@@ -87,7 +83,7 @@ def accuracy_and_f1(changed: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[float,
 
 
 def average_precision(scores: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """The mean, over changed words, of the share of changed words down to each in the ranking by score.
+    """Compute the mean, over changed words, of the share of changed words down to each in the ranking by score.
 
     Words of equal score share a place: precision is taken at the end of each group of ties.
 

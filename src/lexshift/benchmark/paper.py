@@ -45,7 +45,6 @@ ABLATION_WORDS = 8
 _LANGUAGES = {"eng": "english", "ger": "german", "deu": "german", "swe": "swedish", "lat": "latin"}
 _DASH = "–"
 _MIN_WORDS = 3  # for a correlation
-_ABLATION_RATES = ("rate_0", "rate_0.1", "rate_best", "rate_1")
 _PART_OF_SPEECH = re.compile(r"_(nn|vb)$")  # the paper writes plane for plane_nn
 _ATTENTION, _SUPERVISED = "MLM_temp, temporal attention", "XL-LEXEME (supervised)"
 
@@ -552,7 +551,7 @@ def tabulate_ablation(measured: Measurements) -> Exhibit:
     keys = {name: f"ablation, {name.replace('_', ' ')}" for name in scores}
     rows.append(last | {f"paper_{name}": float(systems.get(key, np.nan)) for name, key in keys.items()})
     labelled = bool(measured.data.binary)
-    cells = tuple(_ablation_cells(row, labelled, 0) for row in rows[:-1])
+    cells = tuple(_ablation_cells(row, list(scores), labelled) for row in rows)
     note = (
         "Ranks by KL with random swapping, scores averaged over repetitions, 1 being the most changed; equal words "
         f"share the better rank. Shown are the {ABLATION_WORDS} words of the highest gold"
@@ -566,7 +565,6 @@ def tabulate_ablation(measured: Measurements) -> Exhibit:
         note += "The paper has no ranks for this data set."
     columns = ("word", "gold", *(("changed",) if labelled else ()))
     columns += ("rate 0", "rate 0.1", f"best rate ({best:g})", "rate 1")
-    cells += (_ablation_cells(rows[-1], labelled, 3),)
     return Exhibit("ablation", "Words at some swap rates", note, pd.DataFrame(rows), columns, cells)
 
 
@@ -580,15 +578,16 @@ def _ablation_words(measured: Measurements) -> list[str]:
     return changed[:ABLATION_WORDS] + [word for word in order if binary.get(word) is False][-ABLATION_WORDS:]
 
 
-def _ablation_cells(row: dict[str, Any], labelled: bool, digits: int) -> tuple[Cell, ...]:
-    """Return the cells of a word, with the paper's ranks below ours if it has the word."""
-    is_published = not np.isnan(row["paper_rate_0"])
-    first = [Cell(row["word"], ("MLM_temp",) if is_published else ()), Cell(figure(row["gold"], digits))]
-    if labelled:
-        first.append(Cell(row["changed"]))
-    published = [(figure(row[f"paper_{name}"], digits),) if is_published else () for name in _ABLATION_RATES]
-    ours = [figure(row[name], digits) for name in _ABLATION_RATES]
-    return (*first, *map(Cell, ours, published))
+def _ablation_cells(row: dict[str, Any], rates: Sequence[str], labelled: bool) -> tuple[Cell, ...]:
+    """Return the cells of a word, with the paper's ranks below ours if it has the word; the last row has no ranks."""
+    is_published, digits = not np.isnan(row["paper_rate_0"]), 3 if isinstance(row["gold"], float) else 0
+    published = [(figure(row[f"paper_{name}"], digits),) if is_published else () for name in rates]
+    return (
+        Cell(row["word"], ("MLM_temp",) if is_published else ()),
+        Cell(figure(row["gold"], digits)),
+        *([Cell(row["changed"])] if labelled else []),
+        *map(Cell, [figure(row[name], digits) for name in rates], published),
+    )
 
 
 def _ranks(values: Floats) -> Array:

@@ -1,4 +1,4 @@
-"""The answers of the published SSCD code, number for number: for comparing with its results, not for use.
+"""The answers of the published SSCD code, number for number: to compare with its results, not for use.
 
 It differs from :mod:`lexshift.scoring.sscd` in ways that its results depend on. Here as there:
 
@@ -44,26 +44,8 @@ from lexshift.utils.arrays import Floats, Indices
 from lexshift.utils.seeds import check_seed
 
 SEEDS = (
-    1,
-    19,
-    304,
-    1527,
-    12345,
-    121467,
-    293011,
-    1036694,
-    3977767,
-    7634694,
-    4101133,
-    11447289,
-    28233559,
-    40732683,
-    89869379,
-    234990455,
-    460513751,
-    674181274,
-    1965657259,
-    3383725953,
+    *(1, 19, 304, 1527, 12345, 121467, 293011, 1036694, 3977767, 7634694, 4101133, 11447289, 28233559, 40732683),
+    *(89869379, 234990455, 460513751, 674181274, 1965657259, 3383725953),
 )
 """The seeds of the 20 repetitions."""
 
@@ -74,7 +56,10 @@ DSCD_SAMPLES = 1000
 
 
 def e_original(old: npt.ArrayLike, new: npt.ArrayLike, metric: str, seed: int = 7) -> float:
-    """The distance before swapping. ``seed`` is what numpy starts from just before the first DSCD distance is drawn."""
+    """Compute the distance before swapping.
+
+    ``seed`` is what numpy starts from just before the first DSCD distance is drawn.
+    """
     D1, D2 = _pair(old, new)
     return _distance(D1, D2, metric, np.random.RandomState(_seed(seed)))
 
@@ -88,7 +73,7 @@ def e_swap(
     strategy: str = "random",
     corpus_sizes: tuple[int, int] | None = None,
 ) -> float:
-    """The distance after swapping, in the repetition that starts from ``seed``.
+    """Compute the distance after swapping, in the repetition that starts from ``seed``.
 
     With the distance strategy the seed matters to DSCD only.
     """
@@ -113,7 +98,7 @@ def e_swap(
 
 
 def swap_count(n_old: int, n_new: int, rate: float, corpus_sizes: tuple[int, int] | None = None) -> int:
-    """How many occurrences are swapped, in floating point."""
+    """Compute the number of occurrences that are swapped, in floating point."""
     if corpus_sizes is None:
         return round(min(n_old, n_new) * rate)
     size_old, size_new = corpus_sizes
@@ -174,7 +159,7 @@ def _dscd(m1: Floats, v1: Floats, m2: Floats, v2: Floats, distance: str, rng: np
 
 
 def _normal(mean: Floats, variance: Floats, rng: np.random.RandomState) -> Floats:
-    """What ``rng.multivariate_normal(mean, diag(variance), n)`` gives: its SVD only sorts variances that differ."""
+    """Draw as ``rng.multivariate_normal(mean, diag(variance), n)`` does: its SVD only sorts variances that differ."""
     if len(np.unique(variance)) < len(variance):
         return rng.multivariate_normal(mean, np.diag(variance), DSCD_SAMPLES)
     z = rng.standard_normal((DSCD_SAMPLES, len(mean)))
@@ -185,7 +170,7 @@ def _normal(mean: Floats, variance: Floats, rng: np.random.RandomState) -> Float
 
 
 def _paired(x: Floats, y: Floats, distance: str) -> Floats:
-    """The distance between row i of x and row i of y, in scipy's definition. (n,)"""
+    """Compute the distance between row i of x and row i of y, in scipy's definition: (n,)."""
     difference = np.abs(x - y)
     with np.errstate(divide="ignore", invalid="ignore"):
         if distance == "braycurtis":

@@ -1,4 +1,4 @@
-"""lexshift data: what a data set is."""
+"""lexshift data: a description of a data set."""
 
 from __future__ import annotations
 
@@ -6,26 +6,35 @@ from typing import Annotated
 
 import typer
 
+DatasetPath = Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")]
+Suffix = Annotated[
+    str, typer.Option(help="SemEval: hide the part of speech of targets from the model (strip), or keep it.")
+]
+
 
 def command(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")],
-    words: Annotated[bool, typer.Option("--words", help="List the words with their usages and gold.")] = False,
-    texts: Annotated[
+    path: DatasetPath,
+    list_words: Annotated[
+        bool, typer.Option("--list-words", help="List the words with their numbers of usages and their gold.")
+    ] = False,
+    out: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Write the sentences of each period to old.txt and new.txt, for tune."),
+        typer.Option(
+            "--out", "-o", metavar="DIR", help="Folder for the sentences of each period, old.txt and new.txt, for tune."
+        ),
     ] = None,
-    suffix: Annotated[str, typer.Option(help="SemEval: strip the part of speech from words, or keep it.")] = "strip",
+    suffix: Suffix = "strip",
 ) -> None:
-    """Say what a data set is: its words, periods, sizes and gold."""
+    """Describe a data set: its words, periods, sizes and gold."""
     from rich.table import Table
     from rich.text import Text
 
     from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.datasets.dataset import PERIODS, write_texts
-    from lexshift.cli.terminal import out
+    from lexshift.cli.terminal import out as console
 
     data = load_dataset(path, suffix)
-    out.print(Text(data.name, "bold").append(f": {data.kind}, {len(data.words)} words", "not bold"), soft_wrap=True)
+    console.print(Text(data.name, "bold").append(f": {data.kind}, {len(data.words)} words", "not bold"), soft_wrap=True)
     counts = data.counts()
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in ("period", "sentences", "tokens", "types", "usages", "usages of a word"):
@@ -34,16 +43,18 @@ def command(
         n = counts[period]
         sizes = (f"{text.sentences:,}", f"{text.tokens:,}", f"{text.types:,}", f"{n.sum():,}")
         table.add_row(Text(label), *sizes, f"{n.min():,} to {n.max():,}")
-    out.print(table)
+    console.print(table)
     if data.graded:
-        out.print(f"gold for {len(data.graded)} words: {data.gold}", soft_wrap=True)
+        console.print(f"gold for {len(data.graded)} words: {data.gold}", soft_wrap=True)
     if data.binary:
-        out.print(f"changed or not for {len(data.binary)} words: {sum(data.binary.values())} changed", soft_wrap=True)
+        console.print(
+            f"changed or not for {len(data.binary)} words: {sum(data.binary.values())} changed", soft_wrap=True
+        )
     if not data.graded and not data.binary:
-        out.print("no gold")
+        console.print("no gold")
     for reason, n in data.skipped.items():
-        out.print(f"left out: {n:,} {reason}", style="yellow", soft_wrap=True)
-    if words:
+        console.print(f"left out: {n:,} {reason}", style="yellow", soft_wrap=True)
+    if list_words:
         listed = Table(box=None, header_style="bold", pad_edge=False)
         for name in ("word", *data.periods, "graded", "changed"):
             listed.add_column(Text(name), justify="left" if name == "word" else "right")
@@ -51,7 +62,7 @@ def command(
             graded = f"{data.graded[word]:.3f}" if word in data.graded else ""
             binary = ("yes" if data.binary[word] else "no") if word in data.binary else ""
             listed.add_row(Text(word), *(f"{counts.loc[word, period]:,}" for period in PERIODS), graded, binary)
-        out.print(listed)
-    if texts is not None:
-        for file in write_texts(data, texts):
-            out.print(f"written: {file}", soft_wrap=True)
+        console.print(listed)
+    if out is not None:
+        for file in write_texts(data, out):
+            console.print(f"written: {file}", soft_wrap=True)
