@@ -129,7 +129,7 @@ def test_too_little_memory_is_told_in_a_sentence(
         raise MemoryError
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("lexshift.store.siblings._open_files", without_memory)
+    monkeypatch.setattr("lexshift.store.siblings.read_index", without_memory)
     code, out, err = typed(monkeypatch, capsys, "info", ".")
     assert (code, out) == (1, "")
     assert err.startswith("error: there is not enough memory: ")

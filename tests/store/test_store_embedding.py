@@ -25,9 +25,10 @@ from hypothesis import strategies as st
 
 import lexshift
 from lexshift import Siblings, UserError, embed
-from lexshift.corpus import Reading
+from lexshift.corpus import Occurrences, Reading, Tally, Targets
+from lexshift.corpus.occurrences import SCHEMA
 from lexshift.encode import as_encoder
-from lexshift.store.embedding import ENCODING, READING, EmbedOptions, _leave_out_absent
+from lexshift.store.embedding import ENCODING, READING, EmbedOptions, make_store
 from lexshift.store.plan import gather_occurrences
 from lexshift.utils.arrays import Matrix
 
@@ -762,10 +763,13 @@ class Counted(str):
 
 def test_leaving_out_words_takes_a_time_that_grows_with_their_number_only() -> None:
     words = [Counted(f"word{i}") for i in range(2000)]
-    forms: dict[str, tuple[str, ...]] = {word: (word,) for word in words}
+    targets = Targets({word: (word,) for word in words}, "word")
+    nowhere = SCHEMA.empty_table()
+    found = {"old": Occurrences(nowhere, (np.arange(2000) % 10 == 0).astype(int), Tally(), "0" * 64)}
+    settings = {"precision": "float32"}
     Counted.compared = 0
-    present = _leave_out_absent(forms, np.arange(2000) % 10 == 0, [], "word", "skip", Heard())
-    assert list(present) == words[::10]
+    store = make_store(None, targets, settings, Toy(), lambda _: found, Heard(), labels=["old"], missing="skip")
+    assert store.words == words[::10]
     assert Counted.compared < 10 * len(words)
 
 

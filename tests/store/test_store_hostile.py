@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_store_embedding import WORDS, Toy, contents, made
 
 from lexshift import Siblings, UserError
-from lexshift.store.format import is_index, is_plan, max_words_bytes, seal
+from lexshift.store.format import PLAN_SCHEMA, is_index, matches, max_words_bytes, seal
 
 plain = st.recursive(
     st.none()
@@ -246,8 +246,8 @@ def test_a_table_that_is_not_of_the_index_is_refused(original: Path, tmp_path: P
 def test_a_plan_that_could_have_been_written_is_accepted() -> None:
     settings = {"encoder": {}, "precision": "float32"}
     plan = {"fingerprint": "0" * 64, "words": "1" * 64, "work": "2" * 64, "added to": None, "settings": settings}
-    assert is_plan({**plan, "corpora": {"old": "x"}})
-    assert is_plan({**plan, "corpora": {}, "added to": "f" * 64})
+    assert matches({**plan, "corpora": {"old": "x"}}, PLAN_SCHEMA)
+    assert matches({**plan, "corpora": {}, "added to": "f" * 64}, PLAN_SCHEMA)
     faults: list[dict[str, Any]] = [
         {"fingerprint": "0" * 63},
         {"work": None},
@@ -256,9 +256,9 @@ def test_a_plan_that_could_have_been_written_is_accepted() -> None:
         {"settings": {}},
     ]
     for wrong in faults:
-        assert not is_plan({**plan, "corpora": {}, **wrong})
+        assert not matches({**plan, "corpora": {}, **wrong}, PLAN_SCHEMA)
     for name in plan:
-        assert not is_plan({key: value for key, value in {**plan, "corpora": {}}.items() if key != name})
+        assert not matches({key: value for key, value in {**plan, "corpora": {}}.items() if key != name}, PLAN_SCHEMA)
 
 
 def test_a_store_too_large_to_be_read_again_is_refused_before_anything_is_encoded(

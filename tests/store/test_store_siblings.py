@@ -17,7 +17,7 @@ import pytest
 from test_store_embedding import BOTH, WORDS, Toy, contents, expected, made, rows_of
 
 from lexshift import SSCD, Siblings, UserError, embed
-from lexshift.store.format import raw_bytes, seal
+from lexshift.store.format import seal
 
 FILES = ("store.json", "occurrences.parquet", "vectors.npy")
 
@@ -279,12 +279,6 @@ def test_an_index_carries_a_checksum_of_its_own() -> None:
     assert sealed == index
     assert seal({**index, "sha256": "other"}) == seal(index)
     assert "мышь".encode() in seal(index)
-
-
-def test_the_bytes_of_rows_are_theirs_without_a_copy() -> None:
-    vectors = np.arange(12, dtype=np.float16).reshape(4, 3)
-    assert raw_bytes(vectors[1:3]) == vectors[1:3].tobytes() != raw_bytes(vectors[:2])
-    assert len(raw_bytes(vectors[:0])) == 0
 
 
 def test_a_store_can_be_moved(folder: Path, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ what it has is not encoded again.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -29,9 +28,8 @@ from lexshift.errors import UserError
 from lexshift.store.plan import StoreContents, gather_occurrences, gather_usages, number_periods
 from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
-from lexshift.store.writer import has_settings, write_store
+from lexshift.store.writer import write_store
 from lexshift.utils import checks
-from lexshift.utils.arrays import Array
 from lexshift.utils.monitor import Monitor, Silent, reading_stage
 from lexshift.utils.seeds import check_seed
 
@@ -178,7 +176,7 @@ def embed(
     max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
     encoder = as_encoder(model, **{name: value for name, value in values.items() if name in ENCODING})
-    settings = store_settings(encoder, reading, languages, match, sampling, values["precision"], by)
+    settings = store_settings(reading, languages, match, sampling, values["precision"], by)
     monitor = monitor or Silent()
     for warning in language_warnings(languages, encoder):
         monitor.note(f"warning: {warning}")
@@ -234,7 +232,7 @@ def embed_usages(
     checks.choice(precision, "precision", PRECISIONS)
     contents = gather_usages(usages, labels)
     encoder = as_encoder(model, **options)
-    settings = {"encoder": encoder_settings(encoder), "usages": "given", "precision": precision}
+    settings = {"usages": "given", "precision": precision}
 
     def collect(store: Siblings | None) -> StoreContents:
         stored = contents.corpora if store is None else store.index["corpora"]
@@ -259,16 +257,7 @@ def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str
     return chosen
 
 
-def encoder_settings(encoder: Encoder) -> dict[str, Any]:
-    """Return all that shapes the vectors of an encoder, as plain values."""
-    if has_settings(encoder):
-        return json.loads(json.dumps(dict(encoder.settings), default=str))  # type: ignore[attr-defined]
-    kind = type(encoder)
-    return {"model": f"{kind.__module__}.{kind.__qualname__}"}
-
-
 def store_settings(
-    encoder: Encoder,
     reading: Reading,
     languages: Mapping[str, str | None],
     match: str,
@@ -276,11 +265,10 @@ def store_settings(
     precision: str = PRECISIONS[0],
     by: str | None = None,
 ) -> dict[str, Any]:
-    """Return the settings that a store records, and by which it is refused if they differ.
+    """Return the settings that a store records, besides those of its encoder.
 
     Parameters
     ----------
-    encoder : Encoder
     reading : Reading
         How text is read; its language is replaced by the ``languages`` of the corpora, by their labels.
     languages : mapping
@@ -292,7 +280,6 @@ def store_settings(
         The length of the periods into which one corpus is cut.
     """
     return {
-        "encoder": encoder_settings(encoder),
         "reading": {**asdict(reading), "language": recorded_language(languages)},
         "match": match,
         "word_rule": WORD_RULE,
@@ -368,10 +355,12 @@ def make_store(
     def collect(store: Siblings | None) -> StoreContents:
         known = store if extend else None
         forms = dict(targets.forms) if known is None else _merge_forms(known, targets)
-        if labels is not None:
+        stored = [] if known is None else known.corpora
+        number_periods(encoder, list(dict.fromkeys([*stored, *(labels or ())])))
+        if known is not None and labels is not None:
             _check_labels(known, labels, forms, encoder)
         scanned.update(scan(Targets(forms, targets.match)))
-        if labels is None:
+        if known is not None and labels is None:
             _check_labels(known, list(scanned), forms, encoder)
         for entry in [] if store is None else store.index["corpora"]:
             if entry["label"] in scanned and scanned[entry["label"]].content != entry["content"]:
@@ -380,8 +369,12 @@ def make_store(
                     f"another folder (--out)"
                 )
         n_found = np.sum([occurrences.found for occurrences in scanned.values()], axis=0)
-        stored = [] if known is None else known.words
-        present = _leave_out_absent(forms, n_found, stored, targets.match, missing, monitor)
+        is_stored = set() if known is None else set(known.words)
+        absent = [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n and word not in is_stored]
+        if absent:
+            _report_absent(absent, len(forms), targets.match, missing, monitor)
+        left_out = set(absent)
+        present = {word: all_forms for word, all_forms in forms.items() if word not in left_out}
         return gather_occurrences(present, list(forms), scanned, known)
 
     siblings = write_store(out, settings, encoder, collect, monitor, encode)
@@ -400,11 +393,9 @@ def _merge_forms(store: Siblings, targets: Targets) -> dict[str, tuple[str, ...]
     return forms
 
 
-def _check_labels(store: Siblings | None, labels: Sequence[str], forms: Mapping[str, Any], encoder: Encoder) -> None:
-    """Refuse corpora that cannot be added to a store, or that are not of the periods of the encoder."""
-    known = [] if store is None else store.corpora
-    number_periods(encoder, list(dict.fromkeys([*known, *labels])))
-    periods = optional_attribute(encoder, "periods")
+def _check_labels(store: Siblings, labels: Sequence[str], forms: Mapping[str, Any], encoder: Encoder) -> None:
+    """Refuse corpora that cannot be added to a store."""
+    known, periods = store.corpora, optional_attribute(encoder, "periods")
     shared = [label for label in labels if label in known]
     if periods and not set(periods) & set(shared) and shared != [label for label in known if label in shared]:
         raise UserError(
@@ -412,33 +403,20 @@ def _check_labels(store: Siblings | None, labels: Sequence[str], forms: Mapping[
             f"{', '.join(known)}, not {', '.join(shared)}; give them in this order or choose another folder (--out)"
         )
     left = [label for label in known if label not in labels]
-    if store is not None and left and len(forms) > len(store.words):
+    if left and len(forms) > len(store.words):
         raise UserError(
             f"to add words to the store {str(store.path)!r}, give all of its corpora: {', '.join(left)} is missing"
         )
 
 
-def _leave_out_absent(
-    forms: dict[str, tuple[str, ...]],
-    n_found: Array,
-    stored: Sequence[str],
-    match: str,
-    missing: str,
-    monitor: Monitor,
-) -> dict[str, tuple[str, ...]]:
-    """Return the words that occur in the corpora, ``n_found`` times each, or are stored; with "error" refuse others."""
-    known = set(stored)
-    absent = [word for word, n in zip(forms, n_found.tolist(), strict=True) if not n and word not in known]
-    if not absent:
-        return forms
+def _report_absent(absent: Sequence[str], n_words: int, match: str, missing: str, monitor: Monitor) -> None:
+    """Refuse words that occur in no corpus, or report that they are left out."""
     names = ", ".join(map(repr, absent[:5])) + (f" and {len(absent) - 5} more" if len(absent) > 5 else "")
     if missing == "error":
         raise UserError(
             f"{names} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
             f"{advice(absent, match)}, or leave out what is missing (--missing skip)"
         )
-    if len(absent) == len(forms):
+    if len(absent) == n_words:
         raise UserError(f"none of the words occurs in the corpora (match: {match}): {names}; {advice(absent, match)}")
     monitor.note(f"left out, as they never occur: {names}")
-    left_out = set(absent)
-    return {word: all_forms for word, all_forms in forms.items() if word not in left_out}

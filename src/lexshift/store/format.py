@@ -16,10 +16,7 @@ from operator import le
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from lexshift.errors import UserError
-from lexshift.utils.arrays import Array
 from lexshift.utils.files import read_json
 
 FORMAT = 1
@@ -45,12 +42,13 @@ _SETTINGS = {
     "reading": (..., dict),
     "sampling": (..., None, {"max_per_word": (None, _COUNT[1:])}),
 }
-_PLAN_SCHEMA = {
+PLAN_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("fingerprint", "words", "work"), _HASH),
     "added to": (None, _HASH),
     "settings": _SETTINGS,
     "corpora": {str: str},
 }
+"""The form of ``plan.json``; see :func:`matches`."""
 _INDEX_SCHEMA = {
     "fingerprint": _HASH,
     "settings": _SETTINGS,
@@ -96,11 +94,6 @@ def store_fingerprint(
     )
 
 
-def raw_bytes(array: Array) -> memoryview:
-    """Return the bytes of a contiguous array without a copy."""
-    return array.reshape(-1).view(np.uint8).data
-
-
 def pending_path(folder: Path, name: str, fingerprint: str) -> Path:
     """Return where a file of a store is written before it takes its place."""
     return folder / UNFINISHED / f"{name}.{fingerprint[:16]}"
@@ -139,7 +132,7 @@ def read_index(folder: Path) -> dict[str, Any]:
 
 def is_index(index: Any) -> bool:
     """Return whether an index is one that this version could have written."""
-    if not _matches(index, _INDEX_SCHEMA):
+    if not matches(index, _INDEX_SCHEMA):
         return False
     entries, n_corpora = index["words"], len(index["corpora"])
     pairs = [pair for entry in entries for pair in entry["rows"]]
@@ -184,19 +177,14 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except ValueError:
         plan = None
-    if not is_plan(plan):
+    if not matches(plan, PLAN_SCHEMA):
         raise UserError(
             f"{str(path)!r} is damaged, or not from lexshift: move {str(folder)!r} away or delete it, and run again"
         )
     return plan
 
 
-def is_plan(plan: Any) -> bool:
-    """Return whether a plan is one that this version could have written."""
-    return _matches(plan, _PLAN_SCHEMA)
-
-
-def _matches(value: Any, schema: Any) -> bool:
+def matches(value: Any, schema: Any) -> bool:
     """Return whether a value read from JSON has the form that a schema describes.
 
     A type stands for its values, a range for whole numbers, a pattern for texts, a list for lists of its one item, a
@@ -212,14 +200,14 @@ def _matches(value: Any, schema: Any) -> bool:
     if isinstance(schema, re.Pattern):
         return isinstance(value, str) and schema.fullmatch(value) is not None
     if isinstance(schema, tuple):
-        return any(_matches(value, alternative) for alternative in schema)
+        return any(matches(value, alternative) for alternative in schema)
     if isinstance(schema, list):
-        return isinstance(value, list) and all(_matches(item, schema[0]) for item in value)
+        return isinstance(value, list) and all(matches(item, schema[0]) for item in value)
     if not isinstance(value, dict):
         return False
     if str in schema:
-        return all(_matches(item, schema[str]) for item in value.values())
-    return all(_matches(value.get(key, ...), item) for key, item in schema.items())
+        return all(matches(item, schema[str]) for item in value.values())
+    return all(matches(value.get(key, ...), item) for key, item in schema.items())
 
 
 def max_words_bytes(forms: Mapping[str, Sequence[str]], n_corpora: int) -> int:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -92,8 +91,17 @@ def gather_occurrences(
     tables, begins, ends, found, n_rows = [], [], [], [], 0
     for label in dict.fromkeys([*entries, *scanned]):
         if label in scanned:
-            occurrences = scanned[label]
-            entries[label] = _describe_corpus(label, occurrences)
+            occurrences, tally = scanned[label], scanned[label].tally
+            entries[label] = {
+                "label": label,
+                "content": occurrences.content,
+                "files": tally.files,
+                "bytes": tally.size,
+                "passages": tally.passages,
+                "words": tally.words,
+                "splits": dict(sorted(tally.splits.items())),
+                "skipped": dict(sorted(tally.skipped.items())),
+            }
             chosen = np.array([numbers[word] for word in forms], np.int64)
             targets = occurrences.table["target"].to_numpy()
             bounds = np.stack([np.searchsorted(targets, chosen, side) for side in ("left", "right")], axis=1)
@@ -118,20 +126,6 @@ def gather_occurrences(
         column = pa.DictionaryArray.from_arrays(indices.astype(np.int32), pa.array(values, pa.string()))
         table = table.add_column(position, pa.field(name, _DICTIONARY), column)
     return StoreContents(table, forms, list(entries.values()), counts, np.stack(found, axis=1))
-
-
-def _describe_corpus(label: str, occurrences: Occurrences) -> dict[str, Any]:
-    tally = occurrences.tally
-    return {
-        "label": label,
-        "content": occurrences.content,
-        "files": tally.files,
-        "bytes": tally.size,
-        "passages": tally.passages,
-        "words": tally.words,
-        "splits": dict(sorted(tally.splits.items())),
-        "skipped": dict(sorted(tally.skipped.items())),
-    }
 
 
 def gather_usages(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None) -> StoreContents:
@@ -243,6 +237,8 @@ class EncodingPlan:
         Number of rows of the old store.
     bounds : list of int
         Where shards begin and end: shard ``i`` is ``bounds[i]`` to ``bounds[i + 1]``.
+    sizes : ndarray of shape (shards, 2)
+        The numbers of characters and of sentences of each shard.
     store : Siblings, optional
         The old store, whose vectors are reused.
     """
@@ -256,6 +252,7 @@ class EncodingPlan:
     places: Indices
     reused: int
     bounds: list[int]
+    sizes: Array
     store: Siblings | None
 
     def __len__(self) -> int:
@@ -278,12 +275,6 @@ class EncodingPlan:
         """SHA-256 of the sentences, spans and periods of each shard: what its vectors are made from."""
         shards = map(self.shard, range(len(self.bounds) - 1))
         return [hashlib.sha256(json.dumps(shard[1:]).encode()).digest() for shard in shards]
-
-    @cached_property
-    def sizes(self) -> Array:
-        """The numbers of characters and of sentences of each shard, (shards, 2)."""
-        distinct = [np.unique(self.sentence[begin:end]) for begin, end in pairwise(self.bounds)]
-        return np.array([(self.lengths[numbers].sum(), len(numbers)) for numbers in distinct], np.int64).reshape(-1, 2)
 
 
 def plan_encoding(
@@ -329,7 +320,7 @@ def plan_encoding(
         None if periods is None else period[todo],
         place[inverse.reshape(-1)],
         reused,
-        _cut_shards(sentence[todo], lengths),
+        *_cut_shards(sentence[todo], lengths),
         store,
     )
 
@@ -341,16 +332,18 @@ def _number_rows(table: pa.Table, periods: Mapping[str, int] | None) -> Array:
     return np.array([periods[label] for label in table["corpus"].to_pylist()], np.int64)
 
 
-def _cut_shards(sentence: Array, lengths: Array) -> list[int]:
-    """Return the bounds of shards: one ends before a new sentence once it has enough characters."""
+def _cut_shards(sentence: Array, lengths: Array) -> tuple[list[int], Array]:
+    """Return the bounds and sizes of shards: one ends before a new sentence once it has enough characters."""
     firsts = np.flatnonzero(np.diff(sentence, prepend=-1)).tolist()  # first rows of each sentence
-    bounds, size = [0], 0
+    bounds: list[int] = []
+    sizes: list[list[int]] = []
     for first, length in zip(firsts, lengths[sentence[firsts]].tolist(), strict=True):
-        if size >= SHARD_CHARACTERS:
+        if not sizes or sizes[-1][0] >= SHARD_CHARACTERS:
             bounds.append(first)
-            size = 0
-        size += length
-    return [*bounds, len(sentence)] if len(sentence) else [0]
+            sizes.append([0, 0])
+        sizes[-1][0] += length
+        sizes[-1][1] += 1
+    return [*bounds, len(sentence)], np.array(sizes, np.int64).reshape(-1, 2)
 
 
 def number_periods(encoder: Encoder, labels: Sequence[str]) -> dict[str, int] | None:

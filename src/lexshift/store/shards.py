@@ -7,6 +7,7 @@ import json
 import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 from lexshift.encode import Encoder
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.format import PLAN, first_difference, raw_bytes, read_plan
+from lexshift.store.format import PLAN, first_difference, read_plan
 from lexshift.store.plan import EncodingPlan, Shard
 from lexshift.utils.arrays import Array, Indices, Matrix
 from lexshift.utils.files import disk_faults, open_plain, write_whole
@@ -54,23 +55,24 @@ EncodeShards: TypeAlias = Callable[[Iterable[Shard], Callable[[int, float], None
 """Encodes shards and yields them with their numbers, in any order; calls back with a number and the share done."""
 
 
+@dataclass(frozen=True)
 class ShardFolder:
     """The shards of a run that is not finished.
 
-    Parameters
+    Attributes
     ----------
     folder : Path
     plan : EncodingPlan
-    precision : "float32" or "float16"
+    dtype : dtype
+        The precision of the vectors on disk.
     record : dict
         What the run is for, written to ``plan.json``.
     """
 
-    def __init__(self, folder: Path, plan: EncodingPlan, precision: str, record: dict[str, Any]) -> None:
-        self.folder = folder
-        self.plan = plan
-        self.record = record
-        self.dtype = np.dtype(precision)
+    folder: Path
+    plan: EncodingPlan
+    dtype: np.dtype[Any]
+    record: dict[str, Any]
 
     def begin(self) -> None:
         """Write the plan, or check that the work in the folder was begun for the same run."""
@@ -125,7 +127,7 @@ class ShardFolder:
             if not is_finished[number]:
                 self._write(number, shard)
             done += sizes[number]
-            advance(number, 0)
+            monitor.advance(int(done[0]), int(done[1]))
 
     def _write(self, number: int, shard: EncodedShard) -> None:
         """Write a shard in the precision of the store."""
@@ -135,7 +137,7 @@ class ShardFolder:
             raise UserError(
                 f"the encoder gives values too large for {self.dtype.name}; keep them in float32 (--precision)"
             )
-        data = (raw_bytes(vectors), raw_bytes(shard.truncated))
+        data = (vectors.reshape(-1).data, shard.truncated.data)
         with disk_faults(self.folder):
             write_whole(self.path(number), lambda file: file.writelines((*data, self._digest(number, *data))))
 

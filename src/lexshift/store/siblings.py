@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift.errors import UserError
-from lexshift.store.format import INDEX, OCCURRENCES, VECTORS, damaged, pending_path, raw_bytes, read_index
+from lexshift.store.format import OCCURRENCES, VECTORS, damaged, pending_path, read_index
 from lexshift.utils.arrays import Array, Matrix
 from lexshift.utils.files import open_plain
 
@@ -68,9 +68,17 @@ class Siblings(Mapping[str, "WordSiblings"]):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.index, vectors, self._table = _open_files(self.path)
+        for attempt in range(1, _ATTEMPTS + 1):
+            self.index = read_index(self.path)
+            try:
+                vectors, self._table = (_map_file(self.path, name, self.index) for name in (VECTORS, OCCURRENCES))
+                break
+            except UserError:  # a run may have put new files in place just now: then the next attempt finds them
+                if attempt == _ATTEMPTS:
+                    raise
         shape = self.index["rows"], self.index["dimensions"]
-        self.vectors: Matrix = np.frombuffer(vectors, self.index["dtype"]).reshape(shape)
+        head = self.index["files"][VECTORS]["head"]
+        self.vectors: Matrix = np.frombuffer(vectors[head:], self.index["dtype"]).reshape(shape)
         self.words: list[str] = [entry["word"] for entry in self.index["words"]]
         self._columns = {entry["label"]: i for i, entry in enumerate(self.index["corpora"])}
         self.corpora: list[str] = list(self._columns)
@@ -166,7 +174,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
         begin, end = self.rows(word, corpus)
         vectors = self.vectors[begin:end]
         if (word, corpus) not in self._checked:
-            if zlib.crc32(raw_bytes(vectors)) != self._entries[word]["checksums"][self._column(corpus)]:
+            if zlib.crc32(vectors.data) != self._entries[word]["checksums"][self._column(corpus)]:
                 where = f"rows {begin} to {end - 1} of {str(self.path / VECTORS)!r}"
                 raise UserError(
                     f"the vectors of {word!r} in {corpus!r} ({where}) are not what was written: the file is damaged, "
@@ -205,12 +213,12 @@ class WordSiblings:
     @property
     def old(self) -> Matrix:
         """The vectors in the first corpus, (n, d)."""
-        return self[self.store.corpora[0]]
+        return self.store.group(self.word, self.store.corpora[0])
 
     @property
     def new(self) -> Matrix:
         """The vectors in the last corpus, (n, d)."""
-        return self[self.store.corpora[-1]]
+        return self.store.group(self.word, self.store.corpora[-1])
 
     def occurrences(self, corpus: str) -> pd.DataFrame:
         """Return where the vectors of a corpus come from: file, line, date, sentence, start, end."""
@@ -220,32 +228,6 @@ class WordSiblings:
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(self[corpus])} in {corpus}" for corpus in self.store.corpora)
         return f"WordSiblings({self.word!r}: {counts})"
-
-
-def _open_files(folder: Path) -> tuple[dict[str, Any], memoryview, memoryview]:
-    """Return the index of a store, the bytes of its vectors and those of its table, all of the same moment."""
-    attempts = 0
-    while True:
-        stamp = _stamp(folder)
-        index = read_index(folder)
-        try:
-            vectors, table = (_map_file(folder, name, index) for name in (VECTORS, OCCURRENCES))
-        except UserError:  # a run may have put new files in place just now: then the next attempt finds them
-            attempts += 1
-            if attempts == _ATTEMPTS:
-                raise
-            continue
-        if _stamp(folder) == stamp:
-            return index, vectors[index["files"][VECTORS]["head"] :], table
-
-
-def _stamp(folder: Path) -> tuple[int, int, int] | None:
-    """Return a value that changes when the index is replaced."""
-    try:
-        status = os.stat(folder / INDEX)
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _map_file(folder: Path, name: str, index: Mapping[str, Any]) -> memoryview:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import tempfile
@@ -41,7 +42,6 @@ from lexshift.store.format import (
     first_difference,
     max_words_bytes,
     pending_path,
-    raw_bytes,
     read_plan,
     seal,
     store_fingerprint,
@@ -80,7 +80,7 @@ def write_store(
     out : path, optional
         The folder; by default a temporary one, which is removed with the last object that reads it.
     settings : dict
-        All that shapes the vectors; a store with other settings is refused.
+        What shapes the vectors, besides the settings of the encoder; a store with other settings is refused.
     encoder : Encoder
     collect : callable
         Returns what the store is to hold, given the store that is in the folder or None.
@@ -88,6 +88,10 @@ def write_store(
     encode : callable, optional
         Encodes shards elsewhere than in this process.
     """
+    described = optional_attribute(encoder, "settings")
+    if not isinstance(described, Mapping):
+        described = {"model": f"{type(encoder).__module__}.{type(encoder).__qualname__}"}
+    settings = {**settings, "encoder": json.loads(json.dumps(dict(described), default=str))}
     folder = Path(tempfile.mkdtemp(prefix="lexshift-") if out is None else out)
     try:
         with disk_faults(folder):
@@ -179,7 +183,7 @@ def _complete(
     if max_words_bytes(contents.forms, n_corpora) > MAX_INDEX_BYTES:  # the index could not be read again
         raise UserError(f"{n_words:,} words in {n_corpora:,} corpora are too many for one store; take fewer words")
     fingerprint = store_fingerprint(settings, contents.forms, contents.corpora)
-    is_anonymous = not has_settings(encoder)
+    is_anonymous = not isinstance(optional_attribute(encoder, "settings"), Mapping)
     if store is not None and is_anonymous:
         _check_encoder(encoder, *_sample_store(encoder, store), f"the store {str(store.path)!r}")
     if store is not None and store.fingerprint == fingerprint:
@@ -200,7 +204,7 @@ def _complete(
         "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
         "work": hashlib.sha256(b"".join(plan.digests)).hexdigest(),
     }
-    shards = ShardFolder(folder / UNFINISHED, plan, settings["precision"], record)
+    shards = ShardFolder(folder / UNFINISHED, plan, np.dtype(settings["precision"]), record)
     shards.begin()
     if is_anonymous:
         places, vectors = shards.sample(_PROBES)
@@ -368,11 +372,11 @@ def _write_vectors(
             end = min(begin + step, len(places))
             rows = buffer[: end - begin]
             shards.gather(places[begin:end], rows)
-            file.write(raw_bytes(rows))
+            file.write(rows.data)
             first, last = np.searchsorted(ends.reshape(-1), (begin, end), "right")
             cuts = np.clip(ends.reshape(-1)[first : last + 1], begin, end)
             for group, (top, bottom) in enumerate(pairwise([begin, *cuts.tolist()]), first):
-                checksums[group] = zlib.crc32(raw_bytes(rows[top - begin : bottom - begin]), int(checksums[group]))
+                checksums[group] = zlib.crc32(rows[top - begin : bottom - begin].data, int(checksums[group]))
             monitor.advance(end)
 
     write_whole(path, write)
@@ -382,8 +386,3 @@ def _write_vectors(
         "sha256": hashlib.sha256(header.getvalue()).hexdigest(),
     }
     return record, checksums.reshape(ends.shape)
-
-
-def has_settings(encoder: Any) -> bool:
-    """Return whether an encoder states what shapes its vectors."""
-    return isinstance(optional_attribute(encoder, "settings"), Mapping)

@@ -189,7 +189,7 @@ def discover(
             asked = read_targets(vocabulary.words, match, readings["new"].language)
             seed = 0 if max_per_word is None else settings["sample_seed"]
             sampling = {"max_per_word": settings["max_per_word"], "seed": seed, "shared": True}
-            embedding = store_settings(encoder, reading, languages, match, sampling, precision)
+            embedding = store_settings(reading, languages, match, sampling, precision)
             siblings = job.store(None if out is None else folder / STORE, asked, embedding, encoder, (model, encoding))
         finally:
             works.close()
