@@ -315,6 +315,49 @@ def test_words_are_set_against_similar_ones(page: Page, result: Result) -> None:
         expect(page.locator("#word")).not_to_contain_text("similar frequency")
 
 
+def test_a_discovery_is_drawn_against_the_scores_of_similar_words(
+    browser: Browser, result: Result, plain_result: Result, tmp_path: Path, wrong: list[str]
+) -> None:
+    other = with_similar(plain_result)
+    table = result.table
+    expected = np.where(table["above"].notna(), table["score"].rolling(40, 1, center=True).median() / 2 + 0.01, np.nan)
+    other.__dict__["table"] = table.assign(expected=expected)
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(other.report(tmp_path / "report.html").as_uri())
+    expect(page.locator("#overview h2")).to_have_text("Change compared with similar words")
+    expect(page.locator("#overview .axis text").filter(has_text="median score of similar words")).to_have_count(1)
+    known = other.table[other.table["expected"].notna()].head(100)
+    at = page.locator("#overview a").evaluate_all(
+        """all => Object.fromEntries(all.map((a) => [a.dataset.word, ["cx", "cy"].map((name) =>
+          Number(a.querySelector("circle").getAttribute(name)))]))"""
+    )
+    places = np.array([at[word] for word in known["word"]])
+    assert np.corrcoef(places[:, 0], known["expected"])[0, 1] == pytest.approx(1, abs=1e-6)
+    assert np.corrcoef(places[:, 1], known["score"])[0, 1] == pytest.approx(-1, abs=1e-6)
+    line = page.locator("#overview .guide")  # where a score is as expected
+    x, y = (np.array([float(line.get_attribute(f"{axis}{i}") or "nan") for i in (1, 2)]) for axis in "xy")
+    to_x, to_y = np.polyfit(known["expected"], places[:, 0], 1), np.polyfit(known["score"], places[:, 1], 1)
+    assert (x - to_x[1]) / to_x[0] == pytest.approx((y - to_y[1]) / to_y[0], abs=1e-6)
+    page.close()
+    assert wrong == []
+
+
+@pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
+def test_no_cell_runs_into_the_next(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator("#filter").fill("word00")
+    sticking_out = """() => [...document.querySelectorAll("#ranking tr > *")].filter((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const [inner, outer] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
+      return inner.left < outer.left - 0.5 || inner.right > outer.right + 0.5;
+    }).map((cell) => cell.innerText)"""
+    assert page.evaluate(sticking_out) == []
+    whole = "all => all.every((e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"
+    assert page.locator("#ranking .said").evaluate_all(whole)
+
+
 def test_without_those_columns_nothing_is_said_of_similar_words(plain_result: Result) -> None:
     page = render(plain_result).split("<main")[1].split("<script")[0]
     assert "similar" not in page

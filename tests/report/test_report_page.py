@@ -835,6 +835,43 @@ def test_a_phone_shows_the_whole_verdict(window: Window, file: Path) -> None:
     assert page.locator("#words .scroll").evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("selector", "name"),
+    [
+        ("#overview .axis .grid", "stroke"),
+        ("#overview .axis text", "fill"),
+        ("#overview .dot.stable", "fill"),
+        ("#overview .dot.changed", "fill"),
+        ("#overview .save", "color"),
+        ("#ranking thead button", "color"),
+    ],
+)
+def test_lines_arrows_and_dots_can_be_seen(window: Window, file: Path, scheme: str, selector: str, name: str) -> None:
+    page = window.open(file, color_scheme=scheme)
+    colour = page.locator(selector).first.evaluate("(node, name) => getComputedStyle(node)[name]", name)
+    levels = sorted(luminance(found) + 0.05 for found in (colour, background(page, "#words")))
+    assert levels[1] / levels[0] >= 3
+
+
+def test_the_buttons_that_save_charts_are_seen_without_hovering(page: Page) -> None:
+    choose(page, "plane")
+    saves = page.locator(".save")
+    expect(saves).to_have_count(4)
+    assert saves.evaluate_all("all => all.every((e) => e.checkVisibility({ opacityProperty: true }))")
+
+
+def test_the_search_for_the_swap_rate_is_among_the_methods(page: Page) -> None:
+    expect(page.locator(".methods #curve svg")).to_have_count(1)
+    expect(page.locator("#curve svg")).not_to_be_in_viewport()
+
+
 def test_the_charts_follow_the_width_of_the_window(page: Page) -> None:
     choose(page, "plane")
     before = page.locator("#overview svg").get_attribute("width")
@@ -1296,6 +1333,15 @@ OVERFLOWING = """() => [...document.querySelectorAll("#ranking tr > *")].map((ce
 }).filter((found) => found !== null)"""
 
 
+# Words of some elements that stand on two lines.
+BROKEN_WORDS = """all => all.flatMap((node) => [...node.textContent.matchAll(/\\S+/g)].map((word) => {
+  const range = document.createRange();
+  range.setStart(node.firstChild, word.index);
+  range.setEnd(node.firstChild, word.index + word[0].length);
+  return new Set([...range.getClientRects()].map((box) => box.top)).size > 1 ? word[0] : null;
+})).filter((word) => word !== null)"""
+
+
 @pytest.fixture(scope="module")
 def long_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page whose p and q have all the digits that the table shows."""
@@ -1306,12 +1352,28 @@ def long_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return result.report(folder / "report.html")
 
 
+@pytest.fixture(scope="module")
+def with_reasons(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of words with too few usages, in corpora with long names."""
+    folder = tmp_path_factory.mktemp("reasons")
+    words = {"plane": (25, 31, True), "telecommunications": (3, 2, False), "rare": (14, 3, False)}
+    labels = ("British newspapers 1950s", "Web forums 2010s")
+    return planted(folder, words, labels=labels).report(folder / "report.html")
+
+
 @pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
-def test_no_cell_of_the_table_runs_into_the_next(long_numbers: Path, window: Window, width: int) -> None:
-    page = window.open(long_numbers, width=width)
+@pytest.mark.parametrize("which", ["long_numbers", "with_reasons"])
+def test_no_cell_runs_into_the_next_no_word_breaks_and_no_reason_is_cut(
+    request: pytest.FixtureRequest, which: str, window: Window, width: int
+) -> None:
+    page = window.open(request.getfixturevalue(which), width=width)
     assert page.evaluate(OVERFLOWING) == []
-    assert page.locator("#ranking .said").evaluate_all("all => all.every((e) => e.scrollWidth <= e.clientWidth)")
+    whole = "all => all.every((e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"
+    assert page.locator("#ranking .said").evaluate_all(whole)
     assert page.locator("#ranking tbody th bdi").evaluate_all("all => Math.max(...all.map((e) => e.offsetHeight))") < 30
+    assert page.locator("#ranking thead bdi").evaluate_all(BROKEN_WORDS) == []
+    if which == "with_reasons":
+        expect(page.locator("#ranking .too-few .reason")).to_have_text(["10 are needed in each corpus"] * 2)
 
 
 @pytest.mark.parametrize("width", [1280, 700])

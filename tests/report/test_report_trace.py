@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from lexshift.report.page import chance, digits
 from lexshift.report.trace import content, render
 from lexshift.scoring.changepoints import ChangePoints
 from lexshift.study.trace import trace
@@ -228,4 +229,60 @@ def test_a_word_chosen_on_a_narrow_page_comes_into_view(browser: Browser, file: 
     page.locator("#ranking tbody tr", has_text="bread").get_by_role("link").click()
     expect(page.locator("#word h2")).to_have_text("bread")
     expect(page.locator("#word h2")).to_be_in_viewport()
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
+def test_no_cell_runs_into_the_next_and_no_reason_is_cut(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    sticking_out = """() => [...document.querySelectorAll("#ranking tr > *")].filter((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const [inner, outer] = [range.getBoundingClientRect(), cell.getBoundingClientRect()];
+      return inner.left < outer.left - 0.5 || inner.right > outer.right + 0.5;
+    }).map((cell) => cell.innerText)"""
+    assert page.evaluate(sticking_out) == []
+    whole = "all => all.every((e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"
+    assert page.locator("#ranking .said").evaluate_all(whole)
+    expect(page.locator("#ranking .too-few .reason")).to_have_text("10 are needed in two periods")
+
+
+def test_the_numbers_of_the_charts_are_also_a_table(page: Page, found: Trace) -> None:
+    numbers = page.locator("#word .numbers")
+    expect(numbers.locator("table")).to_be_hidden()
+    numbers.locator("summary").click()
+    wanted = []
+    for kind in ("first", "neighbours"):
+        for step in found.of_word("mouse", kind).to_dict("records"):
+            interval = f"{digits(step['low'])} to {digits(step['high'])}"
+            wanted.append(
+                [step["from"], step["to"], digits(step["score"]), interval, chance(step["p"]), chance(step["q"])]
+            )
+    rows = numbers.locator("tbody tr:has(td)")
+    expect(rows).to_have_count(len(wanted))
+    assert [row.locator("th, td").all_inner_texts() for row in rows.all()] == wanted
+
+
+def test_a_choice_is_announced_in_a_status_line(page: Page) -> None:
+    page.locator("#ranking tbody tr", has_text="bread").click()
+    expect(page.locator("p[role=status]")).to_have_text("Showing bread: stable.")
+    expect(page.locator("[aria-live]")).to_have_count(0)
+
+
+def test_words_of_one_verdict_can_be_shown_and_arrow_keys_move_between_words(page: Page) -> None:
+    page.locator("#verdicts").select_option("too few")
+    expect(page.locator("#ranking tbody tr th")).to_have_text(["rare"])
+    page.locator("#verdicts").select_option("")
+    links = page.locator("#ranking tbody a")
+    links.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(links.nth(1)).to_be_focused()
+
+
+def test_without_javascript_the_table_can_be_read(browser: Browser, file: Path, found: Trace) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(file.as_uri())
+    assert page.locator("#ranking tbody th").all_inner_texts() == found.words["word"].tolist()
+    expect(page.locator("#ranking .reason")).to_have_text("10 are needed in two periods")
+    expect(page.locator("noscript p")).to_be_visible()
     page.close()

@@ -36,7 +36,8 @@ function axisY(scale, values, x, name, box, show = String) {
     name ? text(0, box.top - 14, name) : null);
 }
 
-// draw(width) returns an svg element; it is called again when the frame becomes wider or narrower.
+// draw(width) returns an svg element; it is called again when the frame becomes wider or narrower. A frame that is not in
+// the document yet is drawn when it is told that it is, by the event "attached", or else before the next frame is painted.
 function chart(frame, title, draw) {
   let drawn = 0;
   const redraw = () => {
@@ -51,6 +52,7 @@ function chart(frame, title, draw) {
     frame.replaceChildren(picture, save);
   };
   new ResizeObserver(redraw).observe(frame);
+  frame.addEventListener("attached", redraw);
   redraw();
 }
 

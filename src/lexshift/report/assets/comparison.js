@@ -135,7 +135,7 @@ function rateCurve(width) {
     svg("path", { class: "line", d: joined(points(mean)) }),
     svg("line", { class: "original", x1: x(chosen), x2: x(chosen), y1: box.bottom, y2: used }),
     svg("circle", { class: "dot changed", cx: x(chosen), cy: used, r: 5.5 }),
-    text(x(chosen), used - 12, `used: ${chosen}`, { class: "label", "text-anchor": "middle" }),
+    text(x(chosen) + 9, used + 18, `used: ${chosen}`, { class: "label" }),
     least === chosen ? null : text(x(least), box.bottom - 8, `smallest at ${least}`, { class: "note", "text-anchor": "middle" }));
 }
 
@@ -151,8 +151,9 @@ function interval(word) {
 function cells(word) {
   const counts = word.n.map((n) => cell("number count", String(n)));
   if (word.score === undefined) {
-    if (phone.matches) return [verdictCell(word, word.reason, 3)];
-    return [cell("number change", NONE), ...counts, verdictCell(word, word.reason, hasSimilar ? 4 : 3)];
+    const few = `${data.least} are needed in each corpus`; // the counts are beside it
+    if (phone.matches) return [verdictCell(word, few, 3)];
+    return [cell("number change", NONE), ...counts, verdictCell(word, few, hasSimilar ? 4 : 3)];
   }
   const among = hasSimilar ? cell("number similar", word.above === undefined ? NONE : percent(word.above)) : null;
   if (word.excess !== undefined) among.title = `${fixed(word.excess, 2)} scaled median absolute deviations above their median`;

@@ -34,10 +34,7 @@ function cell(kind, ...children) {
 
 function verdictCell(word, reason = "", span = 1) {
   const said = el("div", { class: "said" }, el("span", { class: "verdict" }, word.verdict));
-  if (reason) {
-    said.append(" ", el("small", { class: "reason" }, reason));
-    said.title = reason;
-  }
+  if (reason) said.append(" ", el("small", { class: "reason" }, reason));
   return el("td", { colspan: span }, said);
 }
 
@@ -211,6 +208,7 @@ async function followAddress(moved) {
   const parts = await columns.show(chosen);
   if (chosen !== chosenWord) return; // another word was chosen in the meantime
   article.replaceChildren(...parts);
+  for (const chartFrame of article.querySelectorAll(".chart")) chartFrame.dispatchEvent(new Event("attached"));
   if (moved) document.getElementById("status").textContent = `Showing ${chosen.word}: ${chosen.verdict}.`;
   const top = article.getBoundingClientRect().top;
   if (word && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
