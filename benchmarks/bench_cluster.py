@@ -13,7 +13,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ def shards(texts: list[str], spans: list[tuple[int, int]]) -> list[Shard]:
     starts, ends = zip(*spans, strict=True)
     columns = {"sentence": pa.array(texts), "start": pa.array(starts, pa.int32()), "end": pa.array(ends, pa.int32())}
     plan = plan_encoding(pa.table(columns))
-    return [plan.shard(number) for number in range(len(plan.bounds) - 1)]
+    return [plan.select(range(*bounds), number) for number, bounds in enumerate(pairwise(plan.bounds))]
 
 
 def measure(engine: Engine, workers: int, pieces: list[Shard]) -> tuple[float, dict[int, Any]]:

@@ -18,7 +18,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from test_store_embedding import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
+from stores import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
 
 from lexshift import Siblings, UserError, embed
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_store_embedding import WORDS, Toy, contents, made
+from stores import WORDS, Toy, contents, made
 
 from lexshift import Siblings, UserError
 from lexshift.store.format import PLAN_SCHEMA, is_index, matches, max_words_bytes, seal

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_store_embedding import BOTH, WORDS, Toy, assert_holds, contents, expected, made
+from stores import BOTH, WORDS, Toy, assert_holds, contents, expected, made
 
 from lexshift import Siblings, UserError
 
@@ -116,6 +116,19 @@ def test_a_file_of_the_user_that_would_be_replaced_is_refused_at_the_beginning_a
     (tmp_path / "store" / name).unlink()
     assert_holds(made(tmp_path, model=toy), expected(WORDS, BOTH))
     assert toy.calls == []  # what was encoded before is used
+
+
+def test_an_index_of_the_user_that_appears_during_a_run_is_not_replaced(tmp_path: Path) -> None:
+    class Meanwhile(Toy):
+        def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+            put(tmp_path / "store", ["store.json"])
+            return super().encode(sentences, spans)
+
+    with pytest.raises(UserError, match=r"store\.json' is not part of a store of lexshift; move it away or choose"):
+        made(tmp_path, model=Meanwhile())
+    assert theirs_in(tmp_path / "store", ["store.json"]) == {"store.json": b"mine: store.json"}
+    (tmp_path / "store" / "store.json").unlink()
+    assert_holds(made(tmp_path), expected(WORDS, BOTH))
 
 
 # ------------------------------------------------------------------------------------------------------ links and pipes

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_store_embedding import (
+from stores import (
     BOTH,
     NEW,
     OLD,

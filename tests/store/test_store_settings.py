@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_store_embedding import WORDS, Toy, contents, corpora_in, made, write
+from stores import WORDS, Toy, contents, corpora_in, made, write
 
 from lexshift import UserError, embed
 from lexshift.store.format import digest, first_difference, store_fingerprint

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_store_embedding import BOTH, WORDS, Toy, contents, expected, made, rows_of
+from stores import BOTH, WORDS, Toy, contents, expected, made, rows_of
 
 from lexshift import SSCD, Siblings, UserError, embed
 from lexshift.store.format import seal

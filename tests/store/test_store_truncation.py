@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_store_embedding import Heard, Toy, contents, write
+from stores import Heard, Toy, contents, write
 
 from lexshift import Siblings, embed
 

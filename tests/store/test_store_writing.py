@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_store_embedding import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
+from stores import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
 
 import lexshift.store.writer
 from lexshift import Siblings, UserError, embed

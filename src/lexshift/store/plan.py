@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -259,21 +260,17 @@ class EncodingPlan:
         return len(self.sentence)
 
     def select(self, rows: Sequence[int] | Array, number: int = 0) -> Shard:
-        """Return some of the words to encode as a shard."""
+        """Return some of the words to encode as a shard of this number."""
         chosen = np.asarray(rows)
         sentences = self.sentences.take(pa.array(self.sentence[chosen])).to_pylist()
         spans = list(zip(self.start[chosen].tolist(), self.end[chosen].tolist(), strict=True))
         keywords = {} if self.period is None else {"periods": self.period[chosen].tolist()}
         return Shard(number, sentences, spans, keywords)
 
-    def shard(self, number: int) -> Shard:
-        """Return a shard by its number."""
-        return self.select(range(self.bounds[number], self.bounds[number + 1]), number)
-
     @cached_property
     def digests(self) -> list[bytes]:
         """SHA-256 of the sentences, spans and periods of each shard: what its vectors are made from."""
-        shards = map(self.shard, range(len(self.bounds) - 1))
+        shards = (self.select(range(begin, end)) for begin, end in pairwise(self.bounds))
         return [hashlib.sha256(json.dumps(shard[1:]).encode()).digest() for shard in shards]
 
 

@@ -117,7 +117,8 @@ class ShardFolder:
             monitor.advance(characters, sentences)
 
         finished = ((number, self.read(number)) for number in np.flatnonzero(is_finished).tolist())
-        missing = map(self.plan.shard, np.flatnonzero(~is_finished).tolist())
+        bounds = self.plan.bounds
+        missing = (self.plan.select(range(bounds[n], bounds[n + 1]), n) for n in np.flatnonzero(~is_finished).tolist())
         dimensions = self.plan.store.index["dimensions"] if self.plan.store is not None else None
         for number, shard in chain(finished, encode(missing, advance)):
             width = shard.vectors.shape[1]

@@ -131,9 +131,9 @@ def _make_folder(folder: Path) -> None:
 
 
 def _refuse_foreign_files(folder: Path) -> None:
-    """Refuse a folder without a store in which there are files with the names of those of a store."""
-    for name in (OCCURRENCES, VECTORS):
-        if os.path.lexists(folder / name) and not os.path.lexists(folder / INDEX):
+    """Refuse a folder for a new store in which there are files with the names of those of a store."""
+    for name in (INDEX, OCCURRENCES, VECTORS):
+        if os.path.lexists(folder / name):
             raise UserError(
                 f"{str(folder / name)!r} is not part of a store of lexshift; move it away or choose another folder"
             )
@@ -282,7 +282,9 @@ def _publish(
     folder: Path, contents: StoreContents, shards: ShardFolder, settings: dict[str, Any], monitor: Monitor
 ) -> None:
     """Write the files of a store from the shards of its vectors, and put them in place."""
-    _refuse_foreign_files(folder)
+    is_new = shards.plan.store is None
+    if is_new:
+        _refuse_foreign_files(folder)
     fingerprint: str = shards.record["fingerprint"]
     summary = shards.check()
     kept = ~summary.lost[shards.plan.places]
@@ -319,7 +321,8 @@ def _publish(
         "dtype": shards.dtype.name,
         "files": {VECTORS: vectors_record, OCCURRENCES: table_record},
     }
-    _refuse_foreign_files(folder)
+    if is_new:  # again, as writing takes its time
+        _refuse_foreign_files(folder)
     write_bytes(folder / INDEX, seal(index))
     settle(folder)
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from lexshift.errors import UserError
 from lexshift.store.format import INDEX, digest, read_index
-from lexshift.utils.files import disk_faults, one_writer, sync_folder, temporary_of, write_bytes
+from lexshift.utils.files import disk_faults, one_writer, sync_folder, temporary_path, write_bytes
 
 RUN = "run.json"
 _REPLACED = "replaced.json"
@@ -106,7 +106,7 @@ class ResultsFolder:
                 _put_in_place(self.path, self.kind, record, saving)
             for name in (*self.kind.files, self.kind.record, _REPLACED):
                 (saving / name).unlink(missing_ok=True)
-                temporary_of(saving / name).unlink(missing_ok=True)
+                temporary_path(saving / name).unlink(missing_ok=True)
             with contextlib.suppress(OSError):  # something else is in it
                 saving.rmdir()
 

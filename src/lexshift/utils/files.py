@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, one writer at a time, and faults of the disk told in one sentence."""
+"""Atomic writes, one writer at a time per folder, bounded reads of JSON, and disk errors in one sentence."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,8 +21,8 @@ _HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # errors of a lock that ano
 
 
 def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
-    """Write a file beside its place, make sure that it is on the disk, and put it there."""
-    temporary = temporary_of(path)
+    """Write a file beside its place, make sure that it is on the disk, and move it to its place."""
+    temporary = temporary_path(path)
     with _create(temporary, path) as file:
         try:
             write(file)
@@ -38,19 +39,19 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
     sync_folder(path.parent)
 
 
-def temporary_of(path: Path) -> Path:
-    """Return the name of our own under which a file is written before it takes its place."""
+def temporary_path(path: Path) -> Path:
+    """Return the path under which a file is written before it is moved to its place."""
     return path.with_name(f".{path.name}{_TEMPORARY}")
 
 
 def final_name(name: str) -> str:
-    """Return the name that a temporary file will have; that of any other file is its own."""
+    """Return the name that a temporary file will have in its place; any other name is returned as it is."""
     is_temporary = name.startswith(".") and name.endswith(_TEMPORARY)
     return name[1 : -len(_TEMPORARY)] if is_temporary else name
 
 
 def _create(temporary: Path, path: Path) -> IO[bytes]:
-    """Create a temporary file, locked while it is open, in the place of one that a killed process left."""
+    """Create a temporary file, locked while it is open; one that a killed process left is replaced."""
     while True:
         try:
             file = open(temporary, "xb")  # noqa: SIM115  "x" never follows a link
@@ -63,11 +64,11 @@ def _create(temporary: Path, path: Path) -> IO[bytes]:
 
 
 def _remove_leftover(temporary: Path, path: Path) -> None:
-    """Delete the temporary file of a process that was killed; refuse if its writer lives or it is not ours."""
+    """Delete the temporary file of a killed process; refuse if its writer is alive or the file is not ours."""
     if temporary.is_symlink() or (temporary.exists() and not temporary.is_file()):
         raise UserError(f"{str(temporary)!r} is not a file that lexshift wrote; move it away and run again")
     try:
-        file = open(temporary, "rb+", opener=_open_here)  # noqa: SIM115
+        file = open(temporary, "rb+", opener=partial(_open_at_once, follow_links=False))  # noqa: SIM115
     except FileNotFoundError:
         return
     with file:
@@ -77,14 +78,10 @@ def _remove_leftover(temporary: Path, path: Path) -> None:
             temporary.unlink()
 
 
-def _open_now(path: str, flags: int) -> int:
+def _open_at_once(path: str, flags: int, follow_links: bool = True) -> int:
     """Open a file without waiting for the other end of a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o666)
-
-
-def _open_here(path: str, flags: int) -> int:
-    """Open a file as :func:`_open_now` does, but no link to one."""
-    return _open_now(path, flags | getattr(os, "O_NOFOLLOW", 0))
+    flags |= getattr(os, "O_NONBLOCK", 0) | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0))
+    return os.open(path, flags, 0o666)
 
 
 def _is_at(file: IO[bytes], path: Path) -> bool:
@@ -105,31 +102,31 @@ def _try_lock(file: IO[bytes]) -> bool:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file that appears whole or not at all."""
+    """Write a file atomically."""
     write_whole(path, lambda file: file.write(data))
 
 
 def open_plain(path: Path) -> IO[bytes]:
-    """Open a file for reading; raises ValueError for what is no plain file, such as a pipe, without waiting for it."""
-    file = open(path, "rb", opener=_open_now)  # noqa: SIM115
+    """Open a file for reading; raises ValueError for anything else, such as a pipe, without waiting for it."""
+    file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise ValueError("not a plain file")
     return file
 
 
-def read_json(path: Path, most: int) -> Any:
-    """Read a JSON file of at most so many bytes.
+def read_json(path: Path, max_bytes: int) -> Any:
+    """Read a JSON file of at most ``max_bytes`` bytes.
 
     Raises
     ------
     ValueError
-        If it is larger, no plain file, nested too deeply, or not JSON.
+        If it is larger, not a plain file, nested too deeply, or not JSON.
     """
     with open_plain(path) as file:
-        if os.fstat(file.fileno()).st_size > most:
+        if os.fstat(file.fileno()).st_size > max_bytes:
             raise ValueError("too large")
-        data = file.read(most)
+        data = file.read(max_bytes)
     try:
         return json.loads(data, parse_constant=_refuse_constant)
     except RecursionError:
@@ -152,7 +149,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def disk_faults(folder: Path) -> Iterator[None]:
-    """A full disk, a folder that is not writable: one sentence, which says that nothing is lost."""
+    """Turn a full disk or a folder that is not writable into an error of one sentence."""
     try:
         yield
     except OSError as error:
@@ -166,9 +163,9 @@ def disk_faults(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def one_writer(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder; it is free again when the process ends, however it ends."""
+    """Hold the lock of a folder, which is released when the process ends, however it ends."""
     with disk_faults(folder):
-        file = open(folder / ".lock", "ab", opener=_open_here)  # noqa: SIM115
+        file = open(folder / ".lock", "ab", opener=partial(_open_at_once, follow_links=False))  # noqa: SIM115
     with file:
         try:
             _lock(file)
