@@ -65,21 +65,20 @@ def words_of(text: str, table: FoldTable) -> list[str]:
     return [word for word in folded.split("\0") if word]
 
 
-def slow_counts(texts: Iterable[str], table: FoldTable, least: int = 1) -> WordCounts:
+def slow_counts(texts: Iterable[str], table: FoldTable) -> WordCounts:
     counter = Counter(unicodedata.normalize("NFC", word) for text in texts for word in words_of(text, table))
-    return WordCounts({word: n for word, n in sorted(counter.items()) if n >= least}, counter.total())
+    return WordCounts(dict(sorted(counter.items())), counter.total())
 
 
-def counted(texts: Iterable[str], table: FoldTable, least: int = 1, slots: int = counting._SLOTS) -> WordCounts:
+def counted(texts: Iterable[str], table: FoldTable, slots: int = counting._SLOTS) -> WordCounts:
     """Counts of several blocks, from a table that begins with so many slots."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_SLOTS", slots)
         counter = WordCounter(table)
         for text in texts:
             counter.add(text.encode())
-        return WordCounts(
-            {w: n for w, (n, _, _) in sorted(counting.sum_counts(counter.words()).items()) if n >= least}, counter.total
-        )
+        found = counting.sum_counts(counter.words())
+        return WordCounts({word: n for word, (n, _, _) in sorted(found.items())}, counter.total)
 
 
 def as_csv(texts: Iterable[str]) -> bytes:
@@ -123,13 +122,6 @@ def expected_of(texts: Iterable[str], table: FoldTable) -> WordCounts | None:
 @example(["é 日 𝕏 🐁", "é"], token_table, 2)
 def test_words_are_counted_as_a_split_and_a_counter_count_them(texts: list[str], rule: Rule, slots: int) -> None:
     assert counted(texts, rule(), slots=slots) == slow_counts(texts, rule())
-
-
-@given(st.lists(TEXT_OF_LETTERS, max_size=3), st.integers(1, 6))
-def test_words_rarer_than_the_least_are_left_out_but_are_part_of_the_total(texts: list[str], least: int) -> None:
-    expected = slow_counts(texts, word_table(), least)
-    assert counted(texts, word_table(), least) == expected
-    assert expected.total == slow_counts(texts, word_table()).total
 
 
 @pytest.mark.slow
@@ -288,12 +280,10 @@ def test_how_lines_are_taken_changes_no_count(split: str, tmp_path: Path) -> Non
     assert count_words(path, word_table(), Reading(split=split)) == slow_counts([text], word_table())
 
 
-def test_the_least_number_is_asked_of_the_whole_corpus(tmp_path: Path) -> None:
+def test_words_of_all_files_are_counted_together(tmp_path: Path) -> None:
     for i in range(3):
-        (tmp_path / f"{i}.txt").write_text(f"mouse once{i} {'twice ' * (i < 2)}\n", "utf-8")
-    found = count_words(tmp_path, word_table(), least=3)
-    assert found == WordCounts({"mouse": 3}, 8)
-    assert count_words(tmp_path, word_table(), least=2).counts == {"mouse": 3, "twice": 2}
+        (tmp_path / f"{i}.txt").write_text(f"mouse {'twice ' * (i < 2)}\n", "utf-8")
+    assert count_words(tmp_path, word_table()) == WordCounts({"mouse": 3, "twice": 2}, 5)
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b" .,;!\n", "…\u2028".encode()])

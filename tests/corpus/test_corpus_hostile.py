@@ -307,7 +307,7 @@ def test_a_line_that_holds_very_many_words_is_cut_and_sampled(tmp_path: Path, mo
     assert len(sentences) == 5
     assert all(set(sentence.split()) == {"mouse"} and 3_980 < len(sentence) <= 4_000 for sentence in sentences)
     assert some.tally.skipped["occurrences beyond 5 for a word"] == 29_995
-    monkeypatch.setattr(occurrences, "_MOST_CHARACTERS", 1 << 20)
+    monkeypatch.setattr(occurrences, "_MAX_CHARACTERS", 1 << 20)
     with pytest.raises(UserError, match=r"'x\.txt' has lines so long that .* break its text into lines"):
         find_occurrences(path, read_targets(["mouse"]))
 

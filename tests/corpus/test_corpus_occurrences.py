@@ -619,14 +619,14 @@ def test_pruning_on_the_way_changes_nothing(
 ) -> None:
     expected = find_occurrences(corpus, SAMPLED, LINES, most, 5)
     cuts = 0
-    cut = occurrences.Keeper.cut
+    cut = occurrences.OccurrenceCollector.cut
 
-    def counted(keeper: occurrences.Keeper) -> None:
+    def counted(keeper: occurrences.OccurrenceCollector) -> None:
         nonlocal cuts
         cuts += 1
         cut(keeper)
 
-    monkeypatch.setattr(occurrences.Keeper, "cut", counted)
+    monkeypatch.setattr(occurrences.OccurrenceCollector, "cut", counted)
     monkeypatch.setattr(occurrences, "SLACK", slack)
     monkeypatch.setattr(decoding, "BLOCK", size)
     found = find_occurrences(corpus, SAMPLED, LINES, most, 5)

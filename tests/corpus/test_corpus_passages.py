@@ -34,7 +34,7 @@ def blocks_of(path: Path, reading: Reading, size: int = 1 << 22, tally: Tally | 
         patch.setattr(decoding, "BLOCK", size)
         patch.setattr(module, "BLOCK", size)
         (source,) = find_sources(path)
-        return list(read_blocks(source, reading, tally or Tally(), {}))
+        return list(read_blocks(source, reading, tally or Tally()))
 
 
 def passages(found: list[Block]) -> Iterator[tuple[int, str]]:
@@ -139,10 +139,10 @@ def test_the_hash_and_size_are_those_of_the_whole_file_on_disk(tmp_path: Path, n
         path.write_bytes(
             gzip.compress(b"text\n" * 99, mtime=0) + bytes(99) if name.endswith("gz") else b"text\na mouse\n"
         )
-    tally, hashes = Tally(), {"before": "kept"}
+    tally = Tally(hashes={"before": "kept"})
     (source,) = find_sources(path)
-    assert list(read_blocks(source, Reading(), tally, hashes))
-    assert hashes == {"before": "kept", name: hashlib.sha256(path.read_bytes()).hexdigest()}
+    assert list(read_blocks(source, Reading(), tally))
+    assert tally.hashes == {"before": "kept", name: hashlib.sha256(path.read_bytes()).hexdigest()}
     assert (tally.files, tally.size) == (1, path.stat().st_size)
 
 
@@ -160,8 +160,9 @@ def test_a_record_is_a_passage_with_its_number_and_date(rows: list[tuple[object,
         found = blocks_of(path, Reading(split="lines", date_column="date"), size, tally)
     records = []
     for block in found:
+        assert block.dates is not None
         for index, line in enumerate(block.data.split(b"\n")):
-            records.append((block.line_of(index, 0), block.date_of(index), line.decode()))
+            records.append((block.line_of(index, 0), block.dates[index], line.decode()))
     assert records == [
         (i, str(date) if date else None, re.sub("[\n\r\v\u2028]+", " ", text))
         for i, (text, date) in enumerate(rows, 1)
@@ -175,7 +176,7 @@ def test_dates_of_a_parquet_file_are_kept_as_text(tmp_path: Path) -> None:
     dates = [datetime.date(1990, 2, 3), None, datetime.date(2001, 12, 31)]
     parquet.write_table(pa.table({"text": ["a", "b", "c"], "when": dates}), tmp_path / "x.parquet")
     (block,) = blocks_of(tmp_path / "x.parquet", Reading(date_column="when"))
-    assert [block.date_of(i) for i in range(3)] == ["1990-02-03", None, "2001-12-31"]
+    assert block.dates == ["1990-02-03", None, "2001-12-31"]
     assert [block.line_of(i, 0) for i in range(3)] == [1, 2, 3]
 
 
@@ -212,4 +213,4 @@ def test_a_damaged_parquet_file_is_told_by_name(tmp_path: Path) -> None:
 def test_a_file_that_goes_away_before_it_is_read_is_told_by_name(tmp_path: Path, kind: Kind) -> None:
     source = Source(str(tmp_path / "gone"), "gone", kind)
     with pytest.raises(UserError, match="gone' cannot be read: No such file"):
-        list(read_blocks(source, Reading(), Tally(), {}))
+        list(read_blocks(source, Reading(), Tally()))

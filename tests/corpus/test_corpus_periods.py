@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from lexshift import UserError, embed
-from lexshift.corpus import Occurrences, Reading, find_occurrences, passages, periods, read_targets
+from lexshift.corpus import Occurrences, Reading, find_occurrences, occurrences, passages, read_targets
 from lexshift.corpus.periods import BY, find_in_periods, month_of, period_of, period_of_file
 
 TARGETS = read_targets(["mouse", "cell"])
@@ -138,7 +138,7 @@ def test_each_period_is_what_it_would_be_alone(
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         patch.setattr(passages, "BLOCK", block)
-        patch.setattr(periods, "SLACK", 5)  # samples are cut down on the way
+        patch.setattr(occurrences, "SLACK", 5)  # samples are cut down on the way
         found = find_in_periods(table(folder, rows), TARGETS, by, DATED, most, 5)
         assert list(found) == sorted({label for _, date in rows if (label := period_of(date, by))})
         for label, ours in found.items():

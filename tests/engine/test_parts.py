@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from lexshift.corpus import Reading
 from lexshift.corpus.counting import count_words
-from lexshift.corpus.occurrences import merged
+from lexshift.corpus.occurrences import merge_samples
 from lexshift.corpus.sampling import file_keys, place_key, priorities, shared_priorities, smallest, word_keys
 from lexshift.corpus.word_rule import word_table
 from lexshift.engine.cache import Kept
@@ -267,7 +267,7 @@ def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
 def test_merging_nothing_but_empty_samples_is_empty() -> None:
     from lexshift.corpus.occurrences import SCHEMA
 
-    assert len(merged([SCHEMA.empty_table()], 5)) == 0
+    assert len(merge_samples([SCHEMA.empty_table()], 5)) == 0
 
 
 def test_standard_input_cannot_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from queue import SimpleQueue
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.corpus.passages import Block, read_blocks
+from lexshift.corpus.passages import Block, read_corpus
 from lexshift.corpus.segmentation import segment, segmenter_version
 from lexshift.corpus.sources import Reading, Source, Tally, find_sources
 from lexshift.corpus.word_rule import (
@@ -73,27 +73,23 @@ def count_words(
     corpus: str | os.PathLike[str],
     table: FoldTable,
     reading: Reading | None = None,
-    least: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> WordCounts:
-    """Count the words of a corpus; those that occur at least ``least`` times are told.
+    """Count the words of a corpus.
 
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    sources, tally = find_sources(corpus), Tally()
-    size = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
-    told = None if progress is None else lambda: progress(tally.size, size)
-    found = count_sources(sources, table, reading or Reading(), tally, {}, told)
-    return words_counted(found, os.fspath(corpus), least)
+    found = count_sources(find_sources(corpus), table, reading or Reading(), Tally(), progress)
+    return make_word_counts(found, os.fspath(corpus))
 
 
-def words_counted(found: dict[str, Cases], corpus: str, least: int = 1) -> WordCounts:
-    """Counts as :func:`count_sources` gives them, of a corpus that must have a word in it."""
+def make_word_counts(found: dict[str, Cases], corpus: str) -> WordCounts:
+    """Return counts as :func:`count_sources` gives them, in the order of the words; a corpus must have a word in it."""
     total = sum(n for n, _, _ in found.values())
     if not total:
         raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
-    kept = [(word, cases) for word, cases in sorted(found.items()) if cases[0] >= least]
-    return WordCounts({word: n for word, (n, _, _) in kept}, total, {word: (s, c) for word, (_, s, c) in kept})
+    ordered = sorted(found.items())
+    return WordCounts({word: n for word, (n, _, _) in ordered}, total, {word: (s, c) for word, (_, s, c) in ordered})
 
 
 def count_sources(
@@ -101,21 +97,13 @@ def count_sources(
     table: FoldTable,
     reading: Reading,
     tally: Tally,
-    hashes: dict[str, str],
-    progress: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Cases]:
-    """Count the words of some files. ``tally`` and ``hashes`` are added to, as :func:`read_blocks` does."""
-    blocks = (block for source in sources for block in read_blocks(source, reading, tally, hashes))
-    workers = min(4, available_cores())
-    counters = [Counter(table) for _ in range(workers)]
-    for _ in _counted(blocks, counters):
-        if progress is not None:
-            progress()
-    if progress is not None:
-        progress()
-    found = sum_counts(pair for counter in counters for pair in counter.words())
+    """Count the words of some files, and add what was read to ``tally``."""
+    counters = [Counter(table) for _ in range(min(4, available_cores()))]
+    _count_blocks(read_corpus(sources, reading, tally, progress), counters)
     tally.words += sum(counter.total for counter in counters)
-    return found
+    return sum_counts(pair for counter in counters for pair in counter.words())
 
 
 def sum_counts(counts: Iterable[tuple[str, Cases]]) -> dict[str, Cases]:
@@ -127,8 +115,8 @@ def sum_counts(counts: Iterable[tuple[str, Cases]]) -> dict[str, Cases]:
     return summed
 
 
-def _counted(blocks: Iterable[Block], counters: list[Counter]) -> Iterator[None]:
-    """Count blocks, as many at a time as there are counters; told after each."""
+def _count_blocks(blocks: Iterable[Block], counters: list[Counter]) -> None:
+    """Count the words of blocks, as many at a time as there are counters."""
     free: SimpleQueue[Counter] = SimpleQueue()
     for counter in counters:
         free.put(counter)
@@ -146,10 +134,8 @@ def _counted(blocks: Iterable[Block], counters: list[Counter]) -> Iterator[None]
             ahead.append((len(block.data), pool.submit(count_block, block.data)))
             if len(ahead) > _AHEAD * len(counters) or sum(size for size, _ in ahead) > _AHEAD_BYTES:
                 ahead.popleft()[1].result()
-                yield
-        while ahead:
-            ahead.popleft()[1].result()
-            yield
+        for _, future in ahead:
+            future.result()
 
 
 class Counter:

@@ -98,7 +98,7 @@ def corpus_language(corpus: str | os.PathLike[str], reading: Reading) -> str | N
         texts.append("" if peek is None else peek(_BYTES).decode(reading.encoding, "ignore"))
         sources = []
     for source in sources[:: max(1, -(-len(sources) // _FILES))]:
-        blocks = read_blocks(source, reading, Tally(), {})
+        blocks = read_blocks(source, reading, Tally())
         block = next(blocks, None)
         blocks.close()
         if block is not None:

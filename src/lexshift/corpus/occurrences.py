@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -15,8 +14,8 @@ import pyarrow.compute as pc
 
 from lexshift.corpus import sampling
 from lexshift.corpus.language import resolve_language
-from lexshift.corpus.passages import Block, read_blocks
-from lexshift.corpus.scanner import scanned
+from lexshift.corpus.passages import Block, read_corpus
+from lexshift.corpus.scanner import scan_blocks
 from lexshift.corpus.sentences import LONGEST, Passage
 from lexshift.corpus.sources import Reading, Source, Tally, find_sources
 from lexshift.corpus.targets import Targets
@@ -48,6 +47,23 @@ class Occurrences:
     content: str
 
 
+USAGE_COLUMNS = (
+    ("line", pa.int64()),
+    ("date", pa.string()),
+    ("sentence", pa.string()),
+    ("start", pa.int32()),
+    ("end", pa.int32()),
+)
+"""Where in its file a usage is, its sentence, and where the word is in it."""
+_FILE = ("file", pa.dictionary(pa.int32(), pa.string()))
+SCHEMA = pa.schema([("target", pa.int32()), _FILE, *USAGE_COLUMNS, ("priority", pa.uint64())])
+SLACK = 1 << 14
+"""Rows that samples may hold beyond their size before they are cut down."""
+_SPACE = 0x20  # bytes up to it are white space or control characters
+_MAX_CHARACTERS = 1 << 28  # of the sentences of a block's occurrences
+_LONGEST_FORM = 1_000  # bytes within which a form of several words must end
+
+
 def find_occurrences(
     corpus: str | os.PathLike[str],
     targets: Targets,
@@ -56,18 +72,14 @@ def find_occurrences(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Occurrences:
-    """Read a corpus once and keep every occurrence of the targets, or a sample of ``max_per_word`` of each.
+    """Read a corpus once and collect every occurrence of the targets, or a sample of ``max_per_word`` of each.
 
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
     targets.candidates  # noqa: B018  forms that cannot be found are refused before anything is read
-    tally, hashes = Tally(), dict[str, str]()
-    sources = find_sources(corpus)
-    total = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
-    told = None if progress is None else lambda: progress(tally.size, total)
-    how = resolve_language(reading or Reading(), corpus)
-    table, found = scan_sources(sources, targets, how, max_per_word, seed, tally, hashes, told)
-    return occurrences_in(table, found, tally, hashes, os.fspath(corpus), max_per_word)
+    tally, sources, how = Tally(), find_sources(corpus), resolve_language(reading or Reading(), corpus)
+    table, found = scan_sources(sources, targets, how, max_per_word, seed, tally, progress)
+    return make_occurrences(table, found, tally, os.fspath(corpus), max_per_word)
 
 
 def scan_sources(
@@ -77,86 +89,86 @@ def scan_sources(
     max_per_word: int | None,
     seed: int,
     tally: Tally,
-    hashes: dict[str, str],
-    progress: Callable[[], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
     shared: bool = False,
 ) -> tuple[pa.Table, Array]:
-    """The occurrences in some files, or a sample of them, and how many there are of each target: (targets,).
+    """Return the occurrences in some files, or a sample of them, and the number found of each target: (targets,).
 
-    ``tally`` and ``hashes`` are added to, as :func:`read_blocks` does. ``shared`` is for samples of very many words.
+    What was read is added to ``tally``. ``shared`` is for samples of very many words.
     """
-    keeper = Keeper(targets, max_per_word, check_seed(seed), shared)
-    for source in sources:
-        keeper.enter_file(source.name)
-        for block, hits in scanned(read_blocks(source, reading, tally, hashes), targets, tally):
-            keeper.add(block, hits, reading.language, tally)
-            if progress is not None:
-                progress()
-    if progress is not None:
-        progress()
-    return keeper.rows(), keeper.found
+    collector = OccurrenceCollector(targets, max_per_word, check_seed(seed), shared)
+    blocks = read_corpus(sources, reading, tally, progress)
+    collect_occurrences(blocks, targets, reading.language, {"": collector}, {"": tally})
+    return collector.rows(), collector.found
 
 
-def occurrences_in(
-    table: pa.Table, found: Array, tally: Tally, hashes: dict[str, str], corpus: str, max_per_word: int | None
+def collect_occurrences(
+    blocks: Iterable[Block],
+    targets: Targets,
+    language: str,
+    collectors: Mapping[str, OccurrenceCollector],
+    tallies: Mapping[str, Tally],
+) -> None:
+    """Give each block to the collector of its period, and add its words and passages to the tally of the period.
+
+    Samples are cut down together, so that many periods share what they may hold beyond their size.
+    """
+    held = 0
+    for block, hits, (words, passages) in scan_blocks(blocks, targets):
+        collector, tally = collectors[block.period], tallies[block.period]
+        tally.words += words
+        tally.passages += passages
+        held -= collector.held
+        collector.add(block, hits, language, tally)
+        held += collector.held
+        most = collector.max_per_word
+        if most is not None and held > 1.25 * most * len(targets.words) * len(collectors) + SLACK:
+            for each in collectors.values():
+                each.cut()
+            held = sum(each.held for each in collectors.values())
+
+
+def make_occurrences(
+    table: pa.Table, found: Array, tally: Tally, corpus: str, max_per_word: int | None, content: str | None = None
 ) -> Occurrences:
-    """What was found in all files of a corpus, which must have a word in it."""
+    """Return what was found in a corpus, which must have a word in it, and count what a sample leaves out."""
     if not tally.words:
         raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
-    tell_left_out(found, max_per_word, tally)
-    content = hashlib.sha256(repr(sorted(hashes.items())).encode()).hexdigest()
-    return Occurrences(table, found, tally, content)
+    left = 0 if max_per_word is None else int(np.maximum(found - max_per_word, 0).sum())
+    if left:
+        tally.skipped[f"occurrences beyond {max_per_word} for a word"] += left
+    return Occurrences(table, found, tally, content or tally.content)
 
 
-SCHEMA = pa.schema(
-    [
-        ("target", pa.int32()),
-        ("file", pa.dictionary(pa.int32(), pa.string())),
-        ("line", pa.int64()),
-        ("date", pa.string()),
-        ("sentence", pa.string()),
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("priority", pa.uint64()),
-    ]
-)
-SLACK = 1 << 14
-"""Rows that a sample may hold beyond its size before it is cut down."""
-_SPACE = 0x20  # bytes up to it are white space or control characters
-_MOST_CHARACTERS = 1 << 28  # of the sentences of a block's occurrences
-_LONGEST_FORM = 1_000  # bytes within which a form of several words must end
+class OccurrenceCollector:
+    """Collect occurrences block by block, keeping at most ``max_per_word`` of each target.
 
-
-class Keeper:
-    """Collects rows, and keeps the sample down to its size."""
+    Attributes
+    ----------
+    max_per_word : int or None
+    found : (targets,)
+        Numbers of occurrences so far, before sampling.
+    held : int
+        Rows that are held now.
+    """
 
     def __init__(self, targets: Targets, max_per_word: int | None, seed: int, shared: bool = False) -> None:
-        self.found = np.zeros(len(targets.words), np.int64)
         self._targets = targets
-        self._words = targets.words
-        self._most = None if max_per_word is None else checks.positive(max_per_word, "max_per_word")
-        self._seed = seed
+        self.max_per_word = None if max_per_word is None else checks.positive(max_per_word, "max_per_word")
+        self.found = np.zeros(len(targets.words), np.int64)
+        self.held = 0
+        self._words, self._seed = targets.words, seed
+        self._file: str | None = None  # whose keys are at hand
         self._of_words = sampling.word_keys(seed, targets.words) if shared else None
         self._limits = np.full(len(targets.words), np.iinfo(np.uint64).max, np.uint64)
         self._batches: list[pa.RecordBatch] = []
-        self.held = 0
         # The target of a number that stands for nothing else; -1 where the text decides.
         self._simple = np.array(
             [c[0].target if len(c) == 1 and c[0].form is None else -1 for c in targets.candidates], np.int64
         )
 
-    def enter_file(self, name: str) -> None:
-        """The following blocks are of this file."""
-        self._file = name
-        if self._of_words is not None:
-            self._file_key = sampling.place_key(self._seed, name, "")
-            self._keys = sampling.file_keys(self._file_key, self._of_words)
-        else:
-            self._keys = np.zeros(len(self.found), np.uint64)
-            self._has_key = np.zeros(len(self.found), np.bool_)
-
     def add(self, block: Block, hits: Array, language: str, tally: Tally) -> None:
-        """Keep the occurrences among a block's hits."""
+        """Collect the occurrences among the hits of a block; hits : (n, 6)."""
         rows = self._resolve(block, hits)  # (n, 6): target, line index, start and end of line, of word
         if not len(rows):
             return
@@ -165,20 +177,19 @@ class Keeper:
             lines = block.line + rows[:, 1]
         else:
             lines = np.array([block.line_of(index, start) for _, index, _, _, start, _ in rows.tolist()], np.int64)
-        hashes = self._hashes(rows[:, 0], lines, rows[:, 4] - rows[:, 2])
-        if self._most is not None:
+        hashes = self._priorities(block.file, rows[:, 0], lines, rows[:, 4] - rows[:, 2])
+        if self.max_per_word is not None:
             chosen = np.flatnonzero(hashes <= self._limits[rows[:, 0]])
             if len(chosen) > SLACK:  # very long lines have very many words: no more of them than can be kept
-                chosen = chosen[sampling.smallest(rows[chosen, 0], hashes[chosen], self._most)]
+                chosen = chosen[sampling.smallest(rows[chosen, 0], hashes[chosen], self.max_per_word)]
             rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
         sentences, starts, ends = self._sentences(block, rows, language, tally)
+        dates = [None if block.dates is None else block.dates[index] for index in rows[:, 1].tolist()]
         columns: list[Any] = [
             rows[:, 0].astype(np.int32),
-            pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), [self._file]),
+            pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), [block.file]),
             lines,
-            pa.array([block.date_of(index) for index in rows[:, 1].tolist()], pa.string())
-            if block.dates is not None
-            else pa.nulls(len(rows), pa.string()),
+            pa.array(dates, pa.string()),
             sentences,
             pa.array(starts, pa.int32()),
             pa.array(ends, pa.int32()),
@@ -186,14 +197,20 @@ class Keeper:
         ]
         self._batches.append(pa.record_batch(columns, schema=SCHEMA))
         self.held += len(rows)
-        if self._most is not None and self.held > 1.5 * self._most * len(self.found) + SLACK:
-            self.cut()
 
-    def _hashes(self, targets: Array, lines: Array, positions: Array) -> sampling.Priorities:
+    def _priorities(self, file: str, targets: Array, lines: Array, positions: Array) -> sampling.Priorities:
+        """Return the hash of each place, by which it is sampled: (n,)."""
+        if file != self._file:
+            self._file, n = file, len(self.found)
+            if self._of_words is not None:
+                self._file_key = sampling.place_key(self._seed, file, "")
+                self._keys = sampling.file_keys(self._file_key, self._of_words)
+            else:
+                self._keys, self._has_key = np.zeros(n, np.uint64), np.zeros(n, np.bool_)
         if self._of_words is not None:
             return sampling.shared_priorities(self._file_key, self._keys[targets], targets, lines, positions)
         for target in np.unique(targets[~self._has_key[targets]]).tolist():  # most of many words are in few files
-            self._keys[target] = sampling.place_key(self._seed, self._file, self._words[target])
+            self._keys[target] = sampling.place_key(self._seed, file, self._words[target])
             self._has_key[target] = True
         return sampling.priorities(self._keys[targets], lines, positions)
 
@@ -268,10 +285,10 @@ class Keeper:
             if cut:
                 tally.skipped[f"sentences of over {LONGEST} characters, cut around the word"] += 1
             size += len(sentence)
-            if size > _MOST_CHARACTERS:
+            if size > _MAX_CHARACTERS:
                 raise UserError(
-                    f"the file {self._file!r} has lines so long that the sentences of {len(rows):,} occurrences in "
-                    f"them would take more than {_MOST_CHARACTERS >> 20:,} MB: break its text into lines, or keep a "
+                    f"the file {block.file!r} has lines so long that the sentences of {len(rows):,} occurrences in "
+                    f"them would take more than {_MAX_CHARACTERS >> 20:,} MB: break its text into lines, or keep a "
                     f"sample (--max-per-word)"
                 )
             sentences.append(sentence)
@@ -281,45 +298,33 @@ class Keeper:
 
     def cut(self) -> None:
         """Keep the smallest hashes of each target, and take nothing above them from now on."""
-        if self._most is None or not self._batches:
+        if self.max_per_word is None or not self._batches:
             return
         give_back()  # what reading and scanning no longer use, before copies are made
         table = pa.Table.from_batches(self._batches, SCHEMA).unify_dictionaries().combine_chunks()
         targets = table["target"].to_numpy()
-        table = table.take(sampling.smallest(targets, table["priority"].to_numpy(), self._most))
+        table = table.take(sampling.smallest(targets, table["priority"].to_numpy(), self.max_per_word))
         targets, hashes = table["target"].to_numpy(), table["priority"].to_numpy()
         most = np.zeros(len(self.found), np.uint64)
         np.maximum.at(most, targets, hashes)
-        full = np.bincount(targets, minlength=len(self.found)) == self._most
+        full = np.bincount(targets, minlength=len(self.found)) == self.max_per_word
         self._limits[full] = most[full]
         self._batches, self.held = table.to_batches(), len(table)
 
     def rows(self) -> pa.Table:
         """All rows, ordered by target and place."""
         self.cut()
-        return merged([pa.Table.from_batches(self._batches, SCHEMA)], None)
-
-    def finish(self, tally: Tally) -> pa.Table:
-        """The same, and how many occurrences are not among them is told."""
-        tell_left_out(self.found, self._most, tally)
-        return self.rows()
+        return merge_samples([pa.Table.from_batches(self._batches, SCHEMA)], None)
 
 
-def merged(tables: Sequence[pa.Table], max_per_word: int | None) -> pa.Table:
-    """The occurrences in all parts of a corpus, in the order of the parts, from those in each."""
+def merge_samples(tables: Sequence[pa.Table], max_per_word: int | None) -> pa.Table:
+    """Return the occurrences in all parts of a corpus, in the order of the parts, from those in each."""
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
     targets = table["target"].to_numpy()
     if max_per_word is not None:
         table = table.take(sampling.smallest(targets, table["priority"].to_numpy(), max_per_word))
         targets = table["target"].to_numpy()
     return table.take(np.argsort(targets, kind="stable"))
-
-
-def tell_left_out(found: Array, max_per_word: int | None, tally: Tally) -> None:
-    """Count the occurrences that a sample leaves out among what was skipped."""
-    left = 0 if max_per_word is None else int(np.maximum(found - max_per_word, 0).sum())
-    if left:
-        tally.skipped[f"occurrences beyond {max_per_word} for a word"] += left
 
 
 def _overlap(rows: Array) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from lexshift.corpus.decoding import (
     BLOCK,
@@ -17,7 +17,7 @@ from lexshift.corpus.decoding import (
     open_source,
     utf8_lines,
 )
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, size_of
 from lexshift.corpus.tables import Record, parquet_records, records
 from lexshift.errors import UserError
 
@@ -47,6 +47,10 @@ class Block:
         For tables: the record of each line, from 1.
     dates : list of str, optional
         For tables: the date of each line.
+    file : str
+        The name of the file within its corpus.
+    period : str
+        The period that all lines are of, if the corpus is cut into periods.
     """
 
     data: bytes
@@ -55,76 +59,86 @@ class Block:
     wrapped: bytes | None = None
     rows: list[int] | None = None
     dates: list[str | None] | None = None
+    file: str = ""
+    period: str = ""
 
     def line_of(self, index: int, position: int) -> int:
-        """The number in the file of the line with this index and byte position in the block."""
+        """Return the number in the file of the line with this index and byte position in the block."""
         if self.rows is not None:
             return self.rows[index]
         if self.wrapped is not None:
             return self.line + self.wrapped.count(b"\n", 0, position)
         return self.line + index
 
-    def date_of(self, index: int) -> str | None:
-        """The date of a line."""
-        return self.dates[index] if self.dates is not None else None
+
+def read_corpus(
+    sources: Sequence[Source], reading: Reading, tally: Tally, progress: Callable[[int, int], None] | None = None
+) -> Iterator[Block]:
+    """Yield the blocks of the files of a corpus, and add what was read to ``tally``.
+
+    ``progress`` is called with the bytes read so far and the size of all files (0 for standard input).
+    """
+    total = sum(map(size_of, sources))
+    for source in sources:
+        for block in read_blocks(source, reading, tally):
+            yield block
+            if progress is not None:
+                progress(tally.size, total)
+    if progress is not None:
+        progress(tally.size, total)
 
 
-def read_blocks(source: Source, reading: Reading, tally: Tally, hashes: dict[str, str]) -> Generator[Block]:
-    """The blocks of a file. Once it is read to its end, ``hashes`` holds the SHA-256 of its bytes by its name."""
+def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
+    """Yield the blocks of a file. Once it is read to its end, ``tally.hashes`` has the SHA-256 of its bytes."""
     with open_source(source, tally) as file:
         if source.kind == "parquet":
             if source.path == STANDARD_INPUT:
                 raise UserError("parquet cannot be read from standard input")
             with open(source.path, "rb") as seekable:
-                yield from _table_blocks(parquet_records(seekable, source, reading), reading, tally)
+                yield from _table_blocks(parquet_records(seekable, source, reading), source.name, reading, tally)
             while file.read(BLOCK):
                 continue
         else:
             with decompressed(file) as stream:
                 if source.kind == "text":
                     chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
-                    yield from _text_blocks(chunks, reading, tally)
+                    yield from _text_blocks(chunks, source.name, reading, tally)
                 else:
-                    yield from _table_blocks(records(stream, source, reading, tally), reading, tally)
-        hashes[source.name] = file.sha256.hexdigest()
+                    yield from _table_blocks(records(stream, source, reading, tally), source.name, reading, tally)
+        tally.hashes[source.name] = file.sha256.hexdigest()
         tally.files += 1
 
 
-def _text_blocks(chunks: Iterator[bytes], reading: Reading, tally: Tally) -> Iterator[Block]:
+def _text_blocks(chunks: Iterator[bytes], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
     head = next(chunks, b"")
     split = layout(head) if reading.split == "auto" else reading.split
     if not head:
         return
     tally.splits[split] += 1
     if split == "wrapped":
-        yield from _paragraphs(_chain(head, chunks), tally)
+        yield from _paragraphs(chain([head], chunks), file, tally)
         return
     line = 1
-    for data in _chain(head, chunks):
-        yield Block(data, split, line)
+    for data in chain([head], chunks):
+        yield Block(data, split, line, file=file)
         line += count_lines(data)
 
 
-def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from rest
-
-
-def _paragraphs(chunks: Iterable[bytes], tally: Tally) -> Iterator[Block]:
+def _paragraphs(chunks: Iterable[bytes], file: str, tally: Tally) -> Iterator[Block]:
     carry, line = b"", 1
     for chunk in chunks:
         data = carry + chunk
         ends = [match.end() for match in _PARAGRAPH_END.finditer(data)]
         end = ends[-1] if ends else len(data) if len(data) > LONGEST else 0
         if end:
-            yield _paragraph_block(data[:end], line, tally)
+            yield _paragraph_block(data[:end], line, file, tally)
             line += data.count(b"\n", 0, end)
         carry = data[end:]
     if carry:
-        yield _paragraph_block(carry, line, tally)
+        yield _paragraph_block(carry, line, file, tally)
 
 
-def _paragraph_block(data: bytes, line: int, tally: Tally) -> Block:
+def _paragraph_block(data: bytes, line: int, file: str, tally: Tally) -> Block:
     """Join the lines of paragraphs.
 
     The rest of a word after a soft hyphen is moved to the end of the line before. After a hard hyphen it cannot be told
@@ -135,10 +149,10 @@ def _paragraph_block(data: bytes, line: int, tally: Tally) -> Block:
     divided = len(_HYPHENATED.findall(data))
     if divided:
         tally.skipped["lines that end in a hyphen: a word that is divided there is not found"] += divided
-    return Block(_INNER_NEWLINE.sub(rb"\1 ", data), "prose", line, wrapped=data)
+    return Block(_INNER_NEWLINE.sub(rb"\1 ", data), "prose", line, wrapped=data, file=file)
 
 
-def _table_blocks(rows: Iterator[Record], reading: Reading, tally: Tally) -> Iterator[Block]:
+def _table_blocks(rows: Iterator[Record], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
     split = ""
     texts: list[bytes] = []
     numbers: list[int] = []
@@ -154,11 +168,11 @@ def _table_blocks(rows: Iterator[Record], reading: Reading, tally: Tally) -> Ite
         size += len(texts[-1])
         if size >= BLOCK:
             split = split or _table_split(texts, reading, tally)
-            yield Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates)
+            yield Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates, file=file)
             texts, numbers, dates, size = [], [], [], 0
     if texts:
         split = split or _table_split(texts, reading, tally)
-        yield Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates)
+        yield Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates, file=file)
 
 
 def _table_split(texts: list[bytes], reading: Reading, tally: Tally) -> str:

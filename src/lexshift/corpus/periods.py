@@ -10,18 +10,17 @@ import datetime
 import hashlib
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
 from lexshift.corpus.language import resolve_language
-from lexshift.corpus.occurrences import SLACK, Keeper, Occurrences
-from lexshift.corpus.passages import Block, read_blocks
-from lexshift.corpus.scanner import scanned
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources, size_of
+from lexshift.corpus.occurrences import OccurrenceCollector, Occurrences, collect_occurrences, make_occurrences
+from lexshift.corpus.passages import Block, read_corpus
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
 from lexshift.utils import checks
@@ -34,13 +33,6 @@ _IN_NAME = re.compile(
     r"(?<!\d)(1\d{3}|20\d{2})(?:([-_.]?)(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?)?(?!\d)"  # a year, or a date
 )
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
-
-
-@dataclass(frozen=True)
-class _PeriodBlock(Block):
-    """A block whose lines are all of one period."""
-
-    period: str = ""
 
 
 def period_of(date: str | None, by: str) -> str | None:
@@ -116,117 +108,96 @@ def find_in_periods(
     seed, sources = check_seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
         raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")
-    how = resolve_language(reading or Reading(), corpus)
-    total = sum(map(size_of, sources))
-    whole, hashes = Tally(), dict[str, str]()
-    keepers: defaultdict[str, Keeper] = defaultdict(lambda: Keeper(targets, max_per_word, seed))
-    tallies: defaultdict[str, Tally] = defaultdict(Tally)
-    cutter, kept = _Cutter(by, whole), 0
-    for source in sources:
-        entered: set[str] = set()
-        blocks = cutter.cut(source, read_blocks(source, how, whole, hashes), how)
-        counted = Tally()  # of the block that comes out, as they come out in order
-        for block, hits in scanned(blocks, targets, counted):
-            assert isinstance(block, _PeriodBlock)
-            keeper, tally = keepers[block.period], tallies[block.period]
-            if block.period not in entered:
-                entered.add(block.period)
-                keeper.enter_file(source.name)
-                tally.files += 1
-                tally.splits[block.split] += 1
-            tally.words += counted.words
-            tally.passages += counted.passages
-            tally.size += len(block.data)
-            counted.words = counted.passages = 0
-            before = keeper.held
-            keeper.add(block, hits, how.language, tally)
-            kept += keeper.held - before
-            if max_per_word is not None and kept > 1.25 * max_per_word * len(targets.words) * len(keepers) + SLACK:
-                kept = _cut_all(keepers.values())
-            if progress is not None:
-                progress(whole.size, total)
-    if progress is not None:
-        progress(whole.size, total)
-    labels = sorted(label for label in keepers if tallies[label].words)
+    how, whole = resolve_language(reading or Reading(), corpus), Tally()
+    collectors: defaultdict[str, OccurrenceCollector] = defaultdict(
+        lambda: OccurrenceCollector(targets, max_per_word, seed)
+    )
+    cutter = _Cutter(by, how, sources, whole.skipped)
+    blocks = (part for block in read_corpus(sources, how, whole, progress) for part in cutter.cut(block))
+    collect_occurrences(blocks, targets, how.language, collectors, cutter.tallies)
+    labels = sorted(label for label in collectors if cutter.tallies[label].words)
     if not labels:
-        raise cutter.nothing(os.fspath(corpus), how)
-    tallies[labels[0]].skipped += whole.skipped
-    content = hashlib.sha256(repr(sorted(hashes.items())).encode()).hexdigest()
+        raise cutter.nothing_found(os.fspath(corpus))
+    cutter.tallies[labels[0]].skipped += whole.skipped
     return {
-        label: Occurrences(
-            keepers[label].finish(tallies[label]),
-            keepers[label].found,
-            tallies[label],
-            hashlib.sha256(f"{content}\0{by}\0{label}".encode()).hexdigest(),
+        label: make_occurrences(
+            collectors[label].rows(),
+            collectors[label].found,
+            cutter.tallies[label],
+            os.fspath(corpus),
+            max_per_word,
+            hashlib.sha256(f"{whole.content}\0{by}\0{label}".encode()).hexdigest(),
         )
         for label in labels
     }
 
 
-def _cut_all(keepers: Collection[Keeper]) -> int:
-    """Bring every sample down to its size, and say how many rows that leaves: many periods share what may be beyond."""
-    for keeper in keepers:
-        keeper.cut()
-    return sum(keeper.held for keeper in keepers)
-
-
 class _Cutter:
-    """Cuts blocks into blocks of one period each, and counts what is of none."""
+    """Cut blocks into blocks of one period each, and count what is of none among what was skipped.
 
-    def __init__(self, by: str, tally: Tally) -> None:
-        self._by, self._tally = by, tally
+    Attributes
+    ----------
+    tallies : dict
+        What was read of each period; its words and passages are counted elsewhere.
+    """
+
+    def __init__(self, by: str, reading: Reading, sources: Sequence[Source], skipped: Counter[str]) -> None:
+        self.tallies: defaultdict[str, Tally] = defaultdict(Tally)
+        self._by, self._date_column, self._skipped = by, reading.date_column, skipped
         self._example: str | None = None  # a date that was not understood
+        self._file, self._periods = "", set[str]()  # the file that is read, and the periods that are in it
+        for source in sources:
+            if (source.kind == "text" or self._date_column is None) and period_of_file(source.name, by) is None:
+                what = "a month" if by == "month" else "a year"
+                skipped[f"files without {what} in their names, of all periods"] += 1
 
-    def cut(self, source: Source, blocks: Iterator[Block], reading: Reading) -> Iterator[Block]:
-        """The blocks of a file; what is left out is read all the same, as its bytes count for the content."""
-        if source.kind != "text" and reading.date_column is not None:
-            for block in blocks:
-                yield from self._by_dates(block)
-            return
-        period = period_of_file(source.name, self._by)
-        if period is None:
-            what = "a month" if self._by == "month" else "a year"
-            self._tally.skipped[f"files without {what} in their names, of all periods"] += 1
-        for block in blocks:
-            if period is not None:
-                yield _PeriodBlock(block.data, block.split, block.line, block.wrapped, block.rows, block.dates, period)
+    def cut(self, block: Block) -> Iterator[Block]:
+        """Yield the parts of a block, by the dates of its records or else by the name of its file."""
+        if block.dates is None or block.rows is None or self._date_column is None:
+            period = period_of_file(block.file, self._by)
+            parts = [] if period is None else [replace(block, period=period)]
+        else:
+            lines: defaultdict[str, list[int]] = defaultdict(list)
+            for index, date in enumerate(block.dates):
+                period = _remembered(date, self._by)
+                if period is not None:
+                    lines[period].append(index)
+                    continue
+                what = "without a date" if date is None else f"with a date that tells no {self._by}"
+                self._skipped[f"records {what}, of all periods"] += 1
+                self._example = self._example or date
+            texts, rows, dates = block.data.split(b"\n"), block.rows, block.dates
+            parts = [
+                replace(
+                    block,
+                    data=b"\n".join([texts[i] for i in chosen]),
+                    rows=[rows[i] for i in chosen],
+                    dates=[dates[i] for i in chosen],
+                    period=period,
+                )
+                for period, chosen in lines.items()
+            ]
+        if block.file != self._file:
+            self._file, self._periods = block.file, set()
+        for part in parts:
+            tally = self.tallies[part.period]
+            tally.size += len(part.data)
+            if part.period not in self._periods:
+                self._periods.add(part.period)
+                tally.files += 1
+                tally.splits[part.split] += 1
+            yield part
 
-    def _by_dates(self, block: Block) -> Iterator[Block]:
-        assert block.rows is not None
-        assert block.dates is not None
-        lines: defaultdict[str, list[int]] = defaultdict(list)
-        for index, date in enumerate(block.dates):
-            period = self._period(date)
-            if period is not None:
-                lines[period].append(index)
-        texts = block.data.split(b"\n")
-        for period, chosen in lines.items():
-            yield _PeriodBlock(
-                data=b"\n".join([texts[i] for i in chosen]),
-                split=block.split,
-                rows=[block.rows[i] for i in chosen],
-                dates=[block.dates[i] for i in chosen],
-                period=period,
-            )
-
-    def _period(self, date: str | None) -> str | None:
-        period = _remembered(date, self._by)
-        if period is None:
-            what = "without a date" if date is None else f"with a date that tells no {self._by}"
-            self._tally.skipped[f"records {what}, of all periods"] += 1
-            self._example = self._example or date
-        return period
-
-    def nothing(self, corpus: str, reading: Reading) -> UserError:
-        """Why there is no period at all."""
+    def nothing_found(self, corpus: str) -> UserError:
+        """Return the error that says why there is no period at all."""
         if self._example is not None:
             return UserError(
                 f"no date of {corpus!r} tells its {self._by}, such as {self._example!r}: dates begin with the year, "
                 f"1999, 1999-07 or 1999-07-31"
             )
-        if self._tally.skipped and reading.date_column is not None:
-            return UserError(f"no record of {corpus!r} has a date in the column {reading.date_column!r}")
-        if self._tally.skipped:
+        if self._skipped and self._date_column is not None:
+            return UserError(f"no record of {corpus!r} has a date in the column {self._date_column!r}")
+        if self._skipped:
             return UserError(
                 f"no file of {corpus!r} has a year or a date in its name: name the column of a table that has the "
                 f"dates (--date-column), or the files after their years"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from lexshift.corpus.passages import Block
-from lexshift.corpus.sources import Tally
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.word_rule import (
     FILTER_BITS,
@@ -40,26 +40,26 @@ _AHEAD_BYTES = 1 << 26  # of all blocks read ahead, so that very long lines do n
 _local = threading.local()
 
 
-def scanned(blocks: Iterator[Block], targets: Targets, tally: Tally) -> Iterator[tuple[Block, Array]]:
-    """Each block with its hits, (hits, 6) as the scan gives them; blocks are scanned beside one another, in order."""
+def scan_blocks(blocks: Iterable[Block], targets: Targets) -> Iterator[tuple[Block, Array, tuple[int, int]]]:
+    """Yield each block with its hits and its numbers of words and of passages; several are scanned at a time, in order.
+
+    Hits are of shape (hits, 6), as :func:`scan` fills them.
+    """
     workers = min(4, available_cores())
     ahead: deque[tuple[Block, Future[tuple[Array, Array]]]] = deque()
-
-    def oldest() -> tuple[Block, Array]:
-        block, future = ahead.popleft()
-        hits, counts = future.result()
-        tally.words += int(counts[0])
-        tally.passages += int(counts[1])
-        return block, hits
-
     with ThreadPoolExecutor(workers) as pool:
-        for block in blocks:
-            ahead.append((block, pool.submit(_scan_block, block.data, targets)))
-            held = sum(len(waiting.data) for waiting, _ in ahead)
-            if len(ahead) > _AHEAD * workers or held > _AHEAD_BYTES or ahead[0][1].done():
-                yield oldest()
-        while ahead:
-            yield oldest()
+        for block in chain(blocks, [None]):
+            if block is not None:
+                ahead.append((block, pool.submit(_scan_block, block.data, targets)))
+            while ahead and (
+                block is None
+                or len(ahead) > _AHEAD * workers
+                or sum(len(waiting.data) for waiting, _ in ahead) > _AHEAD_BYTES
+                or ahead[0][1].done()
+            ):
+                oldest, future = ahead.popleft()
+                hits, (words, passages) = future.result()
+                yield oldest, hits, (int(words), int(passages))
 
 
 def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:

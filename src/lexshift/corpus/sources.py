@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import glob
+import hashlib
 import os
 import re
 import stat
@@ -217,3 +218,9 @@ class Tally:
     words: int = 0
     splits: Counter[str] = field(default_factory=Counter)  # files by how their lines were taken
     skipped: Counter[str] = field(default_factory=Counter)
+    hashes: dict[str, str] = field(default_factory=dict)  # SHA-256 of each file that was read to its end, by its name
+
+    @property
+    def content(self) -> str:
+        """The SHA-256 over all files that were read."""
+        return hashlib.sha256(repr(sorted(self.hashes.items())).encode()).hexdigest()

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from lexshift.corpus.counting import WordCounts, count_sources, sum_counts, words_counted
-from lexshift.corpus.occurrences import Occurrences, merged, occurrences_in, scan_sources
+from lexshift.corpus.counting import WordCounts, count_sources, make_word_counts, sum_counts
+from lexshift.corpus.occurrences import Occurrences, make_occurrences, merge_samples, scan_sources
 from lexshift.corpus.segmentation import segmenter_version
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources, size_of
 from lexshift.corpus.targets import Targets
@@ -95,12 +95,12 @@ class Counting:
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
         """Columns word, n, small and capital, as :data:`lexshift.corpus.counting.Cases`."""
-        tally, hashes = Tally(), dict[str, str]()
-        found = count_sources(part.sources, rule(self.match), self.reading, tally, hashes, lambda: progress(tally.size))
+        tally = Tally()
+        found = count_sources(part.sources, rule(self.match), self.reading, tally, lambda done, _: progress(done))
         words = sorted(found)  # which thread met a word first is chance
         cases = np.array([found[word] for word in words], np.int64).reshape(-1, 3)
         columns = [pa.array(words, pa.string()), *(pa.array(cases[:, i]) for i in range(3))]
-        return _telling(pa.table(columns, names=["word", "n", "small", "capital"]), tally, hashes)
+        return _telling(pa.table(columns, names=["word", "n", "small", "capital"]), tally)
 
     def key(self, part: Part) -> str:
         """What the counts depend on."""
@@ -119,7 +119,7 @@ class Sampling:
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
         """Columns as :data:`lexshift.corpus.occurrences.SCHEMA`; how many there are of each word is told."""
-        tally, hashes = Tally(), dict[str, str]()
+        tally = Tally()
         table, found = scan_sources(
             part.sources,
             Targets(self.forms, self.match),
@@ -127,11 +127,10 @@ class Sampling:
             self.max_per_word,
             self.seed,
             tally,
-            hashes,
-            lambda: progress(tally.size),
+            lambda done, _: progress(done),
             shared=True,
         )
-        return _telling(table, tally, hashes, found)
+        return _telling(table, tally, found)
 
     def key(self, part: Part) -> str:
         """What the sample depends on."""
@@ -148,30 +147,29 @@ def counted(tables: Iterable[pa.Table], corpus: str) -> WordCounts:
     """The counts of a corpus, from those of its parts."""
     names = ("word", "n", "small", "capital")
     rows = (row for table in tables for row in zip(*(table[name].to_pylist() for name in names), strict=True))
-    return words_counted(sum_counts((word, (n, small, capital)) for word, n, small, capital in rows), corpus)
+    return make_word_counts(sum_counts((word, (n, small, capital)) for word, n, small, capital in rows), corpus)
 
 
 def sampled(tables: Iterable[pa.Table], corpus: str, max_per_word: int | None) -> Occurrences:
     """The occurrences in a corpus, from those in its parts in their order."""
     gathered: list[pa.Table] = []
     found: Array | None = None
-    tally, hashes = Tally(), dict[str, str]()
+    tally = Tally()
     for table in tables:
         told = json.loads(table.schema.metadata[_TOLD])
         found = np.array(told["found"], np.int64) + (0 if found is None else found)
-        _add(tally, told["tally"])
-        hashes |= told["hashes"]
+        _add(tally, {**told["tally"], "hashes": told["hashes"]})
         gathered.append(table.replace_schema_metadata())
         if sum(map(len, gathered)) > _ROWS:
-            gathered = [merged(gathered, max_per_word)]
+            gathered = [merge_samples(gathered, max_per_word)]
     assert found is not None
-    return occurrences_in(merged(gathered, max_per_word), found, tally, hashes, corpus, max_per_word)
+    return make_occurrences(merge_samples(gathered, max_per_word), found, tally, corpus, max_per_word)
 
 
-def _telling(table: pa.Table, tally: Tally, hashes: dict[str, str], found: Sequence[int] | Array = ()) -> pa.Table:
+def _telling(table: pa.Table, tally: Tally, found: Sequence[int] | Array = ()) -> pa.Table:
     """A table that tells what was read and skipped, the files' hashes, and how many occurrences there are."""
     read = {name: dict(value) if isinstance(value, Counter) else value for name, value in vars(tally).items()}
-    told = {"tally": read, "hashes": hashes, "found": [int(n) for n in found]}
+    told = {"hashes": read.pop("hashes"), "tally": read, "found": [int(n) for n in found]}
     return table.replace_schema_metadata({_TOLD: json.dumps(told).encode()})
 
 

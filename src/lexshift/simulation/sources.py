@@ -68,7 +68,7 @@ class SourceText:
         counts, total = Counter[str](), 0
         for corpus in self.corpora:
             progress = reading_stage(self.monitor, "counting")
-            found = count_words(corpus, word_table(), self.reading, 1, progress)
+            found = count_words(corpus, word_table(), self.reading, progress)
             counts.update(found.counts)
             total += found.total
         return WordCounts(dict(counts), total)

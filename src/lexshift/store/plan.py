@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lexshift.corpus import Occurrences
+from lexshift.corpus.occurrences import USAGE_COLUMNS, Occurrences
 from lexshift.encode import Encoder
 from lexshift.encode.adaptation import period_numbers
 from lexshift.encode.protocol import Span, optional_attribute
@@ -31,11 +31,7 @@ USAGES = (
     ("word", pa.string()),
     ("corpus", pa.string()),
     ("file", pa.string()),
-    ("line", pa.int64()),
-    ("date", pa.string()),
-    ("sentence", pa.string()),
-    ("start", pa.int32()),
-    ("end", pa.int32()),
+    *USAGE_COLUMNS,
 )
 """The columns of usages: where they come from, the sentence, and where the word is in it."""
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())

@@ -44,4 +44,4 @@ def _none_left_out(language: str | None) -> str:
 
 
 def _count(corpus: Place, match: str, reading: Reading, label: str, monitor: Monitor) -> WordCounts:
-    return count_words(corpus, rule(match), reading, 1, reading_stage(monitor, f"counting {label}"))
+    return count_words(corpus, rule(match), reading, reading_stage(monitor, f"counting {label}"))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lexshift.corpus.language import resolve_language
-from lexshift.corpus.passages import read_blocks
+from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.sentences import Passage
 from lexshift.corpus.sources import Reading, Tally, find_sources
 from lexshift.errors import UserError
@@ -56,22 +56,16 @@ def sample_sentences(
     A sentence is taken by a hash of its text, so the sample does not depend on the order of the text.
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    tally, hashes, how = Tally(), dict[str, str](), resolve_language(reading or Reading(), corpus)
-    sources = find_sources(corpus)
-    total = sum(os.path.getsize(source.path) for source in sources if os.path.exists(source.path))
+    tally, how = Tally(), resolve_language(reading or Reading(), corpus)
     keeper = _Keeper(most, seed)
-    for source in sources:
-        for block in read_blocks(source, how, tally, hashes):
-            for line in block.data.decode().split("\n"):
-                for sentence in Passage(line, block.split, how.language).sentences():
-                    keeper.add(sentence, tally)
-            if progress is not None:
-                progress(tally.size, total)
+    for block in read_corpus(find_sources(corpus), how, tally, progress):
+        for line in block.data.decode().split("\n"):
+            for sentence in Passage(line, block.split, how.language).sentences():
+                keeper.add(sentence, tally)
     kept = keeper.kept
     if not kept:
         raise UserError(f"the corpus {os.fspath(corpus)!r} has no sentence of {_SHORTEST} words or more")
-    content = hashlib.sha256(repr(sorted(hashes.items())).encode()).hexdigest()
-    return Sample([kept[number] for number in sorted(kept)], tally.passages, tally, content, how.language)
+    return Sample([kept[number] for number in sorted(kept)], tally.passages, tally, tally.content, how.language)
 
 
 class _Keeper:
