@@ -4,7 +4,7 @@ Tunes a model on the data set's own sentences, with time tokens, with temporal a
 the paper's main comparison with the model before and after: Cosine, APD, DSCD, SSCD with random and with distance-based
 swapping. Prints the tables and writes them as CSV.
 
-    python benchmarks/adapted.py FOLDER --out DIR --kind time --steps 600 --rate 4e-4
+    python benchmarks/adapted.py FOLDER --out DIR --kind time --steps 600 --learning-rate 4e-4
 
 A run that was stopped goes on where it was.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -21,24 +22,17 @@ from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.datasets.dataset import write_texts
 from lexshift.benchmark.evaluation import evaluate
 from lexshift.benchmark.paper import reproduce
-from lexshift.tune import Schedule, TunedModel, tune_mlm, tune_time
+from lexshift.tune import LanguageSettings, TimeSettings, TunedModel, tune_mlm, tune_time
 from lexshift.utils.progress import Bars
 
 
-def tune(kind: str, texts: list[Path], out: Path, model: str, schedule: Schedule) -> TunedModel:
+def tune(kind: str, texts: list[Path], out: Path, model: str, training: dict[str, Any]) -> TunedModel:
     with Bars() as bars:
         if kind == "mlm":
-            return tune_mlm(*texts, out=out, model=model, schedule=schedule, monitor=bars, split="lines")
-        return tune_time(
-            *texts,
-            out=out,
-            model=model,
-            schedule=schedule,
-            monitor=bars,
-            split="lines",
-            attention=kind != "time",
-            tokens=kind in ("time", "both"),
-        )
+            settings = LanguageSettings(**training)
+            return tune_mlm(*texts, out=out, model=model, settings=settings, monitor=bars, split="lines")
+        timed = TimeSettings(**training, attention=kind != "time", tokens=kind in ("time", "both"))
+        return tune_time(*texts, out=out, model=model, settings=timed, monitor=bars, split="lines")
 
 
 def scores(folder: str, model: str, out: Path) -> pd.DataFrame:
@@ -69,12 +63,12 @@ def main() -> None:
     parser.add_argument("--kind", choices=("mlm", "time", "attention", "both"), default="time")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument("--rate", type=float, default=4e-4)
+    parser.add_argument("--learning-rate", type=float, default=4e-4)
     parser.add_argument("--every", type=int, default=100)
     given = parser.parse_args()
     texts = write_texts(load_dataset(given.folder), given.out / "texts")
-    schedule = Schedule(steps=given.steps, rate=given.rate, every=given.every)
-    tuned = tune(given.kind, texts, given.out / given.kind, given.model, schedule)
+    training = {"steps": given.steps, "learning_rate": given.learning_rate, "every": given.every}
+    tuned = tune(given.kind, texts, given.out / given.kind, given.model, training)
     print(tuned.history.to_string(index=False))
     tables = {
         "before": scores(given.folder, given.model, given.out / "before"),

@@ -2,7 +2,7 @@
 
 Tunes a model on pairs, and evaluates the model before and after on a data set. Prints the tables, writes them as CSV.
 
-    python benchmarks/adapted_pairs.py TRAIN DEV FOLDER... --out DIR [--model MODEL] [--light] [--pooling word]
+    python benchmarks/adapted_pairs.py TRAIN DEV FOLDER... --out DIR [--model MODEL] [--light] [--pooling mean]
 
 FOLDER is a data set, or FOLDER=GOLD to judge it by another's gold. A run that was stopped goes on where it was.
 """
@@ -19,8 +19,7 @@ from lexshift import SSCD
 from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.evaluation import embed_dataset, evaluate_system
 from lexshift.benchmark.systems import score_distance, score_sscd
-from lexshift.tune import tune_wic
-from lexshift.tune.schedule import LIGHT, WHOLE, Schedule
+from lexshift.tune import PairSettings, tune_wic
 from lexshift.utils.progress import Bars
 
 ALONE = ("cosine", "braycurtis", "apd", "dscd-cosine", "nearest")
@@ -52,10 +51,10 @@ def main() -> None:
     parser.add_argument("--light", action="store_true")
     parser.add_argument("--pooling", default="sentence")
     parser.add_argument("--epochs", type=float)
-    parser.add_argument("--rate", type=float)
+    parser.add_argument("--learning-rate", type=float)
     given = parser.parse_args()
-    usual = LIGHT if given.light else WHOLE
-    schedule = Schedule(epochs=given.epochs or usual.epochs, batch=usual.batch, rate=given.rate or usual.rate)
+    training = {"light": given.light, "pooling": given.pooling, "epochs": given.epochs}
+    settings = PairSettings(**training, learning_rate=given.learning_rate)
     name = "light" if given.light else given.pooling
     with Bars() as bars:
         tuned = tune_wic(
@@ -63,9 +62,7 @@ def main() -> None:
             out=given.out / name,
             model=given.model,
             dev=[given.dev],
-            light=given.light,
-            pooling=given.pooling,
-            schedule=schedule,
+            settings=settings,
             monitor=bars,
         )
     print(json.dumps({key: tuned.run[key] for key in ("untuned", "tuned", "seconds", "best step")}, indent=1))

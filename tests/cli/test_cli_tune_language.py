@@ -12,13 +12,13 @@ import pytest
 from shell import Terminal, one_sentence
 from tiny_models import WORDS, make_model, make_tokenizer
 
-from lexshift.tune import Schedule, TunedModel
+from lexshift.tune import LanguageSettings, TimeSettings, TunedModel
 from lexshift.utils import progress
 from lexshift.utils.progress import Bars
 
 pytestmark = pytest.mark.tune
 
-FAST = ["--model", "model", "--steps", "6", "--epochs", "50", "--batch", "8", "--rate", "5e-3", "--every", "3"]
+FAST = ["--model", "model", "--steps", "6", "--epochs", "50", "--batch", "8", "--learning-rate", "5e-3", "--every", "3"]
 FAST += ["--held-out", "0.2", "--split", "lines", "--device", "cpu"]
 READING = {"split": "auto", "language": "auto", "encoding": "utf-8", "errors": "strict", "text_column": "text"}
 
@@ -138,15 +138,17 @@ class Called:
 USUAL: dict[str, Any] = {
     "out": "tuned",
     "model": "minilm",
-    "schedule": Schedule(),
-    "mask": 0.15,
-    "max_sentences": 100_000,
-    "held_out": 0.05,
-    "window": 128,
     "revision": None,
     **READING,
 }
-OF_TIME: dict[str, Any] = {"labels": None, "tokens": None, "attention": False, "time_mask": 0.5}
+KINDS: dict[str, type[LanguageSettings]] = {"mlm": LanguageSettings, "time": TimeSettings}
+
+
+def wanted(kind: str, changed: dict[str, Any]) -> dict[str, Any]:
+    """What a function is called with, if some settings or other options are changed."""
+    labels = {"labels": None} if kind == "time" else {}
+    settings = KINDS[kind](**changed.get("settings", {}))
+    return {**USUAL, **labels, **changed, "settings": settings}
 
 
 @pytest.mark.parametrize("kind", ["mlm", "time"])
@@ -158,7 +160,7 @@ def test_without_options_all_is_as_the_function_has_it(
     code, out, err = tune(shell, kind)
     assert code == 0, err
     assert called.corpora == ("old.txt", "new.txt")
-    assert called.options == USUAL | (OF_TIME if kind == "time" else {})
+    assert called.options == wanted(kind, {})
     assert out.splitlines() == [
         "tuned: tuned in 1,234 steps, 57 s",
         "perplexity on held-out sentences: 1,234.6 before, 1,234.6 after",
@@ -168,19 +170,19 @@ def test_without_options_all_is_as_the_function_has_it(
 OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["--model", "some/model"], {"model": "some/model"}),
     (["-m", "some/model"], {"model": "some/model"}),
-    (["--epochs", "2.5"], {"schedule": Schedule(epochs=2.5)}),
-    (["--steps", "7"], {"schedule": Schedule(steps=7)}),
-    (["--batch", "8"], {"schedule": Schedule(batch=8)}),
-    (["--accumulate", "4"], {"schedule": Schedule(accumulate=4)}),
-    (["--rate", "1e-3"], {"schedule": Schedule(rate=1e-3)}),
-    (["--every", "9"], {"schedule": Schedule(every=9)}),
-    (["--patience", "0"], {"schedule": Schedule(patience=0)}),
-    (["--seed", "5"], {"schedule": Schedule(seed=5)}),
-    (["--device", "cpu"], {"schedule": Schedule(device="cpu")}),
-    (["--held-out", "0.3"], {"held_out": 0.3}),
-    (["--mask", "0.4"], {"mask": 0.4}),
-    (["--max-sentences", "50"], {"max_sentences": 50}),
-    (["--window", "64"], {"window": 64}),
+    (["--epochs", "2.5"], {"settings": {"epochs": 2.5}}),
+    (["--steps", "7"], {"settings": {"steps": 7}}),
+    (["--batch", "8"], {"settings": {"batch": 8}}),
+    (["--accumulate", "4"], {"settings": {"accumulate": 4}}),
+    (["--learning-rate", "1e-3"], {"settings": {"learning_rate": 1e-3}}),
+    (["--every", "9"], {"settings": {"every": 9}}),
+    (["--patience", "0"], {"settings": {"patience": 0}}),
+    (["--seed", "5"], {"settings": {"seed": 5}}),
+    (["--device", "cpu"], {"settings": {"device": "cpu"}}),
+    (["--held-out", "0.3"], {"settings": {"held_out": 0.3}}),
+    (["--mask", "0.4"], {"settings": {"mask": 0.4}}),
+    (["--max-sentences", "50"], {"settings": {"max_sentences": 50}}),
+    (["--window", "64"], {"settings": {"window": 64}}),
     (["--split", "prose"], {"split": "prose"}),
     (["--language", "de"], {"language": "de"}),
     (["--encoding", "cp1252"], {"encoding": "cp1252"}),
@@ -190,10 +192,10 @@ OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
 ]
 ONLY_TIME: list[tuple[list[str], dict[str, Any]]] = [
     (["--labels", "a,b"], {"labels": ["a", "b"]}),
-    (["--attention"], {"attention": True}),
-    (["--tokens"], {"tokens": True}),
-    (["--no-tokens"], {"tokens": False}),
-    (["--time-mask", "0.7"], {"time_mask": 0.7}),
+    (["--attention"], {"settings": {"attention": True}}),
+    (["--tokens"], {"settings": {"tokens": True}}),
+    (["--no-tokens", "--attention"], {"settings": {"tokens": False, "attention": True}}),
+    (["--time-mask", "0.7"], {"settings": {"time_mask": 0.7}}),
 ]
 CASES = [(kind, *case) for kind in ("mlm", "time") for case in OPTIONS] + [("time", *case) for case in ONLY_TIME]
 
@@ -206,7 +208,7 @@ def test_every_option_reaches_the_function(
     monkeypatch.setattr(f"lexshift.tune.tune_{kind}", called)
     code, _, err = tune(shell, kind, *arguments)
     assert code == 0, err
-    assert called.options == USUAL | (OF_TIME if kind == "time" else {}) | changed
+    assert called.options == wanted(kind, changed)
 
 
 @pytest.mark.parametrize("kind", ["mlm", "time"])
@@ -241,8 +243,8 @@ def test_help_of_tune_names_the_commands(shell: Terminal) -> None:
         ("time", ["--time-mask", "2"], "time_mask must be between 0 and 1; got 2.0"),
         ("mlm", ["--batch", "0"], "batch must be a whole number of at least 1; got 0"),
         ("mlm", ["--accumulate", "3"], "accumulate must divide the batch of 8; got 3"),
-        ("mlm", ["--rate", "-1"], "rate must be a number above 0; got -1.0"),
-        ("mlm", ["--patience", "-1"], "patience must be a whole number, 0 or more; got -1"),
+        ("mlm", ["--learning-rate", "-1"], "learning_rate must be a number above 0; got -1.0"),
+        ("mlm", ["--patience", "-1"], "patience must be a whole number of at least 0; got -1"),
         ("mlm", ["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
         ("mlm", ["--split", "pages"], "split must be one of"),
         ("mlm", ["--encoding", "klingon"], "encoding 'klingon' is not known"),

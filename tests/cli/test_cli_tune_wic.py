@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,8 @@ from tiny_models import folder
 from lexshift import Siblings
 from lexshift.encode.adaptation import MARKERS
 from lexshift.encode.loading import load_model
-from lexshift.tune import Schedule, TunedModel
-from lexshift.tune.judging import BEST, CHOSEN
-from lexshift.tune.schedule import LIGHT, WHOLE
+from lexshift.tune import PairSettings, TunedModel
+from lexshift.tune.evaluation import BEST, CHOSEN
 from lexshift.utils import progress
 from lexshift.utils.progress import Bars
 
@@ -58,7 +58,7 @@ def test_a_model_is_tuned_told_of_and_used(shell: Shell, form: str) -> None:
     code, out, err = shell.tune("--dev", "dev/some.data.txt", *(["--light"] if form == "light" else []))
     assert code == 0, err
     run = json.loads(Path("tuned/run.json").read_bytes())
-    assert run["plan"]["form"] == form
+    assert run["plan"]["light"] == (form == "light")
     assert re.match(r"tuned: tuned in 4 steps, \d+ s$", out.splitlines()[0])
     for line, name in zip(out.splitlines()[1:], ("untuned", "tuned"), strict=True):
         figures = run[name]
@@ -167,24 +167,37 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
 
 
 def test_every_option_reaches_the_tuning(shell: Shell, recorder: Recorder) -> None:
-    schedule = {"epochs": 3.5, "steps": 70, "batch": 12, "accumulate": 4, "rate": 0.002, "every": 7, "patience": 5}
-    other = {"seed": 11, "device": "cpu"}
-    plain = {"margin": 0.7, "held_out": 0.2, "window": 33, "pooling": "word", "revision": "v1", "model": "some/model"}
-    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in {**schedule, **other, **plain}.items()]
+    settings: dict[str, Any] = {
+        "epochs": 3.5,
+        "steps": 70,
+        "batch": 12,
+        "accumulate": 4,
+        "learning_rate": 0.002,
+        "every": 7,
+        "patience": 5,
+        "seed": 11,
+        "device": "cpu",
+        "margin": 0.7,
+        "held_out": 0.2,
+        "window": 33,
+        "pooling": "mean",
+    }
+    assert {field.name for field in fields(PairSettings)} == {*settings, "light"}
+    plain = {"revision": "v1", "model": "some/model"}
+    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in {**settings, **plain}.items()]
     code, out, err = shell.run(
         "tune", "wic", "a", "b", "-o", "tuned", "--dev", "c", "--dev", "d", "--light", *arguments
     )
     assert code == 0, err
     assert recorder.pairs == ("a", "b")
     assert isinstance(recorder.options.pop("monitor"), Bars)
-    settings: dict[str, Any] = {**schedule, **other}
-    wanted = {"out": "tuned", "dev": ["c", "d"], "light": True, "schedule": Schedule(**settings), **plain}
+    wanted = {"out": "tuned", "dev": ["c", "d"], "settings": PairSettings(light=True, **settings), **plain}
     assert recorder.options == wanted
     assert out.splitlines()[0] == "tuned: tuned in 1,234 steps, 57 s"
 
 
-@pytest.mark.parametrize(("arguments", "usual"), [([], WHOLE), (["--light"], LIGHT)])
-def test_what_is_not_said_is_as_usual(shell: Shell, recorder: Recorder, arguments: list[str], usual: Schedule) -> None:
+@pytest.mark.parametrize("arguments", [[], ["--light"]])
+def test_what_is_not_said_is_as_usual(shell: Shell, recorder: Recorder, arguments: list[str]) -> None:
     assert shell.run("tune", "wic", "a", "--out", "tuned", *arguments)[0] == 0
     assert recorder.pairs == ("a",)
     del recorder.options["monitor"]
@@ -192,19 +205,14 @@ def test_what_is_not_said_is_as_usual(shell: Shell, recorder: Recorder, argument
         "out": "tuned",
         "model": "minilm",
         "dev": (),
-        "light": bool(arguments),
-        "pooling": "sentence",
-        "schedule": usual,
-        "margin": 0.5,
-        "held_out": 0.1,
-        "window": 128,
+        "settings": PairSettings(light=bool(arguments)),
         "revision": None,
     }
 
 
 def test_one_part_of_the_schedule_leaves_the_others_as_they_are(shell: Shell, recorder: Recorder) -> None:
     assert shell.run("tune", "wic", "a", "--out", "tuned", "--light", "--epochs", "2")[0] == 0
-    assert recorder.options["schedule"] == Schedule(epochs=2, batch=LIGHT.batch, rate=LIGHT.rate)
+    assert recorder.options["settings"] == PairSettings(light=True, epochs=2, batch=64, learning_rate=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -229,16 +237,16 @@ def test_help_is_given(shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments:
     [
         (["--margin", "0"], "margin must be above 0 and at most 2, the largest cosine distance; got 0.0"),
         (["--margin", "nan"], "margin must be above 0 and at most 2"),
-        (["--pooling", "mean"], "pooling must be one of sentence, word; got 'mean'"),
+        (["--pooling", "word"], "pooling must be one of mean, sentence; got 'word'"),
         (["--held-out", "0"], "held_out must be a number between 0 and 1; got 0.0"),
         (["--held-out", "0.99"], "cannot be held out, as no word would be left"),
         (["--window", "0"], "window must be a whole number of at least 1; got 0"),
-        (["--rate", "-1"], "rate must be a number above 0; got -1.0"),
+        (["--learning-rate", "-1"], "learning_rate must be a number above 0; got -1.0"),
         (["--epochs", "0"], "epochs must be a number above 0; got 0"),
         (["--steps", "0"], "steps must be a whole number of at least 1; got 0"),
         (["--batch", "0"], "batch must be a whole number of at least 1; got 0"),
         (["--every", "0"], "every must be a whole number of at least 1; got 0"),
-        (["--patience", "-1"], "patience must be a whole number, 0 or more; got -1"),
+        (["--patience", "-1"], "patience must be a whole number of at least 0; got -1"),
         (["--accumulate", "3"], "accumulate must divide the batch of 8; got 3"),
         (["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
         (["--dev", "nothing.csv"], "no such file or folder: 'nothing.csv'"),
@@ -268,8 +276,8 @@ def test_pairs_that_cannot_be_read_are_named(shell: Shell) -> None:
 def test_a_folder_with_other_files_or_another_model_is_refused(shell: Shell) -> None:
     assert "the folder 'pairs' holds other files" in shell.refused("--out", "pairs")
     assert shell.tune("--light")[0] == 0
-    said = shell.refused("--light", "--rate", "0.5")
-    assert said == f"'tuned' holds a model tuned with rate {LIGHT.rate}, not 0.5; choose another folder (--out)"
+    said = shell.refused("--light", "--learning-rate", "0.5")
+    assert said == "'tuned' holds a model tuned with learning_rate 0.001, not 0.5; choose another folder (--out)"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +286,7 @@ def test_a_folder_with_other_files_or_another_model_is_refused(shell: Shell) -> 
         ["tune", "wic"],
         ["tune", "wic", "pairs"],
         ["tune", "wic", "--out", "tuned"],
-        ["tune", "wic", "pairs", "--out", "tuned", "--rate", "fast"],
+        ["tune", "wic", "pairs", "--out", "tuned", "--learning-rate", "fast"],
         ["tune", "wic", "pairs", "--out", "tuned", "--heavy"],
         ["tune", "wci", "pairs", "--out", "tuned"],
     ],

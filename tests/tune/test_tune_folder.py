@@ -34,7 +34,14 @@ from lexshift.tune.folder import (
 
 pytestmark = pytest.mark.tune
 
-PLAN: dict[str, Any] = {"kind": "mlm", "model": "m", "weights": "ab", "rate": 1e-3, "time tokens": [], "periods": None}
+PLAN: dict[str, Any] = {
+    "kind": "mlm",
+    "model": "m",
+    "weights": "ab",
+    "learning_rate": 1e-3,
+    "time tokens": [],
+    "periods": None,
+}
 WEIGHTS = safetensors.save({"weight": np.zeros(8)})
 _archive = io.BytesIO()
 torch.save({"step": 3}, _archive)
@@ -132,7 +139,7 @@ def test_a_plan_is_kept_when_a_run_begins_and_found_again(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("change", "difference"),
     [
-        ({"rate": 2e-3}, "rate 0.001, not 0.002"),
+        ({"learning_rate": 2e-3}, "learning_rate 0.001, not 0.002"),
         ({"kind": "time"}, "kind 'mlm', not 'time'"),
         ({"time tokens": ["<1>"]}, "time tokens [], not ['<1>']"),
         ({"weights": "cd"}, "another model (m, not m, or other weights of that name)"),

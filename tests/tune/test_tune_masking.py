@@ -14,8 +14,17 @@ from hypothesis import strategies as st
 from tiny_models import KINDS, make_model, make_tokenizer, transformers
 
 from lexshift.tune.heads import add_tokens
-from lexshift.tune.masked import _figures, with_loss
-from lexshift.tune.masking import IGNORED, HeldOut, Masking, Training, Vocabulary, collate, in_batches
+from lexshift.tune.masking import (
+    IGNORED,
+    HeldOutExamples,
+    Masking,
+    TrainingExamples,
+    Vocabulary,
+    _figures,
+    add_loss,
+    batch_order,
+    collate,
+)
 
 pytestmark = pytest.mark.tune
 
@@ -176,9 +185,9 @@ def sentences(n: int, seed: int = 0) -> tuple[list[Ids], Ids]:
     return found, periods
 
 
-def training(seed: int = 3, examples: int = 60) -> Training:
+def training(seed: int = 3, examples: int = 60) -> TrainingExamples:
     found, periods = sentences(20)
-    return Training(found, periods, TIMED, Masking(), 8, examples, seed)
+    return TrainingExamples(found, periods, TIMED, Masking(), 8, examples, seed)
 
 
 def test_what_is_masked_in_an_example_does_not_depend_on_what_was_drawn_before() -> None:
@@ -212,7 +221,7 @@ def test_another_seed_and_another_pass_mask_other_words() -> None:
 def test_an_example_is_its_sentence_with_its_period() -> None:
     found, periods = sentences(20)
     run = training()
-    order = in_batches(np.array([len(ids) for ids in found]), 8, 60, 3)
+    order = batch_order(np.array([len(ids) for ids in found]), 8, 60, 3)
     for i in range(60):
         example, ids = run[i], found[order[i]]
         assert example["period"] == periods[order[i]]
@@ -224,19 +233,19 @@ def test_an_example_is_its_sentence_with_its_period() -> None:
 @pytest.mark.parametrize("ask", [False, True])
 def test_held_out_sentences_are_masked_alike_at_every_look(ask: bool) -> None:
     found, periods = sentences(15)
-    looks = [HeldOut(found, periods, TIMED, Masking(0.15, 0.5), 7, ask) for _ in range(2)]
+    looks = [HeldOutExamples(found, periods, TIMED, Masking(0.15, 0.5), 7, ask) for _ in range(2)]
     n = len(looks[0])
     assert n == (30 if ask else 15)
     first = [looks[0][i] for i in range(n)]
     assert all(same(looks[0][i], first[i]) for i in reversed(range(n)))
     assert all(same(looks[1][i], first[i]) for i in range(n))
-    other = HeldOut(found, periods, TIMED, Masking(0.15, 0.5), 8, ask)
+    other = HeldOutExamples(found, periods, TIMED, Masking(0.15, 0.5), 8, ask)
     assert not all(same(other[i], first[i]) for i in range(15))
 
 
 def test_held_out_sentences_are_asked_for_words_and_each_once_for_its_time() -> None:
     found, periods = sentences(15)
-    watched = HeldOut(found, periods, TIMED, Masking(0.15, 0.5), 7, True)
+    watched = HeldOutExamples(found, periods, TIMED, Masking(0.15, 0.5), 7, True)
     known = {tuple(ids): period for ids, period in zip(found, periods, strict=True)}
 
     def restored(example: dict[str, Any]) -> tuple[int, ...]:
@@ -272,10 +281,10 @@ def test_every_pass_has_every_sequence_once_in_batches_of_like_length(
     n = len(lengths)
     whole = -(-n // batch) * batch  # the last batch of a pass is filled up
     examples = max(1, round(passes * whole))
-    order = in_batches(np.array(lengths), batch, examples, seed)
+    order = batch_order(np.array(lengths), batch, examples, seed)
     assert len(order) == examples
-    assert (order == in_batches(np.array(lengths), batch, examples, seed)).all()
-    assert (order == in_batches(np.array(lengths), batch, examples + whole, seed)[:examples]).all()
+    assert (order == batch_order(np.array(lengths), batch, examples, seed)).all()
+    assert (order == batch_order(np.array(lengths), batch, examples + whole, seed)[:examples]).all()
     ranked = sorted(lengths)
     likely = sorted(tuple(ranked[i : i + batch]) for i in range(0, n, batch))
     for begin in range(0, examples, whole):
@@ -289,14 +298,14 @@ def test_every_pass_has_every_sequence_once_in_batches_of_like_length(
 
 def test_passes_differ_and_so_do_seeds() -> None:
     lengths = np.arange(40) % 9
-    order = in_batches(lengths, 4, 80, 0)
+    order = batch_order(lengths, 4, 80, 0)
     assert (order[:40] != order[40:]).any()
-    assert (in_batches(lengths, 4, 80, 1) != order).any()
+    assert (batch_order(lengths, 4, 80, 1) != order).any()
 
 
 def test_little_of_a_batch_is_padding_in_every_pass() -> None:
     lengths = np.random.default_rng(0).integers(5, 100, 1003)
-    order = in_batches(lengths, 32, 3 * 1024, 0)
+    order = batch_order(lengths, 32, 3 * 1024, 0)
     steps = [lengths[order[i : i + 32]] for i in range(0, len(order), 32)]  # as the trainer cuts them
     for begin in range(0, len(steps), 32):
         some = steps[begin : begin + 32]
@@ -305,7 +314,7 @@ def test_little_of_a_batch_is_padding_in_every_pass() -> None:
 
 def test_of_many_sequences_a_hundred_batches_are_drawn_at_a_time() -> None:
     lengths = np.random.default_rng(0).permutation(5 * 300 + 2)
-    order = in_batches(lengths, 5, len(lengths), 0)
+    order = batch_order(lengths, 5, len(lengths), 0)
     assert sorted(order) == list(range(len(lengths)))
     spread = [np.ptp(lengths[order[i : i + 5]]) for i in range(0, len(order) - 2, 5)]
     assert np.mean(spread) < 5 * 3 * 2  # five of five hundred neighbours, out of three times as many
@@ -373,7 +382,7 @@ def test_the_loss_is_the_mean_over_masked_places_and_the_sums_are_those_of_each_
         right = asked and max((60, 61, 62), key=lambda time: float(scores[i, 1, time])) == labels[i, 1]
         rows.append([sum(words), len(words), int(right), int(asked)])
     assert 0 < sum(row[2] for row in rows) < 3  # both right and wrong ones
-    found = with_loss(model, TIMES)(**inputs, labels=labels)
+    found = add_loss(model, TIMES)(**inputs, labels=labels)
     np.testing.assert_allclose(found["sums"].detach().numpy(), rows, atol=1e-5)
     mean = sum(losses.values()) / len(losses)
     assert float(found["loss"].detach()) == pytest.approx(mean, abs=1e-5)

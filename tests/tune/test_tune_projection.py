@@ -25,21 +25,38 @@ from test_tune_wic import (
     xl_lexeme,
 )
 from tiny_models import HIDDEN, folder, make_config, make_model, make_tokenizer
+from tuning import arguments
 
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import FILE, PROJECTION
 from lexshift.encode.loading import load_model
 from lexshift.errors import UserError
-from lexshift.tune import Schedule, TunedModel, tune_wic
+from lexshift.tune import PairSettings, TunedModel, tune_wic
+from lexshift.tune.evaluation import BEST, CHOSEN, evaluate
 from lexshift.tune.folder import RUN, UNFINISHED
-from lexshift.tune.judging import BEST, CHOSEN, judge
 from lexshift.tune.pairs import hold_out, read_pairs
 from lexshift.tune.projection import Projection
 
 pytestmark = pytest.mark.tune
 
-QUICK = Schedule(steps=9, epochs=9, batch=8, rate=1e-2, every=3, patience=0, device="cpu")
-THOROUGH = Schedule(steps=150, epochs=9, batch=32, rate=1e-2, every=50, patience=0, device="cpu")
+QUICK: dict[str, Any] = {
+    "steps": 9,
+    "epochs": 9,
+    "batch": 8,
+    "learning_rate": 1e-2,
+    "every": 3,
+    "patience": 0,
+    "device": "cpu",
+}
+THOROUGH: dict[str, Any] = {
+    "steps": 150,
+    "epochs": 9,
+    "batch": 32,
+    "learning_rate": 1e-2,
+    "every": 50,
+    "patience": 0,
+    "device": "cpu",
+}
 LEARNED = ("bert", "xlm-roberta")
 DETERMINED = "xlm-roberta"  # the pieces of the tiny BERT differ from process to process, and so what it learns
 
@@ -61,9 +78,7 @@ class Runs:
                 out=self.place / family,
                 model=folder(family),
                 dev=[self.dev],
-                light=True,
-                held_out=0.25,
-                schedule=THOROUGH,
+                settings=PairSettings(light=True, held_out=0.25, **THOROUGH),
             )
         return self._made[family]
 
@@ -73,8 +88,8 @@ class Runs:
         return self._made["quick"]
 
     def tune(self, out: Path, **options: Any) -> TunedModel:
-        settings: dict[str, Any] = {"model": folder("bert"), "held_out": 0.25, "schedule": QUICK}
-        return tune_wic(self.few, out=out, light=True, **settings | options)
+        settings: dict[str, Any] = {"model": folder("bert"), "held_out": 0.25, "training": QUICK}
+        return tune_wic(self.few, out=out, **arguments(PairSettings, settings | options | {"light": True}))
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +143,8 @@ def test_vectors_are_those_of_the_encoder_multiplied_with_the_projection(runs: R
 def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Runs, family: str) -> None:
     tuned = runs.learned(family)
     held_out, dev = hold_out(read_pairs(runs.pairs), 0.25, 0)[1], read_pairs(runs.dev)
-    assert tuned.run["tuned"] == judge(as_encoder(tuned.folder), held_out, dev)
-    assert tuned.run["untuned"] == judge(as_encoder(folder(family)), held_out, dev)
+    assert tuned.run["tuned"] == evaluate(as_encoder(tuned.folder), held_out, dev)
+    assert tuned.run["untuned"] == evaluate(as_encoder(folder(family)), held_out, dev)
     assert tuned.run["after"]["auc"] == pytest.approx(tuned.run["tuned"]["held-out auc"], abs=1e-3)
     assert tuned.run["after"]["accuracy_at_best_threshold"] == pytest.approx(
         tuned.run["tuned"][f"held-out {BEST}"], abs=0.01
@@ -137,8 +152,8 @@ def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Ru
 
 
 def test_the_best_projection_is_the_one_that_is_saved(runs: Runs, tmp_path: Path) -> None:
-    wild = Schedule(steps=40, epochs=99, batch=8, rate=2.0, every=1, patience=0, device="cpu")
-    tuned = runs.tune(tmp_path / "out", model=folder(DETERMINED), schedule=wild)
+    wild = {"steps": 40, "epochs": 99, "batch": 8, "learning_rate": 2.0, "every": 1, "patience": 0, "device": "cpu"}
+    tuned = runs.tune(tmp_path / "out", model=folder(DETERMINED), training=wild)
     best = tuned.run["best step"]
     rows = tuned.history[tuned.history["step"] > 0]
     assert best < 40  # or the last would be saved by chance
@@ -169,8 +184,8 @@ def test_the_loss_is_the_surprise_at_the_labels_by_a_logistic_function_of_the_co
 
 
 def test_it_begins_by_dividing_each_dimension_by_its_spread(runs: Runs, tmp_path: Path) -> None:
-    still = Schedule(steps=1, batch=8, rate=1e-12, device="cpu")
-    tuned = runs.tune(tmp_path / "out", schedule=still)
+    still = {"steps": 1, "batch": 8, "learning_rate": 1e-12, "device": "cpu"}
+    tuned = runs.tune(tmp_path / "out", training=still)
     training = hold_out(read_pairs(runs.few), 0.25, 0)[0]
     usages = [usage for pair in training for usage in (pair.first, pair.second)]
     spread = encoded(loaded(folder("bert")), usages).astype(float).std(0)
@@ -199,8 +214,9 @@ def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
     assert UNFINISHED not in names
     run = json.loads((tuned.folder / RUN).read_bytes())
     assert run == tuned.run
+    shaping = {name: value for name, value in THOROUGH.items() if name != "device"}
     assert run["pairs"] == {"trained on": 600, "held out": 200, "dev": 60}
-    assert run["plan"] | {"kind": "wic", "form": "light"} | THOROUGH.settings() == run["plan"]
+    assert run["plan"] | {"kind": "wic", "light": True} | shaping == run["plan"]
     assert tuned.history["step"].tolist() == [0, 50, 100, 150]
     assert run["steps"] == 150
     assert run["before"] == run["history"][0]
@@ -208,8 +224,8 @@ def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
 
 
 def test_the_last_look_has_a_loss_even_if_it_is_soon_after_the_one_before(runs: Runs, tmp_path: Path) -> None:
-    schedule = Schedule(steps=41, epochs=99, batch=8, every=20, patience=0, device="cpu")
-    history = runs.tune(tmp_path / "out", schedule=schedule).history
+    training = {"steps": 41, "epochs": 99, "batch": 8, "every": 20, "patience": 0, "device": "cpu"}
+    history = runs.tune(tmp_path / "out", training=training).history
     assert history["step"].tolist() == [0, 20, 40, 41]
     assert history["loss"].notna().tolist() == [False, True, True, True]
 
@@ -233,7 +249,7 @@ def test_the_same_seed_gives_the_same_projection_and_another_seed_another(runs: 
     again = runs.tune(tmp_path / "again")
     assert_same_model(again.folder, runs.quick().folder)
     assert without_time(again.run) == without_time(runs.quick().run)
-    other = runs.tune(tmp_path / "other", schedule=Schedule(**vars(QUICK) | {"seed": 1}))
+    other = runs.tune(tmp_path / "other", training=QUICK | {"seed": 1})
     assert not np.array_equal(matrix(other), matrix(runs.quick()))
 
 
@@ -261,9 +277,9 @@ def test_a_finished_projection_is_not_learnt_again(runs: Runs) -> None:
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("rate", {"schedule": Schedule(**vars(QUICK) | {"rate": 0.02})}),
+        ("learning_rate", {"training": QUICK | {"learning_rate": 0.02}}),
         ("model", {"model": "roberta"}),
-        ("pairs", {"held_out": 0.4}),
+        ("held_out", {"held_out": 0.4}),
     ],
 )
 def test_a_folder_of_other_settings_is_refused(runs: Runs, name: str, options: dict[str, Any]) -> None:
@@ -273,9 +289,9 @@ def test_a_folder_of_other_settings_is_refused(runs: Runs, name: str, options: d
 
 
 def test_a_run_ends_when_it_gets_no_better(runs: Runs, tmp_path: Path) -> None:
-    idle = Schedule(steps=9, epochs=9, batch=8, rate=1e-12, every=1, patience=2, device="cpu")
+    idle = {"steps": 9, "epochs": 9, "batch": 8, "learning_rate": 1e-12, "every": 1, "patience": 2, "device": "cpu"}
     heard = Listener()
-    run = runs.tune(tmp_path / "out", schedule=idle, monitor=heard).run
+    run = runs.tune(tmp_path / "out", training=idle, monitor=heard).run
     assert (run["steps"], run["best step"]) == (3, 1)
     assert "ended after step 3, as the held-out figure got no better" in heard.notes
 
@@ -288,7 +304,7 @@ def test_a_model_with_markers_is_used_as_it_says(runs: Runs, tmp_path: Path) -> 
     plain = loaded(tmp_path / "saved")
     tuned = runs.tune(tmp_path / "out", model=tmp_path / "saved")
     held_out = hold_out(read_pairs(runs.few), 0.25, 0)[1]
-    assert tuned.run["untuned"] == judge(plain, held_out, [])
+    assert tuned.run["untuned"] == evaluate(plain, held_out, [])
     ours = loaded(tuned.folder)
     assert (ours.markers, ours.pooling, ours.layers) == (plain.markers, plain.pooling, plain.layers)
     np.testing.assert_allclose(encoded(ours, USAGES), encoded(plain, USAGES) @ matrix(tuned).T, rtol=1e-4, atol=1e-4)

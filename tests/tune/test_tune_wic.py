@@ -21,6 +21,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 from tiny_models import FAMILIES, HIDDEN, KINDS, POSITIONS, TEXT, folder, make_model, make_tokenizer, span_of
+from tuning import arguments
 
 import lexshift
 from lexshift.encode import as_encoder
@@ -29,14 +30,23 @@ from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.loading import load_model
 from lexshift.encode.windows import WindowTokenizer
 from lexshift.errors import UserError
-from lexshift.tune import Schedule, TunedModel, judging, tune_wic
+from lexshift.tune import PairSettings, TunedModel, tune_wic
+from lexshift.tune.evaluation import BEST, CHOSEN, describe_results, evaluate
 from lexshift.tune.folder import RUN, UNFINISHED
-from lexshift.tune.judging import BEST, CHOSEN, judge
-from lexshift.tune.masking import in_batches
+from lexshift.tune.masking import batch_order
 from lexshift.tune.pairs import Pair, Usage, hold_out, read_pairs
-from lexshift.tune.schedule import LIGHT, WHOLE, training_arguments
-from lexshift.tune.siamese import Siamese, WordPooling, _cut, siamese, siamese_trainer
-from lexshift.tune.wic import add_markers, digest_of, marked
+from lexshift.tune.siamese import (
+    ARGUMENTS,
+    Siamese,
+    WordPooling,
+    _cut,
+    add_markers,
+    make_siamese,
+    marked,
+    siamese_trainer,
+)
+from lexshift.tune.training import training_arguments
+from lexshift.tune.wic import digest_pairs
 
 pytestmark = pytest.mark.tune
 
@@ -60,9 +70,25 @@ WORDS = [
 ]
 MEANINGS = (("before", "hills", "runway"), ("after", "three", "small"))
 FILLERS = ["the", "a", "of", "and", "on", "in", "to", "once"]
-QUICK = Schedule(steps=6, epochs=9, batch=8, rate=1e-3, every=2, patience=0, device="cpu")
-THOROUGH = Schedule(steps=60, epochs=9, batch=16, rate=3e-3, every=30, patience=0, device="cpu")
-LEARNED = [("bert", "sentence"), ("roberta", "word"), ("xlm-roberta", "sentence")]
+QUICK: dict[str, Any] = {
+    "steps": 6,
+    "epochs": 9,
+    "batch": 8,
+    "learning_rate": 1e-3,
+    "every": 2,
+    "patience": 0,
+    "device": "cpu",
+}
+THOROUGH: dict[str, Any] = {
+    "steps": 60,
+    "epochs": 9,
+    "batch": 16,
+    "learning_rate": 3e-3,
+    "every": 30,
+    "patience": 0,
+    "device": "cpu",
+}
+LEARNED = [("bert", "sentence"), ("roberta", "mean"), ("xlm-roberta", "sentence")]
 DETERMINED = LEARNED[1:]  # the pieces of the tiny BERT differ from process to process, and so what it learns
 SAVED = ("model.safetensors", "config.json", "tokenizer.json", FILE)
 THREE = tuple(KINDS.values())
@@ -133,9 +159,7 @@ class Runs:
                 out=self.place / "-".join(key),
                 model=folder(family),
                 dev=[self.dev],
-                pooling=pooling,
-                held_out=0.25,
-                schedule=THOROUGH,
+                settings=PairSettings(pooling=pooling, held_out=0.25, **THOROUGH),
             )
         return self._made[key]
 
@@ -145,8 +169,8 @@ class Runs:
         return self._quick
 
     def tune(self, out: Path, **options: Any) -> TunedModel:
-        settings: dict[str, Any] = {"model": folder("bert"), "held_out": 0.25, "schedule": QUICK}
-        return tune_wic(self.few, out=out, **settings | options)
+        settings: dict[str, Any] = {"model": folder("bert"), "held_out": 0.25, "training": QUICK}
+        return tune_wic(self.few, out=out, **arguments(PairSettings, settings | options))
 
     def split(self, tuned: TunedModel) -> tuple[list[Pair], list[Pair]]:
         pairs = self.few if tuned is self._quick else self.pairs
@@ -191,8 +215,7 @@ def test_meanings_of_words_never_trained_on_are_told_apart_better(runs: Runs, fa
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
 def test_a_tuned_folder_is_an_encoder_without_any_option(runs: Runs, family: str, pooling: str) -> None:
     encoder = loaded(runs.learned(family, pooling).folder)
-    expected = {"sentence": "sentence", "word": "mean"}[pooling]
-    assert (encoder.markers, encoder.pooling, encoder.layers, encoder.periods) == (MARKERS, expected, "last", ())
+    assert (encoder.markers, encoder.pooling, encoder.layers, encoder.periods) == (MARKERS, pooling, "last", ())
     assert encoder.dimensions == HIDDEN
     assert "projection" not in encoder.settings
 
@@ -215,8 +238,8 @@ def test_its_vectors_are_those_of_sentence_transformers(runs: Runs, family: str,
 def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Runs, family: str, pooling: str) -> None:
     tuned = runs.learned(family, pooling)
     held_out, dev = runs.split(tuned)[1], read_pairs(runs.dev)
-    assert tuned.run["tuned"] == judge(as_encoder(tuned.folder), held_out, dev)
-    assert tuned.run["untuned"] == judge(as_encoder(folder(family)), held_out, dev)
+    assert tuned.run["tuned"] == evaluate(as_encoder(tuned.folder), held_out, dev)
+    assert tuned.run["untuned"] == evaluate(as_encoder(folder(family)), held_out, dev)
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
@@ -232,8 +255,8 @@ def test_the_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str,
 
 
 def test_the_best_model_is_the_one_that_is_saved(runs: Runs, tmp_path: Path) -> None:
-    wild = Schedule(steps=12, epochs=9, batch=8, rate=0.02, every=1, patience=0, device="cpu")
-    tuned = runs.tune(tmp_path / "out", model=folder("roberta"), schedule=wild)
+    wild = {"steps": 12, "epochs": 9, "batch": 8, "learning_rate": 0.02, "every": 1, "patience": 0, "device": "cpu"}
+    tuned = runs.tune(tmp_path / "out", model=folder("roberta"), training=wild)
     history = tuned.history[tuned.history["step"] > 0]
     best = tuned.run["best step"]
     assert best < 12  # or the last would be saved by chance
@@ -256,9 +279,9 @@ def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
     assert run["pairs"] == {"trained on": len(training), "held out": len(held_out), "dev": 60}
     assert run["lexshift"] == lexshift.__version__
     plan = run["plan"]
-    assert plan["pairs"] == [digest_of(training), digest_of(held_out)]
-    wanted = {"kind": "wic", "form": "whole", "pooling": "sentence", "margin": 0.5, "window": POSITIONS}
-    assert plan | wanted | THOROUGH.settings() == plan
+    assert plan["pairs"] == [digest_pairs(training), digest_pairs(held_out)]
+    wanted = {"kind": "wic", "light": False, "pooling": "sentence", "margin": 0.5, "window": POSITIONS}
+    assert plan | wanted | {name: value for name, value in THOROUGH.items() if name != "device"} == plan
     assert plan["model"] == str(folder("bert"))
 
 
@@ -280,7 +303,7 @@ def test_those_who_listen_hear_of_every_step_and_of_both_accuracies(runs: Runs, 
     assert heard.stages == [("tuning", 6, "steps")]
     assert heard.steps == [1, 2, 3, 4, 5, 6]
     for name, note in (("untuned", heard.notes[0]), ("tuned", heard.notes[-1])):
-        assert note == f"{name}: {judging.told(tuned.run[name])}"
+        assert note == f"{name}: {describe_results(tuned.run[name])}"
     looks = [note for note in heard.notes if note.startswith("step ")]
     assert [note.split(":")[0] for note in looks] == [f"step {step} of 6" for step in (0, 2, 4, 6)]
     # Dev pairs choose nothing.
@@ -298,7 +321,7 @@ def test_without_dev_pairs_there_are_no_figures_of_them(runs: Runs) -> None:
 def test_nothing_is_said_but_by_the_monitor(runs: Runs, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder("bert")
     capfd.readouterr()  # what was said as it was made
-    runs.tune(tmp_path / "out", schedule=Schedule(steps=1, batch=8, device="cpu"))
+    runs.tune(tmp_path / "out", training={"steps": 1, "batch": 8, "device": "cpu"})
     assert capfd.readouterr() == ("", "")
 
 
@@ -311,7 +334,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs
     assert without_time(again.run) == without_time(quick.run)
     pairs, held_out = read_pairs(runs.few), runs.split(quick)[1]
     seed = next(seed for seed in range(1, 9) if hold_out(pairs, 0.25, seed)[1] != held_out)
-    other = runs.tune(tmp_path / "other", schedule=Schedule(**vars(QUICK) | {"seed": seed}))
+    other = runs.tune(tmp_path / "other", training=QUICK | {"seed": seed})
     assert (other.folder / SAVED[0]).read_bytes() != (quick.folder / SAVED[0]).read_bytes()
     assert other.run["plan"]["pairs"] != quick.run["plan"]["pairs"]
 
@@ -333,7 +356,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs: Runs, tmp_pa
 
 
 def test_a_run_with_word_pooling_goes_on_too_even_if_it_is_stopped_twice(runs: Runs, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"pooling": "word", "model": folder("roberta")}
+    options: dict[str, Any] = {"pooling": "mean", "model": folder("roberta")}
     whole = runs.tune(tmp_path / "whole", **options)
     for stop in (3, 6):
         with pytest.raises(StoppedError):
@@ -355,14 +378,14 @@ def test_a_finished_model_is_not_tuned_again(runs: Runs) -> None:
 
 
 OTHER: dict[str, dict[str, Any]] = {
-    "pooling": {"pooling": "word"},
+    "pooling": {"pooling": "mean"},
     "margin": {"margin": 0.4},
     "window": {"window": 20},
-    "form": {"light": True},
+    "light": {"light": True},
     "model": {"model": "roberta"},
-    "rate": {"schedule": Schedule(**vars(QUICK) | {"rate": 2e-3})},
-    "steps": {"schedule": Schedule(**vars(QUICK) | {"steps": 7})},
-    "pairs": {"held_out": 0.4},
+    "learning_rate": {"training": QUICK | {"learning_rate": 2e-3}},
+    "steps": {"training": QUICK | {"steps": 7}},
+    "held_out": {"held_out": 0.4},
 }
 
 
@@ -385,14 +408,14 @@ def test_unfinished_work_of_other_settings_is_refused_and_can_be_finished(runs: 
 
 
 def test_a_run_ends_when_it_gets_no_better_and_so_it_does_if_it_was_stopped(runs: Runs, tmp_path: Path) -> None:
-    idle = Schedule(steps=9, epochs=9, batch=8, rate=1e-12, every=1, patience=2, device="cpu")
+    idle = {"steps": 9, "epochs": 9, "batch": 8, "learning_rate": 1e-12, "every": 1, "patience": 2, "device": "cpu"}
     heard = Listener()
-    whole = runs.tune(tmp_path / "whole", schedule=idle, monitor=heard)
+    whole = runs.tune(tmp_path / "whole", training=idle, monitor=heard)
     assert (whole.run["steps"], whole.run["best step"]) == (3, 1)
     assert "ended after step 3, as the held-out figure got no better" in heard.notes
     with pytest.raises(StoppedError):
-        runs.tune(tmp_path / "parts", schedule=idle, monitor=Listener(3))
-    parts = runs.tune(tmp_path / "parts", schedule=idle)
+        runs.tune(tmp_path / "parts", training=idle, monitor=Listener(3))
+    parts = runs.tune(tmp_path / "parts", training=idle)
     assert without_time(parts.run) == without_time(whole.run)
     assert_same_model(whole.folder, parts.folder)
 
@@ -402,30 +425,30 @@ def test_a_run_ends_when_it_gets_no_better_and_so_it_does_if_it_was_stopped(runs
 
 def network_of(family: str, pooling: str, place: Path, window: int = POSITIONS) -> Siamese:
     torch.manual_seed(0)
-    return siamese(make_model(family), make_tokenizer(family), pooling, window, place)
+    return make_siamese(make_model(family), make_tokenizer(family), pooling, window, place)
 
 
-@pytest.mark.parametrize("pooling", ["sentence", "word"])
+@pytest.mark.parametrize("pooling", ["sentence", "mean"])
 def test_the_loss_is_half_the_squared_distance_or_what_lacks_to_the_margin(
     runs: Runs, tmp_path: Path, pooling: str
 ) -> None:
     network = network_of("bert", pooling, tmp_path)
     pairs = read_pairs(runs.few)
-    schedule = Schedule(batch=12, device="cpu")
+    settings = PairSettings(batch=12, device="cpu")
     encoder = HuggingFaceEncoder(
         network.body,
         network.tokenizer,
-        adaptation=Adaptation(markers=MARKERS, pooling="mean" if pooling == "word" else pooling, layers="last"),
+        adaptation=Adaptation(markers=MARKERS, pooling=pooling, layers="last"),
     )
     texts = [len(marked(pair.first)) for pair in pairs], [len(marked(pair.second)) for pair in pairs]
-    order = in_batches(np.maximum(*texts), 12, 48, schedule.seed)
+    order = batch_order(np.maximum(*texts), 12, 48, settings.seed)
     distances, losses = [], {}
     for i in order[:12]:
         a, b = encoded(encoder, [pairs[i].first, pairs[i].second]).astype(float)
         distances.append(1 - a @ b / np.linalg.norm(a) / np.linalg.norm(b))
     for margin in (float(np.median(distances)), 0.5, 2.0):
-        arguments = training_arguments(schedule, 4, tmp_path, "eval_auc", True, network.arguments)
-        trainer = siamese_trainer(network, arguments, pairs, pairs[:4], margin, 48, [])
+        trainer_arguments = training_arguments(settings, 4, tmp_path, "eval_auc", True, ARGUMENTS)
+        trainer = siamese_trainer(network, pairs, pairs[:4], margin, trainer_arguments, 48, [])
         batch = next(iter(trainer.get_train_dataloader()))
         trainer.model.eval()
         with torch.no_grad():
@@ -518,10 +541,10 @@ def test_a_model_that_has_one_of_the_markers_gets_the_other() -> None:
 def test_xl_lexeme_and_a_tuned_model_can_be_tuned_on(runs: Runs, tmp_path: Path) -> None:
     xl_lexeme("bert", tmp_path)
     held_out = runs.split(runs.quick())[1]
-    still = Schedule(steps=1, batch=8, rate=1e-12, device="cpu")
+    still = {"steps": 1, "batch": 8, "learning_rate": 1e-12, "device": "cpu"}
     for model in (tmp_path / "saved", runs.quick().folder):
-        tuned = runs.tune(tmp_path / f"on-{model.name}", model=model, schedule=still)
-        assert tuned.run["untuned"] == judge(as_encoder(model), held_out, [])
+        tuned = runs.tune(tmp_path / f"on-{model.name}", model=model, training=still)
+        assert tuned.run["untuned"] == evaluate(as_encoder(model), held_out, [])
         np.testing.assert_allclose(
             encoded(loaded(tuned.folder), USAGES), encoded(loaded(model), USAGES), rtol=1e-4, atol=1e-4
         )
@@ -622,7 +645,7 @@ def test_a_sentence_that_fits_is_not_cut(family: str, data: st.DataObject) -> No
     assert cut == usage or pieces > 16
 
 
-@pytest.mark.parametrize("pooling", ["sentence", "word"])
+@pytest.mark.parametrize("pooling", ["sentence", "mean"])
 @pytest.mark.parametrize("family", THREE)
 def test_the_model_sees_the_word_and_both_markers_wherever_the_word_is(
     family: str, pooling: str, tmp_path: Path
@@ -650,7 +673,7 @@ def test_a_cut_sentence_has_the_word_in_its_middle_and_is_not_much_shorter_than_
 
 
 def test_a_model_is_tuned_on_sentences_that_are_too_long(runs: Runs, tmp_path: Path) -> None:
-    tuned = runs.tune(tmp_path / "out", window=10, pooling="word")
+    tuned = runs.tune(tmp_path / "out", window=10, pooling="mean")
     assert tuned.run["plan"]["window"] == 10
     assert runs.quick().run["plan"]["window"] == POSITIONS  # 128 are more than it takes
     assert np.isfinite(encoded(loaded(tuned.folder), USAGES)).all()
@@ -661,7 +684,7 @@ def test_a_window_without_room_for_a_word_between_its_markers_is_refused(
     runs: Runs, tmp_path: Path, window: int
 ) -> None:
     with pytest.raises(UserError, match="window"):
-        runs.tune(tmp_path / "out", window=window, schedule=Schedule(steps=1, batch=8, device="cpu"))
+        runs.tune(tmp_path / "out", window=window, training={"steps": 1, "batch": 8, "device": "cpu"})
 
 
 # ------------------------------------------------------------------------------------------------------------- its uses
@@ -699,9 +722,9 @@ def test_a_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
         ({"margin": float("nan")}, "margin must be above 0 and at most 2"),
         ({"margin": "0.5"}, "margin must be above 0 and at most 2"),
         ({"margin": None}, "margin must be above 0 and at most 2"),
-        ({"pooling": "mean"}, "pooling must be one of sentence, word; got 'mean'"),
-        ({"pooling": "words"}, "did you mean 'word'?"),
-        ({"pooling": None}, "pooling must be one of sentence, word"),
+        ({"pooling": "word"}, "pooling must be one of mean, sentence; got 'word'"),
+        ({"pooling": "sentences"}, "did you mean 'sentence'?"),
+        ({"pooling": None}, "pooling must be one of mean, sentence"),
         ({"held_out": 0}, "held_out must be a number between 0 and 1; got 0"),
         ({"held_out": 1}, "held_out must be a number between 0 and 1; got 1"),
         ({"held_out": -0.1}, "held_out must be a number between 0 and 1"),
@@ -760,9 +783,9 @@ def test_held_out_pairs_that_are_all_of_one_meaning_are_refused_or_leave_a_run_t
     lines = [f"{word}\tN\t1-1\tthe {word} of\ta {word} on" for word in WORDS]
     (tmp_path / "one.data.txt").write_text("\n".join(lines))
     (tmp_path / "one.gold.txt").write_text("\n".join("T" * len(lines)))
-    schedule = Schedule(steps=1, batch=8, device="cpu")
+    settings = PairSettings(light=light, steps=1, batch=8, device="cpu")
     try:
-        tuned = tune_wic(tmp_path, out=tmp_path / "out", model=folder("bert"), light=light, schedule=schedule)
+        tuned = tune_wic(tmp_path, out=tmp_path / "out", model=folder("bert"), settings=settings)
     except UserError:
         return
     unknown: list[str] = []
@@ -781,25 +804,9 @@ def test_nothing_runs_but_on_the_device_asked_for(
         return torch.device("cpu")
 
     monkeypatch.setattr("lexshift.encode.huggingface.pick_device", pick)
-    runs.tune(tmp_path / "out", light=light, schedule=Schedule(steps=1, batch=8, device="cpu"))
+    runs.tune(tmp_path / "out", light=light, training={"steps": 1, "batch": 8, "device": "cpu"})
     assert asked
     assert set(asked) == {"cpu"}
-
-
-@pytest.mark.parametrize(("light", "usual"), [(False, WHOLE), (True, LIGHT)])
-def test_each_form_has_a_schedule_of_its_own(
-    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, light: bool, usual: Schedule
-) -> None:
-    seen: list[Schedule] = []
-
-    def tune(*arguments: Any) -> None:
-        seen.extend(argument for argument in arguments if isinstance(argument, Schedule))
-
-    monkeypatch.setattr("lexshift.tune.wic._tune", tune)
-    monkeypatch.setattr("lexshift.tune.projection.tune_projection", tune)
-    runs.tune(tmp_path / "out", light=light, schedule=None)
-    runs.tune(tmp_path / "out", light=light, schedule=QUICK)
-    assert seen == [usual, QUICK]
 
 
 def test_a_library_that_is_missing_is_named(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

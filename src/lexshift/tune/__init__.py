@@ -1,8 +1,34 @@
-"""Adapting an encoder: to corpora, to the time of a text, to the meaning of a word in context."""
+"""Adapt an encoder: to corpora, to the time of a text, or to the meaning of a word in context.
 
-from lexshift.tune.folder import TunedModel
-from lexshift.tune.language import tune_mlm, tune_time
-from lexshift.tune.schedule import Schedule
-from lexshift.tune.wic import tune_wic
+In: corpora or pairs of usages, a model and settings. Out: the folder of a tuned model.
+"""
 
-__all__ = ["Schedule", "TunedModel", "tune_mlm", "tune_time", "tune_wic"]
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lexshift.tune.folder import TunedModel
+    from lexshift.tune.language_model import tune_mlm, tune_time
+    from lexshift.tune.settings import LanguageSettings, PairSettings, TimeSettings
+    from lexshift.tune.wic import tune_wic
+
+_HOME = {
+    "TunedModel": "folder",
+    "tune_mlm": "language_model",
+    "tune_time": "language_model",
+    "LanguageSettings": "settings",
+    "PairSettings": "settings",
+    "TimeSettings": "settings",
+    "tune_wic": "wic",
+}
+
+__all__ = ["LanguageSettings", "PairSettings", "TimeSettings", "TunedModel", "tune_mlm", "tune_time", "tune_wic"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is used, so that the settings are there without the rest."""
+    if name in _HOME:
+        return getattr(import_module(f"lexshift.tune.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'lexshift.tune' has no attribute {name!r}")

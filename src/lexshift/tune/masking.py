@@ -1,7 +1,7 @@
-"""Sentences with some of their words masked, the same ones whenever a run is repeated or goes on.
+"""Masked language modelling: examples with some of their words masked, the loss of these words, and its trainer.
 
 What is masked in an example depends on the seed and on the number of the example in the run, not on what was drawn
-before.
+before, so that a run that is repeated or resumed sees the same examples.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
+from transformers import Trainer
 
 from lexshift.encode.temporal import token_times
 from lexshift.encode.windows import Ids
+from lexshift.tune.heads import predict
 from lexshift.utils.arrays import Array
 
 IGNORED = -100  # the label of a token that is not to be predicted
@@ -26,17 +30,17 @@ _TRAINING, _WORDS, _TIMES = 0, 1, 2  # streams of random numbers
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What masking has to know of a tokenizer.
+    """The tokens that masking needs, by their ids.
 
     Attributes
     ----------
     mask, pad : int
-    words : (n,)
-        Tokens that may stand in for another: none of the special ones.
-    times : (periods,)
-        Time tokens, if there are such.
+    words : ndarray of shape (n,)
+        Tokens that may replace another one: all but special tokens.
+    times : ndarray of shape (periods,)
+        Time tokens, if there are any.
     ends : (int, int)
-        Special tokens before and after a sequence.
+        Number of special tokens before and after a sequence.
     """
 
     mask: int
@@ -47,7 +51,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, tokenizer: Any, times: Sequence[str], ends: tuple[int, int]) -> Vocabulary:
-        """That of a tokenizer."""
+        """Return the vocabulary of a tokenizer."""
         special = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
         words = np.array([number for number in range(len(tokenizer)) if number not in special])
         numbers = np.array(tokenizer.convert_tokens_to_ids(list(times)), np.int64)
@@ -56,13 +60,13 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Masking:
-    """How often tokens are masked: words, and time tokens."""
+    """The shares of words and of time tokens that are masked."""
 
     words: float = 0.15
     time: float = 0.5
 
     def apply(self, ids: Ids, vocabulary: Vocabulary, rng: np.random.Generator) -> tuple[Ids, Ids]:
-        """A sequence with some tokens masked, and the tokens to be predicted, IGNORED elsewhere: each (n,)."""
+        """Return a sequence with some tokens masked, and the labels, which are IGNORED elsewhere: each (n,)."""
         first, last = vocabulary.ends
         begin = first + bool(len(vocabulary.times))
         masked, labels = ids.copy(), np.full_like(ids, IGNORED)
@@ -80,7 +84,7 @@ class Masking:
 
 
 def _corrupted(ids: Ids, mask: int, others: Array, rng: np.random.Generator) -> Ids:
-    """Of ten tokens, eight masked, one replaced by another, one as it is."""
+    """Mask eight of ten tokens, replace one by another and leave one as it is."""
     draw = rng.random(len(ids))
     instead = rng.choice(others, len(ids)) if len(others) else ids
     return np.where(draw < _MASKED, mask, np.where(draw < _MASKED + _REPLACED, instead, ids))
@@ -89,8 +93,8 @@ def _corrupted(ids: Ids, mask: int, others: Array, rng: np.random.Generator) -> 
 Example = dict[str, Any]
 
 
-class Training(Dataset[Example]):
-    """The examples of a whole run in their order, batches of sequences of like length one after the other."""
+class TrainingExamples(Dataset[Example]):
+    """The examples of a whole run in their order: batches of sequences of similar length."""
 
     def __init__(
         self,
@@ -107,7 +111,7 @@ class Training(Dataset[Example]):
         self._vocabulary = vocabulary
         self._masking = masking
         self._seed = seed
-        self._order = in_batches(np.array([len(ids) for ids in sequences]), batch, examples, seed)
+        self._order = batch_order(np.array([len(ids) for ids in sequences]), batch, examples, seed)
 
     def __len__(self) -> int:
         return len(self._order)
@@ -119,11 +123,11 @@ class Training(Dataset[Example]):
         return {"ids": masked, "labels": labels, "period": int(self._periods[number])}
 
 
-class HeldOut(Dataset[Example]):
-    """Held-out sentences with words masked, always the same ones; then, if asked, all with their time token masked."""
+class HeldOutExamples(Dataset[Example]):
+    """Held-out sentences with words masked, always the same ones; with ``times``, all again with their time masked."""
 
     def __init__(
-        self, sequences: list[Ids], periods: Array, vocabulary: Vocabulary, masking: Masking, seed: int, ask: bool
+        self, sequences: list[Ids], periods: Array, vocabulary: Vocabulary, masking: Masking, seed: int, times: bool
     ) -> None:
         order = sorted(range(len(sequences)), key=lambda i: len(sequences[i]))  # so that little of a batch is padding
         self._sequences = [sequences[i] for i in order]
@@ -131,10 +135,10 @@ class HeldOut(Dataset[Example]):
         self._vocabulary = vocabulary
         self._masking = Masking(masking.words, 0.0)
         self._seed = seed
-        self._ask = ask
+        self._times = times
 
     def __len__(self) -> int:
-        return len(self._sequences) * (1 + self._ask)
+        return len(self._sequences) * (1 + self._times)
 
     def __getitem__(self, index: int) -> Example:
         number = index % len(self._sequences)
@@ -154,8 +158,8 @@ def _stream(seed: int, purpose: int, index: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(purpose, index))))
 
 
-def in_batches(lengths: Array, batch: int, examples: int, seed: int) -> Array:
-    """Which sequence each example of a run is: every sequence once, then all again in another order, and so on.
+def batch_order(lengths: Array, batch: int, examples: int, seed: int) -> Array:
+    """Return the number of the sequence that each example of a run is: all of them, then all in another order, etc.
 
     A hundred batches are drawn at a time and sorted by length, so that little of a batch is padding.
     """
@@ -178,15 +182,99 @@ def in_batches(lengths: Array, batch: int, examples: int, seed: int) -> Array:
 
 
 def collate(examples: Sequence[Example], vocabulary: Vocabulary, attention: bool) -> dict[str, Tensor]:
-    """A batch: input_ids, attention_mask and labels, (batch, n), and with temporal attention times."""
-    lengths = np.array([len(example["ids"]) for example in examples])
-    shape = (len(examples), int(lengths.max()))
-    ids, labels = np.full(shape, vocabulary.pad), np.full(shape, IGNORED)
-    for row, example in enumerate(examples):
-        ids[row, : lengths[row]] = example["ids"]
-        labels[row, : lengths[row]] = example["labels"]
-    seen = np.arange(shape[1]) < lengths[:, None]
-    batch = {"input_ids": ids, "attention_mask": seen.astype(np.int64), "labels": labels}
+    """Return a batch: input_ids, attention_mask and labels, (batch, n), and with temporal attention times."""
+    ids, labels = ([torch.from_numpy(example[name]) for example in examples] for name in ("ids", "labels"))
+    lengths = torch.tensor([len(row) for row in ids])
+    batch = {
+        "input_ids": pad_sequence(ids, batch_first=True, padding_value=vocabulary.pad),
+        "attention_mask": (torch.arange(int(lengths.max())) < lengths[:, None]).long(),
+        "labels": pad_sequence(labels, batch_first=True, padding_value=IGNORED),
+    }
     if attention:
-        batch["times"] = token_times([example["period"] for example in examples], lengths, vocabulary.ends)
-    return {name: torch.from_numpy(array) for name, array in batch.items()}
+        times = token_times([example["period"] for example in examples], lengths.numpy(), vocabulary.ends)
+        batch["times"] = torch.from_numpy(times)
+    return batch
+
+
+def add_loss(model: Any, times: Array) -> Any:
+    """Return the model with a forward pass that computes the loss, and in evaluation sums for each example, (batch, 4).
+
+    These are the summed loss and the number of its masked words, and the number of its masked time tokens that are
+    predicted correctly and of all of them.
+    """
+    known = torch.from_numpy(times)
+
+    def forward(
+        input_ids: Tensor, attention_mask: Tensor, labels: Tensor, times: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        where = labels != IGNORED
+        inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
+        scores = predict(model, inputs if times is None else {**inputs, "times": times}, where).float()
+        wanted = labels[where]
+        losses = F.cross_entropy(scores, wanted, reduction="none")  # (places,)
+        if model.training:
+            return {"loss": losses.mean(), "places": torch.tensor(len(losses))}
+        periods = known.to(wanted.device)
+        is_time = torch.isin(wanted, periods)
+        right = torch.zeros_like(is_time)
+        if len(periods):
+            right = is_time & (periods[scores[:, periods].argmax(1)] == wanted)
+        parts = torch.stack([losses * ~is_time, (~is_time).float(), right.float(), is_time.float()], 1)  # (places, 4)
+        sums = torch.zeros(len(labels), 4, device=parts.device).index_add_(0, where.nonzero()[:, 0], parts)
+        return {"loss": losses.mean(), "sums": sums}
+
+    model.forward = forward
+    return model
+
+
+class MaskedTrainer(Trainer):
+    """The trainer of transformers with exact results over all held-out words."""
+
+    loss_is_scaled_for_ga = True
+
+    def __init__(
+        self, model: Any, arguments: Any, collate: Any, examples: Any, held_out: Any, callbacks: list[Any]
+    ) -> None:
+        super().__init__(
+            model=model,
+            args=arguments,
+            data_collator=collate,
+            train_dataset=examples,
+            eval_dataset=held_out,
+            callbacks=callbacks,
+            compute_metrics=_figures,
+        )
+        self.model_accepts_loss_kwargs = True  # so that masked words are counted over all parts of a step
+
+    def compute_loss(
+        self,
+        model: Any,
+        inputs: dict[str, Any],
+        return_outputs: bool = False,
+        num_items_in_batch: Any = None,
+    ) -> Any:
+        """Compute the loss of a part of a step, in which each masked word of the whole step has the same weight."""
+        output = model(**inputs)
+        loss = output["loss"] * output["places"] / num_items_in_batch
+        if self.args.average_tokens_across_devices:
+            loss = loss * self.accelerator.num_processes
+        return (loss, output) if return_outputs else loss
+
+    def prediction_step(
+        self,
+        model: Any,
+        inputs: dict[str, Any],
+        prediction_loss_only: bool,  # noqa: ARG002
+        ignore_keys: list[str] | None = None,  # noqa: ARG002
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the sums of each example as its predictions."""
+        inputs = self._prepare_inputs(inputs)
+        with torch.no_grad(), self.compute_loss_context_manager():
+            output = model(**inputs)
+        return output["loss"].detach(), output["sums"], output["sums"]
+
+
+def _figures(found: Any) -> dict[str, float]:
+    loss, words, right, times = np.asarray(found.predictions, np.float64).sum(0)
+    figures = {"nll": float(loss / words)}
+    return figures | ({"period": float(right / times)} if times else {})

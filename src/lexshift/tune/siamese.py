@@ -1,4 +1,4 @@
-"""Two usages through one model, by sentence-transformers."""
+"""Training of all weights on pairs of usages, with sentence-transformers: two usages through one model."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from torch import Tensor
 from torch.utils.data import BatchSampler, SequentialSampler
 
-from lexshift.encode.adaptation import MARKERS
+from lexshift.encode.adaptation import MARKERS, missing_tokens
 from lexshift.encode.loading import quiet
 from lexshift.encode.special_tokens import SpecialTokens
+from lexshift.tune.evaluation import figures, labels_of
 from lexshift.tune.folder import mark_files
-from lexshift.tune.judging import gold, look
-from lexshift.tune.masking import in_batches
+from lexshift.tune.heads import add_tokens
+from lexshift.tune.masking import batch_order
 from lexshift.tune.pairs import Pair, Usage
-from lexshift.tune.wic import add_markers, marked
+from lexshift.tune.training import save_model
 
+ARGUMENTS = SentenceTransformerTrainingArguments
 _START = "start"  # the folder of the model that training begins with
 
 
@@ -54,7 +56,7 @@ class WordPooling(Module):
         return features
 
     def get_embedding_dimension(self) -> int:
-        """Of the vectors."""
+        """Return the dimension of the vectors."""
         return self.dimension
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:  # noqa: ARG002
@@ -64,39 +66,44 @@ class WordPooling(Module):
 
 @dataclass(frozen=True)
 class Siamese:
-    """A model of sentence-transformers, and what goes with it."""
+    """A model of sentence-transformers, its tokenizer and the maximum number of pieces of a sentence."""
 
     network: Any
     tokenizer: Any
     window: int
-    arguments: Any = SentenceTransformerTrainingArguments
 
     @property
     def body(self) -> Any:
         """The transformer in it."""
         return self.network[0].auto_model
 
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        with quiet():
-            self.body.save_pretrained(str(folder))
-        self.tokenizer.save_pretrained(str(folder))
-
     def texts(self, usages: Sequence[Usage]) -> list[str]:
-        """Marked sentences, cut around the word where they are too long."""
+        """Return sentences with markers, cut around the word where they are too long."""
         special = SpecialTokens(self.tokenizer)
         plain = (usage._replace(sentence=special.break_up(usage.sentence)) for usage in usages)
         return [marked(_cut(usage, self.tokenizer, self.window)) for usage in plain]
 
 
-def siamese(body: Any, tokenizer: Any, pooling: str, window: int, work: Path) -> Siamese:
-    """A model with markers in its vocabulary and the pooling asked for."""
+def add_markers(body: Any, tokenizer: Any) -> None:
+    """Give a model the markers that it lacks."""
+    missing = missing_tokens(tokenizer, MARKERS)
+    if missing:
+        add_tokens(body, tokenizer, missing)
+
+
+def marked(usage: Usage) -> str:
+    """Return a sentence with markers around its word."""
+    sentence, start, end = usage
+    return sentence[:start] + MARKERS[0] + sentence[start:end] + MARKERS[1] + sentence[end:]
+
+
+def make_siamese(body: Any, tokenizer: Any, pooling: str, window: int, work: Path) -> Siamese:
+    """Return a model with markers in its vocabulary and the given pooling; ``work`` is a folder for its files."""
     add_markers(body, tokenizer)
     start = work / _START
+    save_model(start, body, tokenizer)
+    mark_files(start)
     with quiet():
-        body.save_pretrained(str(start))
-        tokenizer.save_pretrained(str(start))
-        mark_files(start)
         first = Transformer(str(start), max_seq_length=window)
     dimension = int(body.config.hidden_size)
     second = (
@@ -109,20 +116,20 @@ def siamese(body: Any, tokenizer: Any, pooling: str, window: int, work: Path) ->
 
 def siamese_trainer(
     network: Siamese,
-    arguments: Any,
     training: list[Pair],
-    watched: list[Pair],
+    held_out: list[Pair],
     margin: float,
+    arguments: Any,
     examples: int,
     callbacks: list[Any],
 ) -> Any:
-    """The trainer of sentence-transformers, taking pairs in an order of our own, pairs of like length together."""
+    """Return the trainer of sentence-transformers, with pairs of similar length in each batch."""
     from datasets import Dataset
 
     first, second = (network.texts([getattr(pair, side) for pair in training]) for side in ("first", "second"))
     lengths = np.array([max(len(a), len(b)) for a, b in zip(first, second, strict=True)])
     batch = arguments.per_device_train_batch_size * arguments.gradient_accumulation_steps
-    order = in_batches(lengths, batch, examples, arguments.seed).tolist()
+    order = batch_order(lengths, batch, examples, arguments.seed).tolist()
     dataset = Dataset.from_dict(
         {
             "first": [first[i] for i in order],
@@ -130,46 +137,46 @@ def siamese_trainer(
             "label": [int(training[i].same) for i in order],
         }
     )
-    arguments.batch_sampler = _one_after_the_other
+    arguments.batch_sampler = _sequential_batches
     return _Trainer(
         model=network.network,
         args=arguments,
         train_dataset=dataset,
         loss=ContrastiveLoss(network.network, margin=margin),
-        evaluator=_Watcher(network, watched),
+        evaluator=_Evaluator(network, held_out),
         callbacks=callbacks,
     )
 
 
 class _Trainer(SentenceTransformerTrainer):
-    """The library's trainer without what it does to describe a model to readers of a hub."""
+    """The trainer of sentence-transformers without its description of the model for readers of a hub."""
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-        """Nothing."""
+        """Add no such callback."""
 
 
-def _one_after_the_other(dataset: Any, batch_size: int, drop_last: bool, **_: Any) -> BatchSampler:
+def _sequential_batches(dataset: Any, batch_size: int, drop_last: bool, **_: Any) -> BatchSampler:
     return BatchSampler(SequentialSampler(dataset), batch_size, drop_last)
 
 
-class _Watcher(BaseEvaluator):
-    """Looks at the held-out pairs."""
+class _Evaluator(BaseEvaluator):
+    """Evaluates the model on held-out pairs."""
 
     def __init__(self, network: Siamese, pairs: list[Pair]) -> None:
         super().__init__()
         self._network = network
         self._texts = network.texts([usage for pair in pairs for usage in (pair.first, pair.second)])
-        self._same = gold(pairs)
+        self._same = labels_of(pairs)
 
     def __call__(self, model: Any, *_: Any, **__: Any) -> dict[str, float]:
         with torch.no_grad():
             vectors = model.encode(self._texts, batch_size=64, show_progress_bar=False, normalize_embeddings=True)
         values = (vectors[::2].astype(np.float64) * vectors[1::2]).sum(1)
-        return look(values, self._same)
+        return figures(values, self._same)
 
 
 def _cut(usage: Usage, tokenizer: Any, window: int) -> Usage:
-    """A usage that fits into a window of pieces, markers and special tokens counted, with the word in its middle."""
+    """Return a usage that fits into a window of pieces, including markers and special tokens, around the word."""
     room = window - tokenizer.num_special_tokens_to_add() - len(MARKERS)
     made = tokenizer(usage.sentence, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     offsets = made["offset_mapping"]
@@ -187,7 +194,7 @@ def _cut(usage: Usage, tokenizer: Any, window: int) -> Usage:
 
 
 def _within(usage: Usage, offsets: list[tuple[int, int]], inside: list[int], room: int) -> Usage:
-    """As many pieces as there is room for around the word, or of it if it has more."""
+    """Return as many pieces as there is room for around the word, or of it if it has more."""
     sentence, start, end = usage
     if len(inside) >= room:
         kept = max(offsets[inside[0] + room - 1][1], start + 1)

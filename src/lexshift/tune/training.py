@@ -1,4 +1,4 @@
-"""One run of the library's trainer: told as it goes, resumed as if it had not stopped, ended when it gets no better."""
+"""Train with the trainer of transformers: report progress, resume exactly, and end when there is no improvement."""
 
 from __future__ import annotations
 
@@ -9,55 +9,119 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from lexshift.encode.adaptation import Adaptation
 from lexshift.encode.loading import quiet
 from lexshift.errors import UserError
-from lexshift.tune.folder import STATE, mark_files, remove_old_checkpoints
+from lexshift.tune.folder import STATE, UNFINISHED, last_checkpoint, mark_files, remove_old_checkpoints
+from lexshift.tune.settings import TrainingSettings
 from lexshift.utils.files import disk_faults
 from lexshift.utils.monitor import Monitor
 
 _NEEDED = ("torch", "transformers", "accelerate", "datasets", "sentence_transformers")
+_WARMUP = 0.1  # share of the steps in which the learning rate rises
 
 
-def need_libraries() -> None:
-    """Tuning needs more than encoding does."""
+def check_libraries() -> None:
+    """Refuse to tune without the libraries that it needs."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise UserError(f"tuning needs {', '.join(missing)}: pip install 'lexshift[tune]'")
 
 
-def seed_everything(seed: int) -> None:
-    """What new weights and dropout are drawn from."""
-    from transformers import set_seed
+def save_model(folder: Path, model: Any, tokenizer: Any, adaptation: Adaptation | None = None) -> None:
+    """Write a model, its tokenizer and its adaptation, if it has one."""
+    with quiet():
+        model.save_pretrained(str(folder))
+    tokenizer.save_pretrained(str(folder))
+    if adaptation is not None:
+        adaptation.save(folder)
 
-    set_seed(seed)
+
+def training_arguments(
+    settings: TrainingSettings, total: int, folder: Path, best: str, largest: bool, kind: Any = None
+) -> Any:
+    """Return the arguments of the trainer; the best model has the least or ``largest`` value of the figure ``best``."""
+    import torch
+    from transformers import TrainingArguments
+
+    from lexshift.encode.huggingface import pick_device
+
+    device = pick_device(settings.device)
+    every = settings.between(total)
+    is_cuda = device.type == "cuda"
+    return (kind or TrainingArguments)(
+        output_dir=str(folder / UNFINISHED),
+        max_steps=total,
+        per_device_train_batch_size=settings.batch // settings.accumulate,
+        per_device_eval_batch_size=64,
+        gradient_accumulation_steps=settings.accumulate,
+        learning_rate=settings.learning_rate,
+        warmup_steps=round(_WARMUP * total),
+        weight_decay=0.01,
+        seed=settings.seed,
+        data_seed=settings.seed,
+        train_sampling_strategy="sequential",
+        use_cpu=device.type == "cpu",
+        bf16=is_cuda and torch.cuda.is_bf16_supported(),
+        fp16=is_cuda and not torch.cuda.is_bf16_supported(),
+        eval_strategy="steps",
+        eval_steps=every,
+        eval_on_start=last_checkpoint(folder) is None,
+        save_strategy="steps",
+        save_steps=every,
+        load_best_model_at_end=True,
+        metric_for_best_model=best,
+        greater_is_better=largest,
+        restore_callback_states_from_checkpoint=True,
+        logging_steps=next(n for n in range(max(1, every // 10), 0, -1) if every % n == 0),
+        logging_nan_inf_filter=False,
+        report_to="none",
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=is_cuda,
+        label_names=["labels"],
+    )
 
 
-def run_trainer(
+def train(
     make: Callable[[list[Any]], Any],
-    total: int,
-    patience: int,
-    checkpoint: str | None,
+    settings: TrainingSettings,
+    folder: Path,
     figures: Callable[[dict[str, Any]], dict[str, float]],
-    tell: Callable[[dict[str, float]], str],
+    describe: Callable[[dict[str, float]], str],
     monitor: Monitor,
 ) -> dict[str, Any]:
-    """Make a trainer with our callbacks, run it, and leave it with the best model.
+    """Run a trainer, from its last checkpoint if it has one, and leave it with the best model.
 
-    ``figures`` picks what is kept of an evaluation, ``tell`` puts it in words.
+    Parameters
+    ----------
+    make : callable
+        Returns a trainer with the given callbacks.
+    settings : TrainingSettings
+    folder : Path
+        The folder of the tuned model.
+    figures : callable
+        Returns the results that are recorded of an entry of the trainer's log; none if it is not of an evaluation.
+    describe : callable
+        Returns a description of these results.
+    monitor : Monitor
+
+    Returns
+    -------
+    dict
+        The number of steps, the best step, and the results before, after and during the training.
     """
     from transformers import EarlyStoppingCallback, PrinterCallback, TrainerState
 
-    callbacks: list[Any] = [_teller(total, figures, tell, monitor)]
-    if patience:
-        callbacks.append(EarlyStoppingCallback(patience))
-    trainer = make(callbacks)
+    reporter = _make_reporter(figures, describe, monitor)
+    trainer = make([reporter, *([EarlyStoppingCallback(settings.patience)] if settings.patience else [])])
     trainer.remove_callback(PrinterCallback)
-    begun = time.monotonic()
+    total, checkpoint, begun = int(trainer.args.max_steps), last_checkpoint(folder), time.monotonic()
     if checkpoint is not None:
         monitor.note(f"goes on after step {checkpoint.rsplit('-', 1)[1]}")
     monitor.stage("tuning", total, "steps")
     with quiet(), disk_faults(Path(trainer.args.output_dir)):
-        if checkpoint is not None and _had_ended(Path(checkpoint), total, patience):
+        if checkpoint is not None and _had_ended(Path(checkpoint), total, settings.patience):
             trainer.state = TrainerState.load_from_json(str(Path(checkpoint, STATE)))
             trainer._load_best_model()
         else:
@@ -78,16 +142,15 @@ def run_trainer(
 
 
 def _had_ended(checkpoint: Path, total: int, patience: int) -> bool:
-    """Whether a run had done all its steps at a checkpoint, or found that it got no better."""
+    """Return whether a run had done all its steps at a checkpoint, or had stopped improving."""
     state = json.loads((checkpoint / STATE).read_bytes())
-    callbacks = state.get("stateful_callbacks", {})
-    stopping = callbacks.get("EarlyStoppingCallback", {}).get("attributes", {})
+    stopping = state.get("stateful_callbacks", {}).get("EarlyStoppingCallback", {}).get("attributes", {})
     ended = bool(patience) and int(stopping.get("early_stopping_patience_counter", 0)) >= patience
     return ended or int(state["global_step"]) >= total
 
 
 def _history(logs: list[dict[str, Any]], figures: Callable[[dict[str, Any]], dict[str, float]]) -> list[dict[str, Any]]:
-    """A row for each evaluation, with the training loss since the one before."""
+    """Return a row for each evaluation, with the mean training loss since the one before."""
     rows: list[dict[str, Any]] = []
     losses: list[float] = []
     for entry in logs:
@@ -101,44 +164,36 @@ def _history(logs: list[dict[str, Any]], figures: Callable[[dict[str, Any]], dic
     return rows
 
 
-def _teller(
-    total: int,
-    figures: Callable[[dict[str, Any]], dict[str, float]],
-    tell: Callable[[dict[str, float]], str],
-    monitor: Monitor,
+def _make_reporter(
+    figures: Callable[[dict[str, Any]], dict[str, float]], describe: Callable[[dict[str, float]], str], monitor: Monitor
 ) -> Any:
-    """A callback that tells a monitor of every step."""
+    """Return a callback that reports every step to a monitor and marks checkpoints as written by lexshift."""
     from transformers import TrainerCallback
 
-    class Teller(TrainerCallback):
-        told = ""
-        loss = ""
+    class Reporter(TrainerCallback):
+        loss = results = ""
 
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:  # noqa: ARG002
-            control.should_log = control.should_log or state.global_step == total
-            monitor.advance(state.global_step, state.global_step, " ".join(filter(None, (self.loss, self.told))))
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
+            control.should_log = control.should_log or state.global_step == args.max_steps
+            monitor.advance(state.global_step, state.global_step, self._latest())
             return control
 
         def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:  # noqa: ARG002
             if logs and "loss" in logs:
                 self.loss = f"loss {float(logs['loss']):.3f}"
 
-        def on_evaluate(
-            self,
-            args: Any,  # noqa: ARG002
-            state: Any,
-            control: Any,  # noqa: ARG002
-            metrics: dict[str, Any] | None = None,
-            **_: Any,
-        ) -> None:
+        def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **_: Any) -> None:  # noqa: ARG002
             found = figures(metrics or {})
             if found:
-                self.told = tell(found)
-                monitor.note(f"step {state.global_step} of {total}: {' '.join(filter(None, (self.loss, self.told)))}")
+                self.results = describe(found)
+                monitor.note(f"step {state.global_step} of {args.max_steps}: {self._latest()}")
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
             work = Path(args.output_dir)
             mark_files(work / f"checkpoint-{state.global_step}")
             remove_old_checkpoints(work, state.best_model_checkpoint)
 
-    return Teller()
+        def _latest(self) -> str:
+            return " ".join(filter(None, (self.loss, self.results)))
+
+    return Reporter()

@@ -23,14 +23,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tiny_models import FAMILIES, POSITIONS, WORDS, assert_same, folder, make_config, transformers
+from tuning import arguments
 
 from lexshift import embed
 from lexshift.corpus import Reading
 from lexshift.encode import as_encoder
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.errors import UserError
-from lexshift.tune import Schedule, TunedModel, tune_mlm, tune_time
-from lexshift.tune.masking import IGNORED, HeldOut, Masking, Training, Vocabulary
+from lexshift.tune import LanguageSettings, TimeSettings, TunedModel, tune_mlm, tune_time
+from lexshift.tune.language_model import split_samples
+from lexshift.tune.masking import IGNORED, HeldOutExamples, Masking, TrainingExamples, Vocabulary
 from lexshift.tune.sentence_sample import sample_sentences
 
 pytestmark = pytest.mark.tune
@@ -39,7 +41,7 @@ Tune = Callable[..., TunedModel]
 PLAIN = sorted({word.lower() for word in WORDS if re.fullmatch("[A-Za-z]+", word)})
 OF_PERIOD = PLAIN[:12], PLAIN[-12:]  # each period has its own words
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-SHORT = Schedule(epochs=100, steps=12, batch=8, rate=5e-3, every=4, device="cpu")
+SHORT: dict[str, Any] = {"epochs": 100, "steps": 12, "batch": 8, "learning_rate": 5e-3, "every": 4, "device": "cpu"}
 HELD_OUT = 0.2
 
 
@@ -115,9 +117,10 @@ class Place:
         return self._tuned(tune_mlm, name, options)
 
     def _tuned(self, tune: Tune, name: str, options: dict[str, Any]) -> TunedModel:
-        usual = {"model": self.model, "schedule": SHORT, "held_out": HELD_OUT, "split": "lines"}
+        usual = {"model": self.model, "training": SHORT, "held_out": HELD_OUT, "split": "lines"}
         corpora = options.pop("corpora", self.corpora)
-        return tune(*corpora, out=self.path / name, **(usual | options))
+        kind = LanguageSettings if tune is tune_mlm else TimeSettings
+        return tune(*corpora, out=self.path / name, **arguments(kind, usual | options))
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +148,9 @@ def told() -> Told:
 @pytest.fixture(scope="module")
 def learned(learner: Place, told: Told) -> TunedModel:
     """A run that is long enough to learn something."""
-    return learner.time(schedule=Schedule(epochs=100, steps=60, batch=16, rate=1e-2, every=20), monitor=told)
+    return learner.time(
+        training={"epochs": 100, "steps": 60, "batch": 16, "learning_rate": 1e-2, "every": 20}, monitor=told
+    )
 
 
 def weights(tuned: TunedModel) -> bytes:
@@ -177,7 +182,7 @@ def recomputed(tuned: TunedModel, corpora: tuple[Path, ...], seed: int, times: i
             sequences.append(np.array([pieces[0], *numbers[period : period + 1], *pieces[1:]]))
             periods.append(period)
     vocabulary = Vocabulary.of(tokenizer, tokens, (1, 1))
-    watched = HeldOut(sequences, np.array(periods), vocabulary, Masking(), seed, bool(times))
+    watched = HeldOutExamples(sequences, np.array(periods), vocabulary, Masking(), seed, bool(times))
     losses, right = [], []
     for i in range(len(watched)):
         example = watched[i]
@@ -215,7 +220,7 @@ def test_a_run_is_kept_with_its_plan_and_what_was_measured(learner: Place, learn
     assert plan["model"] == str(learner.model)
     assert (plan["periods"], plan["time tokens"], plan["attention"]) == (["old", "new"], ["<1>", "<2>"], False)
     assert (plan["mask"], plan["time_mask"], plan["held_out"], plan["window"]) == (0.15, 0.5, HELD_OUT, 64)
-    assert (plan["rate"], plan["batch"], plan["steps"], plan["seed"]) == (1e-2, 16, 60, 0)
+    assert (plan["learning_rate"], plan["batch"], plan["steps"], plan["seed"]) == (1e-2, 16, 60, 0)
     assert plan["reading"]["split"] == "lines"
     assert len(set(plan["corpora"])) == 2
     assert run["new head"]
@@ -266,7 +271,8 @@ def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: Tuned
 def test_a_head_that_is_there_is_trained_on(shared: Place, whole: TunedModel, tmp_path: Path) -> None:
     assert whole.run["new head"]
     plain = shared.mlm("plain")
-    again = tune_mlm(*shared.corpora, out=tmp_path / "out", model=plain.folder, schedule=SHORT, held_out=HELD_OUT)
+    settings = LanguageSettings(**SHORT, held_out=HELD_OUT)
+    again = tune_mlm(*shared.corpora, out=tmp_path / "out", model=plain.folder, settings=settings)
     assert not again.run["new head"]
     assert again.run["before"]["held_out_loss"] == pytest.approx(plain.run["after"]["held_out_loss"], rel=1e-3)
 
@@ -276,7 +282,9 @@ def test_a_head_that_is_there_is_trained_on(shared: Place, whole: TunedModel, tm
 
 def test_the_same_seed_gives_the_same_bytes_and_another_others(shared: Place, whole: TunedModel) -> None:
     assert_same_run(shared.time("again"), whole)
-    other = shared.time("other", schedule=Schedule(epochs=100, steps=12, batch=8, rate=5e-3, every=4, seed=1))
+    other = shared.time(
+        "other", training={"epochs": 100, "steps": 12, "batch": 8, "learning_rate": 5e-3, "every": 4, "seed": 1}
+    )
     assert weights(other) != weights(whole)
 
 
@@ -302,11 +310,17 @@ def test_a_run_that_was_stopped_again_and_again_ends_alike(shared: Place, whole:
 
 
 def test_the_history_of_a_run_that_goes_on_has_the_same_losses(shared: Place) -> None:
-    schedule = Schedule(epochs=100, steps=42, batch=2, rate=1e-3, every=21)  # where losses are told every second step
-    unbroken = shared.time("losses", schedule=schedule)
+    training = {
+        "epochs": 100,
+        "steps": 42,
+        "batch": 2,
+        "learning_rate": 1e-3,
+        "every": 21,
+    }  # where losses are told every second step
+    unbroken = shared.time("losses", training=training)
     with pytest.raises(KeyboardInterrupt):
-        shared.time("losses stopped", schedule=schedule, monitor=Told(25))
-    ours = shared.time("losses stopped", schedule=schedule)
+        shared.time("losses stopped", training=training, monitor=Told(25))
+    ours = shared.time("losses stopped", training=training)
     assert weights(ours) == weights(unbroken)
     assert ours.run["history"] == unbroken.run["history"]
 
@@ -318,7 +332,7 @@ def test_a_run_that_is_killed_as_it_writes_a_checkpoint_ends_as_if_it_had_not(sh
         import os, signal, sys
         import torch
         torch.set_num_threads(1)
-        from lexshift.tune import Schedule, tune_time
+        from lexshift.tune import TimeSettings, tune_time
 
         save = torch.save
 
@@ -328,9 +342,10 @@ def test_a_run_that_is_killed_as_it_writes_a_checkpoint_ends_as_if_it_had_not(sh
             save(value, path, *rest, **options)
 
         torch.save = killed
-        schedule = Schedule(epochs=100, steps=12, batch=8, rate=5e-3, every=4, device="cpu")
-        tune_time(*sys.argv[1:3], out="killed", model=sys.argv[3], schedule=schedule, held_out={HELD_OUT},
-                  split="lines")
+        settings = TimeSettings(
+            epochs=100, steps=12, batch=8, learning_rate=5e-3, every=4, device="cpu", held_out={HELD_OUT}
+        )
+        tune_time(*sys.argv[1:3], out="killed", model=sys.argv[3], settings=settings, split="lines")
         """
     )
     command = [sys.executable, "-c", script, *map(str, shared.corpora), str(shared.model)]
@@ -384,7 +399,7 @@ def stopped_at_the_end(shared: Place, name: str, monkeypatch: pytest.MonkeyPatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("lexshift.tune.language.finish", stop)
+        patch.setattr("lexshift.tune.language_model.finish", stop)
         with pytest.raises(KeyboardInterrupt):
             shared.time(name, **options)
 
@@ -398,9 +413,9 @@ def test_a_run_that_was_stopped_before_its_model_was_written_ends_alike(
 
 def test_a_run_goes_on_in_a_folder_that_was_moved(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shared.time("from here", schedule=WORSE, monitor=Told(worse.run["best step"] + 1))
+        shared.time("from here", training=WORSE, monitor=Told(worse.run["best step"] + 1))
     shutil.move(shared.path / "from here", shared.path / "to there")
-    assert_same_run(shared.time("to there", schedule=WORSE), worse)
+    assert_same_run(shared.time("to there", training=WORSE), worse)
 
 
 def test_a_finished_model_is_not_tuned_again(shared: Place, whole: TunedModel) -> None:
@@ -419,7 +434,9 @@ OTHER: dict[str, dict[str, Any]] = {
     "held_out 0.2, not 0.1": {"held_out": 0.1},
     "window 64, not 32": {"window": 32},
     "max_sentences 100000, not 90": {"max_sentences": 90},
-    "rate 0.005, not 0.001": {"schedule": Schedule(epochs=100, steps=12, batch=8, rate=1e-3, every=4)},
+    "learning_rate 0.005, not 0.001": {
+        "training": {"epochs": 100, "steps": 12, "batch": 8, "learning_rate": 1e-3, "every": 4}
+    },
     "periods ['old', 'new'], not ['a', 'b']": {"labels": ["a", "b"]},
     "split 'lines', not 'prose'": {"split": "prose"},
     "attention False, not True": {"attention": True},
@@ -470,13 +487,13 @@ def test_a_full_disk_is_told_in_a_sentence_and_the_run_goes_on_later(
 
 # --------------------------------------------------------------------------------------------------- how long, how much
 
-WORSE = Schedule(epochs=1000, steps=30, batch=8, rate=0.1, every=2, patience=2)
+WORSE: dict[str, Any] = {"epochs": 1000, "steps": 30, "batch": 8, "learning_rate": 0.1, "every": 2, "patience": 2}
 
 
 @pytest.fixture(scope="module")
 def worse(shared: Place) -> TunedModel:
     """A run that gets worse after a while."""
-    return shared.time("worse", schedule=WORSE)
+    return shared.time("worse", training=WORSE)
 
 
 def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Place, worse: TunedModel) -> None:
@@ -494,35 +511,36 @@ def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Pl
 
 def test_a_run_that_ended_early_is_told(shared: Place, worse: TunedModel) -> None:
     told = Told()
-    again = shared.time("worse again", schedule=WORSE, monitor=told)
+    again = shared.time("worse again", training=WORSE, monitor=told)
     assert told.notes[-1] == f"ended after step {again.run['steps']}, as the held-out figure got no better"
     assert_same_run(again, worse)
 
 
 def test_patience_is_remembered_over_a_break(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shared.time("patient", schedule=WORSE, monitor=Told(worse.run["best step"] + 3))
-    assert_same_run(shared.time("patient", schedule=WORSE), worse)
+        shared.time("patient", training=WORSE, monitor=Told(worse.run["best step"] + 3))
+    assert_same_run(shared.time("patient", training=WORSE), worse)
 
 
 def test_a_run_that_ended_early_and_was_stopped_before_its_model_was_written_ends_alike(
     shared: Place, worse: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped_at_the_end(shared, "early end", monkeypatch, schedule=WORSE)
-    assert_same_run(shared.time("early end", schedule=WORSE), worse)
+    stopped_at_the_end(shared, "early end", monkeypatch, training=WORSE)
+    assert_same_run(shared.time("early end", training=WORSE), worse)
 
 
 def test_without_patience_a_run_goes_on_to_its_last_step(shared: Place, worse: TunedModel) -> None:
     steps = worse.run["steps"] + 4
     tuned = shared.time(
-        "impatient", schedule=Schedule(epochs=1000, steps=steps, batch=8, rate=0.1, every=2, patience=0)
+        "impatient",
+        training={"epochs": 1000, "steps": steps, "batch": 8, "learning_rate": 0.1, "every": 2, "patience": 0},
     )
     assert tuned.run["steps"] == steps
     assert tuned.history["step"].tolist() == list(range(0, steps + 1, 2))
 
 
 def test_the_last_steps_are_looked_at_too(shared: Place) -> None:
-    tuned = shared.mlm("uneven", schedule=Schedule(epochs=100, steps=5, batch=8, rate=5e-3, every=3))
+    tuned = shared.mlm("uneven", training={"epochs": 100, "steps": 5, "batch": 8, "learning_rate": 5e-3, "every": 3})
     assert tuned.history["step"].tolist() == [0, 3, 5]
     loss, _ = recomputed(tuned, shared.corpora, 0, 0)
     assert tuned.run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
@@ -533,8 +551,8 @@ def test_a_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: 
     model = saved(tmp_path / "model", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
     made = []
     for parts in (1, 4):
-        schedule = Schedule(epochs=100, steps=6, batch=16, accumulate=parts, rate=1e-3, every=3)
-        tuned = shared.mlm(f"{mask} in {parts}", model=model, schedule=schedule, mask=mask)
+        training = {"epochs": 100, "steps": 6, "batch": 16, "accumulate": parts, "learning_rate": 1e-3, "every": 3}
+        tuned = shared.mlm(f"{mask} in {parts}", model=model, training=training, mask=mask)
         made.append(load_file(tuned.folder / "model.safetensors"))
     moved = 0.0
     start = load_file(model / "model.safetensors")
@@ -554,21 +572,21 @@ class Recorded:
         self.held_out: list[tuple[int, ...]] = []
         recorded = self
 
-        class OfTraining(Training):
+        class OfTraining(TrainingExamples):
             def __init__(self, sequences: Any, *rest: Any) -> None:
                 recorded.training = [tuple(ids) for ids in sequences]
                 super().__init__(sequences, *rest)
 
-        class OfLooks(HeldOut):
+        class OfLooks(HeldOutExamples):
             def __init__(self, sequences: Any, *rest: Any) -> None:
                 recorded.held_out = [tuple(ids) for ids in sequences]
                 super().__init__(sequences, *rest)
 
-        monkeypatch.setattr("lexshift.tune.masking.Training", OfTraining)
-        monkeypatch.setattr("lexshift.tune.masking.HeldOut", OfLooks)
+        monkeypatch.setattr("lexshift.tune.masking.TrainingExamples", OfTraining)
+        monkeypatch.setattr("lexshift.tune.masking.HeldOutExamples", OfLooks)
 
 
-ONE_STEP = Schedule(epochs=100, steps=1, batch=4, rate=1e-3)
+ONE_STEP: dict[str, Any] = {"epochs": 100, "steps": 1, "batch": 4, "learning_rate": 1e-3}
 
 
 @pytest.mark.parametrize("most", [100_000, 40])
@@ -576,7 +594,7 @@ def test_no_held_out_sentence_is_trained_on_and_all_others_are(
     most: int, shared: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = Recorded(monkeypatch)
-    tuned = shared.mlm(f"parts {most}", schedule=ONE_STEP, max_sentences=most)
+    tuned = shared.mlm(f"parts {most}", training=ONE_STEP, max_sentences=most)
     n = min(most, 100)
     assert (len(recorded.training), len(recorded.held_out)) == (2 * n * 4 // 5, 2 * n // 5)
     assert (tuned.run["trained on"], tuned.run["held out"]) == (len(recorded.training), len(recorded.held_out))
@@ -597,7 +615,7 @@ def test_a_sentence_of_both_corpora_is_held_out_of_both_or_of_neither(
     small, large = tmp_path / "small.txt", tmp_path / "large.txt"
     small.write_text("\n".join(both[:30] + lines(1, 30)))
     large.write_text("\n".join(both + lines(1, 10, seed=1)))
-    shared.mlm("overlap", corpora=(small, large), schedule=ONE_STEP)
+    shared.mlm("overlap", corpora=(small, large), training=ONE_STEP)
     assert not set(recorded.training) & set(recorded.held_out)
 
 
@@ -606,21 +624,27 @@ def test_the_sample_does_not_depend_on_the_order_of_the_corpus(shared: Place, tm
     for path in shared.corpora:
         turned.append(tmp_path / path.name)
         turned[-1].write_text("".join(f"{line}\n" for line in reversed(path.read_text().splitlines())))
-    ours = shared.time("turned", corpora=turned, max_sentences=60, schedule=ONE_STEP)
-    theirs = shared.time("not turned", max_sentences=60, schedule=ONE_STEP)
+    ours = shared.time("turned", corpora=turned, max_sentences=60, training=ONE_STEP)
+    theirs = shared.time("not turned", max_sentences=60, training=ONE_STEP)
     assert weights(ours) == weights(theirs)
     assert ours.run["history"] == theirs.run["history"]
 
 
-def test_no_more_are_held_out_than_are_soon_looked_at(shared: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.tune.language._HELD_OUT_MOST", 7)
-    tuned = shared.mlm("few looks", schedule=ONE_STEP)
-    assert (tuned.run["held out"], tuned.run["trained on"]) == (14, 186)
+def test_no_more_are_held_out_than_are_soon_looked_at(shared: Place) -> None:
+    samples = [sample_sentences(corpus, Reading(split="lines")) for corpus in shared.corpora]
+
+    def tokenize(sentences: list[str], periods: list[int]) -> tuple[list[Any], int]:
+        return list(zip(sentences, periods, strict=True)), 0
+
+    training, held_out, _ = split_samples(samples, ["old", "new"], 0.2, tokenize, max_held_out=7)
+    assert (len(held_out.sequences), len(training.sequences)) == (14, 186)
+    assert [period for _, period in training.sequences] == training.periods.tolist() == [0] * 93 + [1] * 93
+    assert not {sentence for sentence, _ in held_out.sequences} & {sentence for sentence, _ in training.sequences}
 
 
 def test_long_sentences_are_cut_and_counted(shared: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = Recorded(monkeypatch)
-    tuned = shared.time("cut", schedule=ONE_STEP, window=9)
+    tuned = shared.time("cut", training=ONE_STEP, window=9)
     long = sum(len(line.split()) > 6 for period in (0, 1) for line in lines(period, 100))
     assert 0 < long < 200
     assert tuned.run["sentences cut"] == long
@@ -638,14 +662,14 @@ def test_text_that_looks_like_a_time_token_is_text(
     for period in (0, 1):
         paths.append(tmp_path / f"{period}.txt")
         paths[-1].write_text("".join(f"{line} <2>\n" for line in lines(period, 40)))
-    tuned = shared.time("notes", corpora=paths, schedule=ONE_STEP)
+    tuned = shared.time("notes", corpora=paths, training=ONE_STEP)
     numbers = set(transformers.AutoTokenizer.from_pretrained(tuned.folder).convert_tokens_to_ids(["<1>", "<2>"]))
     assert {sum(number in numbers for number in ids) for ids in recorded.training} == {1}
 
 
 def test_numbers_of_numpy_are_numbers(shared: Place) -> None:
-    schedule = Schedule(epochs=100, steps=np.int64(1), batch=np.int64(4), rate=1e-3, seed=np.int64(3))  # type: ignore[arg-type]
-    tuned = shared.mlm("numpy", schedule=schedule, max_sentences=np.int64(50), mask=np.float32(0.25))
+    training = {"epochs": 100, "steps": np.int64(1), "batch": np.int64(4), "learning_rate": 1e-3, "seed": np.int64(3)}
+    tuned = shared.mlm("numpy", training=training, max_sentences=np.int64(50), mask=np.float32(0.25))
     assert (tuned.run["steps"], tuned.run["plan"]["mask"]) == (1, 0.25)
 
 
@@ -669,9 +693,9 @@ def opened(path: Path) -> HuggingFaceEncoder:
 def test_a_tuned_model_of_every_family_is_an_encoder_with_other_vectors(
     family: str, shared: Place, tmp_path: Path
 ) -> None:
-    schedule = Schedule(epochs=100, steps=2, batch=4, rate=1e-2)
-    options: dict[str, Any] = {"model": folder(family), "schedule": schedule, "held_out": 0.05, "split": "lines"}
-    tuned = tune_mlm(*shared.corpora, out=tmp_path / "out", **options)
+    training = {"epochs": 100, "steps": 2, "batch": 4, "learning_rate": 1e-2}
+    options: dict[str, Any] = {"model": folder(family), "training": training, "held_out": 0.05, "split": "lines"}
+    tuned = tune_mlm(*shared.corpora, out=tmp_path / "out", **arguments(LanguageSettings, options))
     encoder = opened(tuned.folder)
     assert encoder.periods == ()
     before, after = vectors(opened(folder(family))), vectors(encoder)
@@ -712,9 +736,10 @@ def test_a_model_that_knows_the_time_is_an_encoder_with_periods(how: dict[str, b
 
 @pytest.mark.parametrize("family", ["roberta", "distilbert", "electra", "electra-projected"])
 def test_temporal_attention_is_tuned_in_other_families(family: str, shared: Place, tmp_path: Path) -> None:
-    schedule = Schedule(epochs=100, steps=3, batch=4, rate=1e-2)
-    options: dict[str, Any] = {"model": folder(family), "schedule": schedule, "split": "lines"}
-    tuned = tune_time(*shared.corpora, out=tmp_path / "out", attention=True, **options)
+    training = {"epochs": 100, "steps": 3, "batch": 4, "learning_rate": 1e-2}
+    options: dict[str, Any] = {"model": folder(family), "training": training, "split": "lines"}
+    options["attention"] = True
+    tuned = tune_time(*shared.corpora, out=tmp_path / "out", **arguments(TimeSettings, options))
     encoder = opened(tuned.folder)
     assert encoder.periods == ("old", "new")
     assert abs(vectors(encoder, 0) - vectors(encoder, 1)).max() > 1e-5
@@ -725,7 +750,7 @@ def test_temporal_attention_is_tuned_in_other_families(family: str, shared: Plac
 def test_three_periods_are_told_apart(shared: Place, tmp_path: Path) -> None:
     third = tmp_path / "later.txt"
     third.write_text("".join(f"{line}\n" for line in lines(0, 50, seed=5)))
-    tuned = shared.time("three", corpora=(*shared.corpora, third), schedule=ONE_STEP)
+    tuned = shared.time("three", corpora=(*shared.corpora, third), training=ONE_STEP)
     assert tuned.run["plan"]["periods"] == ["old", "new", "later"]
     assert tuned.run["plan"]["time tokens"] == ["<1>", "<2>", "<3>"]
     assert tuned.run["chance"] == 20 / 50
@@ -766,7 +791,7 @@ def test_without_a_corpus_there_is_nothing_to_tune_to(shared: Place) -> None:
 
 
 def test_one_corpus_can_be_tuned_to(shared: Place) -> None:
-    assert shared.mlm("single", corpora=shared.corpora[:1], schedule=ONE_STEP).run["trained on"] == 80
+    assert shared.mlm("single", corpora=shared.corpora[:1], training=ONE_STEP).run["trained on"] == 80
 
 
 @pytest.mark.parametrize(
@@ -787,10 +812,10 @@ def test_one_corpus_can_be_tuned_to(shared: Place) -> None:
         ({"tokens": False}, "a model knows the time by tokens or by attention; this asks for neither"),
         ({"labels": ["a"]}, "labels must name each of the 2 corpora"),
         ({"labels": ["a", "a"]}, "labels must name each of the 2 corpora"),
-        ({"spilt": "lines"}, "spilt is no way to read text; there are encoding, errors, split, language, "),
+        ({"spilt": "lines"}, "tune_time has no argument 'spilt'; did you mean 'split'?"),
         ({"split": "pages"}, "split must be one of"),
         ({"encoding": "klingon"}, "encoding 'klingon' is not known"),
-        ({"schedule": Schedule(device="abacus")}, "abacus"),
+        ({"training": {"device": "abacus"}}, "abacus"),
         ({"model": "no/such/folder"}, "no such model folder: 'no/such/folder'"),
         ({"max_sentences": 2}, "2 sentences in '"),
         ({"held_out": 0.001}, "100 sentences in '"),

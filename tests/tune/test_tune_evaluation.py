@@ -12,18 +12,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tiny_models import encoder as tiny_encoder
 
-from lexshift.tune.judging import (
+from lexshift.tune.evaluation import (
     BEST,
     CHOSEN,
     auc,
     best_threshold,
-    figures_of,
-    gold,
-    judge,
-    look,
+    describe_figures,
+    describe_results,
+    evaluate,
+    figures,
+    labels_of,
+    read_figures,
     similarities,
-    tell,
-    told,
     usage_vectors,
 )
 from lexshift.tune.pairs import Pair, Usage
@@ -111,7 +111,7 @@ def test_the_auc_of_perfect_useless_and_opposite_values() -> None:
 
 def test_what_is_looked_at_is_the_best_accuracy_and_the_auc() -> None:
     values, same = apart([(0.1, False), (0.4, True), (0.3, True), (0.2, False), (0.9, False)])
-    assert look(values, same) == {"auc": pytest.approx(4 / 6), "accuracy_at_best_threshold": 0.8}
+    assert figures(values, same) == {"auc": pytest.approx(4 / 6), "accuracy_at_best_threshold": 0.8}
 
 
 # ------------------------------------------------------------------------------------------------------- similarities
@@ -172,7 +172,7 @@ def test_a_word_that_the_tokenizer_drops_is_like_no_other() -> None:
     assert not first[0].any()
     assert second[0].any()
     np.testing.assert_allclose(similarities(tiny_encoder("bert"), pairs), [0, 1, 0], atol=1e-12)
-    figures = judge(tiny_encoder("bert"), pairs, pairs)
+    figures = evaluate(tiny_encoder("bert"), pairs, pairs)
     assert np.isfinite(list(figures.values())).all()
 
 
@@ -183,7 +183,7 @@ def test_dev_pairs_are_judged_by_the_threshold_of_the_held_out_pairs() -> None:
     known, held_out = by_angle((0.25, False), (0.75, True))
     more, dev = by_angle((0.4, True), (0.6, True), (0.1, False), (0.3, True))
     known.vectors |= more.vectors
-    figures = judge(known, held_out, dev)
+    figures = evaluate(known, held_out, dev)
     assert figures == {
         "threshold": pytest.approx(0.5),
         f"held-out {BEST}": 1.0,
@@ -198,7 +198,7 @@ def test_dev_pairs_change_nothing_about_the_held_out_ones() -> None:
     known, held_out = by_angle((0.2, False), (0.4, True), (0.6, False), (0.8, True), (0.9, True))
     more, dev = by_angle((0.95, False), (-0.5, True))
     known.vectors |= more.vectors
-    alone, both = judge(known, held_out, []), judge(known, held_out, dev)
+    alone, both = evaluate(known, held_out, []), evaluate(known, held_out, dev)
     assert alone == {name: both[name] for name in ("threshold", f"held-out {BEST}", "held-out auc")}
     assert both[CHOSEN] == 0.0
     assert both["dev auc"] == 0.0
@@ -209,10 +209,10 @@ def test_figures_are_those_of_a_loop(held_out: Judged, dev: Judged) -> None:
     known, ours = by_angle(*held_out)
     more, theirs = by_angle(*dev)
     known.vectors |= more.vectors
-    figures = judge(known, ours, theirs)
+    figures = evaluate(known, ours, theirs)
 
     def right(pairs: list[Pair]) -> float:
-        judged = list(zip(similarities(known, pairs).tolist(), gold(pairs).tolist(), strict=True))
+        judged = list(zip(similarities(known, pairs).tolist(), labels_of(pairs).tolist(), strict=True))
         return right_above(figures["threshold"], judged) / len(pairs)
 
     assert figures[f"held-out {BEST}"] == right(ours)
@@ -223,8 +223,8 @@ def test_figures_are_those_of_a_loop(held_out: Judged, dev: Judged) -> None:
 
 
 def test_gold_is_what_the_pairs_say() -> None:
-    assert gold([pair("a", "b", True), pair("a", "b", False)]).tolist() == [True, False]
-    assert gold([]).dtype == bool
+    assert labels_of([pair("a", "b", True), pair("a", "b", False)]).tolist() == [True, False]
+    assert labels_of([]).dtype == bool
 
 
 # ---------------------------------------------------------------------------------------------------------- the words
@@ -233,26 +233,29 @@ def test_gold_is_what_the_pairs_say() -> None:
 def test_figures_are_told_in_words() -> None:
     figures = {"threshold": 0.5, f"held-out {BEST}": 0.7126, "held-out auc": 0.8}
     held_out = "AUC 0.800 on held-out pairs (0.713 accuracy at the best threshold of these pairs)"
-    assert told(figures) == held_out
+    assert describe_results(figures) == held_out
     dev = "0.700 on dev pairs (0.600 accuracy at the threshold of the held-out pairs)"
-    assert told(figures | {"dev auc": 0.7, CHOSEN: 0.6}) == f"{held_out}, {dev}"
-    assert told({"threshold": 0.5, "held-out accuracy": 0.7126, "held-out auc": 0.8}) == "AUC 0.800 on held-out pairs"
+    assert describe_results(figures | {"dev auc": 0.7, CHOSEN: 0.6}) == f"{held_out}, {dev}"
+    assert (
+        describe_results({"threshold": 0.5, "held-out accuracy": 0.7126, "held-out auc": 0.8})
+        == "AUC 0.800 on held-out pairs"
+    )
 
 
 def test_the_auc_which_needs_no_threshold_is_told_first() -> None:
     known, pairs = by_angle((0.25, False), (0.75, True))
-    assert next(iter(judge(known, pairs, pairs))) == "held-out auc"
-    assert not any(name.endswith("accuracy") for name in judge(known, pairs, pairs))
+    assert next(iter(evaluate(known, pairs, pairs))) == "held-out auc"
+    assert not any(name.endswith("accuracy") for name in evaluate(known, pairs, pairs))
 
 
 @pytest.mark.parametrize("number", [float, np.float64])
 def test_of_an_evaluation_the_accuracy_and_the_auc_are_kept(number: Callable[[float], float]) -> None:
     entry = {"eval_accuracy_at_best_threshold": number(0.75), "eval_auc": number(0.5), "eval_runtime": 1.0, "step": 4}
-    figures = figures_of(entry)
+    figures = read_figures(entry)
     assert figures == {"accuracy_at_best_threshold": 0.75, "auc": 0.5}
     assert all(type(value) is float for value in figures.values())
-    assert tell(figures) == "held-out AUC 0.500"
+    assert describe_figures(figures) == "held-out AUC 0.500"
 
 
 def test_what_is_no_evaluation_has_no_figures() -> None:
-    assert figures_of({"loss": 0.5, "step": 3}) == {}
+    assert read_figures({"loss": 0.5, "step": 3}) == {}

@@ -1,0 +1,54 @@
+"""The arguments of the trainer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file
+
+from lexshift.errors import UserError
+from lexshift.tune.folder import mark_files
+from lexshift.tune.settings import TrainingSettings
+from lexshift.tune.training import training_arguments
+
+pytestmark = pytest.mark.tune
+
+
+def test_the_trainer_is_told_what_the_schedule_says(tmp_path: Path) -> None:
+    settings = TrainingSettings(batch=24, accumulate=3, learning_rate=2e-3, every=20, seed=11, device="cpu")
+    told = training_arguments(settings, 95, tmp_path, "eval_nll", False)
+    assert Path(told.output_dir) == tmp_path / "unfinished"
+    assert (told.max_steps, told.per_device_train_batch_size, told.gradient_accumulation_steps) == (95, 8, 3)
+    assert (told.learning_rate, told.get_warmup_steps(95)) == (2e-3, round(9.5))
+    assert (told.seed, told.data_seed) == (11, 11)
+    assert (told.eval_steps, told.save_steps, told.logging_steps) == (20, 20, 2)
+    assert (told.metric_for_best_model, told.greater_is_better, told.load_best_model_at_end) == (
+        "eval_nll",
+        False,
+        True,
+    )
+    assert told.use_cpu
+    assert told.device.type == "cpu"
+    assert not told.bf16
+    assert not told.fp16
+    assert told.report_to == []
+    assert told.eval_on_start
+
+
+def test_a_run_that_goes_on_does_not_look_at_its_start(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "unfinished" / "checkpoint-5"
+    checkpoint.mkdir(parents=True)
+    (checkpoint / "trainer_state.json").write_text("{}")
+    save_file({"weight": np.zeros(1)}, checkpoint / "model.safetensors")
+    for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
+        torch.save({}, checkpoint / name)
+    mark_files(checkpoint)
+    assert not training_arguments(TrainingSettings(device="cpu"), 9, tmp_path, "eval_nll", False).eval_on_start
+
+
+def test_a_device_that_is_not_known_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="abacus"):
+        training_arguments(TrainingSettings(device="abacus"), 9, tmp_path, "eval_nll", False)
