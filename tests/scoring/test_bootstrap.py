@@ -16,7 +16,7 @@ from scipy.spatial import distance
 
 from lexshift import SSCD, Metric, bootstrap
 from lexshift.scoring import bootstrap as _bootstrap
-from lexshift.scoring.bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits, _variance
+from lexshift.scoring.bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits, _variance, first_rows
 from lexshift.scoring.distance.metric import compared_once, get
 from lexshift.scoring.swap import Strategy, swap_count
 from lexshift.utils.arrays import Floats, Matrix
@@ -175,7 +175,7 @@ def test_the_two_halves_of_a_split_share_no_row_and_leave_out_at_most_one(n: int
 
 
 def test_all_pairs_of_rows_are_in_one_half_equally_often() -> None:
-    halves = _halves(7, 4_000, np.random.default_rng(0))
+    halves = _halves(7, 4_000, np.random.default_rng(0)).astype(int)
     together = (halves.T @ halves)[np.triu_indices(7, 1)]
     assert halves.sum(axis=0) == pytest.approx(np.full(7, 8_000 * 3 / 7), rel=0.03)
     assert together == pytest.approx(np.full(21, 8_000 * 3 / 7 * 2 / 6), rel=0.1)
@@ -192,6 +192,21 @@ def test_rows_leave_from_the_farthest_to_the_resampled_centroid(n: int, m: int, 
         distances = np.linalg.norm(rows.astype(float) - centroid, axis=1)
         assert sorted(order.tolist()) == list(range(n))
         assert (np.diff(distances[order]) <= 1e-12).all()
+
+
+@given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 15), st.integers(0, 99))
+def test_in_every_swap_the_first_rows_of_the_half_move_until_there_are_enough(
+    n: int, size: int, swaps: int, count: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    halves = rng.integers(0, 2, (size, n))
+    order = rng.permuted(np.broadcast_to(np.arange(n), (size * swaps, n)), axis=1)
+    moved = np.zeros_like(order)
+    first_rows(halves, order, count, moved)
+    for b, rows in enumerate(order.tolist()):
+        expected = [row for row in rows if halves[b // swaps, row]][:count]
+        assert np.flatnonzero(moved[b]).tolist() == sorted(expected)
+        assert moved[b].max() <= 1
 
 
 # The interval

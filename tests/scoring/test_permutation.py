@@ -17,11 +17,11 @@ from scipy.spatial import distance
 
 from lexshift import Metric, permutation_test
 from lexshift.scoring import permutation
-from lexshift.scoring.distance.metric import evaluate, get
-from lexshift.scoring.gaussian import VARIANCE_FLOOR, fit
-from lexshift.scoring.moments import FEW
-from lexshift.scoring.permutation import PermutationTest, _Splitter, choose_members
-from lexshift.utils.arrays import Floats, Matrix
+from lexshift.scoring.distance.metric import get, side_distances
+from lexshift.scoring.gaussian import VARIANCE_FLOOR
+from lexshift.scoring.moments import FEW, TwoSets
+from lexshift.scoring.permutation import PermutationTest, choose_members, other_splits, random_splits
+from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator
 
 
@@ -72,16 +72,11 @@ def share_at_least(splits: Floats, e_original: float) -> float:
     return float((splits >= e_original - 1e-9 * splits.max()).mean())
 
 
-def splitter(old: Matrix, new: Matrix, metric: Metric) -> _Splitter:
-    return _Splitter(old, new, fit(old, "old", metric.unit_rows), fit(new, "new", metric.unit_rows), metric)
-
-
-def sides(split: _Splitter, members: Matrix, old: Matrix, new: Matrix) -> tuple[Matrix, Matrix]:
+def on_sides(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
     """The rows of the old and the new set of one split."""
     rows = np.concatenate([old, new]).astype(float)
-    small, large = rows[members == 1], rows[members == 0]
-    assert len(small) == split.n_small
-    return (small, large) if len(old) == len(small) else (large, small)
+    assert (sides == 1).sum() == len(old)
+    return rows[sides == 1], rows[sides == -1]
 
 
 # The test itself
@@ -168,8 +163,8 @@ def test_sampled_splits_are_those_of_the_words_stream(sizes: tuple[int, int], me
 
 
 def test_every_choice_of_members_is_equally_likely() -> None:
-    members = np.zeros((60_000, 5), np.uint8)
-    choose_members(np.random.default_rng(0).random((60_000, 2)), members)
+    members = np.zeros((60_000, 5), np.int8)
+    choose_members(np.random.default_rng(0).random((60_000, 2)), 1, members)
     assert (members.sum(axis=1) == 2).all()
     pairs, counts = np.unique(members, axis=0, return_counts=True)
     assert len(pairs) == math.comb(5, 2)
@@ -380,11 +375,10 @@ def test_gaussians_of_splits_are_those_of_the_split_rows(
     shape: tuple[int, int, int], metric: str, mean: float, seed: int
 ) -> None:
     old, new = (rows + mean for rows in two_sets(*shape, seed, shift=1))
-    split = splitter(old, new, get(metric))
-    members = split.random(6, np.random.default_rng(seed))
-    fast = split(members)
-    for b, row in enumerate(members):
-        for gaussian, side in zip(fast, sides(split, row, old, new), strict=True):
+    sides = random_splits(len(old), len(new), 6, np.random.default_rng(seed))
+    fast = TwoSets(old, new, get(metric).needs_variance, get(metric).unit_rows).after(sides)
+    for b, row in enumerate(sides):
+        for gaussian, side in zip(fast, on_sides(old, new, row), strict=True):
             rows = side / np.linalg.norm(side, axis=1, keepdims=True) if metric == "apd" else side
             np.testing.assert_allclose(gaussian.mean[b], rows.mean(axis=0), rtol=1e-9, atol=1e-12)
             assert gaussian.count == len(rows)
@@ -400,39 +394,34 @@ def test_distances_of_splits_of_awkward_float32_rows_are_exact_to_1e_6(metric: s
     rng, d = np.random.default_rng(1), 40
     spread = np.where(np.arange(d) % 8 == 0, 100.0, 1.0) * rng.uniform(0.5, 2, d)
     old, new = (((rng.normal(50, 1, (n, d))) * spread).astype(np.float32) for n in sizes)
-    split = splitter(old, new, get(metric))
-    members = split.random(10, rng)
-    fast = evaluate([get(metric)], *split(members), rng)[0]
-    slow = [SLOW[metric](*sides(split, row, old, new)) for row in members]
+    sides = random_splits(len(old), len(new), 10, rng)
+    fast = side_distances(get(metric), old, new)(sides)
+    slow = [SLOW[metric](*on_sides(old, new, row)) for row in sides]
     np.testing.assert_allclose(fast, slow, rtol=1e-6)
 
 
 def test_gaussians_of_splits_of_float32_rows_far_from_the_origin_are_exact_to_1e_6() -> None:
     # The common mean itself is no float32 number: what rounding it leaves over is 1 % of the spread.
     old, new = ((rows + 100_000).astype(np.float32) for rows in two_sets(40, 60, 10))
-    split = splitter(old, new, get("kl"))
-    members = split.random(10, np.random.default_rng(0))
-    fast = split(members)
-    for b, row in enumerate(members):
-        for gaussian, rows in zip(fast, sides(split, row, old, new), strict=True):
+    sides = random_splits(len(old), len(new), 10, np.random.default_rng(0))
+    fast = TwoSets(old, new).after(sides)
+    for b, row in enumerate(sides):
+        for gaussian, rows in zip(fast, on_sides(old, new, row), strict=True):
             spread = rows.std(axis=0, ddof=1)
             assert (abs(gaussian.mean[b] - rows.mean(axis=0)) <= 1e-6 * spread).all()
             np.testing.assert_allclose(gaussian.variance[b], spread**2, rtol=1e-6)
 
 
 def test_every_split_is_as_likely_as_every_other() -> None:
-    split = splitter(*two_sets(3, 4, 2), get("cosine"))
-    members = split.random(3_500, np.random.default_rng(0))
-    counts = np.unique(members, axis=0, return_counts=True)[1]
+    sides = random_splits(3, 4, 3_500, np.random.default_rng(0))
+    counts = np.unique(sides, axis=0, return_counts=True)[1]
     assert len(counts) == math.comb(7, 3)
     assert stats.chisquare(counts).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("sizes", [(3, 5), (5, 3), (4, 4), (2, 2)])
 def test_all_others_are_all_splits_but_the_original_one(sizes: tuple[int, int]) -> None:
-    split = splitter(*two_sets(*sizes, 2), get("cosine"))
-    found = [tuple(np.flatnonzero(row).tolist()) for row in split.all_others()]
-    small = range(sizes[0]) if sizes[0] <= sizes[1] else range(sizes[0], sum(sizes))
-    expected = set(itertools.combinations(range(sum(sizes)), min(sizes))) - {tuple(small)}
+    found = [tuple(np.flatnonzero(row == 1).tolist()) for row in other_splits(*sizes)]
+    expected = set(itertools.combinations(range(sum(sizes)), sizes[0])) - {tuple(range(sizes[0]))}
     assert len(found) == len(expected)
     assert set(found) == expected

@@ -1,4 +1,4 @@
-"""Scores of many words are those of each word by itself; and the bootstrap's kernels against loops over rows."""
+"""Scores of many words are those of each word by itself."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from lexshift import SSCD, Metric, UserError, benjamini_hochberg, bootstrap, permutation_test, search_rate
 from lexshift.engine.cache import Kept
 from lexshift.scoring import scores as scoring
-from lexshift.scoring.bootstrap import Interval, first_rows, swap_moments
+from lexshift.scoring.bootstrap import SWAPS, Interval
 from lexshift.scoring.distance.metric import get
 from lexshift.scoring.scores import (
     Comparisons,
@@ -210,7 +210,7 @@ def test_an_error_of_a_metric_during_the_tests_names_the_word_and_ends_the_run()
     def between(old: Any, new: Any) -> Floats:
         nonlocal calls
         calls += 1
-        if len(new.mean) == RESAMPLES + 1:  # a batch of the bootstrap: half-samples come in pairs
+        if len(new.mean) == (RESAMPLES + 1) * (SWAPS + 1):  # a batch of the bootstrap: half-samples come in pairs
             raise ValueError("no more of this")
         return np.ones(np.shape(old.mean)[:-1])
 
@@ -373,69 +373,3 @@ def test_few_changed_words_among_many_get_more_permutations(changed: int, permut
     assert {ours.test.permutations for ours in found.values()} == permutations
     assert benjamini_hochberg([ours.test.p for ours in found.values()])[0] <= 0.05
     assert found["w0"].test.p < 2e-3
-
-
-# The kernels of the bootstrap
-
-
-@st.composite
-def resamples(draw: st.DrawFn) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """Rows of both sets, how often each is drawn (b, n), and how many of the drawn ones move (b * repeats, n)."""
-    n_old, n_new, d = draw(st.integers(1, 6)), draw(st.integers(1, 6)), draw(st.integers(1, 4))
-    size, repeats = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    rng = np.random.default_rng(draw(st.integers(0, 999)))
-    rows = [rng.normal(rng.normal(0, 3, d), 1, (n, d)) for n in (n_old, n_new)]
-    drawn = [rng.multinomial(n + 1, np.full(n, 1 / n), size) for n in (n_old, n_new)]
-    # Something stays in both sets, for a set must not be empty.
-    moved = [
-        np.repeat(times, repeats, axis=0) * rng.integers(0, 2, (size * repeats, times.shape[1])) for times in drawn
-    ]
-    for times, out in zip(drawn, moved, strict=True):
-        for b in range(len(out)):
-            if out[b].sum() == times[b // repeats].sum():
-                out[b] = 0
-    return rows[0], rows[1], drawn[0], drawn[1], moved[0], moved[1]
-
-
-@settings(max_examples=100)
-@given(resamples(), st.booleans())
-def test_swapped_moments_are_those_of_the_rows_that_stayed_and_those_that_came(
-    case: tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix], variance: bool
-) -> None:
-    old, new, drawn_old, drawn_new, moved_old, moved_new = case
-    d, repeats = old.shape[1], len(moved_old) // len(drawn_old)
-    centre_old, centre_new = old.mean(axis=0), new.mean(axis=0)
-    scale = 2.0 ** np.arange(-1, d - 1)
-
-    def sums(rows: Matrix, centre: Matrix, times: Matrix) -> tuple[Floats, Floats, Floats]:
-        offsets = (rows - centre) * scale
-        squares = times @ offsets**2 if variance else np.empty((len(times), 0))
-        return times.sum(axis=1).astype(float), times @ offsets, squares
-
-    all_old, all_new = sums(old, centre_old, drawn_old), sums(new, centre_new, drawn_new)
-    out_old, out_new = sums(old, centre_old, moved_old), sums(new, centre_new, moved_new)
-    swap_moments(*all_old, *all_new, *out_old, *out_new, (centre_new - centre_old) * scale, scale)
-    for b in range(len(moved_old)):
-        stay_old, stay_new = drawn_old[b // repeats] - moved_old[b], drawn_new[b // repeats] - moved_new[b]
-        as_old = np.concatenate([np.repeat(old, stay_old, axis=0), np.repeat(new, moved_new[b], axis=0)])
-        as_new = np.concatenate([np.repeat(new, stay_new, axis=0), np.repeat(old, moved_old[b], axis=0)])
-        for rows, centre, (_, means, variances) in ((as_old, centre_old, out_old), (as_new, centre_new, out_new)):
-            assert_allclose(means[b], rows.mean(axis=0) - centre, rtol=0, atol=1e-10)
-            if variance:
-                expected = rows.var(axis=0, ddof=1) if len(rows) > 1 else np.zeros(d)
-                assert_allclose(variances[b], expected, rtol=0, atol=1e-10)
-
-
-@given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 15), st.integers(0, 99))
-def test_in_every_swap_the_first_rows_of_the_half_move_until_there_are_enough(
-    n: int, size: int, swaps: int, count: int, seed: int
-) -> None:
-    rng = np.random.default_rng(seed)
-    halves = rng.integers(0, 2, (size, n))
-    order = rng.permuted(np.broadcast_to(np.arange(n), (size * swaps, n)), axis=1)
-    moved = np.zeros_like(order)
-    first_rows(halves, order, count, moved)
-    for b, rows in enumerate(order.tolist()):
-        expected = [row for row in rows if halves[b // swaps, row]][:count]
-        assert np.flatnonzero(moved[b]).tolist() == sorted(expected)
-        assert moved[b].max() <= 1

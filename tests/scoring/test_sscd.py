@@ -16,7 +16,7 @@ from scipy.stats import foldnorm
 
 from lexshift import SSCD, Metric, sweep
 from lexshift.scoring.distance import DISTANCES, dscd
-from lexshift.scoring.gaussian import VARIANCE_FLOOR, fit
+from lexshift.scoring.gaussian import VARIANCE_FLOOR
 from lexshift.scoring.swap import STRATEGIES, Strategy, orders, swap
 from lexshift.utils.arrays import Array, Floats
 from lexshift.utils.seeds import generator
@@ -59,7 +59,7 @@ def literally(
     scale = Fraction(*sscd.corpus_sizes) if sscd.corpus_sizes else 1
     count = min(round(min(n_old, n_new * scale) * Fraction(str(sscd.rate))), len(old), len(new))
     rng = generator(sscd.seed, "swap", word)
-    chosen = orders(old, new, fit(old, "old"), fit(new, "new"), sscd.strategy, sscd.repeats, rng)
+    chosen = orders(old, new, sscd.strategy, sscd.repeats, rng)
     swapped = [between(*swap(old, new, *order, count)) for order in chosen]
     return count, between(old, new), np.array(swapped)
 

@@ -20,11 +20,12 @@ from scipy.spatial import distance as scipy_distance
 from lexshift import sweep
 from lexshift.scoring.distance import CLOSED_FORM, DISTANCES
 from lexshift.scoring.gaussian import VARIANCE_FLOOR, fit
+from lexshift.scoring.moments import TwoSets
 from lexshift.scoring.swap import (
-    _labels,
     distance_order,
     orders,
     random_order,
+    segment_labels,
     swap,
     swap_base,
     swap_count,
@@ -152,18 +153,14 @@ def test_distance_order_goes_from_far_to_near_with_ties_in_row_order(
 
 def test_the_distance_strategy_has_one_repetition_that_looks_at_the_other_centroid() -> None:
     old, new = sets("plain", 30, 20, 4, np.float64, 0)
-    g_old, g_new = fit(old, "old"), fit(new, "new")
-    ((order_old, order_new),) = orders(old, new, g_old, g_new, "distance", 20, generator(0, "swap"))
+    ((order_old, order_new),) = orders(old, new, "distance", 20, generator(0, "swap"))
     np.testing.assert_array_equal(order_old, np.argsort(-np.linalg.norm(old - new.mean(axis=0), axis=1)))
     np.testing.assert_array_equal(order_new, np.argsort(-np.linalg.norm(new - old.mean(axis=0), axis=1)))
 
 
 def test_the_random_strategy_has_a_permutation_of_each_set_for_every_repetition() -> None:
     old, new = sets("plain", 30, 20, 4, np.float64, 0)
-    g_old, g_new = fit(old, "old"), fit(new, "new")
-    first, again, longer = (
-        list(orders(old, new, g_old, g_new, "random", repeats, generator(3, "swap"))) for repeats in (5, 5, 9)
-    )
+    first, again, longer = (list(orders(old, new, "random", repeats, generator(3, "swap"))) for repeats in (5, 5, 9))
     assert (len(first), len(longer)) == (5, 9)
     for order_old, order_new in longer:
         assert sorted(order_old) == list(range(30))
@@ -188,7 +185,7 @@ def test_more_swap_counts_than_16_bits_hold_stay_apart(counts: int) -> None:
     rng = np.random.default_rng(0)
     n_old, n_new = counts, counts - 7
     row_orders = [(rng.permutation(n_old), rng.permutation(n_new)) for _ in range(2)]
-    labels = _labels(n_old, n_new, row_orders, 2, np.arange(counts))
+    labels = segment_labels(row_orders, np.arange(counts))
     for side, found in enumerate(labels):
         for k, orders_of_both in enumerate(row_orders):
             # The row at place i of its order has passed the swap counts 0 to i.
@@ -277,9 +274,8 @@ def test_swapped_gaussians_are_the_mean_and_variance_of_the_swapped_sets(
     row_orders = [(rng.permutation(n_old), rng.permutation(n_new)) for _ in range(repeats)]
     most = min(n_old, n_new)
     counts = sorted({0, most, *rng.integers(0, most + 1, 4).tolist()})[rng.integers(2) :]  # with and without 0
-    g_old, g_new = fit(old, "old", unit), fit(new, "new", unit)
 
-    got_old, got_new = swapped_gaussians(old, new, g_old, g_new, row_orders, repeats, counts, unit=unit)
+    got_old, got_new = swapped_gaussians(TwoSets(old, new, unit=unit), row_orders, counts)
 
     if unit:
         old, new = unit_rows(old), unit_rows(new)
@@ -306,7 +302,7 @@ def assert_metrics_agree(
     result = sweep(old, new, CLOSED_FORM, rates, repeats, seed, strategy, word="plane")
 
     stream = generator(seed, "swap", "plane")
-    row_orders = list(orders(old, new, fit(old, "old"), fit(new, "new"), strategy, repeats, stream))
+    row_orders = list(orders(old, new, strategy, repeats, stream))
     counts = [swap_count(n_old, n_new, rate) for rate in rates]
     moments = by_swapping(old, new, row_orders, counts)
     common = np.concatenate([old, new]).astype(float).var(axis=0, ddof=1)
@@ -369,9 +365,9 @@ def test_without_variances_the_means_are_the_same_and_with_no_row_swapped_all_is
 ) -> None:
     old, new = sets(kind, 700, 41, 300, dtype, 0)
     g_old, g_new = fit(old, "old", unit), fit(new, "new", unit)
-    row_orders = list(orders(old, new, g_old, g_new, "random", 3, generator(0, "swap")))
-    whole = swapped_gaussians(old, new, g_old, g_new, row_orders, 3, [0, 7, 41], True, unit)
-    means = swapped_gaussians(old, new, g_old, g_new, iter(row_orders), 3, [0, 7, 41], False, unit)
+    row_orders = list(orders(old, new, "random", 3, generator(0, "swap")))
+    whole = swapped_gaussians(TwoSets(old, new, True, unit), row_orders, [0, 7, 41])
+    means = swapped_gaussians(TwoSets(old, new, False, unit), iter(row_orders), [0, 7, 41])
     for with_variance, without, g in zip(whole, means, (g_old, g_new), strict=True):
         np.testing.assert_array_equal(without.mean, with_variance.mean)
         assert without.variance.shape == (3, 3, 0)

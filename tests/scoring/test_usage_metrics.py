@@ -19,9 +19,8 @@ from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, regis
 from lexshift.scoring import bootstrap as _bootstrap
 from lexshift.scoring.bootstrap import SWAPS_OF_USAGES, HalfSamples
 from lexshift.scoring.distance import get, nearest
-from lexshift.scoring.distance.metric import as_given, between_usages
-from lexshift.scoring.gaussian import fit
-from lexshift.scoring.permutation import Splits
+from lexshift.scoring.distance.metric import as_given, side_distances
+from lexshift.scoring.permutation import other_splits, random_splits
 from lexshift.scoring.swap import STRATEGIES, Strategy, orders, swap, swap_count, swapped_sides
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator
@@ -89,7 +88,7 @@ def swapped_by_hand(
 ) -> Floats:
     """e_swap of rows that really traded places: (rates, repeats)."""
     rng = generator(seed, "swap", word)
-    in_turn = orders(old, new, fit(old, "old"), fit(new, "new"), strategy, repeats, rng)
+    in_turn = orders(old, new, strategy, repeats, rng)
     counts = [swap_count(len(old), len(new), rate, sizes) for rate in RATES]
     return np.array([[between(*swap(old, new, *order, count)) for count in counts] for order in in_turn]).T
 
@@ -112,8 +111,7 @@ def test_swapped_sides_say_where_each_row_is_after_swapping(n: int, m: int, coun
     rng = np.random.default_rng(seed)
     counts = [min(count, n, m) for count in counts]
     row_orders = [(rng.permutation(n), rng.permutation(m)) for _ in range(3)]
-    sides = swapped_sides(n, m, row_orders, counts)
-    assert sides.shape == (3, len(counts), n + m)
+    sides = swapped_sides(n, m, row_orders, counts).reshape(3, len(counts), n + m)
     names = np.arange(n + m, dtype=float)[:, None]
     for of_repeat, order in zip(sides, row_orders, strict=True):
         for row, count in zip(of_repeat, counts, strict=True):
@@ -250,9 +248,9 @@ def test_one_undefined_value_among_many_is_enough() -> None:
     old, new = sets(5, 6, 3)
     metric = Metric("mine", lambda _old, _new: lambda sides: np.where(sides[:, 0] > 0, 1.0, np.nan), usages=True)
     both = np.concatenate([as_given(5, 6), -as_given(5, 6)])
-    assert_array_equal(between_usages(metric, old, new)(both[:1]), [1.0])
+    assert_array_equal(side_distances(metric, old, new)(both[:1]), [1.0])
     with pytest.raises(ValueError, match="it came out as nan"):
-        between_usages(metric, old, new)(both)
+        side_distances(metric, old, new)(both)
 
 
 def test_a_usage_metric_gets_the_rows_and_the_sides_as_it_is_promised() -> None:
@@ -343,14 +341,11 @@ def test_p_of_nearest_is_small_where_a_meaning_is_new() -> None:
 
 @given(st.integers(2, 9), st.integers(2, 9), st.integers(0, 99))
 def test_the_sides_of_a_split_are_sets_as_large_as_the_original_ones(n_old: int, n_new: int, seed: int) -> None:
-    split = Splits(n_old, n_new, 3)
-    members = split.random(20, np.random.default_rng(seed))
-    sides = split.sides(members)
+    sides = random_splits(n_old, n_new, 20, np.random.default_rng(seed))
     assert sides.shape == (20, n_old + n_new)
-    assert ((sides == 1).sum(axis=1) == n_old).all()
-    assert ((sides == -1).sum(axis=1) == n_new).all()
-    of_small = 1 if n_old <= n_new else -1
-    assert_array_equal(sides == of_small, members == 1)
+    for found in (sides, other_splits(n_old, min(n_new, 4))):
+        assert ((found == 1).sum(axis=1) == n_old).all()
+        assert (found != 0).all()
 
 
 def test_the_test_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:

@@ -46,15 +46,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lexshift.scoring import swap
-from lexshift.scoring.distance.metric import as_given, between_usages, evaluate, get
-from lexshift.scoring.gaussian import Gaussian, fit
-from lexshift.scoring.moments import MANY, Products, batches, power_of_two
+from lexshift.scoring.distance.metric import as_given, get, side_distances
+from lexshift.scoring.moments import MANY, batches
 from lexshift.scoring.sscd import SSCD
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
@@ -200,144 +198,44 @@ class HalfSamples:
     """Distances between random halves of the two sets, before and after swapping."""
 
     def __init__(self, old: Matrix, new: Matrix, sscd: SSCD, word: str) -> None:
-        self.sscd, self.word, self.metric = sscd, word, get(sscd.metric)
-        sizes = checks.sizes(sscd.corpus_sizes)
-        self.n_old, self.n_new = len(old) // 2, len(new) // 2  # usages of a half
-        self.count = swap.swap_count(self.n_old, self.n_new, sscd.rate, sizes)
+        metric, sizes = get(sscd.metric), checks.sizes(sscd.corpus_sizes)
+        self.count = swap.swap_count(len(old) // 2, len(new) // 2, sscd.rate, sizes)
         if not self.count and swap.swap_count(len(old), len(new), sscd.rate, sizes):
             self.count = 1  # the halves of a very rare word are swapped too if the word is
-        swaps = SWAPS_OF_USAGES if self.metric.usages else SWAPS
-        self.swaps = swaps if sscd.strategy == "random" else 1
+        self.is_random = sscd.strategy == "random"
+        self.swaps = (SWAPS_OF_USAGES if metric.usages else SWAPS) if self.is_random else 1
         self.cells = max(len(old) + len(new), old.shape[1]) * 2 * (self.swaps + 1)  # numbers that one split takes
-        self.rows_old, self.rows_new = old, new
-        if self.metric.usages:
-            self.distances = between_usages(self.metric, old, new)
-            return
-        D1, D2 = fit(old, "old", self.metric.unit_rows), fit(new, "new", self.metric.unit_rows)
-        self.D1, self.D2 = D1, D2
-        self.scale = power_of_two(np.sqrt(np.maximum(D1.variance, D2.variance)))
-        kind = self.metric.needs_variance, self.metric.unit_rows
-        self.old = Products(old, "old", D1.mean, self.scale, D1.variance, *kind)
-        self.new = Products(new, "new", D2.mean, self.scale, D2.variance, *kind)
-        self.shift = (self.new.centre.astype(float) - self.old.centre) * self.scale  # (d,)
+        self.old, self.new = old, new
+        self.distances = side_distances(metric, old, new, sscd.seed, word)
 
     def e_original(self) -> float:
         """Compute the distance between all usages of the two sets."""
-        if self.metric.usages:
-            return float(self.distances(as_given(len(self.rows_old), len(self.rows_new)))[0])
-        return float(evaluate([self.metric], self.D1, self.D2, generator(self.sscd.seed, "samples", self.word))[0])
+        return float(self.distances(as_given(len(self.old), len(self.new)))[0])
 
     def __call__(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return e_original, (size, 2), and |e_original - e_swap|, (size, 2, swaps), of the halves of random splits."""
-        n_old, n_new = len(self.rows_old), len(self.rows_new)
+        n_old, n_new = len(self.old), len(self.new)
         halves_old, halves_new = _halves(n_old, size, rng), _halves(n_new, size, rng)  # (size * 2, n)
-        if self.sscd.strategy == "distance":
-            order_old = _farthest_first(self.rows_old, halves_new, self.rows_new)
-            order_new = _farthest_first(self.rows_new, halves_old, self.rows_old)
-        else:
+        if self.is_random:
             order_old, order_new = (
                 rng.permuted(np.broadcast_to(np.arange(n), (size * 2 * self.swaps, n)), axis=1) for n in (n_old, n_new)
             )
-        moved_old, moved_new = (np.zeros(order.shape, np.int32) for order in (order_old, order_new))
-        first_rows(halves_old, order_old, self.count, moved_old)
-        first_rows(halves_new, order_new, self.count, moved_new)
-        e_original, e_swap = self._distances_of(halves_old, halves_new, moved_old, moved_new)
-        e_original, e_swap = e_original.reshape(size, 2), e_swap.reshape(size, 2, self.swaps)
-        return e_original, np.abs(e_original[:, :, None] - e_swap)
-
-    def _distances_of(
-        self, halves_old: Array, halves_new: Array, moved_old: Array, moved_new: Array
-    ) -> tuple[Floats, Floats]:
-        """Compute the distances between halves, (b,), and after the rows that move traded places, (b * swaps,).
-
-        halves_old, halves_new : (b, n), 1 for the rows of a half; moved_old, moved_new : (b * swaps, n)
-        """
-        if self.metric.usages:
-            stay_old, stay_new = halves_old.repeat(self.swaps, 0), halves_new.repeat(self.swaps, 0)
-            sides_old = np.where(moved_old, -stay_old, stay_old)
-            sides_new = np.where(moved_new, stay_new, -stay_new)
-            e_original = self.distances(np.concatenate([halves_old, -halves_new], axis=1))
-            return e_original, self.distances(np.concatenate([sides_old, sides_new], axis=1))
-        all_old, all_new = _Sums.of(self.old, halves_old), _Sums.of(self.new, halves_new)
-        e_original = self._distances(all_old, all_new, all_old.none(), all_new.none())
-        e_swap = self._distances(all_old, all_new, _Sums.of(self.old, moved_old), _Sums.of(self.new, moved_new))
-        return e_original, e_swap
-
-    def _distances(self, all_old: _Sums, all_new: _Sums, moved_old: _Sums, moved_new: _Sums) -> Floats:
-        """Distances between the two sets after what moved has changed places. (b,)"""
-        swap_moments(*all_old, *all_new, *moved_old, *moved_new, self.shift, self.scale)
-        D1 = Gaussian(moved_old.sums + self.old.centre, moved_old.squares, self.n_old)
-        D2 = Gaussian(moved_new.sums + self.new.centre, moved_new.squares, self.n_new)
-        return evaluate([self.metric], D1, D2, generator(self.sscd.seed, "samples", self.word))[0]
-
-
-class _Sums(NamedTuple):
-    """How many rows (b,), their sums (b, d) and sums of squares (b, d or 0) in a batch of selections."""
-
-    rows: Floats
-    sums: Floats
-    squares: Floats
-
-    @classmethod
-    def of(cls, side: Products, times: Array) -> _Sums:
-        return cls(times.sum(axis=1).astype(float), *side.sums(times))
-
-    def none(self) -> _Sums:
-        return _Sums(*map(np.zeros_like, self))
-
-
-@kernel
-def swap_moments(
-    n_old: Floats,
-    sums_old: Floats,
-    squares_old: Floats,
-    n_new: Floats,
-    sums_new: Floats,
-    squares_new: Floats,
-    out_old: Floats,
-    moved_old: Floats,
-    moved_squares_old: Floats,
-    out_new: Floats,
-    moved_new: Floats,
-    moved_squares_new: Floats,
-    shift: Floats,
-    scale: Floats,
-) -> None:
-    """Means and variances of both sets after some rows of each have changed places, written over the moved rows' sums.
-
-    n, sums, squares : (b,), (b, d), (b, d or 0), of all rows of a resample about its set's centre, in scaled units
-    out, moved, moved_squares : (b * repeats,), (b * repeats, d), (b * repeats, d or 0), of the rows that move
-    shift : (d,), from the old centre to the new one in scaled units; scale : (d,)
-
-    After it ``moved`` holds the means less their set's centre, and ``moved_squares`` the variances.
-    """
-    repeats = len(moved_old) // len(sums_old)
-    variance = squares_old.shape[1] > 0
-    for b in range(len(moved_old)):
-        k = b // repeats
-        count_old = n_old[k] - out_old[b] + out_new[b]
-        count_new = n_new[k] - out_new[b] + out_old[b]
-        spare_old, spare_new = max(count_old - 1, 1.0), max(count_new - 1, 1.0)
-        for i in range(len(shift)):
-            left, came = moved_old[b, i], moved_new[b, i]
-            total_old = sums_old[k, i] - left + came + out_new[b] * shift[i]
-            total_new = sums_new[k, i] - came + left - out_old[b] * shift[i]
-            if variance:
-                left_squares, came_squares = moved_squares_old[b, i], moved_squares_new[b, i]
-                around_old = came_squares + shift[i] * (2 * came + out_new[b] * shift[i])  # about the old centre
-                around_new = left_squares - shift[i] * (2 * left - out_old[b] * shift[i])
-                rest_old = squares_old[k, i] - left_squares + around_old - total_old**2 / count_old
-                rest_new = squares_new[k, i] - came_squares + around_new - total_new**2 / count_new
-                moved_squares_old[b, i] = max(rest_old, 0.0) / (spare_old * scale[i] ** 2)
-                moved_squares_new[b, i] = max(rest_new, 0.0) / (spare_new * scale[i] ** 2)
-            moved_old[b, i] = total_old / (count_old * scale[i])
-            moved_new[b, i] = total_new / (count_new * scale[i])
+        else:
+            order_old = _farthest_first(self.old, halves_new, self.new)
+            order_new = _farthest_first(self.new, halves_old, self.old)
+        moved = np.zeros((size * 2 * self.swaps, n_old + n_new), np.int8)
+        first_rows(halves_old, order_old, self.count, moved[:, :n_old])
+        first_rows(halves_new, order_new, self.count, moved[:, n_old:])
+        sides = np.concatenate([halves_old, -halves_new], axis=1)[:, None].repeat(self.swaps + 1, axis=1)
+        sides[:, 1:] *= 1 - 2 * moved.reshape(size * 2, self.swaps, -1)  # what moves is on the other side
+        e = self.distances(sides.reshape(-1, n_old + n_new), self.swaps + 1).reshape(size, 2, self.swaps + 1)
+        return e[:, :, 0], np.abs(e[:, :, :1] - e[:, :, 1:])
 
 
 def _halves(n: int, size: int, rng: np.random.Generator) -> Array:
     """Split n rows into two random halves, of an odd number all but one: (size * 2, n), 1 for the rows of a half."""
     order = rng.permuted(np.broadcast_to(np.arange(n), (size, n)), axis=1)
-    halves = np.zeros((size, 2, n), np.int32)
+    halves = np.zeros((size, 2, n), np.int8)
     for k in range(2):
         np.put_along_axis(halves[:, k], order[:, k * (n // 2) : (k + 1) * (n // 2)], 1, axis=1)
     return halves.reshape(size * 2, n)
@@ -361,5 +259,5 @@ def first_rows(halves: Array, order: Array, count: int, moved: Array) -> None:
 
 def _farthest_first(rows: Matrix, half_of_other: Array, other: Matrix) -> Array:
     """For each half-sample, the rows from the farthest to the nearest to the centroid of the other set's: (b, n)."""
-    centroids = half_of_other @ other / half_of_other.sum(axis=1, keepdims=True)
+    centroids = half_of_other.astype(np.int32) @ other / half_of_other.sum(axis=1, keepdims=True)
     return np.stack([swap.distance_order(rows, centroid) for centroid in centroids])

@@ -29,12 +29,11 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.scoring.distance.metric import Metric, as_given, between_usages, evaluate, get
-from lexshift.scoring.gaussian import Gaussian, fit
-from lexshift.scoring.moments import FEW, Products, batches, power_of_two
+from lexshift.scoring.distance.metric import Metric, as_given, get, side_distances
+from lexshift.scoring.moments import FEW, batches
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.utils import checks
-from lexshift.utils.arrays import Array, Floats, Matrix
+from lexshift.utils.arrays import Array, Floats
 from lexshift.utils.kernels import kernel
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.seeds import check_seed, generator
@@ -131,45 +130,44 @@ def permutation_test(
     seed = check_seed(seed)
     checks.from_0_to_1(np.array([level], float), "level")
 
-    n, n_small = len(rows_old) + len(rows_new), min(len(rows_old), len(rows_new))
+    n_old, n_new = len(rows_old), len(rows_new)
     # Either set has two rows at least, and 46 rows already have more pairs than that.
-    exact = n < 46 and math.comb(n, n_small) < EXACT_BELOW
+    all_splits = math.comb(n_old + n_new, n_old)
+    exact = n_old + n_new < 46 and all_splits < EXACT_BELOW
     if exact:  # few rows, among which ties are likely: to the last digit
         rows_old, rows_new = rows_old.astype(float), rows_new.astype(float)
-    if chosen.usages:
-        split, e_original, distances = _of_usages(rows_old, rows_new, chosen)
-    else:
-        split, e_original, distances = _of_gaussians(rows_old, rows_new, chosen, seed, word)
-
+    distances = side_distances(chosen, rows_old, rows_new, seed, word)
+    e_original = float(distances(as_given(n_old, n_new))[0])
+    cells = max(n_old + n_new, rows_old.shape[1])  # numbers that one split takes
     largest = np.empty(0)
 
-    def exceeding(members: Array) -> int:
-        """How many of the splits are at least as far apart; those that differ by rounding only are."""
+    def exceeding(sides: Array) -> int:
+        """Return how many of the splits are at least as far apart; those that differ by rounding only are."""
         nonlocal largest
-        e = distances(members)
+        e = distances(sides)
         if permutations >= STAGES[-1][0]:
             largest = largest_values(largest, e)
         rounding = np.ptp(np.append(e, e_original)) * (1e-9 if rows_old.dtype == np.float64 else 1e-6)
         return int((e >= e_original - rounding - 1e-12 * abs(e_original)).sum())
 
     if exact:
-        others = split.all_others()
-        edges = np.cumsum([0, *batches(len(others), split.cells, FEW)])
+        others = other_splits(n_old, n_new)
+        edges = np.cumsum([0, *batches(len(others), cells, FEW)])
         found = sum(exceeding(others[start:stop]) for start, stop in itertools.pairwise(edges))
         return PermutationTest((1 + found) / (1 + len(others)), e_original, found, len(others), exact=True)
 
     rng = generator(seed, "permutation", word)
     found = done = 0
     for stage, p_above in stages(permutations):
-        for size in batches(stage - done, split.cells, FEW):
-            found += exceeding(split.random(size, rng))
+        for size in batches(stage - done, cells, FEW):
+            found += exceeding(random_splits(n_old, n_new, size, rng))
             done += size
             if above := 1 + found > level * (1 + permutations):
                 break
         p = (1 + found) / (1 + done)
         if above or p > p_above:
             break
-    tail = approximate_p(largest, e_original, found, done, 1 / math.comb(n, n_small))
+    tail = approximate_p(largest, e_original, found, done, 1 / all_splits)
     return PermutationTest(p, e_original, found, done, exact=False, tail=tail)
 
 
@@ -203,104 +201,40 @@ def approximate_p(
     return None if p is None else max(p, least)
 
 
-def _of_usages(old: Matrix, new: Matrix, metric: Metric) -> tuple[Splits, float, Callable[[Array], Floats]]:
-    """Splits, e_original, and the distance of the members of splits, for a metric of usages."""
-    split, between = Splits(len(old), len(new), old.shape[1]), between_usages(metric, old, new)
-    return split, float(between(as_given(len(old), len(new)))[0]), lambda members: between(split.sides(members))
+def random_splits(n_old: int, n_new: int, size: int, rng: np.random.Generator) -> Array:
+    """Return random splits of all rows into sets of the given sizes, as sides: (size, n_old + n_new) of 1 and -1."""
+    small = 1 if n_old <= n_new else -1
+    sides = np.full((size, n_old + n_new), -small, np.int8)
+    choose_members(rng.random((size, min(n_old, n_new))), small, sides)
+    return sides
 
 
-def _of_gaussians(
-    old: Matrix, new: Matrix, metric: Metric, seed: int, word: str
-) -> tuple[Splits, float, Callable[[Array], Floats]]:
-    """The same for a metric of Gaussians."""
-    D1, D2 = fit(old, "old", metric.unit_rows), fit(new, "new", metric.unit_rows)
-    split = _Splitter(old, new, D1, D2, metric)
-
-    def between(D1: Gaussian, D2: Gaussian) -> Floats:
-        return evaluate([metric], D1, D2, generator(seed, "samples", word))[0]
-
-    return split, float(between(D1, D2)), lambda members: between(*split(members))
-
-
-class Splits:
-    """Splits of all rows into two sets as large as the original ones."""
-
-    def __init__(self, n_old: int, n_new: int, d: int) -> None:
-        self.n_old, self.n, self.n_small = n_old, n_old + n_new, min(n_old, n_new)
-        self.cells = max(self.n, d)  # numbers that one split takes
-
-    def sides(self, members: Array) -> Array:
-        """The side of each row: 1 where it is in the set as large as the old one, else -1. (b, n)"""
-        of_small = 1 if self.n_small == self.n_old else -1
-        return np.where(members, of_small, -of_small)
-
-    def random(self, size: int, rng: np.random.Generator) -> Array:
-        """Members of the smaller set in random splits: (size, n) of 0 and 1."""
-        members = np.zeros((size, self.n), np.uint8)
-        choose_members(rng.random((size, self.n_small)), members)
-        return members
-
-    def all_others(self) -> Array:
-        """Every split but the original one."""
-        first = 0 if self.n_small == self.n_old else self.n_old
-        original = tuple(range(first, first + self.n_small))
-        splits = [s for s in itertools.combinations(range(self.n), self.n_small) if s != original]
-        members = np.zeros((len(splits), self.n), np.uint8)
-        for row, chosen in zip(members, splits, strict=True):
-            row[list(chosen)] = 1
-        return members
-
-
-class _Splitter(Splits):
-    """The Gaussians of such splits."""
-
-    def __init__(self, old: Matrix, new: Matrix, D1: Gaussian, D2: Gaussian, metric: Metric) -> None:
-        super().__init__(len(old), len(new), old.shape[1])
-        mean = (D1.count * D1.mean + D2.count * D2.mean) / self.n
-        parts = [g.variance * (g.count - 1) + g.count * (g.mean - mean) ** 2 for g in (D1, D2)]
-        squares = parts[0] + parts[1]  # (d,)
-        self.scale = power_of_two(np.sqrt(squares / self.n))
-        self.old = Products(old, "old", mean, self.scale, squares / self.n, metric.needs_variance, metric.unit_rows)
-        self.new = Products(new, "new", mean, self.scale, squares / self.n, metric.needs_variance, metric.unit_rows)
-        self.centre = self.old.centre.astype(float)
-        self.total = self.n * (mean - self.centre) * self.scale  # (d,), what rounding the centre left
-        self.total_squares = squares * self.scale**2 + self.total**2 / self.n
-
-    def __call__(self, members: Array) -> tuple[Gaussian, Gaussian]:
-        """Members of the smaller set, (b, n) of 0 and 1, to the Gaussians of the old and the new set, (b, d)."""
-        sums, squares = (
-            a + b
-            for a, b in zip(
-                self.old.sums(members[:, : self.n_old]), self.new.sums(members[:, self.n_old :]), strict=True
-            )
-        )
-        small = self._gaussian(sums, squares, self.n_small)
-        rest = self.total_squares - squares if squares.shape[1] else squares
-        large = self._gaussian(self.total - sums, rest, self.n - self.n_small)
-        return (small, large) if self.n_small == self.n_old else (large, small)
-
-    def _gaussian(self, sums: Floats, squares: Floats, count: int) -> Gaussian:
-        variance = squares
-        if squares.shape[1]:
-            variance = np.maximum(squares - sums**2 / count, 0) / ((count - 1) * self.scale**2)
-        return Gaussian(self.centre + sums / (count * self.scale), variance, count)
+def other_splits(n_old: int, n_new: int) -> Array:
+    """Return every split but the original one, as sides: (splits, n_old + n_new) of 1 and -1."""
+    n, small = n_old + n_new, 1 if n_old <= n_new else -1
+    first = 0 if small == 1 else n_old
+    original = tuple(range(first, first + min(n_old, n_new)))
+    splits = [list(s) for s in itertools.combinations(range(n), min(n_old, n_new)) if s != original]
+    sides = np.full((len(splits), n), -small, np.int8)
+    np.put_along_axis(sides, np.array(splits), small, axis=1)
+    return sides
 
 
 @kernel
-def choose_members(uniforms: Floats, members: npt.NDArray[np.uint8]) -> None:
-    """Choose as many members of each row as there are random numbers for it, every choice equally likely.
+def choose_members(uniforms: Floats, side: int, sides: Array) -> None:
+    """Put as many rows on a side as there are random numbers for each way, every choice equally likely.
 
-    uniforms : (b, m), from 0 to below 1; members : (b, n), zeros before
+    uniforms : (b, m), from 0 to below 1; sides : (b, n), of the other side before
 
-    A shuffle that stops after m places: the member for place i is one of the n - i that are left.
+    A shuffle that stops after m places: the row for place i is one of the n - i that are left.
     """
-    rows, n = members.shape
-    for b in range(rows):
+    ways, n = sides.shape
+    for b in range(ways):
         order = np.arange(n)
         for i in range(uniforms.shape[1]):
             k = i + int(uniforms[b, i] * (n - i))
             order[i], order[k] = order[k], order[i]
-            members[b, order[i]] = 1
+            sides[b, order[i]] = side
 
 
 class SampledTest(Protocol):

@@ -25,10 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.scoring import swap
-from lexshift.scoring.distance.metric import Metric, as_given, between_usages, evaluate, get
+from lexshift.scoring.distance.metric import Metric, as_given, evaluate, get, side_distances
 from lexshift.scoring.gaussian import fit
+from lexshift.scoring.moments import TwoSets
 from lexshift.utils import checks
-from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.arrays import Floats, Indices, Matrix
 from lexshift.utils.seeds import check_seed, generator
 from lexshift.utils.threads import for_each
 
@@ -257,12 +258,14 @@ def sweep(
     e_swap = np.empty((len(chosen), len(fractions), repeats))
     for kind in {(metric.usages, metric.unit_rows) for metric in chosen}:
         group = [i for i, metric in enumerate(chosen) if (metric.usages, metric.unit_rows) == kind]
-        measure = _usage_distances if kind[0] else _distances
+        row_orders = swap.orders(rows_old, rows_new, strategy, repeats, generator(seed, "swap", word))
+        measure = _usage_distances if kind[0] else _gaussian_distances
         original, swapped = measure(
-            rows_old, rows_new, [chosen[i] for i in group], strategy, repeats, distinct.tolist(), seed, word
+            [chosen[i] for i in group], rows_old, rows_new, row_orders, distinct.tolist(), seed, word
         )
         e_original[group] = original
-        e_swap[group] = swapped[:, :, at].transpose(0, 2, 1)  # (metrics, repeats, counts) -> (metrics, rates, repeats)
+        swapped = swapped.reshape(len(group), repeats, len(distinct))
+        e_swap[group] = swapped[:, :, at].transpose(0, 2, 1)  # (metrics, rates, repeats)
     return Sweep(
         metrics=tuple(metric.name for metric in chosen),
         rates=np.array([float(rate) for rate in fractions]),
@@ -274,49 +277,31 @@ def sweep(
     )
 
 
-def _distances(
-    old: Matrix,
-    new: Matrix,
-    metrics: list[Metric],
-    strategy: swap.Strategy,
-    repeats: int,
-    counts: list[int],
-    seed: int,
-    word: str,
+Orders = Iterable[tuple[Indices, Indices]]
+
+
+def _gaussian_distances(
+    metrics: list[Metric], old: Matrix, new: Matrix, row_orders: Orders, counts: list[int], seed: int, word: str
 ) -> tuple[Floats, Floats]:
-    """e_original (metrics,) and e_swap (metrics, repeats, counts) of metrics that look at the rows in the same way."""
-    unit = metrics[0].unit_rows
-    D1, D2 = fit(old, "old"), fit(new, "new")
-    orders = swap.orders(old, new, D1, D2, strategy, repeats, generator(seed, "swap", word))
-    if unit:
-        D1, D2 = fit(old, "old", unit), fit(new, "new", unit)
-    e_original = evaluate(metrics, D1, D2, generator(seed, "samples", word))
-    variance = any(metric.needs_variance for metric in metrics)
-    D1_swap, D2_swap = swap.swapped_gaussians(old, new, D1, D2, orders, repeats, counts, variance, unit)
-    e_swap = evaluate(metrics, D1_swap, D2_swap, generator(seed, "samples", word))
-    return e_original, e_swap
+    """Compute e_original, (metrics,), and e_swap, (metrics, repeats, counts), from the Gaussians of the sets.
+
+    All metrics want the Gaussians of the rows as they are, or all want those of the rows scaled to unit length.
+    """
+    sets = TwoSets(old, new, any(metric.needs_variance for metric in metrics), metrics[0].unit_rows)
+    e_original = evaluate(metrics, *sets.gaussians, generator(seed, "samples", word))
+    D1_swap, D2_swap = swap.swapped_gaussians(sets, row_orders, counts)
+    return e_original, evaluate(metrics, D1_swap, D2_swap, generator(seed, "samples", word))
 
 
 def _usage_distances(
-    old: Matrix,
-    new: Matrix,
-    metrics: list[Metric],
-    strategy: swap.Strategy,
-    repeats: int,
-    counts: list[int],
-    seed: int,
-    word: str,
+    metrics: list[Metric], old: Matrix, new: Matrix, row_orders: Orders, counts: list[int], seed: int, word: str
 ) -> tuple[Floats, Floats]:
-    """The same of metrics that look at the rows themselves."""
-    D1, D2 = fit(old, "old"), fit(new, "new")
-    orders = swap.orders(old, new, D1, D2, strategy, repeats, generator(seed, "swap", word))
-    sides = swap.swapped_sides(len(old), len(new), orders, counts)  # (repeats, counts, rows)
-    e_original, e_swap = np.empty(len(metrics)), np.empty((len(metrics), *sides.shape[:2]))
-    for i, metric in enumerate(metrics):
-        distances = between_usages(metric, old, new)
-        e_original[i] = distances(as_given(len(old), len(new)))[0]
-        e_swap[i] = distances(sides.reshape(-1, sides.shape[2])).reshape(sides.shape[:2])
-    return e_original, e_swap
+    """Compute e_original, (metrics,), and e_swap, (metrics, repeats * counts), from the rows themselves."""
+    for rows, name in ((old, "old"), (new, "new")):
+        fit(rows, name)  # refuses rows that are not finite
+    sides = np.concatenate([as_given(len(old), len(new)), swap.swapped_sides(len(old), len(new), row_orders, counts)])
+    e = np.stack([side_distances(metric, old, new, seed, word)(sides) for metric in metrics])
+    return e[:, 0], e[:, 1:]
 
 
 def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:

@@ -124,7 +124,7 @@ def directly(
 
     count = swap_count(len(old), len(new), sscd.rate)
     rng = generator(sscd.seed, "swap", "plane")
-    in_turn = orders(old, new, Gaussian.fit(old), Gaussian.fit(new), "random", sscd.repeats, rng)
+    in_turn = orders(old, new, "random", sscd.repeats, rng)
     return of(old, new), np.array([of(*swap(old, new, *order, count)) for order in in_turn])
 
 

@@ -134,7 +134,7 @@ def test_apd_after_swaps_is_that_of_the_swapped_rows(
     rates, repeats = [0.0, 0.3, 0.8, 1.0], 1 if strategy == "distance" else 3
     got = sweep(old, new, ["apd"], rates, repeats, seed, strategy, word="plane").e_swap[0]
     rng = generator(seed, "swap", "plane")
-    in_turn = orders(old, new, Gaussian.fit(old), Gaussian.fit(new), strategy, repeats, rng)
+    in_turn = orders(old, new, strategy, repeats, rng)
     want = np.array(
         [[apd(*swap(old, new, *order, swap_count(n, m, rate))) for rate in rates] for order in in_turn]
     )  # (repeats, rates)

@@ -96,9 +96,20 @@ def correlation(old: Floats, new: Floats) -> Floats:
     return cosine(_deviations(old), _deviations(new))
 
 
+@kernel
 def _deviations(vectors: Floats) -> Floats:
-    """Each vector less its own average: zeros, and not what rounding leaves, if its dimensions are all equal. (b, d)"""
-    deviations = vectors - vectors.mean(axis=1, keepdims=True)
-    equal = np.ptp(vectors, axis=1) <= 1e-14 * np.abs(vectors).max(axis=1)
-    deviations[equal] = 0.0
-    return deviations
+    """Take each vector's own average off it: zeros, and not what rounding leaves, if its dimensions are all equal.
+
+    vectors : (b, d)  ->  (b, d)
+    """
+    n, d = vectors.shape
+    out = np.empty((n, d))
+    for b in range(n):
+        vector, average = vectors[b], vectors[b].sum() / d
+        lowest, highest = vector.min(), vector.max()
+        if highest - lowest <= 1e-14 * max(abs(lowest), abs(highest)):
+            out[b] = 0.0
+        else:
+            for j in range(d):
+                out[b, j] = vector[j] - average
+    return out

@@ -10,8 +10,13 @@ from typing import Any
 import numpy as np
 
 from lexshift.scoring.gaussian import Gaussian
+from lexshift.scoring.moments import FEW, TwoSets
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
+from lexshift.utils.seeds import generator
+
+SideDistances = Callable[..., Floats]
+"""A function of sides, and of how many ways after each other have the same rows in any set; see side_distances."""
 
 
 @dataclass(frozen=True)
@@ -117,20 +122,41 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
     return out.reshape(len(metrics), *shape)
 
 
-def between_usages(metric: Metric, old: Matrix, new: Matrix) -> Callable[[Array], Floats]:
-    """The function of sides that a metric of usages gives for two sets of rows, its answers checked."""
+def side_distances(metric: Metric, old: Matrix, new: Matrix, seed: int = 0, word: str = "") -> SideDistances:
+    """Return the function of sides that a metric gives for two sets of rows.
+
+    The function takes sides, an array of shape (b, n_old + n_new) that says in which set each row is (1 for the old
+    one, -1 for the new one, 0 for neither), and the number of ways after each other that have the same rows in any set;
+    it returns the b distances.
+
+    Parameters
+    ----------
+    metric : Metric
+    old, new : ndarray of shape (n_old, d) and (n_new, d)
+    seed, word
+        They determine what a metric that samples draws.
+    """
+    if not metric.usages:
+        sets = TwoSets(old, new, metric.needs_variance, metric.unit_rows)
+
+        def between_gaussians(sides: Array, repeats: int = 1) -> Floats:
+            step = max(1, FEW // (old.shape[1] * repeats)) * repeats  # ways at a time whose sums stay in the cache
+            parts = (sets.after(sides[start : start + step], repeats) for start in range(0, len(sides), step))
+            return np.concatenate([evaluate([metric], *part, generator(seed, "samples", word))[0] for part in parts])
+
+        return between_gaussians
     distances = metric.between(old, new)
     if not callable(distances):
         raise ValueError(f"metric {metric.name!r} must return a function of sides for two sets of rows")
 
-    def of(sides: Array) -> Floats:
+    def between(sides: Array, _repeats: int = 1) -> Floats:
         values = np.asarray(distances(sides), dtype=float)
         if values.shape != (len(sides),):
             raise ValueError(f"metric {metric.name!r} returned shape {values.shape} for {len(sides)} pairs of sets")
         refuse_undefined(metric, values)
         return values
 
-    return of
+    return between
 
 
 def compared_once(metric: Metric, old: Matrix, new: Matrix) -> Metric:
@@ -143,7 +169,7 @@ def compared_once(metric: Metric, old: Matrix, new: Matrix) -> Metric:
 
 def as_given(n_old: int, n_new: int) -> Array:
     """The rows on the sides where they are: (1, n_old + n_new)."""
-    return np.repeat([1, -1], [n_old, n_new])[None]
+    return np.repeat(np.array([[1, -1]], np.int8), [n_old, n_new], axis=1)
 
 
 def refuse_undefined(metric: Metric, values: Floats) -> None:
