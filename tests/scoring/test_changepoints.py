@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from lexshift import UserError
 from lexshift.scoring.changepoints import change_points, highest_penalty, leading, segmented, segments
 from lexshift.utils.arrays import Floats
 
@@ -137,16 +134,3 @@ def test_too_few_shuffles_for_alpha_find_nothing() -> None:
 def test_what_has_no_change_points_is_refused(sizes: list[int]) -> None:
     with pytest.raises(ValueError, match="at least two periods, none of them empty"):
         change_points([np.zeros((n, 2)) for n in sizes])
-
-
-def test_without_the_library_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *args: Any, **kwargs: Any) -> Any:
-        if name.startswith("ruptures"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UserError, match=r"pip install 'lexshift\[trace\]'"):
-        change_points([np.zeros((3, 2)), np.ones((3, 2))])

@@ -1,8 +1,8 @@
 """When a word's meaning changed: change points in the sequence of the means of its usages in each period.
 
 A segmentation of the periods costs the squared distances of the period means from the mean of their segment, each
-period weighing as many usages as it has, and a penalty for every change point. PELT (Killick et al. 2012, from the
-library ruptures) finds the cheapest.
+period weighing as many usages as it has, and a penalty for every change point. The cheapest is found by optimal
+partitioning (Jackson et al. 2005, IEEE Signal Processing Letters 12), a dynamic programme over the periods.
 
 The penalty is found for each word without labels. If the word never changed, its usages could as well stand in any
 other period: they are shuffled over the periods, which keep their sizes, and each time the penalty is taken up to which
@@ -23,14 +23,12 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from lexshift.errors import UserError
 from lexshift.scoring.permutation import approximate_p, largest_values, stages
 from lexshift.utils import checks
-from lexshift.utils.arrays import Array, Floats, Matrix
+from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 from lexshift.utils.kernels import kernel
 from lexshift.utils.seeds import check_seed, generator
 
@@ -109,7 +107,6 @@ def change_points(
     >>> change_points([rng.normal(loc, 1, size=(30, 5)) for loc in (0, 1, 2, 3, 4)]).shape
     'gradual'
     """
-    require_ruptures()
     shuffles = checks.positive(shuffles, "shuffles")
     alpha = checks.between_0_and_1(alpha, "alpha")
     sizes = np.array([len(rows) for rows in periods], float)  # (periods,)
@@ -159,37 +156,14 @@ def leading(rows: Matrix, most: int = COMPONENTS) -> Floats:
 
 
 def segmented(sums: Floats, sizes: Floats, penalty: float) -> tuple[int, ...]:
-    """The change points of the cheapest segmentation. sums : (periods, d), of the usages; sizes : (periods,)"""
-    pelt, base = require_ruptures()
-    means = sums / sizes[:, None]  # (periods, d)
-    squares = np.cumsum([0, *(sizes * (means**2).sum(axis=1))])
-    totals, counts = np.cumsum(np.pad(sums, ((1, 0), (0, 0))), axis=0), np.cumsum([0, *sizes])
-
-    class _PeriodMeans(base):  # type: ignore[misc, valid-type]  # the library has no types
-        """The squared distances of period means from their segment's mean, weighted by the usages."""
-
-        model, min_size = "period means", 1
-
-        def fit(self, signal: Floats) -> Any:
-            self.signal = signal
-            return self
-
-        def error(self, start: int, end: int) -> float:
-            total = totals[end] - totals[start]
-            return float(squares[end] - squares[start] - total @ total / (counts[end] - counts[start]))
-
-    ends = pelt(custom_cost=_PeriodMeans(), min_size=1, jump=1).fit_predict(means, penalty)
-    return tuple(int(end) for end in ends[:-1])
-
-
-def require_ruptures() -> tuple[Any, Any]:
-    """PELT and the base of the costs it takes."""
-    try:
-        from ruptures.base import BaseCost  # type: ignore[import-untyped]
-        from ruptures.detection import Pelt  # type: ignore[import-untyped]
-    except ImportError:
-        raise UserError("change points need ruptures: pip install 'lexshift[trace]'") from None
-    return Pelt, BaseCost
+    """Return the change points of the cheapest segmentation. sums : (periods, d), of the usages; sizes : (periods,)"""
+    _, starts = best_partition(segment_gains(sums, sizes), penalty)
+    at = []
+    end = len(sizes)
+    while starts[end] > 0:
+        end = int(starts[end])
+        at.append(end)
+    return tuple(reversed(at))
 
 
 def segments(at: Sequence[int], periods: int) -> list[tuple[int, int]]:
@@ -209,7 +183,7 @@ def _quantile(null: Array, alpha: float) -> float:
 
 @kernel
 def highest_penalty(sums: Floats, sizes: Floats) -> float:
-    """The penalty up to which the cheapest segmentation has a change point.
+    """Compute the penalty up to which the cheapest segmentation has a change point.
 
     sums : (periods, d), of the usages about their mean; sizes : (periods,)
 
@@ -217,35 +191,67 @@ def highest_penalty(sums: Floats, sizes: Floats) -> float:
     these ratios over all segmentations is found as Dinkelbach (1967) does: from the best segmentation at one penalty to
     its own ratio, until no other has a larger one.
     """
+    gains = segment_gains(sums, sizes)
+    periods = len(sizes)
+    whole = gains[0, periods]
+    penalty = 0.0
+    for i in range(1, periods):
+        penalty = max(penalty, gains[0, i] + gains[i, periods] - whole)
+    while True:
+        value, starts = best_partition(gains, penalty)
+        changes, start = 0, starts[periods]
+        while start > 0:
+            changes, start = changes + 1, starts[start]
+        if changes == 0:
+            return penalty
+        ratio = (value - whole) / changes + penalty
+        if ratio <= penalty * (1 + 1e-12):
+            return penalty
+        penalty = ratio
+
+
+@kernel
+def segment_gains(sums: Floats, sizes: Floats) -> Floats:
+    """Compute what every segment takes off the cost: |sum|^2 / size.
+
+    sums : (periods, d), of the usages; sizes : (periods,)  ->  (periods + 1, periods + 1), by the first period and the
+    last + 1
+    """
     periods, d = sums.shape
-    fits = np.zeros((periods + 1, periods + 1))  # what a segment takes off the cost: |sum|^2 / size
+    gains = np.zeros((periods + 1, periods + 1))
+    total = np.empty(d)
     for i in range(periods):
-        total, size = np.zeros(d), 0.0
+        total[:] = 0.0
+        size = 0.0
         for j in range(i, periods):
             size += sizes[j]
             square = 0.0
             for k in range(d):
                 total[k] += sums[j, k]
                 square += total[k] * total[k]
-            fits[i, j + 1] = square / size
-    whole = fits[0, periods]
-    penalty = 0.0
-    for i in range(1, periods):
-        penalty = max(penalty, fits[0, i] + fits[i, periods] - whole)
-    best, changes = np.zeros(periods + 1), np.zeros(periods + 1)
-    while True:
-        for j in range(1, periods + 1):
-            best[j], changes[j] = fits[0, j], 0
-            for i in range(1, j):
-                value = best[i] + fits[i, j] - penalty
-                if value > best[j]:
-                    best[j], changes[j] = value, changes[i] + 1
-        if changes[periods] == 0:
-            return penalty
-        ratio = (best[periods] - whole) / changes[periods] + penalty
-        if ratio <= penalty * (1 + 1e-12):
-            return penalty
-        penalty = ratio
+            gains[i, j + 1] = square / size
+    return gains
+
+
+@kernel
+def best_partition(gains: Floats, penalty: float) -> tuple[float, Indices]:
+    """Find the partition into segments that has the largest sum of gains less a penalty for every change point.
+
+    Optimal partitioning (Jackson et al. 2005): the best partition up to a period is the best one up to the start of its
+    last segment, and that segment.
+
+    gains : (periods + 1, periods + 1)  ->  the sum, and the starts of the last segments of the best partitions up to
+    each period, (periods + 1,)
+    """
+    periods = len(gains) - 1
+    best, starts = np.zeros(periods + 1), np.zeros(periods + 1, np.intp)
+    for end in range(1, periods + 1):
+        best[end] = gains[0, end]
+        for start in range(1, end):
+            value = best[start] + gains[start, end] - penalty
+            if value > best[end]:
+                best[end], starts[end] = value, start
+    return best[periods], starts
 
 
 def shape_of(

@@ -11,7 +11,7 @@ from lexshift.corpus.targets import Words, read_targets
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.scoring import swap
-from lexshift.scoring.changepoints import COMPONENTS, require_ruptures
+from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import Permutations
 from lexshift.scoring.scores import Scoring
@@ -119,7 +119,6 @@ def trace(
     [['neighbours', '1990s', '2000s', 'changed'], ['neighbours', '2000s', '2010s', 'changed'],
      ['first', '1990s', '2000s', 'changed'], ['first', '1990s', '2010s', 'changed']]
     """
-    require_ruptures()
     reading, encoding = split_options(trace, options)
     sscd, settings = checked_settings(
         metric=metric,

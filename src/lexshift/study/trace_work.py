@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from typing import Any, TypeVar
 
 from lexshift.corpus.language import corpus_language, rules_of
@@ -150,5 +149,4 @@ def run_of(
 ) -> dict[str, Any]:
     """All that is needed to repeat a trace; "corpora" are its periods."""
     paths = list(corpora) * len(siblings.corpora) if len(corpora) == 1 else corpora
-    told = run_record(settings, asked, rate, siblings, paths, siblings.corpora, scores)
-    return {**told, "versions": {**told["versions"], "ruptures": version("ruptures")}}
+    return run_record(settings, asked, rate, siblings, paths, siblings.corpora, scores)
