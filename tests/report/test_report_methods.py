@@ -197,6 +197,22 @@ def test_the_paper_and_the_version_are_named(tmp_path: Path) -> None:
     assert f"(SSCD; Aida and Bollegala, 2023) with lexshift {lexshift.__version__}:" in told(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        ({"metric": "kl", "space": "raw", "keep": 0}, "by context swapping (SSCD"),
+        ({"metric": "kl", "space": "centred", "keep": 0}, "by a variant of context swapping (SSCD"),
+        ({"metric": "apd", "space": "raw", "keep": 0}, "by a variant of context swapping (SSCD"),
+        ({"metric": "kl", "space": "raw", "keep": 0.25}, "by a variant of context swapping (SSCD"),
+        ({}, "by a variant of context swapping (SSCD"),
+    ],
+)
+def test_only_the_method_of_the_paper_is_called_by_its_name(
+    tmp_path: Path, options: dict[str, Any], method: str
+) -> None:
+    assert method in told(tmp_path, **options)
+
+
 def test_the_facts_hold_every_setting_of_the_run_and_of_the_encoder(tmp_path: Path) -> None:
     result = compared(
         tmp_path, model=Toy({"model": "toy-model", "some_option": [1, 2]}), rate=0.3, seed=23, max_per_word=321

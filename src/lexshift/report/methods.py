@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from lexshift.scoring.distance import get
+from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import FEW
 from lexshift.scoring.permutation import STAGES
 
@@ -96,8 +96,12 @@ def _scores(result: Result) -> str:
         if settings["rate"] == "auto"
         else ""
     )
+    is_sscd = (
+        settings["metric"] in PAPER and not settings["keep"] and (result.space is None or result.space.kind == "raw")
+    )
+    method = "context swapping" if is_sscd else "a variant of context swapping"
     return (
-        f"Change was scored by context swapping (SSCD; Aida and Bollegala, 2023) with lexshift "
+        f"Change was scored by {method} (SSCD; Aida and Bollegala, 2023) with lexshift "
         f"{result.run['lexshift']}: the distance between the two sets of vectors was measured by "
         f"{_describe_metric(settings['metric'], get(sscd.metric).usages)} (e_original); {swap} between the corpora, "
         f"and the distance was measured again (e_swap). The change score is the mean of |e_original - e_swap|{repeated}"

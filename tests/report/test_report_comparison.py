@@ -16,18 +16,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lexshift
 from lexshift import Result
-from lexshift.report.comparison import SCRIPTS, content, details, notebook_view, render
-from lexshift.report.page import chance, digits, embedded_json, environment, pack_groups, write_page
+from lexshift.report.comparison import SCRIPTS, allot_usages, content, details, notebook_view, render
+from lexshift.report.page import environment, pack_groups, write_page
 
 OLD = ["oak", "elm", "ash", "fir", "yew", "fig"]
 NEW = ["tin", "zinc", "lead", "iron", "gold", "brass"]
 MANY = 170  # usages of "river", more than the page holds of a word
-MOST = 150
+MOST, LEAST, FIRST, USAGES = 150, 6, 100, 60_000
+VERDICTS = st.lists(st.sampled_from(["changed", "stable", "too few"]), max_size=60)
 PERIODS = ("old", "new")
 
 
@@ -220,6 +221,43 @@ def test_of_many_usages_it_holds_the_most_typical_and_others_evenly_from_the_res
     assert len(set(ranks)) == MOST
 
 
+@pytest.mark.parametrize("n", [0, 1, 80, 200])
+def test_few_words_have_the_most_usages(n: int) -> None:
+    assert allot_usages(["stable"] * n) == [MOST] * n
+
+
+@pytest.mark.parametrize(("n", "even", "first"), [(201, 74, 199), (1_000, 15, 111), (5_000, LEAST, FIRST)])
+def test_of_many_words_all_have_some_usages_and_the_first_the_most(n: int, even: int, first: int) -> None:
+    given = allot_usages(["stable"] * n)
+    assert given == [MOST] * first + [even] * (n - first)
+
+
+def test_words_that_changed_come_before_those_that_only_rank_high() -> None:
+    verdicts = ["stable"] * 60 + ["changed"] * 70 + ["stable"] * 4_870
+    given = allot_usages(verdicts)
+    assert given[60:130] == [MOST] * 70
+    assert given[:30] == [MOST] * 30
+    assert set(given[30:60]) == set(given[130:]) == {LEAST}
+
+
+@pytest.mark.parametrize("n", [1, 150, 201, 500, 2_000, 5_000, 10_000])
+@pytest.mark.parametrize("verdict", ["changed", "stable"])
+def test_the_usages_of_a_page_are_bounded(n: int, verdict: str) -> None:
+    total = 2 * sum(allot_usages([verdict] * n))
+    assert total <= max(USAGES, 2 * LEAST * n) + 2 * MOST * FIRST
+
+
+@given(VERDICTS, st.integers(1, 5_000))
+def test_whatever_the_bound_each_word_has_the_least_and_none_more_than_the_most(
+    verdicts: Sequence[str], usages: int
+) -> None:
+    given = allot_usages(verdicts, usages, first_words=3)
+    assert len(given) == len(verdicts)
+    assert all(LEAST <= n <= MOST for n in given)
+    ranked = sorted(range(len(verdicts)), key=lambda i: (verdicts[i] != "changed", i))
+    assert [given[i] for i in ranked] == sorted(given, reverse=True)
+
+
 def window(folder: Path, line: str, word: str = "bank", **options: Any) -> tuple[str, str, str]:
     """What the page shows of one sentence."""
     found = whole(compared(folder, [line], [f"some other {word} here"], [word], **options))
@@ -258,55 +296,6 @@ def test_a_word_without_end_is_cut(tmp_path: Path) -> None:
     before, word, after = window(tmp_path, f"the {long} here", long)
     assert (before, after) == ("the ", " here")
     assert word == long[:80] + "…"
-
-
-TEXT = st.text() | st.sampled_from(["</script>", "<!--", "]]>", "&amp;", "\u2028", "\u2029", "\\", '"', "\x00", "‮"])
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
-    lambda inner: st.lists(inner) | st.dictionaries(TEXT, inner),
-)
-
-
-@given(JSON)
-@example({"</script><script>": ["<!--", "&lt;", "\u2028\u2029", '\\"']})
-def test_embedded_json_is_the_same_values_and_can_begin_no_tag(values: Any) -> None:
-    text = embedded_json(values)
-    assert json.loads(text) == values
-    assert not set(text) & set("<>&\u2028\u2029")
-
-
-def test_embedded_json_refuses_what_json_has_not() -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        embedded_json([math.nan])
-
-
-@given(st.floats(1e-4, 1e8))
-def test_digits_has_three_digits_that_are_right(value: float) -> None:
-    shown = digits(value)
-    assert "e" not in shown
-    assert float(shown) == pytest.approx(value, rel=0.00501)
-    assert float(digits(-value)) == -float(shown)
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(0.0, "0"), (1.0, "1.00"), (0.5, "0.500"), (1234567.0, "1234567"), (0.00001, "1e-05")]
-)
-def test_digits_of_zero_and_of_the_large_and_the_small(value: float, shown: str) -> None:
-    assert digits(value) == shown
-
-
-@given(st.floats(1e-4, 1))
-def test_a_chance_is_shown_to_three_places_or_as_small_as_it_is(value: float) -> None:
-    shown = chance(value)
-    assert re.fullmatch(r"[01]\.\d{1,5}", shown)
-    assert float(shown) == pytest.approx(value, abs=0.00051 if value >= 0.001 else 0.0000051)
-
-
-@pytest.mark.parametrize("value", [1e-5, 4e-6, 1e-6, 1e-9])
-def test_a_chance_that_is_very_small_is_not_shown_as_nothing(value: float) -> None:
-    shown = chance(value)
-    assert not shown.endswith(".")
-    assert float(shown.removeprefix("<").strip()) > 0
 
 
 class Elements(HTMLParser):
