@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from lexshift.corpus import Reading, find_occurrences, read_targets
-from lexshift.corpus.decoding import markup_of
+from lexshift.corpus.decoding import detect_markup
 from lexshift.errors import UserError
 
 PROSE = "The mouse ran over the hill, and the cat ran after it until they saw the house. "
@@ -59,12 +59,12 @@ def refusal(path: Path, reading: Reading | None = None) -> str:
 
 @pytest.mark.parametrize("name", MARKUP)
 def test_markup_is_recognised(name: str) -> None:
-    assert markup_of(MARKUP[name].encode()) == ("RTF" if name == "rtf" else "XML or HTML")
+    assert detect_markup(MARKUP[name].encode()) == ("RTF" if name == "rtf" else "XML or HTML")
 
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_plain_text_is_not_taken_for_markup(name: str) -> None:
-    assert markup_of(PLAIN[name].encode()) is None
+    assert detect_markup(PLAIN[name].encode()) is None
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.ZstdCompressor().compress], ids=["no", "gz", "zst"])

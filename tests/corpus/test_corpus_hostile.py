@@ -254,7 +254,7 @@ def test_compressed_data_is_not_held_as_a_whole(tmp_path: Path) -> None:
     tracemalloc.start()
     with (
         decoding.open_source(Source(str(path), "x.zst", "text"), Tally()) as file,
-        decoding.decompressed(file) as stream,
+        decoding.decompress(file) as stream,
     ):
         assert sum(len(data) for data in iter(lambda: stream.read(decoding.BLOCK), b"")) == size
     most = tracemalloc.get_traced_memory()[1]

@@ -1,4 +1,4 @@
-"""How often every word of a corpus occurs: one pass over the bytes, by the same rule as the search for targets.
+"""Count the words of a corpus: one pass over the bytes, by the same rule as the search for targets.
 
 A hash table holds counts for each word, by the 64-bit hash that the search uses too, and where its spelling lies in an
 arena of bytes. Memory grows with the number of different words, not with the text. Blocks are counted beside one
@@ -139,7 +139,7 @@ def _count_blocks(blocks: Iterable[Block], counters: list[Counter]) -> None:
 
 
 class Counter:
-    """The hash table: keys (slots,), counts (slots, 3) and places of spellings (slots, 2)."""
+    """Count words in a hash table: keys (slots,), counts (slots, 3) and places of spellings (slots, 2)."""
 
     def __init__(self, table: FoldTable) -> None:
         self._table = table

@@ -60,30 +60,25 @@ class HashedFile(io.RawIOBase):
         self.sha256 = hashlib.sha256()
 
     def readable(self) -> bool:
-        """Yes."""
+        """Return True, as a buffered reader asks for it."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer; 0 at the end."""
+        """Fill a buffer, and return the number of bytes; 0 at the end."""
         n: int = self._raw.readinto(buffer) or 0  # type: ignore[attr-defined]
         self.sha256.update(memoryview(buffer)[:n])
         self._tally.size += n
         return n
 
-    def close(self) -> None:
-        """Close the file."""
-        self._raw.close()
-        super().close()
-
 
 @contextmanager
 def open_source(source: Source, tally: Tally) -> Iterator[HashedFile]:
-    """The bytes of a source as they are on disk; a fault of the file is told in one sentence."""
+    """Open a source for its bytes as they are on disk; a fault of the file is a UserError."""
     try:
         raw = sys.stdin.buffer if source.path == STANDARD_INPUT else open(source.path, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise UserError(f"the file {source.path!r} cannot be read: {error.strerror}") from None
-    with HashedFile(raw, tally) as file:
+    with raw, HashedFile(raw, tally) as file:
         try:
             yield file
         except (EOFError, zlib.error, OSError) as error:  # isal raises zlib.error and OSError for bad gzip data
@@ -91,8 +86,8 @@ def open_source(source: Source, tally: Tally) -> Iterator[HashedFile]:
 
 
 @contextmanager
-def decompressed(file: HashedFile) -> Iterator[IO[bytes]]:
-    """The stream within, whatever the file's name says: gzip, zstandard or the bytes themselves."""
+def decompress(file: HashedFile) -> Iterator[IO[bytes]]:
+    """Open the stream within a file, whatever its name says: gzip, zstandard or the bytes themselves."""
     buffered = io.BufferedReader(file, BLOCK)
     head = buffered.peek(4)
     if head.startswith(_GZIP):
@@ -114,26 +109,15 @@ def decompressed(file: HashedFile) -> Iterator[IO[bytes]]:
 
 
 def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
-    """Valid UTF-8 without a byte order mark or carriage returns at line ends, in blocks that end with a line.
+    """Yield valid UTF-8 without a byte order mark or carriage returns at line ends, in blocks that end with a line.
 
     Only the last line may lack its line feed, and a line longer than LONGEST is cut: at a space, or failing that
-    between two characters. A line of a table cannot be cut, so a longer one is refused, and so is text that is markup.
+    between two characters. A line of a table cannot be cut, so a longer one is refused; so is text that is binary data
+    or markup.
     """
-    chunks = _not_binary(iter(lambda: stream.read(BLOCK) or b"", b""), source, reading)
-    if reading.is_utf8:
-        blocks = _validated(_whole_lines(chunks, source, tally), source, reading, tally)
-    else:
-        blocks = _whole_lines(_recoded(chunks, source, reading, tally), source, tally)
-    if source.kind == "text":
-        blocks = _not_markup(blocks, source)
-    for block in blocks:
-        yield block.replace(b"\r\n", b"\n") if b"\r" in block else block
-
-
-def _not_binary(chunks: Iterator[bytes], source: Source, reading: Reading) -> Iterator[bytes]:
-    """The chunks, without a byte order mark of UTF-8; what is no text is refused."""
-    head = next(chunks, b"")
-    wide = reading.codec.startswith(("utf-16", "utf-32"))
+    chunks = iter(lambda: stream.read(BLOCK) or b"", b"")
+    head, codec = next(chunks, b""), reading.codec
+    wide = codec.startswith(("utf-16", "utf-32"))
     mark = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if mark and not wide:
         raise UserError(f"the file {source.path!r} is in {mark.upper()}; pass --encoding {mark}")
@@ -142,25 +126,25 @@ def _not_binary(chunks: Iterator[bytes], source: Source, reading: Reading) -> It
             f"the file {source.path!r} is not text but binary data; lexshift reads plain text, jsonl, csv, tsv and "
             f"parquet, and .gz and .zst of them"
         )
-    yield head.removeprefix(codecs.BOM_UTF8) if reading.is_utf8 else head
-    yield from chunks
-
-
-def _not_markup(blocks: Iterator[bytes], source: Source) -> Iterator[bytes]:
-    """Yield the blocks unchanged; raise a UserError if the first of them show that the text is markup."""
-    head, size = list[bytes](), 0
+    if codec in ("utf-8", "utf-8-sig"):
+        lines = _whole_lines(chain([head.removeprefix(codecs.BOM_UTF8)], chunks), source, tally)
+        blocks = _validate(lines, source, reading, tally)
+    else:
+        blocks = _whole_lines(_recode(chain([head], chunks), source, reading, tally), source, tally)
+    if source.kind == "text":
+        first, size = list[bytes](), 0
+        while size < min(_MARKUP_SAMPLE, BLOCK) and (block := next(blocks, None)) is not None:
+            first.append(block)
+            size += len(block)
+        markup = detect_markup(b"".join(first))
+        if markup:
+            raise UserError(
+                f"the file {source.path!r} is {markup}, whose tags and attributes would be taken for words: extract "
+                f"its plain text first, and give that"
+            )
+        blocks = chain(first, blocks)
     for block in blocks:
-        head.append(block)
-        size += len(block)
-        if size >= min(SAMPLE, BLOCK):
-            break
-    markup = markup_of(b"".join(head))
-    if markup:
-        raise UserError(
-            f"the file {source.path!r} is {markup}, whose tags and attributes would be taken for words: extract its "
-            f"plain text first, and give that"
-        )
-    yield from chain(head, blocks)
+        yield block.replace(b"\r\n", b"\n") if b"\r" in block else block
 
 
 def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Iterator[bytes]:
@@ -181,7 +165,7 @@ def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Itera
                     f"line by line, so break its text into several records"
                 )
             data = b"".join(pieces)
-            end = _cut(data)
+            end = _find_cut(data)
             tally.skipped[f"lines of over {LONGEST >> 20} MB, cut"] += 1
             yield data[:end]
             pieces, size = [data[end:]], len(data) - end
@@ -194,23 +178,19 @@ def count_lines(data: bytes) -> int:
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == _LINE_FEED))
 
 
-def _cut(data: bytes) -> int:
+def _find_cut(data: bytes) -> int:
+    """Return where to cut a line that is too long: after a space, or else between two letters with their marks."""
     space = data.rfind(b" ", len(data) // 2)
     if space >= 0:
         return space + 1
-    end = len(data) - 1
-    while end and (data[end] & 0xC0 == 0x80 or _is_mark(data[end : end + 4])):
-        end -= 1  # not before the later bytes of a character, nor between a letter and its marks
-    return end or len(data)
+    for end in range(len(data) - 1, 0, -1):
+        text = data[end : end + 4].decode(errors="ignore")  # empty within a character
+        if data[end] & 0xC0 != 0x80 and text and unicodedata.category(text[0])[0] != "M":
+            return end
+    return len(data)
 
 
-def _is_mark(data: bytes) -> bool:
-    """Tell whether UTF-8 text may begin with a combining mark; its first character may be incomplete."""
-    text = data.decode(errors="ignore")
-    return not text or unicodedata.category(text[0])[0] == "M"
-
-
-def _validated(blocks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
+def _validate(blocks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
     line = 1
     for block in blocks:
         try:
@@ -228,7 +208,7 @@ def _validated(blocks: Iterator[bytes], source: Source, reading: Reading, tally:
         yield valid
 
 
-def _recoded(chunks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
+def _recode(chunks: Iterator[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(reading.encoding)(reading.errors)
     line, first, marks = 1, True, _BYTE_ORDERS.get(reading.codec)
     for data in chain(chunks, [b""]):
@@ -243,7 +223,7 @@ def _recoded(chunks: Iterator[bytes], source: Source, reading: Reading, tally: T
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeError as error:
-            raise _undecodable_after(data, before, line, source, reading, error) from None
+            raise _undecodable_chunk(data, before, line, source, reading, error) from None
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
         if reading.errors == "replace" and "\ufffd" in text:
@@ -252,7 +232,7 @@ def _recoded(chunks: Iterator[bytes], source: Source, reading: Reading, tally: T
         yield text.encode("utf-8", "replace")
 
 
-def _undecodable_after(
+def _undecodable_chunk(
     data: bytes, before: tuple[bytes, int], line: int, source: Source, reading: Reading, error: UnicodeError
 ) -> UserError:
     """Return the error for data that a decoder in the state ``before`` could not decode, with its line."""
@@ -277,8 +257,7 @@ def _undecodable(source: Source, line: int, encoding: str, error: UnicodeDecodeE
     )
 
 
-SAMPLE = 1 << 16
-"""Bytes of a text that are looked at."""
+_MARKUP_SAMPLE = 1 << 16  # bytes of a text that are looked at
 _CLEAR = re.compile(
     r"<(?:\?xml\b|!doctype\b|!\[cdata\[|html\b|head\b|body\b|tei(?:\.2|corpus|header)?\b|rss\b|feed\b|svg\b)",
     re.IGNORECASE,
@@ -289,7 +268,7 @@ _LEAST_PAIRS = 3  # elements with a start and an end tag, before a text can be f
 _TAGS = 0.03  # share of the characters that are in tags, in a text that is full of them
 
 
-def markup_of(head: bytes) -> str | None:
+def detect_markup(head: bytes) -> str | None:
     r"""Return what kind of markup a text is, or None for plain text.
 
     A text is XML or HTML if it begins with a declaration or a root element such as ``<html>`` or ``<TEI>``, or if it
@@ -301,11 +280,11 @@ def markup_of(head: bytes) -> str | None:
     head : bytes
         The beginning of the text, in UTF-8.
 
-    >>> markup_of(b'<?xml version="1.0"?><text>A mouse.</text>'), markup_of(b"{\\rtf1 A mouse.}")
+    >>> detect_markup(b'<?xml version="1.0"?><text>A mouse.</text>'), detect_markup(b"{\\rtf1 A mouse.}")
     ('XML or HTML', 'RTF')
-    >>> markup_of(b"<alice> Hello\n<bob> Hi, use <b>bold</b> here\n")
+    >>> detect_markup(b"<alice> Hello\n<bob> Hi, use <b>bold</b> here\n")
     """
-    text = head[:SAMPLE].decode(errors="ignore").lstrip("\ufeff \t\r\n")
+    text = head[:_MARKUP_SAMPLE].decode(errors="ignore").lstrip("\ufeff \t\r\n")
     if text.startswith("{\\rtf"):
         return "RTF"
     if not text.startswith("<"):
@@ -314,10 +293,8 @@ def markup_of(head: bytes) -> str | None:
         text = text[comment.end() :]
     if _CLEAR.match(text):
         return "XML or HTML"
-    return "XML or HTML" if _TAG.match(text) and _is_full_of_elements(text) else None
-
-
-def _is_full_of_elements(text: str) -> bool:
+    if not _TAG.match(text):
+        return None
     opened: set[str] = set()
     pairs = inside = 0
     for tag in _TAG.finditer(text):
@@ -328,7 +305,8 @@ def _is_full_of_elements(text: str) -> bool:
             pairs += 1
         inside += len(tag[0])
     lines = sum(bool(line.strip()) for line in text.split("\n"))
-    return pairs >= _LEAST_PAIRS and (2 * pairs >= lines or inside >= _TAGS * len(text))
+    is_full = pairs >= _LEAST_PAIRS and (2 * pairs >= lines or inside >= _TAGS * len(text))
+    return "XML or HTML" if is_full else None
 
 
 SOFT_HYPHEN = "\u00ad"

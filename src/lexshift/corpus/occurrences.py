@@ -215,7 +215,7 @@ class OccurrenceCollector:
         return sampling.priorities(self._keys[targets], lines, positions)
 
     def _resolve(self, block: Block, hits: Array) -> Array:
-        """The hits that are occurrences, (n, 6) with the target in place of the number."""
+        """Return the hits that are occurrences, (n, 6) with the target in place of the number."""
         targets = self._simple[hits[:, 0]] if len(hits) else hits[:, 0]
         if len(targets) and targets.min() >= 0:
             rows = hits.copy()
@@ -236,7 +236,7 @@ class OccurrenceCollector:
         return np.array(resolved, np.int64).reshape(-1, 6)
 
     def _matches(self, number: int, data: bytes, start: int, end: int) -> dict[int, int]:
-        """The targets that a hit is, and where the longest form of each ends."""
+        """Return the targets that a hit is, and where the longest form of each ends."""
         if self._simple[number] >= 0:
             return {int(self._simple[number]): end}
         text = data[start : start + _LONGEST_FORM].split(b"\n", 1)[0].decode(errors="ignore")
@@ -252,7 +252,7 @@ class OccurrenceCollector:
         return found
 
     def _sentences(self, block: Block, rows: Array, language: str, tally: Tally) -> tuple[pa.Array, Array, Array]:
-        """The sentences of occurrences, and where in them the words are, in characters: (n,) each."""
+        """Return the sentences of occurrences, and where in them the words are, in characters: (n,) each."""
         starts, ends = rows[:, 4] - rows[:, 2], rows[:, 5] - rows[:, 2]
         if block.split != "lines" or not len(rows):
             return self._parts_of_lines(block, rows, language, tally)
@@ -270,7 +270,7 @@ class OccurrenceCollector:
         return pc.replace_with_mask(texts, ~simple, some), starts, ends
 
     def _parts_of_lines(self, block: Block, rows: Array, language: str, tally: Tally) -> tuple[pa.Array, Array, Array]:
-        """The same where a sentence is a part of a line, or its characters are not its bytes."""
+        """Return the same where a sentence is a part of a line, or its characters are not its bytes."""
         sentences, starts, ends = [], [], []
         data = block.data
         at, passage, characters, counted, size = -1, None, 0, 0, 0
@@ -312,7 +312,7 @@ class OccurrenceCollector:
         self._batches, self.held = table.to_batches(), len(table)
 
     def rows(self) -> pa.Table:
-        """All rows, ordered by target and place."""
+        """Return all rows, ordered by target and place."""
         self.cut()
         return merge_samples([pa.Table.from_batches(self._batches, SCHEMA)], None)
 
@@ -336,5 +336,5 @@ def _overlap(rows: Array) -> bool:
 
 
 def _is_a_sentence(line: bytes) -> bool:
-    """Whether a line is a sentence as it stands: not too long, ASCII, and nothing to strip."""
+    """Tell whether a line is a sentence as it stands: not too long, ASCII, and nothing to strip."""
     return len(line) <= LONGEST and line.isascii() and line[0] > _SPACE and line[-1] > _SPACE

@@ -12,7 +12,7 @@ from lexshift.corpus.decoding import (
     LONGEST,
     SOFT_HYPHEN,
     count_lines,
-    decompressed,
+    decompress,
     normalise_utf8,
     open_source,
     utf8_lines,
@@ -99,7 +99,7 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
             while file.read(BLOCK):
                 continue
         else:
-            with decompressed(file) as stream:
+            with decompress(file) as stream:
                 if source.kind == "text":
                     chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
                     yield from _text_blocks(chunks, source.name, reading, tally)

@@ -1,4 +1,4 @@
-"""One corpus as several periods: which period a date or the name of a file is of, and the occurrences of each.
+"""Cut one corpus into periods: which period a date or the name of a file is of, and the occurrences of each.
 
 Tables are cut by the dates of their records, text files go by the year or the date in their names. Each period is then
 as good as a corpus of its own: it has its own sample of each word's occurrences, by the same rule, and its own counts.
@@ -36,7 +36,7 @@ _MONTH = re.compile(r"(\d{4})-(\d{2})")
 
 
 def period_of(date: str | None, by: str) -> str | None:
-    """The period that a date is of; None if there is no date in the text, or not enough of one.
+    """Return the period of a date; None if there is no date in the text, or not enough of one.
 
     Dates begin with the year: 1999, 1999-07, 1999-07-31, 19990731, with any time after the day.
 
@@ -53,7 +53,7 @@ _remembered = lru_cache(1 << 14)(period_of)  # there are mostly fewer dates than
 
 
 def period_of_file(name: str, by: str) -> str | None:
-    """The period of a file by the first year, 1000 to 2099, or date in its name, else in those of its folders.
+    """Return the period of a file by the first year, 1000 to 2099, or date in its name, else in those of its folders.
 
     >>> period_of_file("letters/1850s.txt", "decade"), period_of_file("2001/07.txt", "year")
     ('1850s', '2001')
@@ -68,7 +68,7 @@ def period_of_file(name: str, by: str) -> str | None:
 
 
 def month_of(label: str) -> tuple[int, int] | None:
-    """The year and the month of a period; None if it is not a month.
+    """Return the year and the month of a period; None if it is not a month.
 
     >>> month_of("2001-07"), month_of("2001")
     ((2001, 7), None)
@@ -97,7 +97,7 @@ def find_in_periods(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Occurrences]:
-    """Read a corpus once, and keep the occurrences of each of its periods, the earliest first.
+    """Read a corpus once, and collect the occurrences of each of its periods, the earliest first.
 
     ``by`` is "year", "decade" or "month". Of each period and word every occurrence is kept, or a sample of
     ``max_per_word``. A period's content is the whole corpus's, with the way it was cut and its label. What is of no

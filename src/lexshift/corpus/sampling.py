@@ -1,4 +1,4 @@
-"""An unbiased sample of a word's occurrences: those whose places have the smallest keyed hashes.
+"""Sample the occurrences of a word without bias: those whose places have the smallest keyed hashes.
 
 The hash depends on the word, the file's name within the corpus, the line and the position in it, and on nothing else.
 So the sample is the same however the work is cut up and in whatever order it is done, and samples of parts merge.
@@ -24,28 +24,28 @@ _STRETCH = 9  # bits: stretches are of 512 bytes, a few sentences
 
 
 def place_key(seed: int, file: str, word: str) -> int:
-    """The key of a word in a file."""
+    """Return the key of a word in a file."""
     digest = hashlib.blake2b(f"{seed}\0{file}\0{word}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 
 def priorities(keys: Priorities, lines: Array, positions: Array) -> Priorities:
-    """The hash of each place, (n,): the smallest are taken. keys, lines, positions : (n,)"""
+    """Return the hash of each place, (n,): the smallest are taken. keys, lines, positions : (n,)"""
     return _mix(_mix(keys ^ _mix(lines.astype(np.uint64))) ^ positions.astype(np.uint64))
 
 
 def word_keys(seed: int, words: list[str]) -> Priorities:
-    """The key of each word whatever the file, for shared samples. (words,)"""
+    """Return the key of each word whatever the file, for shared samples: (words,)."""
     return np.array([place_key(seed, "", word) for word in words], np.uint64)
 
 
 def file_keys(file_key: int, keys: Priorities) -> Priorities:
-    """The key of each word in a file, from those of the file and of the words. (words,)"""
+    """Return the key of each word in a file, from those of the file and of the words: (words,)."""
     return _mix(keys ^ np.uint64(file_key))
 
 
 def shared_priorities(file_key: int, keys: Priorities, targets: Array, lines: Array, positions: Array) -> Priorities:
-    """The hash of each place, (n,), for shared samples; places are in the order of the text.
+    """Return the hash of each place, (n,), for shared samples; places are in the order of the text.
 
     keys : (n,), as for :func:`priorities`; targets : (n,)
 
@@ -63,7 +63,7 @@ def shared_priorities(file_key: int, keys: Priorities, targets: Array, lines: Ar
 
 @kernel
 def first_of_stretch(targets: Array, lines: Array, stretches: Array, last: Array, first: npt.NDArray[np.bool_]) -> None:
-    """Which occurrences are the first of their target in a stretch; all : (n,), first is filled.
+    """Mark the occurrences that are the first of their target in a stretch; all : (n,), first is filled.
 
     last : (targets, 2), -1 before; where each target was last
     """
@@ -74,7 +74,7 @@ def first_of_stretch(targets: Array, lines: Array, stretches: Array, last: Array
 
 
 def smallest(targets: Array, hashes: Priorities, most: int) -> Array:
-    """Indices, ascending, of the rows among the ``most`` smallest hashes of their target. targets, hashes : (n,)"""
+    """Return the ascending indices of rows among the ``most`` smallest hashes of their target; all : (n,)."""
     order = np.lexsort((hashes, targets))
     ordered = targets[order]
     begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(order) else np.empty(0, np.intp)
@@ -83,7 +83,7 @@ def smallest(targets: Array, hashes: Priorities, most: int) -> Array:
 
 
 def _mix(x: Priorities) -> Priorities:
-    """The finaliser of SplitMix64: a bijection in which every bit of the input moves about half of the output's."""
+    """Apply the finaliser of SplitMix64, a bijection: every bit of the input moves about half of the output's."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -63,7 +63,7 @@ def scan_blocks(blocks: Iterable[Block], targets: Targets) -> Iterator[tuple[Blo
 
 
 def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
-    """Hits, (hits, 6), and counts of words and of lines with words, (2,)."""
+    """Return the hits, (hits, 6), and the counts of words and of lines with words, (2,)."""
     array, ascii_only = np.frombuffer(data, np.uint8), data.isascii()
     if ascii_only and len(data) <= _LARGEST:
         return _scan_ascii(array, targets)
@@ -83,7 +83,7 @@ def _scan_ascii(array: Array, targets: Targets) -> tuple[Array, Array]:
 
 
 def _scratch(n: int) -> tuple[Array, Array, Array]:
-    """Arrays for a block of n bytes, each thread's own and used again: memory that is new to a process is slow."""
+    """Return arrays for a block of n bytes, each thread's own and used again: new memory is slow."""
     if n > getattr(_local, "size", -1):
         _local.size = n
         _local.folded = np.empty(n + 4, np.uint8)

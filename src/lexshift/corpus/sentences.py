@@ -1,4 +1,4 @@
-"""The sentence that an occurrence is in."""
+"""Split passages into sentences, and find the sentence that an occurrence is in."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Passage:
         self._bounds = [0, len(text)] if split == "lines" else _boundaries(text, language)
 
     def sentences(self) -> Iterator[str]:
-        """All sentences of the passage, each at most LONGEST characters of it."""
+        """Yield the sentences of the passage, each at most LONGEST characters of it."""
         for start, end in pairwise(self._bounds):
             text = self.text[start:end].strip()
             if text:
                 yield text[:LONGEST]
 
     def sentence(self, start: int, end: int) -> tuple[str, int, int, bool]:
-        """The sentence around text[start:end], the span within it, and whether it had to be cut.
+        """Return the sentence around text[start:end], the span within it, and whether it had to be cut.
 
         A span that reaches over the end of a sentence takes in the next one.
         """
@@ -42,7 +42,7 @@ class Passage:
         return sentence, start - first, end - first, cut
 
     def _window(self, first: int, start: int, end: int, last: int) -> tuple[int, int]:
-        """At most LONGEST characters with the span in their middle, cut at white space where there is some."""
+        """Return at most LONGEST characters with the span in their middle, cut at white space where there is some."""
         size = max(LONGEST - (end - start), 0)
         left = max(first, min(start - size // 2, last - size - (end - start)))
         right = min(last, left + size + (end - start))
@@ -56,7 +56,7 @@ class Passage:
 
 
 def _boundaries(text: str, language: str) -> list[int]:
-    """Where sentences begin, and the end of the text."""
+    """Return where sentences begin, and the end of the text."""
     bounds = [0]
     start = 0
     while start < len(text):
@@ -70,7 +70,7 @@ def _boundaries(text: str, language: str) -> list[int]:
 
 
 def _ends(text: str, language: str) -> list[int]:
-    """Where sentences end."""
+    """Return where sentences end."""
     from sentencex import get_sentence_boundaries
 
     ends: list[int] = []

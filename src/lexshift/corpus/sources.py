@@ -49,7 +49,7 @@ class Source:
 
 
 def place_of(corpus: object) -> str:
-    """The path or pattern that a corpus is given by.
+    """Return the path or pattern that a corpus is given by.
 
     >>> place_of(Path("texts"))
     'texts'
@@ -60,7 +60,7 @@ def place_of(corpus: object) -> str:
 
 
 def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
-    """The files that a path, a folder, a glob pattern or "-" stands for, in the order of their names."""
+    """Return the files that a path, a folder, a glob pattern or "-" stands for, in the order of their names."""
     text = place_of(corpus)
     if text == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.isatty():
@@ -93,7 +93,7 @@ def size_of(source: Source) -> int:
 
 
 def as_text(name: str) -> str:
-    """The name of a file as text, which it need not be."""
+    """Return the name of a file as text, which it need not be."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
@@ -120,7 +120,20 @@ def _matches(pattern: str) -> list[str]:
 
 
 def _source(path: Path, name: str) -> Source:
-    _refuse_special_file(path)
+    """Return a file of a corpus; refuse what is no plain text by its name or cannot be read as often as needed."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        broken = os.path.islink(path) and not os.path.exists(path)
+        reason = f"it is a link to {os.readlink(path)!r}, which is not there" if broken else str(error.strerror)
+        raise UserError(f"the file {str(path)!r} cannot be read: {reason}") from None
+    if not stat.S_ISREG(mode):
+        kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a folder"))
+        kind = next((kind for is_kind, kind in kinds if is_kind(mode)), "a device")
+        raise UserError(
+            f"{str(path)!r} is {kind}, not a file that can be read several times: write its text to a file, or for a "
+            f"single corpus of a run use '-', standard input"
+        )
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
@@ -138,23 +151,6 @@ def _source(path: Path, name: str) -> Source:
     return Source(str(path), as_text(name), _KINDS.get(suffix, "text"))
 
 
-def _refuse_special_file(path: Path) -> None:
-    """Raise a UserError for what cannot be read as often as needed: a broken link, a pipe, a socket or a device."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError as error:
-        broken = os.path.islink(path) and not os.path.exists(path)
-        reason = f"it is a link to {os.readlink(path)!r}, which is not there" if broken else str(error.strerror)
-        raise UserError(f"the file {str(path)!r} cannot be read: {reason}") from None
-    if not stat.S_ISREG(mode):
-        kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a folder"))
-        kind = next((kind for is_kind, kind in kinds if is_kind(mode)), "a device")
-        raise UserError(
-            f"{str(path)!r} is {kind}, not a file that can be read several times: write its text to a file, or for a "
-            f"single corpus of a run use '-', standard input"
-        )
-
-
 AUTO = "auto"
 Split = Literal["auto", "lines", "prose", "wrapped"]
 _LANGUAGE = re.compile(r"auto|[A-Za-z]{2,3}([-_]\w+)*")
@@ -162,7 +158,7 @@ _LANGUAGE = re.compile(r"auto|[A-Za-z]{2,3}([-_]\w+)*")
 
 @dataclass(frozen=True)
 class Reading:
-    """How text is read.
+    """Options for reading text.
 
     Attributes
     ----------
@@ -199,18 +195,13 @@ class Reading:
 
     @property
     def codec(self) -> str:
-        """The encoding by its one name."""
+        """The canonical name of the encoding."""
         return codecs.lookup(self.encoding).name
-
-    @property
-    def is_utf8(self) -> bool:
-        """Whether the bytes can be used as they are."""
-        return self.codec in ("utf-8", "utf-8-sig")
 
 
 @dataclass
 class Tally:
-    """What was read, and what was skipped or altered, by reason."""
+    """Counts of what was read, and of what was skipped or altered, by reason."""
 
     files: int = 0
     size: int = 0  # bytes on disk, read so far

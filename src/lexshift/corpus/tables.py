@@ -25,13 +25,15 @@ _LONGEST_FIELD = 1 << 24  # characters of a field of a small table
 
 
 def records(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[Record]:
-    """The records of a table, in order."""
-    read: Callable[..., Iterator[Record]] = {"jsonl": _jsonl, "csv": _delimited, "tsv": _delimited}[source.kind]
+    """Yield the records of a table, in order."""
+    read: Callable[..., Iterator[Record]] = {"jsonl": _read_jsonl, "csv": _read_delimited, "tsv": _read_delimited}[
+        source.kind
+    ]
     return read(utf8_lines(stream, source, reading, tally), source, reading)
 
 
 def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterator[Record]:
-    """The rows of a parquet file, in order."""
+    """Yield the rows of a parquet file, in order."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -78,7 +80,7 @@ def _rows_at_a_time(table: Any, file: IO[bytes], group: int, column: str) -> int
     return max(1, min(_ROWS, _BYTES // max(longest, 1)))
 
 
-def _jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
+def _read_jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
     line = 0
     for block in blocks:
         for text in block.split(b"\n")[: None if not block.endswith(b"\n") else -1]:
@@ -101,7 +103,7 @@ def _jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterato
             yield line, record[reading.text_column], None if isinstance(date, (dict, list)) else date
 
 
-def _delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
+def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
     lines = (line for block in blocks for line in io.StringIO(block.decode(), newline=""))
     csv.field_size_limit(LONGEST)  # a quotation mark that is never closed makes the rest of the file a field
     # A tab cannot be part of a field of a tsv, so a quotation mark there is just that.
@@ -130,7 +132,7 @@ def _delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Ite
 
 
 def _columns(names: Iterable[str], source: Source, reading: Reading, where: str = "") -> list[str]:
-    """The columns to read, once each is known to be there."""
+    """Return the columns to read, once each is known to be there."""
     wanted = [reading.text_column, *([reading.date_column] if reading.date_column else [])]
     known = list(names)
     for column, option in zip(wanted, ("--text-column", "--date-column"), strict=False):

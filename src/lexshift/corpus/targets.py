@@ -1,4 +1,4 @@
-"""The words to look for: their forms, and the rule by which a piece of text is one of them."""
+"""Define target words: their forms, and when a piece of text is one of them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,7 @@ Words: TypeAlias = str | os.PathLike[str] | Iterable[str] | Mapping[str, Iterabl
 
 @dataclass(frozen=True)
 class Candidate:
-    """What the scan has found when it has found a certain word.
-
-    Attributes
-    ----------
-    target : int
-        The target that this may be.
-    form : str, optional
-        What must stand there, for forms that are more than the word.
-    """
+    """A target that the scan may have found, and the form that must stand there if it is more than one word."""
 
     target: int
     form: str | None
@@ -64,30 +56,29 @@ class Targets:
 
     @cached_property
     def candidates(self) -> list[list[Candidate]]:
-        """What each number of the word table stands for."""
+        """The targets that each number of the word tables may stand for."""
         return list(self._by_first_word.values())
 
     @cached_property
     def word_table(self) -> WordTable:
         """The first word of every form, for the scan."""
-        return self._numbered(unspaced=False)
+        unspaced = self._unspaced
+        return WordTable({w: i for i, w in enumerate(self._by_first_word) if w not in unspaced}, self.table)
 
     @cached_property
     def unspaced_table(self) -> WordTable:
-        """The same for first words in scripts written without spaces, which are found inside runs of letters."""
-        return self._numbered(unspaced=True)
+        """The first words in scripts written without spaces, which are found inside runs of letters."""
+        return WordTable(self._unspaced, self.table)
 
     @cached_property
     def longest_unspaced(self) -> int:
         """Number of characters of the longest first word in a script written without spaces; 0 if there is none."""
-        return max((len(word) for word in self._by_first_word if self._is_unspaced(word)), default=0)
+        return max(map(len, self._unspaced), default=0)
 
-    def _numbered(self, unspaced: bool) -> WordTable:
+    @property
+    def _unspaced(self) -> dict[tuple[int, ...], int]:
         numbers = {word: number for number, word in enumerate(self._by_first_word)}
-        return WordTable({w: n for w, n in numbers.items() if self._is_unspaced(w) == unspaced}, self.table)
-
-    def _is_unspaced(self, word: tuple[int, ...]) -> bool:
-        return self.match != "token" and kind_of_script(word[0]) == 1
+        return {w: i for w, i in numbers.items() if self.match != "token" and kind_of_script(w[0]) == 1}
 
     @cached_property
     def _by_first_word(self) -> dict[tuple[int, ...], list[Candidate]]:
@@ -114,13 +105,12 @@ class Targets:
         return found
 
     def extent(self, form: str, text: str) -> int | None:
-        """How many characters at the beginning of a text are the form, or None if it does not begin with it.
+        """Return the number of characters at the beginning of a text that are the form, or None if it is not there.
 
         White space in the form stands for any amount of it, and nothing that goes on with the last word may follow.
         All apostrophes are one sign, and all hyphens are, except in tokens.
         """
         table, at = self.table, 0
-        alike = _same_token if self.match == "token" else _alike
         for character in form:
             if character.isspace():
                 rest = text[at:].lstrip()
@@ -128,20 +118,20 @@ class Targets:
                     return None
                 at = len(text) - len(rest)
                 continue
-            if at == len(text) or not alike(character, text[at], table):
+            if at == len(text) or not (
+                character == text[at] or (self.match != "token" and _is_same_letter(character, text[at], table))
+            ):
                 return None
             at += 1
-        return None if at < len(text) and self._goes_on(form[-1], text[at]) else at
-
-    def _goes_on(self, last: str, following: str) -> bool:
-        """Tell whether a character goes on with the word that a form ends with."""
-        if not self.table[ord(following)]:
-            return False
+        if at == len(text) or not table[ord(text[at])]:
+            return at
         if self.match == "token":
-            return True
-        if kind_of_script(ord(last)) == 1:
-            return unicodedata.category(following)[0] == "M"
-        return bool(self.table[ord(last)]) and kind_of_script(ord(following)) != 1
+            return None
+        if kind_of_script(ord(form[-1])) == 1:
+            continues = unicodedata.category(text[at])[0] == "M"
+        else:
+            continues = bool(table[ord(form[-1])]) and kind_of_script(ord(text[at])) != 1
+        return None if continues else at
 
 
 _FILES = (".txt", ".tsv", ".csv", ".tab", ".lst", ".list", ".dat", ".words", ".text", ".md")
@@ -150,19 +140,14 @@ _SIGNS = {sign: signs[0] for signs in (APOSTROPHES, HYPHENS) for sign in signs}
 
 
 def _as_folded(form: str, table: FoldTable) -> str:
-    """A form with its letters folded, so that spellings that match alike are one."""
+    """Return a form with its letters folded, so that spellings that match alike are one."""
     codes = fold(form, table)
     return "".join(chr(code) if code else _SIGNS.get(c, c) for c, code in zip(form, codes, strict=True))
 
 
-def _alike(a: str, b: str, table: FoldTable) -> bool:
-    """The same letter, whatever its case, or the same sign."""
-    return a == b or bool(table[ord(a)] and table[ord(a)] == table[ord(b)]) or _SIGNS.get(a, a) == _SIGNS.get(b, b)
-
-
-def _same_token(a: str, b: str, table: FoldTable) -> bool:  # noqa: ARG001
-    """The same character."""
-    return a == b
+def _is_same_letter(a: str, b: str, table: FoldTable) -> bool:
+    """Tell whether two characters are the same letter, whatever its case, or the same sign."""
+    return bool(table[ord(a)] and table[ord(a)] == table[ord(b)]) or _SIGNS.get(a, a) == _SIGNS.get(b, b)
 
 
 def _spellings(form: str, table: FoldTable) -> Iterable[str]:
@@ -187,7 +172,7 @@ def _as_capital(character: str) -> str:
 
 
 def _first_run(folded: tuple[int, ...], by_script: bool) -> tuple[int, int] | None:
-    """Start and end of the first word, as the scan finds it."""
+    """Return start and end of the first word, as the scan finds it."""
     start = next((i for i, code in enumerate(folded) if code), None)
     if start is None:
         return None
@@ -197,7 +182,7 @@ def _first_run(folded: tuple[int, ...], by_script: bool) -> tuple[int, int] | No
 
 
 def read_targets(words: Words, match: str = "word", language: str = "en") -> Targets:
-    """Targets from a file, a list, or a mapping of words to their forms.
+    """Read targets from a file, a list, or a mapping of words to their forms.
 
     Parameters
     ----------
@@ -282,7 +267,7 @@ def _looks_like_a_path(text: str) -> bool:
 
 
 def _is(question: Callable[[], bool]) -> bool:
-    """The answer of a path; a list of words may be too long for one, or hold what no path may."""
+    """Ask a path, where a list of words may be too long for one, or hold what no path may."""
     try:
         return question()
     except (OSError, ValueError):
@@ -302,7 +287,7 @@ def _refuse_unusual(text: str, where: str) -> None:
 
 
 def lemma_dictionary(language: str) -> Mapping[str, str]:
-    """The lemma of every form that simplemma's dictionary of the language has."""
+    """Return the lemma of every form in simplemma's dictionary of the language."""
     try:
         from simplemma.strategies import DefaultDictionaryFactory
     except ImportError:
@@ -316,7 +301,7 @@ def lemma_dictionary(language: str) -> Mapping[str, str]:
 
 
 def folded_lemmas(language: str) -> dict[str, str]:
-    """The lemma of every form, both folded as words are counted; of two, the one that is the form itself.
+    """Return the lemma of every form, both folded as words are counted; of two, the one that is the form itself.
 
     German "haus" is a form of "hausen", but "Haus" is its own lemma.
     """

@@ -1,4 +1,4 @@
-"""What a word is, character by character, and the pass over bytes that finds words.
+"""Define what a word is, character by character, and find words in bytes.
 
 A table gives every character its folded form, or 0 if it separates words. The scan reads UTF-8 bytes once, keeps a
 hash of the word it is in, and looks that hash up where the word ends: no text is split or decoded on the way. Text that
@@ -44,7 +44,7 @@ FILTER_MULTIPLIER = 0x9E3779B1
 
 @cache
 def word_table() -> FoldTable:
-    """Letters, digits, marks and the underscore make words, apostrophes do not; case does not matter."""
+    """Return the table in which letters, digits, marks and the underscore make words, whatever their case."""
     table = np.zeros(_CHARACTERS, np.uint32)
     for code in chain(*_LETTERS):
         character = chr(code)
@@ -58,7 +58,7 @@ def word_table() -> FoldTable:
 
 @cache
 def token_table() -> FoldTable:
-    """Everything but white space makes tokens, as it stands."""
+    """Return the table in which everything but white space makes tokens, as it stands."""
     table = np.arange(_CHARACTERS, dtype=np.uint32)
     table[[code for code in _LETTERS[0] if chr(code).isspace()]] = 0
     return table
@@ -66,14 +66,14 @@ def token_table() -> FoldTable:
 
 @cache
 def cased_table() -> FoldTable:
-    """Letters, digits, marks and the underscore make words; case matters."""
+    """Return the table in which letters, digits, marks and the underscore make words, and case matters."""
     letters = word_table() > 0
     return np.where(letters, np.arange(_CHARACTERS, dtype=np.uint32), 0).astype(np.uint32)
 
 
 @cache
 def marks() -> npt.NDArray[np.bool_]:
-    """Which characters are combining marks: (characters,)."""
+    """Return which characters are combining marks: (characters,)."""
     table = np.zeros(_CHARACTERS, np.bool_)
     table[[code for code in chain(*_LETTERS) if unicodedata.category(chr(code))[0] == "M"]] = True
     return table
@@ -81,24 +81,24 @@ def marks() -> npt.NDArray[np.bool_]:
 
 @cache
 def capitals() -> npt.NDArray[np.bool_]:
-    """Which characters are capital letters: (characters,)."""
+    """Return which characters are capital letters: (characters,)."""
     table = np.zeros(_CHARACTERS, np.bool_)
     table[[code for code in _LETTERS[0] if chr(code).isupper() or chr(code).istitle()]] = True
     return table
 
 
 def rule(match: str) -> FoldTable:
-    """The characters that make words, for what counts as an occurrence: "word", "cased", "token" or "lemma"."""
+    """Return the table of characters that make words, for what counts as an occurrence: "word", "cased", "token" or "lemma"."""
     return {"token": token_table, "cased": cased_table}.get(match, word_table)()
 
 
 def fold(text: str, table: FoldTable) -> tuple[int, ...]:
-    """The folded characters of a text; 0 for those that separate words."""
+    """Return the folded characters of a text; 0 for those that separate words."""
     return tuple(int(table[ord(c)]) for c in text)
 
 
 def hash_word(folded: Iterable[int]) -> int:
-    """The hash that the scan gives to a word: never 0."""
+    """Return the hash that the scan gives to a word; never 0."""
     h = 0
     for code in folded:
         h = ((h + code) * MULTIPLIER) & _MASK
@@ -147,7 +147,7 @@ class WordTable:
                 self._enter_beginning(word)
 
     def _enter_beginning(self, word: tuple[int, ...]) -> None:
-        """After a word of one character comes a separator, and then anything."""
+        """Enter the beginning of a word in the filter; a word of one character ends with a separator and then anything."""
         first, second, third = (*word, 0, 0)[:3]
         for code in range(_ASCII) if len(word) == 1 else (third,):
             window = first << 8 | second << 16 | code << 24
