@@ -125,20 +125,20 @@ def test_every_form_is_sought_by_its_first_word_in_normal_form() -> None:
     assert targets.match == "word"
 
     def found(first: str) -> list[tuple[int, bool]]:
-        number = list(targets._by_first_word).index(fold(first, targets.table))
-        return [(candidate.target, candidate.form is None) for candidate in targets.candidates[number]]
+        number = list(targets.first_words).index(fold(first, targets.table))
+        return [(candidate.target, candidate.form is None) for candidate in list(targets.first_words.values())[number]]
 
     assert found("mouse") == [(0, True), (2, True)]
     assert found("MICE") == [(0, True)]
     assert found(unicodedata.normalize("NFC", "Café")) == [(1, True)]
     assert found("cell") == [(2, False)]
-    assert len(targets.candidates) == 4
+    assert len(targets.first_words) == 4
 
 
 def test_a_letter_whose_capital_takes_two_characters_is_sought_in_both_spellings() -> None:
     targets = read_targets(["ẖrd"])
-    assert list(targets._by_first_word) == [fold("\u1e96rd", targets.table), fold("h\u0331rd", targets.table)]
-    assert len(read_targets(["ẖrd"], "cased").candidates) == 1
+    assert list(targets.first_words) == [fold("\u1e96rd", targets.table), fold("h\u0331rd", targets.table)]
+    assert len(read_targets(["ẖrd"], "cased").first_words) == 1
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_letter_whose_capital_takes_two_characters_is_sought_in_both_spellings
 )
 def test_a_form_of_more_than_a_word_is_looked_for_whole(form: str, match: str, text: str, end: int | None) -> None:
     targets = read_targets([form], match)
-    ((candidate,),) = targets.candidates
+    ((candidate,),) = targets.first_words.values()
     assert candidate.form is not None
     assert targets.extent(candidate.form, text) == end
 
@@ -185,13 +185,13 @@ def test_a_form_of_more_than_a_word_is_looked_for_whole(form: str, match: str, t
     ],
 )
 def test_forms_that_differ_only_in_what_the_rule_ignores_are_one_form(forms: list[str], match: str) -> None:
-    assert [len(candidates) for candidates in read_targets({"it": forms}, match).candidates] == [1]
+    assert [len(candidates) for candidates in read_targets({"it": forms}, match).first_words.values()] == [1]
 
 
 def test_tokens_may_begin_with_anything_and_their_case_matters() -> None:
     targets = read_targets(["plane_nn", "-", "'s", "C++", "Mouse", "mouse"], "token")
-    assert len(targets.candidates) == 6
-    assert all(candidate.form is None for candidates in targets.candidates for candidate in candidates)
+    assert len(targets.first_words) == 6
+    assert all(candidate.form is None for candidates in targets.first_words.values() for candidate in candidates)
 
 
 # ---------------------------------------------------------------------------------------------------- lemmas

@@ -76,7 +76,7 @@ def find_occurrences(
 
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    targets.candidates  # noqa: B018  forms that cannot be found are refused before anything is read
+    targets.first_words  # noqa: B018  forms that cannot be found are refused before anything is read
     tally, sources, how = Tally(), find_sources(corpus), resolve_language(reading or Reading(), corpus)
     table, found = scan_sources(sources, targets, how, max_per_word, seed, tally, progress)
     return make_occurrences(table, found, tally, os.fspath(corpus), max_per_word)
@@ -162,9 +162,10 @@ class OccurrenceCollector:
         self._of_words = sampling.word_keys(seed, targets.words) if shared else None
         self._limits = np.full(len(targets.words), np.iinfo(np.uint64).max, np.uint64)
         self._batches: list[pa.RecordBatch] = []
+        self._candidates = list(targets.first_words.values())
         # The target of a number that stands for nothing else; -1 where the text decides.
         self._simple = np.array(
-            [c[0].target if len(c) == 1 and c[0].form is None else -1 for c in targets.candidates], np.int64
+            [c[0].target if len(c) == 1 and c[0].form is None else -1 for c in self._candidates], np.int64
         )
 
     def add(self, block: Block, hits: Array, language: str, tally: Tally) -> None:
@@ -241,7 +242,7 @@ class OccurrenceCollector:
             return {int(self._simple[number]): end}
         text = data[start : start + _LONGEST_FORM].split(b"\n", 1)[0].decode(errors="ignore")
         found: dict[int, int] = {}
-        for candidate in self._targets.candidates[number]:
+        for candidate in self._candidates[number]:
             stop = end
             if candidate.form is not None:
                 length = self._targets.extent(candidate.form, text)
@@ -260,7 +261,10 @@ class OccurrenceCollector:
         begins = np.r_[True, rows[1:, 2] != rows[:-1, 2]]
         line_of = np.cumsum(begins) - 1  # (n,)
         lines = [block.data[start:end] for start, end in rows[begins, 2:4].tolist()]
-        whole = [_is_a_sentence(line) for line in lines]
+        whole = [
+            len(line) <= LONGEST and line.isascii() and line[0] > _SPACE and line[-1] > _SPACE  # nothing to strip
+            for line in lines
+        ]
         simple = np.array(whole)[line_of]
         texts = pa.array([line.decode() if yes else "" for line, yes in zip(lines, whole, strict=True)], pa.string())
         texts = texts.take(line_of)
@@ -333,8 +337,3 @@ def _overlap(rows: Array) -> bool:
     order = np.lexsort((starts, targets))
     same = targets[order][1:] == targets[order][:-1]
     return bool((same & (starts[order][1:] < ends[order][:-1])).any())
-
-
-def _is_a_sentence(line: bytes) -> bool:
-    """Tell whether a line is a sentence as it stands: not too long, ASCII, and nothing to strip."""
-    return len(line) <= LONGEST and line.isascii() and line[0] > _SPACE and line[-1] > _SPACE

@@ -104,7 +104,7 @@ def find_in_periods(
     period is counted among what the first one skipped, as is all that concerns whole files.
     """
     checks.choice(by, "by", BY)
-    targets.candidates  # noqa: B018  forms that cannot be found are refused before anything is read
+    targets.first_words  # noqa: B018  forms that cannot be found are refused before anything is read
     seed, sources = check_seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
         raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")

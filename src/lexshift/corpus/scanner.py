@@ -30,7 +30,7 @@ from lexshift.corpus.word_rule import (
     script_kind,
 )
 from lexshift.utils.arrays import Array
-from lexshift.utils.kernels import kernel
+from lexshift.utils.kernels import inlined_kernel, kernel
 from lexshift.utils.threads import available_cores
 
 _HITS = 1 << 15  # the scan's buffer, in hits
@@ -115,6 +115,12 @@ def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
     return np.concatenate(found) if found else buffer[:0], counts
 
 
+@inlined_kernel
+def record_hit(hit: Array, number: int, line: int, line_start: int, start: int, end: int) -> None:
+    """Fill a hit, (6,), but for the end of its line, which is not known yet."""
+    hit[0], hit[1], hit[2], hit[4], hit[5] = number, line, line_start, start, end
+
+
 @kernel
 def scan(
     data: Bytes,
@@ -169,11 +175,7 @@ def scan(
             if found == len(hits):
                 counts[0] += before
                 return complete, line_start, line
-            hits[found, 0] = values[slot]
-            hits[found, 1] = line
-            hits[found, 2] = line_start
-            hits[found, 4] = start
-            hits[found, 5] = i
+            record_hit(hits[found], values[slot], line, line_start, start, i)
             found += 1
     counts[0] += words
     return found, n, line
@@ -226,11 +228,7 @@ def scan_unspaced(
                     slot = find_slot(keys, finish_hash(h))
                     if keys[slot] != np.uint64(0):
                         if found < len(hits):
-                            hits[found, 0] = values[slot]
-                            hits[found, 1] = line
-                            hits[found, 2] = line_start
-                            hits[found, 4] = i
-                            hits[found, 5] = end
+                            record_hit(hits[found], values[slot], line, line_start, i, end)
                         found += 1
                 if letter == 0 or script_kind(letter) == 0:
                     break
@@ -320,11 +318,7 @@ def scan_ascii(
         if keys[slot] != np.uint64(0):
             while newlines[line] < start:
                 line += 1
-            hits[found, 0] = values[slot]
-            hits[found, 1] = line
-            hits[found, 2] = newlines[line - 1] + 1 if line > 0 else 0
+            record_hit(hits[found], values[slot], line, newlines[line - 1] + 1 if line > 0 else 0, start, end)
             hits[found, 3] = newlines[line]
-            hits[found, 4] = start
-            hits[found, 5] = end
             found += 1
     return found

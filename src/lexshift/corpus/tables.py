@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,9 +26,7 @@ _LONGEST_FIELD = 1 << 24  # characters of a field of a small table
 
 def records(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[Record]:
     """Yield the records of a table, in order."""
-    read: Callable[..., Iterator[Record]] = {"jsonl": _read_jsonl, "csv": _read_delimited, "tsv": _read_delimited}[
-        source.kind
-    ]
+    read = _read_jsonl if source.kind == "jsonl" else _read_delimited
     return read(utf8_lines(stream, source, reading, tally), source, reading)
 
 

@@ -55,15 +55,10 @@ class Targets:
         return rule(self.match)
 
     @cached_property
-    def candidates(self) -> list[list[Candidate]]:
-        """The targets that each number of the word tables may stand for."""
-        return list(self._by_first_word.values())
-
-    @cached_property
     def word_table(self) -> WordTable:
         """The first word of every form, for the scan."""
         unspaced = self._unspaced
-        return WordTable({w: i for i, w in enumerate(self._by_first_word) if w not in unspaced}, self.table)
+        return WordTable({w: i for i, w in enumerate(self.first_words) if w not in unspaced}, self.table)
 
     @cached_property
     def unspaced_table(self) -> WordTable:
@@ -77,11 +72,12 @@ class Targets:
 
     @property
     def _unspaced(self) -> dict[tuple[int, ...], int]:
-        numbers = {word: number for number, word in enumerate(self._by_first_word)}
+        numbers = {word: number for number, word in enumerate(self.first_words)}
         return {w: i for w, i in numbers.items() if self.match != "token" and kind_of_script(w[0]) == 1}
 
     @cached_property
-    def _by_first_word(self) -> dict[tuple[int, ...], list[Candidate]]:
+    def first_words(self) -> dict[tuple[int, ...], list[Candidate]]:
+        """The folded first word of every form, and the targets that it may be; its number is its position."""
         found: dict[tuple[int, ...], list[Candidate]] = {}
         for target, (word, forms) in enumerate(self.forms.items()):
             for form in forms:
@@ -220,7 +216,7 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
     if match == "lemma":
         clean = _with_lemma(clean, language)
     targets = Targets(clean, match)
-    targets.candidates  # noqa: B018  forms that cannot be found are refused here
+    targets.first_words  # noqa: B018  forms that cannot be found are refused here
     return targets
 
 

@@ -88,7 +88,7 @@ def capitals() -> npt.NDArray[np.bool_]:
 
 
 def rule(match: str) -> FoldTable:
-    """Return the table of characters that make words, for what counts as an occurrence: "word", "cased", "token" or "lemma"."""
+    """Return the characters that make words, for words that match by "word", "cased", "token" or "lemma"."""
     return {"token": token_table, "cased": cased_table}.get(match, word_table)()
 
 
@@ -147,7 +147,7 @@ class WordTable:
                 self._enter_beginning(word)
 
     def _enter_beginning(self, word: tuple[int, ...]) -> None:
-        """Enter the beginning of a word in the filter; a word of one character ends with a separator and then anything."""
+        """Enter the beginning of a word in the filter; after one character come a separator and anything."""
         first, second, third = (*word, 0, 0)[:3]
         for code in range(_ASCII) if len(word) == 1 else (third,):
             window = first << 8 | second << 16 | code << 24
