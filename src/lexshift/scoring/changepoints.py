@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexshift.scoring.permutation import approximate_p, largest_values, stages
+from lexshift.scoring.space import principal_axes
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 from lexshift.utils.kernels import kernel
@@ -142,17 +143,9 @@ def _single_arrangement(sizes: Floats) -> float:
 
 
 def leading(rows: Matrix, most: int = COMPONENTS) -> Floats:
-    """Rows about their mean on their first principal components: (n, d) to (n, at most ``most``)."""
-    from scipy.linalg import eigh  # a slow import
-
+    """Return rows about their mean on their first principal components: (n, d) to (n, at most ``most``)."""
     centred = rows - rows.mean(axis=0, dtype=float)  # (n, d)
-    n, d = centred.shape
-    kept = min(n, d, most)
-    if n < d:
-        values, vectors = eigh(centred @ centred.T, subset_by_index=[n - kept, n - 1])  # (n, kept)
-        return vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0))
-    _, vectors = eigh(centred.T @ centred, subset_by_index=[d - kept, d - 1])  # (d, kept)
-    return centred @ vectors[:, ::-1]
+    return centred @ principal_axes(centred, most)[1]
 
 
 def segmented(sums: Floats, sizes: Floats, penalty: float) -> tuple[int, ...]:

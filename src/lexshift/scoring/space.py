@@ -22,6 +22,7 @@ Kind = Literal["raw", "centred", "standardised"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
 _ROUNDING = 1e-24  # of a mean's square: what rounding leaves of the variance of a constant
+_NO_VALUE = 1e-12  # of the largest eigenvalue: what rounding leaves of none
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,3 +105,33 @@ def _usages(pairs: Mapping[str, Sequence[Matrix]]) -> Iterator[Floats]:
     """All usages of one word after another, (n, d); sums do not depend on the order they are given in."""
     for word in sorted(pairs):
         yield np.concatenate([np.asarray(rows, float) for rows in pairs[word]])
+
+
+def principal_axes(rows: Floats, most: int) -> tuple[Floats, Floats]:
+    """Compute the largest eigenvalues of ``rows.T @ rows``, and their vectors.
+
+    The smaller of the two products of the rows with themselves is decomposed: it has the same eigenvalues.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+    most : int
+
+    Returns
+    -------
+    values : ndarray of shape (k,)
+        The largest first; k is ``most``, or n or d if one of them is smaller.
+    axes : ndarray of shape (d, k)
+        Orthonormal columns; zeros for an eigenvalue of 0, if n is smaller than d.
+    """
+    from scipy.linalg import eigh  # a slow import
+
+    n, d = rows.shape
+    small = min(n, d)
+    kept = [small - min(small, most), small - 1]
+    values, vectors = eigh(rows @ rows.T if n < d else rows.T @ rows, subset_by_index=kept)
+    values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+    if n < d:
+        some = values > _NO_VALUE * values[0]
+        vectors = np.where(some, rows.T @ vectors / np.sqrt(np.where(some, values, 1.0)), 0.0)
+    return values, vectors

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lexshift.scoring.space import principal_axes
 from lexshift.utils.arrays import Floats, Matrix
-
-_LARGE = 100  # dimensions from which on it pays to look for two components only
-_ROUNDING = 1e-12  # of the largest eigenvalue: what rounding leaves of none
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class Plane:
 
 
 def leanings(old: Matrix, new: Matrix) -> tuple[Floats, Floats]:
-    """How much nearer each usage is to the other usages of the new corpus than to those of the old one.
+    """Compute how much nearer each usage is to the other usages of the new corpus than to those of the old one.
 
     The mean cosine similarity with the usages of the new corpus less that with the usages of the old one, the usage
     itself left out; above 0 it is more like the new use, below 0 more like the old one. (n_old,) and (n_new,)
@@ -45,23 +43,19 @@ def leanings(old: Matrix, new: Matrix) -> tuple[Floats, Floats]:
 
 
 def plane(old: Matrix, new: Matrix) -> Plane:
-    """Both corpora's usages on their first two principal components, each corpus weighing the same.
+    """Project the usages of both corpora on their first two principal components, each corpus weighing the same.
 
     The first axis points from the old corpus to the new one, and so does the second.
     """
     middle = (old.mean(axis=0, dtype=float) + new.mean(axis=0, dtype=float)) / 2  # (d,)
     a, b = old - middle, new - middle
     rows = np.concatenate([side / np.sqrt(2 * len(side)) for side in (a, b)])  # (n, d): rows.T @ rows is the covariance
-    if len(rows) < rows.shape[1]:  # the smaller of the two products has the same eigenvalues
-        values, seen = _largest(rows @ rows.T, 2)
-        some = values > _ROUNDING * max(values[0], 0.0)
-        vectors = np.where(some, rows.T @ seen / np.sqrt(np.where(some, values, 1.0)), 0.0)
-    else:
-        values, vectors = _largest(rows.T @ rows, 2)
+    values, axes = principal_axes(rows, 2)
+    values, vectors = np.pad(values, (0, 2 - len(values))), np.pad(axes, ((0, 0), (0, 2 - len(values))))
     towards_new = (b.mean(axis=0) - a.mean(axis=0)) @ vectors
     vectors = vectors * np.where(towards_new < 0, -1.0, 1.0)
     total = (rows**2).sum()
-    shares = np.maximum(values, 0) / total if total > 0 else np.zeros(2)
+    shares = values / total if total > 0 else np.zeros(2)
     return Plane(a @ vectors, b @ vectors, shares)
 
 
@@ -69,32 +63,3 @@ def _unit(rows: Matrix) -> Floats:
     wide = rows.astype(float)
     norms = np.linalg.norm(wide, axis=1, keepdims=True)
     return wide / np.where(norms > 0, norms, 1)
-
-
-def _largest(covariance: Floats, n: int) -> tuple[Floats, Floats]:
-    """The n largest eigenvalues (n,), largest first, and their vectors (d, n); zeros where there are not so many."""
-    d = len(covariance)
-    kept = min(n, d)
-    values, vectors = _iterated(covariance, kept) if d >= _LARGE else _solved(covariance, kept)
-    order = np.argsort(-values, kind="stable")
-    return np.pad(values[order], (0, n - kept)), np.pad(vectors[:, order], ((0, 0), (0, n - kept)))
-
-
-def _iterated(covariance: Floats, n: int) -> tuple[Floats, Floats]:
-    """The n largest eigenvalues and their vectors of a large matrix, to the same digits in a fraction of the time."""
-    from scipy.sparse.linalg import ArpackError, eigsh  # a slow import
-
-    try:
-        values, vectors = eigsh(covariance, n, v0=np.random.default_rng(0).normal(size=len(covariance)))
-    except ArpackError:  # a matrix of zeros, or no end in sight
-        return _solved(covariance, n)
-    return values, vectors
-
-
-def _solved(covariance: Floats, n: int) -> tuple[Floats, Floats]:
-    """The n largest eigenvalues and their vectors."""
-    from scipy.linalg import eigh  # a slow import
-
-    d = len(covariance)
-    values, vectors = eigh(covariance, subset_by_index=[d - n, d - 1])
-    return values, vectors
