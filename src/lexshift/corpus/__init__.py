@@ -1,4 +1,9 @@
-"""Reading text and finding the target words in it."""
+"""Read text and find the target words in it.
+
+Files of text or tables (:mod:`~lexshift.corpus.sources`) and words (:mod:`~lexshift.corpus.targets`) go in. The
+occurrences of each word with their sentences come out (:mod:`~lexshift.corpus.occurrences`), by period if the text has
+dates (:mod:`~lexshift.corpus.periods`), or the vocabulary of a corpus (:mod:`~lexshift.corpus.vocabulary`).
+"""
 
 from __future__ import annotations
 
