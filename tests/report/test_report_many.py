@@ -358,6 +358,15 @@ def test_no_cell_runs_into_the_next(page: Page, width: int) -> None:
     assert page.locator("#ranking .said").evaluate_all(whole)
 
 
+def test_the_chosen_word_is_labelled_however_crowded_the_chart(page: Page, file: Path) -> None:
+    page.goto(f"{file.as_uri()}#word={LATE}")
+    chosen = page.locator("#overview a.chosen text")
+    expect(chosen).to_have_text(LATE)
+    expect(chosen).to_be_visible()
+    assert page.locator("#overview a:not(.chosen) .crowded").count() > 0
+    expect(page.locator("#overview .crowded:visible")).to_have_count(page.locator("#overview .chosen .crowded").count())
+
+
 def test_without_those_columns_nothing_is_said_of_similar_words(plain_result: Result) -> None:
     page = render(plain_result).split("<main")[1].split("<script")[0]
     assert "similar" not in page

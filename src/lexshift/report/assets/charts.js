@@ -62,7 +62,7 @@ const MARKS = [(x, y, r) => `M${x},${y - r * 1.25}l${r * 1.25},${r * 1.25}l${-r 
 
 const svgElement = (width, height, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height }, ...children);
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "font-weight"];
+const STYLES = ["display", "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "font-weight"];
 // eslint-disable-next-line no-control-regex -- these characters are not allowed in XML
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 function saveSvg(source, title) {
@@ -88,7 +88,7 @@ function nearest(drawn, width, event, points, reach) {
   }, { distance: reach, value: null }).value;
 }
 
-// Labels that would cover one another are left out; a tooltip shows them.
+// Returns a function that finds room for a label, or null where it would cover another one.
 function placer(box, dots) {
   const taken = dots.map(([x, y]) => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
   return (x, y, words) => {

@@ -72,10 +72,11 @@ function overview(width) {
   const place = placer(box, scored.map(at));
   dotOf = (word, kind = "") => {
     const [cx, cy] = at(word);
-    const label = place(cx, cy, word.word);
+    const free = place(cx, cy, word.word);
+    const label = free ?? { x: cx, y: cy - 9, "text-anchor": "middle" }; // shown only while the word is chosen or pointed at
     const anchor = svg("a", { class: kind, href: link(word.word), "data-word": word.word, "aria-label": `${word.word}, ${word.verdict}, change ${digits(word.score)}` },
       svg("circle", { class: `dot ${word.verdict}`, cx, cy, r: others.length ? 4.5 : 5.5 }),
-      label && text(label.x, label.y, word.word, { class: "label", "text-anchor": label["text-anchor"] }));
+      text(label.x, label.y, word.word, { class: free ? "label" : "label crowded", "text-anchor": label["text-anchor"] }));
     anchor.addEventListener("pointermove", (event) => showTip(anchor, event.pageX, event.pageY, ...describe(word)));
     anchor.addEventListener("pointerleave", hideTip);
     anchor.addEventListener("focus", () => {
