@@ -292,13 +292,13 @@ def test_whole_sentences_are_cut_at_their_end_and_those_that_are_cut_are_counted
     tokenizer = tuned(family)[1]
     sentences, periods = [TEXT[0], LONG, "a plane", LONG, TEXT[0]], [1, 0, 0, 1, 0]
     window = len(tokenizer(TEXT[0])["input_ids"]) + timed
-    sequences, cut = WindowTokenizer(tokenizer, window, TIMES if timed else ()).whole(sentences, periods)
+    sequences, cut = WindowTokenizer(tokenizer, window, TIMES if timed else ()).tokenize_whole(sentences, periods)
     assert cut == 2
     for sequence, sentence, period in zip(sequences, sentences, periods, strict=True):
         ids = tokenizer(sentence, add_special_tokens=False, verbose=False)["input_ids"][: window - 2 - timed]
         time = [tokenizer.convert_tokens_to_ids(TIMES[period])] if timed else []
         assert sequence.tolist() == [tokenizer.cls_token_id, *time, *ids, tokenizer.sep_token_id]
-    assert WindowTokenizer(tokenizer, window).whole([], []) == ([], 0)
+    assert WindowTokenizer(tokenizer, window).tokenize_whole([], []) == ([], 0)
 
 
 # ------------------------------------------------------------------------------------------------- what it is told

@@ -60,7 +60,7 @@ def test_text_that_spells_a_special_token_is_text(family: str, spelled: str) -> 
         assert tokenizer.decode(pieces.sequences[0][first:last]).strip() == "mouse"
         first, last = pieces.positions[1]
         assert last - first > 1, "the text has pieces of its own"
-        (whole,), _ = tokens.whole([sentence], [0])
+        (whole,), _ = tokens.tokenize_whole([sentence], [0])
         assert whole.tolist() == pieces.sequences[0].tolist()
 
 

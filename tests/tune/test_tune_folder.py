@@ -24,8 +24,8 @@ from lexshift.tune.folder import (
     RUN,
     UNFINISHED,
     TunedModel,
+    find_finished,
     finish,
-    finished,
     last_checkpoint,
     mark_files,
     remove_old_checkpoints,
@@ -50,7 +50,7 @@ HISTORY = [{"step": 0, "loss": None, "held_out_loss": 3.0}, {"step": 2, "loss": 
 
 
 def begun(folder: Path, plan: dict[str, Any] = PLAN) -> Path:
-    assert finished(folder, plan) is None
+    assert find_finished(folder, plan) is None
     return folder / UNFINISHED
 
 
@@ -133,7 +133,7 @@ def test_a_folder_is_written_by_one_at_a_time(tmp_path: Path) -> None:
 def test_a_plan_is_kept_when_a_run_begins_and_found_again(tmp_path: Path) -> None:
     work = begun(tmp_path)
     assert json.loads((work / "plan.json").read_bytes()) == PLAN
-    assert finished(tmp_path, {**PLAN, "time tokens": ()}) is None  # as it comes back from a file
+    assert find_finished(tmp_path, {**PLAN, "time tokens": ()}) is None  # as it comes back from a file
 
 
 @pytest.mark.parametrize(
@@ -154,26 +154,26 @@ def test_another_plan_is_refused_with_the_difference(change: dict[str, Any], dif
         f"delete that folder"
     )
     with pytest.raises(UserError, match=f"^{re.escape(sentence)}$"):
-        finished(tmp_path, PLAN | change)
+        find_finished(tmp_path, PLAN | change)
     assert json.loads((work / "plan.json").read_bytes()) == PLAN
     end(tmp_path)
     sentence = f"{str(tmp_path)!r} holds a model tuned with {difference}; choose another folder (--out)"
     with pytest.raises(UserError, match=f"^{re.escape(sentence)}$"):
-        finished(tmp_path, PLAN | change)
+        find_finished(tmp_path, PLAN | change)
 
 
 def test_another_name_of_the_same_weights_is_no_other_plan(tmp_path: Path) -> None:
     begun(tmp_path)
-    assert finished(tmp_path, {**PLAN, "model": "elsewhere"}) is None
+    assert find_finished(tmp_path, {**PLAN, "model": "elsewhere"}) is None
     end(tmp_path)
-    assert finished(tmp_path, {**PLAN, "model": "elsewhere"}) is not None
+    assert find_finished(tmp_path, {**PLAN, "model": "elsewhere"}) is not None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '{"lexshift": "0.1"}', '{"plan": 3}'])
 def test_a_run_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> None:
     (tmp_path / RUN).write_text(text)
     with tuning_folder(tmp_path) as folder, pytest.raises(UserError, match=r"run\.json' is damaged; choose another"):
-        finished(folder, PLAN)
+        find_finished(folder, PLAN)
     assert (tmp_path / RUN).read_text() == text
 
 
@@ -182,7 +182,7 @@ def test_a_plan_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> Non
     plan = begun(tmp_path) / "plan.json"
     plan.write_text(text)
     with pytest.raises(UserError, match=r"plan\.json' is damaged: delete '.*unfinished' and run again"):
-        finished(tmp_path, PLAN)
+        find_finished(tmp_path, PLAN)
     assert plan.read_text() == text
 
 
@@ -241,7 +241,7 @@ def test_a_finished_model_is_in_its_place_with_what_was_done_and_nothing_else(tm
     assert json.loads((tmp_path / RUN).read_bytes()) == tuned.run
     assert "Käse" in (tmp_path / RUN).read_text("utf-8")
     assert (tuned.folder, tuned.run["plan"]) == (tmp_path, PLAN)
-    again = finished(tmp_path, PLAN)
+    again = find_finished(tmp_path, PLAN)
     assert again is not None
     assert (again.folder, again.run) == (tuned.folder, tuned.run)
 
@@ -275,7 +275,7 @@ def test_an_end_that_is_stopped_leaves_no_model_and_can_be_done_again(
     if stop != RUN:
         assert not (tmp_path / "config.json").exists()
     with tuning_folder(tmp_path) as folder:
-        assert finished(folder, PLAN) is None
+        assert find_finished(folder, PLAN) is None
         end(folder)
     assert names(tmp_path) == {"config.json", "a.safetensors", "z.json", "1_Pooling", RUN, ".lock"}
 
@@ -301,7 +301,7 @@ def test_a_folder_of_the_user_is_no_unfinished_work(tmp_path: Path, name: str) -
     ):
         pytest.fail("it is not ours")
     with pytest.raises(UserError, match=r"unfinished' holds other files; move it away"):
-        finished(tmp_path / "project", PLAN)
+        find_finished(tmp_path / "project", PLAN)
     assert (tmp_path / "project" / name).read_text() == "mine"
 
 
@@ -356,7 +356,7 @@ def test_notes_in_the_unfinished_work_stay(tmp_path: Path) -> None:
     assert last_checkpoint(tmp_path) == str(work / "checkpoint-10")
     end(tmp_path)
     assert sorted(path for path in work.rglob("*") if path.is_file()) == sorted(notes)
-    again = finished(tmp_path, PLAN)
+    again = find_finished(tmp_path, PLAN)
     assert again is not None
     with tuning_folder(tmp_path):
         pass
@@ -377,7 +377,7 @@ def test_work_that_was_left_when_a_run_was_stopped_at_its_end_is_removed(
         with pytest.raises(KeyboardInterrupt):
             end(tmp_path)
     assert (work / "checkpoint-5").exists()
-    assert finished(tmp_path, PLAN) is not None
+    assert find_finished(tmp_path, PLAN) is not None
     assert not work.exists()
 
 

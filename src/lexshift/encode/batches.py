@@ -1,4 +1,4 @@
-"""Batches of sequences of like length."""
+"""Batches of sequences of similar length."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Indices of sequences, shortest first, in batches whose size after padding stays within a budget of tokens.
+    """Return the indices of sequences, shortest first, in batches that stay within a budget of tokens when padded.
 
     A sequence longer than the budget is a batch of its own.
 

@@ -59,10 +59,10 @@ class _Layer:
         h = x.shape[1]
         qkv = F.linear(x, self.attention_in, self.attention_in_bias)
         q, k, v = qkv.view(batch, -1, 3, self.heads, h // self.heads).permute(2, 0, 3, 1, 4)  # (b, heads, n, h/heads)
-        mixed = F.scaled_dot_product_attention(self._timed(q, times), k, v, attn_mask=mask)
+        mixed = F.scaled_dot_product_attention(self._apply_times(q, times), k, v, attn_mask=mask)
         return self._after_attention(mixed.transpose(1, 2).reshape(-1, h), x)
 
-    def at(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None, where: Tensor) -> Tensor:
+    def rows_at(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None, where: Tensor) -> Tensor:
         """Compute the rows at the positions ``where``, (batch, words), of each sequence: (batch * words, h)."""
         h = x.shape[1]
         kv = F.linear(x, self.attention_in[h:], self.attention_in_bias[h:])
@@ -76,10 +76,10 @@ class _Layer:
             mask = mask.expand(batch, -1, -1, -1).gather(
                 2, where[:, None, :, None].expand(-1, mask.shape[1], -1, mask.shape[3])
             )
-        mixed = F.scaled_dot_product_attention(self._timed(q, times), k, v, attn_mask=mask)
+        mixed = F.scaled_dot_product_attention(self._apply_times(q, times), k, v, attn_mask=mask)
         return self._after_attention(mixed.transpose(1, 2).reshape(-1, h), x)
 
-    def _timed(self, q: Tensor, times: Times | None) -> Tensor:
+    def _apply_times(self, q: Tensor, times: Times | None) -> Tensor:
         if self.time is None or times is None:
             return q
         return temporal_queries(q, time_matrix(self.time, *times, self.heads))
@@ -133,7 +133,7 @@ class PostNormForward:
         found = [x[rows]] if layers.numbers[0] == 0 else []
         for number, layer in enumerate(self._layers[: layers.deepest], 1):
             if number == layers.deepest:
-                found.append(layer.at(x, batch, mask, timed, where))
+                found.append(layer.rows_at(x, batch, mask, timed, where))
                 break
             x = layer(x, batch, mask, timed)
             if number in layers.numbers:
@@ -198,7 +198,7 @@ class GenericForward:
         output = None
         for number, layer in enumerate(self._layers):
             if number in layers.numbers or number == layers.deepest:  # the state before this layer
-                keep = _keep(found, number, number == layers.deepest)
+                keep = _make_hook(found, number, number == layers.deepest)
                 hooks.append(layer.register_forward_pre_hook(keep, with_kwargs=True))
         try:
             output = self._model(**inputs, output_hidden_states=True)
@@ -211,7 +211,7 @@ class GenericForward:
         return found if output is None else dict(enumerate(output.hidden_states))
 
 
-def _keep(found: dict[int, Tensor], number: int, last: bool) -> Any:
+def _make_hook(found: dict[int, Tensor], number: int, last: bool) -> Any:
     def hook(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         found[number] = args[0] if args else kwargs["hidden_states"]
         if last:

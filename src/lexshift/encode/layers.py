@@ -1,4 +1,4 @@
-"""Which layers of a model make the vectors, and how."""
+"""The layers of a model whose hidden states make the vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SPEC = re.compile(r"(mean|sum|concat):(\d+)|(last)|(-?\d+)")
 
 @dataclass(frozen=True)
 class Layers:
-    """The hidden states that are used.
+    """The hidden states that make a vector.
 
     Attributes
     ----------
@@ -31,12 +31,12 @@ class Layers:
         return self.numbers[-1]
 
     def width(self, hidden: int) -> int:
-        """Dimensions of the vectors."""
+        """Return the dimensions of the vectors."""
         return hidden * len(self.numbers) if self.how == "concat" else hidden
 
 
 def parse_layers(spec: Any, depth: int) -> Layers:
-    """The layers that a specification means for a model of ``depth`` layers.
+    """Return the layers that a specification means for a model of ``depth`` layers.
 
     >>> parse_layers("mean:4", 12)
     Layers(numbers=(9, 10, 11, 12), how='mean')

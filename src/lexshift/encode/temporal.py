@@ -30,7 +30,7 @@ _SMALL = 1e-12
 
 
 def temporal_queries(q: Tensor, T: Tensor) -> Tensor:
-    """What takes the place of Q in attention: (Q T^T) (T / |T|).
+    """Return what replaces Q in attention: (Q T^T) (T / |T|).
 
     q : (batch, heads, words, d); T : (batch, heads, n, d), rows of padding being 0
     """
@@ -39,7 +39,7 @@ def temporal_queries(q: Tensor, T: Tensor) -> Tensor:
 
 
 def time_matrix(projection: nn.Linear, states: Tensor, real: Tensor, heads: int) -> Tensor:
-    """T of a layer: (batch, heads, n, d).
+    """Return T of a layer, (batch, heads, n, d).
 
     states : (batch, n, h), embeddings of the times; real : (batch, n), False for padding
     """
@@ -49,7 +49,7 @@ def time_matrix(projection: nn.Linear, states: Tensor, real: Tensor, heads: int)
 
 
 def token_times(periods: Sequence[int], lengths: npt.NDArray[np.int64], ends: tuple[int, int]) -> npt.NDArray[np.int64]:
-    """The time of each token of some padded sequences, (batch, length); ``ends`` are their special tokens, at each end.
+    """Return the time of each token of padded sequences, (batch, length), with ``ends`` special tokens at each end.
 
     >>> token_times([0, 1], np.array([5, 4]), (1, 1))
     array([[1, 2, 2, 2, 1],
@@ -63,7 +63,7 @@ def token_times(periods: Sequence[int], lengths: npt.NDArray[np.int64], ends: tu
 
 
 def add_temporal_attention(model: Any, periods: int) -> None:
-    """Give every layer of a model temporal attention, with new weights. It then has to be told ``times``, (b, n)."""
+    """Give every layer of a model temporal attention, with new weights. Its input is then also ``times``, (b, n)."""
     base = model.base_model
     config = base.config
     if config.model_type not in KINDS:
@@ -104,9 +104,9 @@ def load_temporal_attention(model: Any, folder: Path, periods: int) -> None:
 
 
 def temporal_weights(base: Any) -> dict[str, nn.Parameter]:
-    """The weights that temporal attention adds to a model, by name."""
-    kept = [f"{_EMBEDDINGS}."] + [f"{name}.{_PROJECTION}." for name, _ in _attentions(base)]
-    return {name: weight for name, weight in base.named_parameters() if name.startswith(tuple(kept))}
+    """Return the weights that temporal attention adds to a model, by name."""
+    prefixes = [f"{_EMBEDDINGS}."] + [f"{name}.{_PROJECTION}." for name, _ in _attentions(base)]
+    return {name: weight for name, weight in base.named_parameters() if name.startswith(tuple(prefixes))}
 
 
 def _attentions(base: Any) -> list[tuple[str, nn.Module]]:
@@ -119,7 +119,7 @@ def _attentions(base: Any) -> list[tuple[str, nn.Module]]:
 
 
 def _embed_times(base: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Before the forward pass: the embeddings of the times, for all layers."""
+    """Compute the embeddings of the times before the forward pass, for all layers."""
     times = kwargs.pop("times")
     return args, {**kwargs, "time_states": base.time_embeddings(times), "time_real": times != PADDING}
 

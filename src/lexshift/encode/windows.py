@@ -1,4 +1,4 @@
-"""From sentences and spans to sequences of token ids and the positions of the words in them."""
+"""Windows of token ids around words, cut from their sentences."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Windows:
 
 
 class WindowTokenizer:
-    """A fast tokenizer, the special tokens it puts around a sequence, and how many pieces fit.
+    """Tokenizes sentences with a fast tokenizer and cuts them to a maximum number of pieces.
 
-    Time tokens, if there are such, are one for each period, put before the pieces of a sentence.
+    If there are time tokens, that of a sentence's period is put before its pieces.
     """
 
     def __init__(self, tokenizer: Any, window: int, time_tokens: Sequence[str] = ()) -> None:
@@ -64,7 +64,7 @@ class WindowTokenizer:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """How many special tokens there are before and after a sequence; a time token is none of them."""
+        """The numbers of special tokens before and after a sequence, without a time token."""
         return len(self._before), len(self._after)
 
     def highest_id(self, markers: tuple[str, str] | None) -> int:
@@ -86,11 +86,11 @@ class WindowTokenizer:
         """
         if markers is not None:
             before, after = map(self._special.disguise, markers)
-            sentences, spans = _marked(list(map(self._special.clean, sentences)), spans, (before, after))
+            sentences, spans = _add_markers(list(map(self._special.clean, sentences)), spans, (before, after))
         if not sentences:
             return Windows([], [], [], [], [])
         distinct = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
-        all_ids, offsets = self._tokenized(list(distinct), marked=markers is not None)
+        all_ids, offsets = self._tokenize(list(distinct), marked=markers is not None)
         numbers: dict[tuple[bytes, int], int] = {}
         sequences: list[Ids] = []
         sequence: list[int] = []
@@ -110,27 +110,27 @@ class WindowTokenizer:
             left = 0
             truncated.append(len(ids) > self._room)
             if truncated[-1]:
-                left = self._left(len(ids), first, last)
+                left = self._window_start(len(ids), first, last)
                 ids, last = ids[left : left + self._room], min(last, left + self._room)
             key = (ids.tobytes(), period)
             if key not in numbers:
                 numbers[key] = len(sequences)
-                sequences.append(self._framed(ids, period))
+                sequences.append(self._add_special_tokens(ids, period))
                 period_of.append(period)
             sequence.append(numbers[key])
             shift = len(self._before) + bool(len(self._times)) - left
             positions.append((first + shift, last + shift))
         return Windows(sequences, sequence, positions, period_of, truncated)
 
-    def whole(self, sentences: Sequence[str], periods: Sequence[int]) -> tuple[list[Ids], int]:
-        """The sequence of each sentence, cut at its end if it is too long, and how many were cut."""
+    def tokenize_whole(self, sentences: Sequence[str], periods: Sequence[int]) -> tuple[list[Ids], int]:
+        """Return the sequence of each sentence, cut at its end if it is too long, and how many were cut."""
         if not sentences:
             return [], 0
-        all_ids, _ = self._tokenized(sentences)
+        all_ids, _ = self._tokenize(sentences)
         cut = sum(len(ids) > self._room for ids in all_ids)
-        return [self._framed(ids[: self._room], p) for ids, p in zip(all_ids, periods, strict=True)], cut
+        return [self._add_special_tokens(ids[: self._room], p) for ids, p in zip(all_ids, periods, strict=True)], cut
 
-    def _tokenized(self, sentences: Sequence[str], marked: bool = False) -> tuple[list[Ids], list[list[Span]]]:
+    def _tokenize(self, sentences: Sequence[str], marked: bool = False) -> tuple[list[Ids], list[list[Span]]]:
         """Return the ids and the offsets of sentences, whose markers, if they have any, are disguised."""
         shown, ours = self._special.reveal(sentences) if marked else (sentences, np.zeros(len(sentences), np.int64))
         made = self._tokenizer(
@@ -148,26 +148,28 @@ class WindowTokenizer:
             all_ids[i], offsets[i] = self._special.tokenize(sentence)
         return all_ids, offsets
 
-    def _framed(self, ids: Ids, period: int) -> Ids:
+    def _add_special_tokens(self, ids: Ids, period: int) -> Ids:
         time = self._times[period : period + 1]
         return np.concatenate([self._before, time, ids, self._after])
 
-    def _left(self, length: int, first: int, last: int) -> int:
-        """Where a window of the room there is begins, with the word in its middle."""
+    def _window_start(self, length: int, first: int, last: int) -> int:
+        """Return where a window with the word in its middle begins."""
         if last - first >= self._room:
             return first
         return min(max(first - (self._room - (last - first)) // 2, 0), length - self._room)
 
 
 def _pieces_of(offsets: list[Span], span: Span) -> Span:
-    """The pieces that share a character with the span: first and last + 1; equal if there are none."""
+    """Return the pieces that share a character with the span: first and last + 1; equal if there are none."""
     start, end = span
     inside = [i for i, (a, b) in enumerate(offsets) if a < end and b > start]
     return (inside[0], inside[-1] + 1) if inside else (0, 0)
 
 
-def _marked(sentences: Sequence[str], spans: Sequence[Span], markers: tuple[str, str]) -> tuple[list[str], list[Span]]:
-    """Each sentence with markers around its word, and the word's span in it."""
+def _add_markers(
+    sentences: Sequence[str], spans: Sequence[Span], markers: tuple[str, str]
+) -> tuple[list[str], list[Span]]:
+    """Return each sentence with markers around its word, and the word's span in it."""
     before, after = markers
     marked = [s[:a] + before + s[a:b] + after + s[b:] for s, (a, b) in zip(sentences, spans, strict=True)]
     return marked, [(a + len(before), b + len(before)) for a, b in spans]

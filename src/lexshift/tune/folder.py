@@ -80,7 +80,7 @@ def _is_work(folder: Path) -> bool:
     return (folder / _PLAN).is_file() or all(name.startswith(".") for name in os.listdir(folder))
 
 
-def finished(folder: Path, plan: dict[str, Any]) -> TunedModel | None:
+def find_finished(folder: Path, plan: dict[str, Any]) -> TunedModel | None:
     """Return the model that the same plan made before, or None after recording the plan of a new run.
 
     A folder with the model or the unfinished work of another plan is refused.

@@ -19,7 +19,7 @@ _UNUSED = ("pooler.", "embeddings.position_ids")  # weights that a masked langua
 
 
 def load_with_head(name: str | os.PathLike[str], revision: str | None) -> tuple[Any, Any, Path, bool]:
-    """The model with its masked-language-model head, its tokenizer, its folder, and whether the head is new.
+    """Load a model with its masked-language-model head, its tokenizer, its folder, and whether the head is new.
 
     A head that is not among the weights is made anew, on the word embeddings of the model.
     """
@@ -51,7 +51,7 @@ def load_with_head(name: str | os.PathLike[str], revision: str | None) -> tuple[
 
 
 def add_tokens(model: Any, tokenizer: Any, tokens: list[str]) -> None:
-    """Give a model tokens that are never taken apart; their embeddings are drawn as if they were words."""
+    """Give a model tokens that are never split; their embeddings are drawn with the mean and spread of the others."""
     import torch
 
     tokenizer.add_tokens(tokens, special_tokens=True)
@@ -65,13 +65,13 @@ def add_tokens(model: Any, tokenizer: Any, tokens: list[str]) -> None:
 
 
 def head_of(model: Any) -> Callable[[Tensor], Tensor] | None:
-    """From hidden states, (n, h), to the scores of all words, (n, vocabulary), if the model has that in one place."""
+    """Return the function from hidden states, (n, h), to the scores of all words, (n, vocabulary), if there is one."""
     name = _HEADS.get(model.config.model_type)
     return getattr(model, name, None) if name else None
 
 
 def predict(model: Any, inputs: dict[str, Tensor], where: Tensor) -> Tensor:
-    """Scores of all words at the masked places, (places, vocabulary); ``where`` is True at them, (batch, n).
+    """Return the scores of all words at the masked places, (places, vocabulary); ``where`` is True there, (batch, n).
 
     Only these places pass through the head, which costs as much as several layers.
     """
@@ -82,7 +82,7 @@ def predict(model: Any, inputs: dict[str, Tensor], where: Tensor) -> Tensor:
 
 
 def digest_weights(model: Any) -> str:
-    """SHA-256 of a model's weights."""
+    """Return the SHA-256 of a model's weights."""
     digest = hashlib.sha256()
     hash_weights(digest, model.state_dict())
     return digest.hexdigest()

@@ -24,7 +24,7 @@ from lexshift.encode.adaptation import Adaptation, missing_tokens, read_adaptati
 from lexshift.errors import UserError
 from lexshift.store.embedding import READING, corpus_names
 from lexshift.study.periods import Place, refuse_same
-from lexshift.tune.folder import TunedModel, finish, finished, tuning_folder
+from lexshift.tune.folder import TunedModel, find_finished, finish, tuning_folder
 from lexshift.tune.sentence_sample import Sample, sample_sentences
 from lexshift.tune.settings import LanguageSettings, TimeSettings
 from lexshift.tune.training import check_libraries, save_model, train, training_arguments
@@ -174,9 +174,11 @@ class _Task:
             set_seed(settings.seed)
             start = self._start(monitor)
             places = [os.fspath(corpus) for corpus in self.corpora]
-            training, held_out, truncated = split_samples(samples, places, settings.held_out, start.windows.whole)
+            training, held_out, truncated = split_samples(
+                samples, places, settings.held_out, start.windows.tokenize_whole
+            )
             plan = self._plan(start, samples)
-            done = finished(folder, plan)
+            done = find_finished(folder, plan)
             if done is not None:
                 monitor.note("this model is tuned already")
                 return done

@@ -75,15 +75,15 @@ class Masking:
         if not len(chosen) and len(places):
             chosen = rng.choice(places, 1)
         labels[chosen] = ids[chosen]
-        masked[chosen] = _corrupted(ids[chosen], vocabulary.mask, vocabulary.words, rng)
+        masked[chosen] = _corrupt(ids[chosen], vocabulary.mask, vocabulary.words, rng)
         if len(vocabulary.times) and rng.random() < self.time:
             labels[first] = ids[first]
             others = vocabulary.times[vocabulary.times != ids[first]]
-            masked[first] = _corrupted(ids[first : first + 1], vocabulary.mask, others, rng)[0]
+            masked[first] = _corrupt(ids[first : first + 1], vocabulary.mask, others, rng)[0]
         return masked, labels
 
 
-def _corrupted(ids: Ids, mask: int, others: Array, rng: np.random.Generator) -> Ids:
+def _corrupt(ids: Ids, mask: int, others: Array, rng: np.random.Generator) -> Ids:
     """Mask eight of ten tokens, replace one by another and leave one as it is."""
     draw = rng.random(len(ids))
     instead = rng.choice(others, len(ids)) if len(others) else ids

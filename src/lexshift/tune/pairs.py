@@ -159,7 +159,7 @@ def hold_out(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair]
 
 
 def _files(path: Path) -> list[Path]:
-    """The files with usages that a path stands for."""
+    """Return the files with usages that a path stands for."""
     if not os.path.exists(path):  # unlike Path's, it answers for every string
         raise UserError(f"no such file or folder: {str(path)!r} (looked from {os.getcwd()})")
     if not path.is_dir():
@@ -178,12 +178,12 @@ def _files(path: Path) -> list[Path]:
 
 
 def _is_data(path: Path) -> bool:
-    """Whether it is a file with usages, by its name; ._train.data.txt and the like, which macOS leaves, are no text."""
+    """Return whether a file holds usages, by its name; macOS leaves binary files such as ._train.data.txt."""
     return bool(_DATA.fullmatch(path.name)) and not path.name.startswith(".") and os.path.isfile(path)
 
 
 def _read(path: Path) -> list[Pair]:
-    """The pairs of a file, of which there must be some."""
+    """Read the pairs of a file, of which there must be some."""
     if is_table(path):
         pairs = _from_table(path)
     else:
@@ -196,7 +196,7 @@ def _read(path: Path) -> list[Pair]:
         gold = path.with_name(f"{named['name']}.gold{named['ending']}")
         if not gold.is_file():
             raise UserError(f"{str(path)!r} has no gold: {str(gold)!r} is missing, which must say T or F of each pair")
-        lines, answers = _without_end(read_lines(path)), _without_end(read_lines(gold))
+        lines, answers = _strip_empty_end(read_lines(path)), _strip_empty_end(read_lines(gold))
         is_json = _LIST.match("\n".join(lines))
         pairs = (_from_json if is_json else _from_lines)(path, lines, gold, answers)
     if not pairs:
@@ -204,8 +204,8 @@ def _read(path: Path) -> list[Pair]:
     return pairs
 
 
-def _without_end(lines: list[str]) -> list[str]:
-    """Lines without the empty ones at the end."""
+def _strip_empty_end(lines: list[str]) -> list[str]:
+    """Return lines without the empty ones at the end."""
     size = max((number for number, line in enumerate(lines, 1) if line.strip()), default=0)
     return lines[:size]
 
@@ -214,7 +214,7 @@ def _without_end(lines: list[str]) -> list[str]:
 
 
 def _from_lines(path: Path, lines: list[str], gold: Path, answers: list[str]) -> list[Pair]:
-    """WiC's own format."""
+    """Read WiC's own format."""
     if len(lines) != len(answers):
         raise UserError(
             f"{str(path)!r} has {_number(len(lines), 'line')} and {str(gold)!r} {len(answers)}; "
@@ -234,12 +234,12 @@ def _from_lines(path: Path, lines: list[str], gold: Path, answers: list[str]) ->
             _token(sentence, int(place), f"{where}, sentence {which}")
             for which, sentence, place in zip((1, 2), sentences, places.groups(), strict=True)
         )
-        pairs.append(Pair(_word(word, "word", where), first, second, _judged(answer, _line(gold, number))))
+        pairs.append(Pair(_word(word, "word", where), first, second, _read_judgement(answer, _line(gold, number))))
     return pairs
 
 
 def _token(sentence: str, index: int, where: str) -> Usage:
-    """The usage of the token with an index, from 0."""
+    """Return the usage of the token with an index, from 0."""
     tokens = list(re.finditer(r"\S+", sentence))
     if index >= len(tokens):
         has = f"has {_number(len(tokens), 'token')}, numbered from 0" if tokens else "is empty"
@@ -248,7 +248,7 @@ def _token(sentence: str, index: int, where: str) -> Usage:
 
 
 def _from_json(path: Path, lines: list[str], gold: Path, answers: list[str]) -> list[Pair]:
-    """The format of MCL-WiC and XL-LEXEME."""
+    """Read the format of MCL-WiC and XL-LEXEME."""
     entries, tags = _by_id(path, lines, _ENTRY), _by_id(gold, answers, _TAG)
     for one, there, other in ((path, entries, tags), (gold, tags, entries)):
         lone = next((name for name in there if name not in other), None)
@@ -261,12 +261,12 @@ def _from_json(path: Path, lines: list[str], gold: Path, answers: list[str]) -> 
     for name, (where, entry) in entries.items():
         place, tag = tags[name]
         word = _word(entry["lemma"], "lemma", where)
-        pairs.append(Pair(word, _usage(entry, 1, where), _usage(entry, 2, where), _judged(tag["tag"], place)))
+        pairs.append(Pair(word, _usage(entry, 1, where), _usage(entry, 2, where), _read_judgement(tag["tag"], place)))
     return pairs
 
 
 def _by_id(path: Path, lines: list[str], fields: tuple[str, ...]) -> dict[str, tuple[str, dict[str, Any]]]:
-    """The objects of a JSON list by their id, and where they are; each has the fields."""
+    """Return the objects of a JSON list by their id, and where they are; each has the fields."""
     try:
         values = json.loads("\n".join(lines))
     except json.JSONDecodeError as error:
@@ -309,9 +309,9 @@ def _from_table(path: Path) -> list[Pair]:
 
 
 def _usage(row: Mapping[str, Any], which: int, where: str) -> Usage:
-    """The first or second usage of a row, by characters."""
+    """Return the first or second usage of a row, by characters."""
     sentence = _text(row[f"sentence{which}"], f"sentence{which}", where)
-    start, end = (_whole(row[name], name, where) for name in (f"start{which}", f"end{which}"))
+    start, end = (_whole_number(row[name], name, where) for name in (f"start{which}", f"end{which}"))
     if not is_span(start, end, sentence):
         raise UserError(
             f"{where}: start{which} {start} and end{which} {end} must mark the word within sentence{which}, "
@@ -320,8 +320,8 @@ def _usage(row: Mapping[str, Any], which: int, where: str) -> Usage:
     return Usage(sentence, start, end)
 
 
-def _whole(value: Any, name: str, where: str) -> int:
-    """A whole number, which JSON may hold as text."""
+def _whole_number(value: Any, name: str, where: str) -> int:
+    """Return a whole number, which JSON may hold as text."""
     digits = _WHOLE.fullmatch(str(value).strip())
     if digits is None:
         raise UserError(f"{where}: {name} is {_shown(value)}; it must be a whole number, 0 or more")
@@ -345,8 +345,8 @@ def _text(value: Any, name: str, where: str) -> str:
     return value
 
 
-def _judged(value: Any, where: str) -> bool:
-    """WiC's gold, T or F."""
+def _read_judgement(value: Any, where: str) -> bool:
+    """Return whether WiC's gold is T or F."""
     same = _GOLD.get(value.strip()) if isinstance(value, str) else None
     if same is None:
         raise UserError(f"{where}: {_shown(value)} must be T, the same meaning, or F")
@@ -358,7 +358,7 @@ def _line(path: Path, number: int) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A value for a message: on one line and not too long."""
+    """Return a value for a message, on one line and not too long."""
     return reprlib.repr(value)
 
 

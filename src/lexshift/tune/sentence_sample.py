@@ -22,7 +22,7 @@ _SHORTEST = 3  # words; what is shorter is a heading, a number, a name
 
 @dataclass(frozen=True)
 class Sample:
-    """Some sentences of a corpus.
+    """Sentences of a corpus.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ def sample_sentences(
 
 
 class _Keeper:
-    """The sentences with the smallest hashes, each once."""
+    """Collects the sentences with the smallest hashes, each once."""
 
     def __init__(self, most: int | None, seed: int) -> None:
         self.kept: dict[int, str] = {}  # by their hashes

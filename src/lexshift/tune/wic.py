@@ -28,7 +28,7 @@ from lexshift.tune.evaluation import (
     read_figures,
     usage_vectors,
 )
-from lexshift.tune.folder import UNFINISHED, TunedModel, finish, finished, save_run, tuning_folder
+from lexshift.tune.folder import UNFINISHED, TunedModel, find_finished, finish, save_run, tuning_folder
 from lexshift.tune.heads import digest_weights
 from lexshift.tune.pairs import Pair, hold_out, read_pairs
 from lexshift.tune.settings import PairSettings
@@ -107,7 +107,7 @@ class _Task:
                 f"that has not"
             )
         plan = self._plan(body, tokenizer)
-        done = finished(folder, plan)
+        done = find_finished(folder, plan)
         if done is not None:
             monitor.note("this model is tuned already")
             return done
