@@ -31,6 +31,7 @@ lint: $(VENV)/.developing
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/lint_scripts.py
 
 picture: $(VENV)/.ready

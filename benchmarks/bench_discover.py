@@ -28,9 +28,9 @@ from statistics import median
 import numpy as np
 
 from lexshift.corpus.sources import Reading
-from lexshift.engine.cache import Kept
-from lexshift.engine.local import Local, results
-from lexshift.engine.parts import Counting, Sampling, counted, parts_of, sampled
+from lexshift.engine.cache import Cache
+from lexshift.engine.local import Local, map_parts
+from lexshift.engine.parts import Counting, Sampling, combine_counts, combine_samples, split_corpus
 
 DATA = Path(os.environ.get("LEXSHIFT_DATA", "."), "corpora", "sotu")
 MOST = 200
@@ -67,13 +67,13 @@ def write_corpus(path: Path, lines: list[str], size: int) -> None:
 def passes(corpus: Path, forms: dict[str, list[str]] | int) -> tuple[int, int]:
     """Count the words of a corpus, and sample the occurrences of the most frequent or of those given."""
     with tempfile.TemporaryDirectory() as folder:
-        kept, parts = Kept(Path(folder)), parts_of(corpus)
-        found = counted(results(Counting("word", Reading()), parts, Local(), kept, lambda *_: None), "it")
+        kept, parts = Cache(Path(folder)), split_corpus(corpus)
+        found = combine_counts(map_parts(Counting("word", Reading()), parts, Local(), kept, lambda *_: None), "it")
         if isinstance(forms, int):
             often = sorted(found.counts, key=lambda word: -found.counts[word])[100 : 100 + forms]
             forms = {word: [word] for word in often}
-        job = Sampling({word: tuple(form) for word, form in forms.items()}, "word", Reading(), MOST, 0)
-        table = sampled(results(job, parts, Local(), kept, lambda *_: None), "it", MOST).table
+        job = Sampling({word: tuple(form) for word, form in forms.items()}, "word", Reading(), MOST, 0, True)
+        table = combine_samples(map_parts(job, parts, Local(), kept, lambda *_: None), "it", MOST).table
     return len(found.counts), len(table)
 
 

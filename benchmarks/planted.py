@@ -25,10 +25,12 @@ from lexshift.benchmark.systems import score_distance, score_sscd
 from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.space import fit_space
 from lexshift.simulation.corpora import simulate
-from lexshift.study.settings import METRIC, RATE, SPACE, default_keep
+from lexshift.study.settings import DEFAULTS, default_keep
 from lexshift.utils.arrays import Matrix, Pairs
 
 DISTANCES = ("nearest", "apd", "cosine", "euclidean", "braycurtis", "jeffreys")
+
+METRIC, RATE, SPACE = (DEFAULTS[name] for name in ("metric", "rate", "space"))
 
 
 def recovered(pairs: Pairs, gold: dict[str, float]) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 
 from lexshift import demo_corpora
 from lexshift.cli import main
+from lexshift.study.settings import options_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -161,6 +162,10 @@ def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_table_of_options_is_that_of_the_settings() -> None:
+    assert options_table() in (ROOT / "docs" / "options.md").read_text("utf-8")
+
+
 def test_the_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     made = subprocess.run(

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lexshift.study.compare import compare
     from lexshift.study.discover import discover
     from lexshift.study.discovery import Discovery
+    from lexshift.study.load import load
     from lexshift.study.result import Result
     from lexshift.study.trace import trace
     from lexshift.study.trace_result import Trace
@@ -47,6 +48,7 @@ _HOME = {
     "Result": "study.result",
     "discover": "study.discover",
     "Discovery": "study.discovery",
+    "load": "study.load",
     "demo_corpora": "demo",
     "embed": "store.embedding",
     "embed_usages": "store.embedding",
@@ -88,6 +90,7 @@ __all__ = [
     "discover",
     "embed",
     "embed_usages",
+    "load",
     "metrics",
     "permutation_test",
     "power",

@@ -20,7 +20,7 @@ from lexshift.scoring.distance.metric import evaluate as evaluate_metric
 from lexshift.scoring.moments import TwoSets
 from lexshift.scoring.space import fit_space
 from lexshift.scoring.swap import swapped_gaussians
-from lexshift.study import settings as _running
+from lexshift.study.settings import DEFAULTS, default_keep
 from lexshift.utils.arrays import Indices, Pairs
 
 pytestmark = pytest.mark.model
@@ -54,7 +54,7 @@ def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path,
     ordered = dataset.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
     pairs = select_pairs(dataset, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
-    pairs = fit_space(pairs, _running.SPACE).of(pairs)
+    pairs = fit_space(pairs, DEFAULTS["space"]).of(pairs)
     scored = [
         score_sscd(pairs, DEFAULT),
         score_distance(pairs, "apd", "APD"),
@@ -65,9 +65,9 @@ def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path,
 
 
 def test_the_default_of_compare_is_what_was_evaluated() -> None:
-    chosen = SSCD(_running.METRIC, rate=_running.RATE, keep=_running.default_keep(_running.METRIC))
+    chosen = SSCD(DEFAULTS["metric"], rate=DEFAULTS["rate"], keep=default_keep(DEFAULTS["metric"]))
     assert chosen == DEFAULT
-    assert _running.SPACE == "standardised"
+    assert DEFAULTS["space"] == "standardised"
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ class Shell(Terminal):
     """Two corpora, and the command that compares them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        super().__init__(folder, monkeypatch, capsys, "lexshift.study.compare")
+        super().__init__(folder, monkeypatch, capsys, "lexshift.study.pipeline")
         (folder / "1950s.txt").write_text(text_of(OLD))
         (folder / "2010s.txt").write_text(text_of(NEW))
 
@@ -65,9 +65,9 @@ def child(*arguments: str, before: str = "") -> list[str]:
     code = f"""
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
-        import lexshift.study.compare
+        import lexshift.study.pipeline
         from shell import Toy
-        lexshift.study.compare.as_encoder = lambda *_, **__: Toy()
+        lexshift.study.pipeline.as_encoder = lambda *_, **__: Toy()
         {before}
         from lexshift.cli import main
         main()
@@ -92,8 +92,8 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 def test_without_words_the_frequent_ones_are_compared_and_a_note_says_so(shell: Shell) -> None:
     out, err = shell.compare("--min-count", "40")
     assert set(rows(out)) == {"mouse", "bread"}
-    note = "note: comparing all 2 words that occur 40 times or more in both corpora"
-    assert f"{note}; English function words and numbers are left out" in err
+    note = "note: studying all 2 words that occur 40 times or more in both corpora, without function words and numbers"
+    assert note in err
     for stage in ("counting old", "counting new", "reading old", "encoding", "scoring"):
         assert stage in err
 
@@ -102,7 +102,7 @@ def test_top_words_takes_the_most_frequent_and_says_of_how_many(shell: Shell) ->
     out, err = shell.compare("--top-words", "2", "--out", "two")
     assert set(rows(out)) == {"mouse", "bread"}
     found = re.search(
-        r"note: comparing the 2 most frequent of (\d+) words that occur 20 times or more in both corpora", err
+        r"note: studying the 2 most frequent of (\d+) words that occur 20 times or more in both corpora", err
     )
     assert found is not None
     out, _ = shell.compare("--top-words", "1000", "--out", "all")
@@ -183,7 +183,8 @@ def test_the_results_are_in_a_folder_that_is_named_after_the_corpora(shell: Shel
     shell.compare("corpora/1950s.txt", "corpora/2010s.txt", "--words", "mouse")
     assert set(os.listdir()) - before == {"lexshift-1950s-2010s"}
     files = {path.name for path in Path("lexshift-1950s-2010s").iterdir()}
-    assert files == {"scores.csv", "scores.parquet", "run.json", "report.html", "space.npz", "store", ".lock"}
+    written = {"scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz"}
+    assert files == written | {"store", ".lock"}
 
 
 def test_out_names_another_folder_and_is_made_with_its_parents(shell: Shell) -> None:
@@ -390,17 +391,17 @@ def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sent
         (["--rate", ""], "rate must be a number from 0 to 1, or auto; got ''"),
         (["--format", "xml"], "format must be one of csv, json, table; got 'xml'"),
         (["--format", "jsn"], "did you mean 'json'?"),
-        (["--labels", "one"], "labels must be two different names, of the old and the new corpus"),
-        (["--labels", "a,a"], "labels must be two different names, of the old and the new corpus"),
-        (["--labels", "a,b,c"], "labels must be two different names, of the old and the new corpus"),
-        (["--labels", ",b"], "labels must be two different names, of the old and the new corpus"),
+        (["--labels", "one"], "labels must be 2 different names, one for each corpus; got ["),
+        (["--labels", "a,a"], "labels must be 2 different names, one for each corpus; got ["),
+        (["--labels", "a,b,c"], "labels must be 2 different names, one for each corpus; got ["),
+        (["--labels", ",b"], "labels must be 2 different names, one for each corpus; got ["),
         (["--alpha", "2"], "alpha must be a number between 0 and 1; got 2.0"),
         (["--repeats", "0"], "repeats must be a whole number of at least 1; got 0"),
         (["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
-        (["--max-per-word", "-1"], "got -1"),
+        (["--max-per-word", "-1"], "max_per_word must be a whole number, or 0 for all; got -1"),
         (["--min-usages", "1"], "min_usages must be at least 2, as a variance needs two; got 1"),
         (["--min-count", "0"], "min_count must be a whole number of at least 1; got 0"),
-        (["--top-words", "0"], "top_words must be a whole number of at least 1; got 0"),
+        (["--top-words", "-1"], "top_words must be a whole number, or 0 for all; got -1"),
         (["--min-count", "1000"], "give the words (--words of compare and trace), or ask for less (--min-count)"),
         (["--match", "stem"], "match must be one of cased, lemma, token, word; got 'stem'"),
         (["--encoding", "klingon"], "encoding 'klingon' is not known"),
@@ -468,7 +469,7 @@ def test_a_model_that_is_not_there_is_named(
     pytest.importorskip("transformers")
     from lexshift.encode import as_encoder
 
-    monkeypatch.setattr("lexshift.study.compare.as_encoder", as_encoder)
+    monkeypatch.setattr("lexshift.study.pipeline.as_encoder", as_encoder)
     monkeypatch.setattr("lexshift.encode.loading._hub_answers", lambda: False)
     assert sentence in shell.refused("--words", "mouse", "--model", model)
 
@@ -519,9 +520,9 @@ def test_a_read_only_folder_is_named(shell: Shell) -> None:
 
 def test_corpora_in_the_wrong_order_by_their_years_are_compared_with_a_note(shell: Shell) -> None:
     _, err = shell.compare("2010s.txt", "1950s.txt", "--words", "mouse")
-    assert "note: by its name 2010s is later than 1950s: was the old corpus meant to come first?" in err
+    assert "note: by its name 2010s is later than 1950s: was the other order meant?" in err
     _, err = shell.compare("1950s.txt", "2010s.txt", "--words", "mouse")
-    assert "was the old corpus meant to come first" not in err
+    assert "was the other order meant" not in err
 
 
 def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_a_way_out(shell: Shell) -> None:
@@ -594,7 +595,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
     toy, shell.toy = shell.toy, Stopped()
     code, out, err = shell.run("compare", "1950s.txt", "2010s.txt", "--words", "mouse")
     assert (code, out) == (130, "")
-    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert err.rstrip().splitlines()[-1] == "error: interrupted; run the same command again to resume"
     assert "Traceback" not in err
     shell.toy = toy
     out, _ = shell.compare("--words", "mouse")
@@ -641,7 +642,7 @@ def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
 ) -> None:
     from lexshift.encode import as_encoder
 
-    monkeypatch.setattr("lexshift.study.compare.as_encoder", as_encoder)
+    monkeypatch.setattr("lexshift.study.pipeline.as_encoder", as_encoder)
     model, encoded = tiny_model
     random = np.random.default_rng(0)
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
@@ -669,7 +670,7 @@ def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
         process.wait()
     assert process.returncode == 130, err
     assert out == ""
-    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert err.rstrip().splitlines()[-1] == "error: interrupted; run the same command again to resume"
     assert "Traceback" not in err
     assert not Path("stopped/report.html").exists()
     assert first.exists()

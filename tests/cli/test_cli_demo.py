@@ -117,7 +117,7 @@ def test_ctrl_c_in_the_demo_is_told_and_the_same_command_goes_on(shell: Shell) -
     toy, shell.toy = shell.toy, Stopped()
     code, out, err = shell.run("demo", "--out", "results")
     assert (code, out) == (130, "")
-    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert err.rstrip().splitlines()[-1] == "error: interrupted; run the same command again to resume"
     assert "Traceback" not in err
     shell.toy = toy
     assert shell.run("demo", "--out", "results")[0] == 0

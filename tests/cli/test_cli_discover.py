@@ -31,7 +31,7 @@ class Letters:
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("lexshift.study.discover.as_encoder", lambda *_, **__: Letters())
+    monkeypatch.setattr("lexshift.study.pipeline.as_encoder", lambda *_, **__: Letters())
     for source, name in zip(demo_corpora(), ("1950s.txt", "2010s.txt"), strict=True):
         Path(name).write_bytes(source.read_bytes())
 
@@ -55,7 +55,10 @@ def test_the_beginning_of_the_ranking_is_printed_and_all_of_it_is_written(run: R
     scores = table("found/scores.csv")
     assert len(scores) == 25
     assert [line.split()[0] for line in lines[1:]] == [row["word"] for row in scores[:3]]
-    assert "25 words to look at; left out:" in err
+    assert (
+        "studying all 25 words that occur 20 times or more in both corpora, without function words, numbers and names"
+        in err
+    )
     assert "report: found/report.html" in err
     reasons = {row["word"]: row["left out as"] for row in table("found/vocabulary.csv")}
     assert reasons["the"] == "function word"
@@ -82,8 +85,8 @@ def test_other_formats_print_all_words_and_nothing_else(run: Run, form: str) -> 
         ([*QUICK, "--engine", "spark"], "engine must be one of local, ray; got 'spark'"),
         ([*QUICK, "--rate", "half"], "rate must be a number from 0 to 1, or auto; got 'half'"),
         ([*QUICK, "--permutations", "many"], "permutations must be a whole number, or auto; got 'many'"),
-        ([*QUICK, "--top-words", "-1"], "top-words must be a whole number, 0 for all words; got -1"),
-        ([*QUICK, "--max-per-word", "-1"], "max-per-word must be a whole number, 0 for all usages; got -1"),
+        ([*QUICK, "--top-words", "-1"], "top_words must be a whole number, or 0 for all; got -1"),
+        ([*QUICK, "--max-per-word", "-1"], "max_per_word must be a whole number, or 0 for all; got -1"),
         ([*QUICK, "--format", "xml"], "format must be one of csv, json, table; got 'xml'"),
         (["empty.txt", "2010s.txt"], "the corpus 'empty.txt' is empty"),
         (["latin.txt", "2010s.txt"], "is not UTF-8 at line 1"),

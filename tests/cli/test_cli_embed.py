@@ -91,6 +91,8 @@ def test_every_option_reaches_the_reader_and_the_encoder(shell: Shell) -> None:
     arguments = [f"--{name.replace('_', '-')}={value}" for name, value in {**reading, **encoding}.items()]
     arguments += ["--markers", "<t>", "</t>", "--window", "64", "--date-column", "d", "--model", "some/model"]
     arguments += [
+        "--batch-tokens",
+        "512",
         "--match",
         "token",
         "--max-per-word",
@@ -105,7 +107,13 @@ def test_every_option_reaches_the_reader_and_the_encoder(shell: Shell) -> None:
     code, _, err = shell.embed(*arguments, "--labels", "then,now", words="mouse,unicorn")
     assert code == 0, err
     store = Siblings("store")
-    assert shell.options == {"model": "some/model", **encoding, "markers": ("<t>", "</t>"), "window": 64}
+    assert shell.options == {
+        "model": "some/model",
+        **encoding,
+        "markers": ("<t>", "</t>"),
+        "window": 64,
+        "batch_tokens": 512,
+    }
     assert store.settings["reading"] == {**reading, "date_column": "d"}
     assert store.settings["sampling"] == {"max_per_word": 2, "seed": 5}
     assert (store.settings["match"], store.settings["precision"]) == ("token", "float16")
@@ -132,7 +140,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
     toy, shell.toy = shell.toy, Stopped()
     code, _, err = shell.embed()
     assert code == 130
-    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert err.rstrip().splitlines()[-1] == "error: interrupted; run the same command again to resume"
     assert "Traceback" not in err
     assert (shell.folder / "store" / "unfinished").is_dir()
     shell.toy = toy

@@ -381,7 +381,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(shell: Shell) -> None:
     shell.toy = Stopped()
     code, out, err = shell.run("eval", "usages.csv", "--out", "out", *FAST)
     assert (code, out) == (130, "")
-    assert "error: stopped; the same command goes on where it was" in err
+    assert "error: interrupted; run the same command again to resume" in err
     assert not Path("out", "evaluation.csv").exists()
     shell.toy = Toy(centre=0.5)
     shell.eval()

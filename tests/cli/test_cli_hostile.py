@@ -33,7 +33,7 @@ LISTED = (*QUICK, "--words", "words.txt")
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
     """Two corpora in which some words are escape sequences and some are formulas."""
-    made = Terminal(tmp_path, monkeypatch, capsys, "lexshift.study.compare")
+    made = Terminal(tmp_path, monkeypatch, capsys, "lexshift.study.pipeline")
     for name, near in (("1950s.txt", "barn"), ("2010s.txt", "screen")):
         lines = [f"a {EVIL} by the {near} number{i % 7} and =SUM(mice) with @mice or [red]x bread" for i in range(30)]
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -76,14 +76,10 @@ def test_results_for_programs_are_exact_unless_they_go_to_a_terminal(
     assert "\\u202eil" in shown
 
 
-def test_formulas_in_the_files_of_a_discovery_and_a_trace_are_text(
-    shell: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in ("study.discover", "study.trace"):
-        monkeypatch.setattr(f"lexshift.{module}.as_encoder", shell.encoder)
+def test_formulas_in_the_files_of_a_discovery_and_a_trace_are_text(shell: Terminal) -> None:
     shell.succeed("discover", "1950s.txt", "2010s.txt", *QUICK, "--out", "found")
     shell.succeed("trace", "1950s.txt", "2010s.txt", *LISTED, "--out", "traced")
-    for file in ("found/vocabulary.csv", "traced/trace.csv", "traced/words.csv"):
+    for file in ("found/vocabulary.csv", "traced/scores.csv", "traced/steps.csv"):
         words = {row["word"] for row in csv.DictReader(io.StringIO(Path(file).read_text("utf-8")))}
         assert "'=SUM(mice)" in words, file
         assert "=SUM(mice)" not in words, file

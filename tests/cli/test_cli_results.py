@@ -9,16 +9,15 @@ import os
 import re
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 import pytest
 from shell import rows
 from test_cli_compare import FEW, NEW, OLD, Shell, child, text_of
 
-from lexshift import Result
-from lexshift.cli.results import ranking
+from lexshift import Discovery
+from lexshift.cli.results import print_result
 
 posix = pytest.mark.skipif(os.name != "posix", reason="terminals and pipes of POSIX")
 
@@ -276,8 +275,11 @@ def test_letters_that_the_output_cannot_have_are_no_reason_for_a_traceback(shell
     assert b"bread" in done.stdout
 
 
-def test_a_share_of_similar_words_is_not_rounded_up() -> None:
+def test_a_share_of_similar_words_is_not_rounded_up(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shell.folder.is_dir()
     row = {"word": "mouse", "n_old": 20, "n_new": 20, "score": 0.1, "low": 0.1, "high": 0.2, "p": 0.01, "q": 0.01}
     table = pd.DataFrame([row | {"above": share, "verdict": "changed", "reason": ""} for share in (0.996, 1.0, 0.29)])
-    shown = ranking(cast(Result, SimpleNamespace(table=table, labels=("1950s", "2010s"))))
-    assert list(shown.columns[5].cells) == ["99%", "100%", "29%"]
+    found = object.__new__(Discovery)
+    found.__dict__.update(table=table, labels=("1950s", "2010s"))
+    print_result(found, "table")
+    assert re.findall(r"\d+%", capsys.readouterr().out) == ["99%", "100%", "29%"]

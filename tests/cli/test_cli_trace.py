@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 import typer
 from shell import Toy
 
+from lexshift.cli import results
 from lexshift.cli import trace as cli_trace
-from lexshift.cli.traces import sparkline
 from lexshift.errors import UserError
+from lexshift.study import pipeline
 from lexshift.study import trace as tracer
 from lexshift.study.trace_result import Trace
 
@@ -35,12 +37,13 @@ class Shell:
         self._app.command("trace")(cli_trace.command)
         real = tracer.trace
 
+        @wraps(real)
         def kept(*args: Any, **kwargs: Any) -> Trace:
             self.options = kwargs
             self.found = real(*args, **kwargs)
             return self.found
 
-        monkeypatch.setattr(tracer, "as_encoder", lambda *_, **__: Toy())
+        monkeypatch.setattr(pipeline, "as_encoder", lambda *_, **__: Toy())
         monkeypatch.setattr(tracer, "trace", kept)
 
     def run(self, *words: str) -> tuple[str, str]:
@@ -77,8 +80,8 @@ def test_a_table_of_words(shell: Shell) -> None:
     assert next(line for line in lines if line.startswith("bread")).endswith("stable")
     assert "nowhere too few 10 usages are needed in two periods" in lines
     assert "1 of 2 words changed over 3 periods, 1950s to 2010s, at a false discovery rate of 0.05" in err
-    assert "report: lexshift-trace-1950s-2010s/trace.html" in err
-    assert Path("lexshift-trace-1950s-2010s/trace.html").is_file()
+    assert "report: lexshift-trace-1950s-2010s/report.html" in err
+    assert Path("lexshift-trace-1950s-2010s/report.html").is_file()
 
 
 def test_one_corpus_by_decades(shell: Shell) -> None:
@@ -87,29 +90,36 @@ def test_one_corpus_by_decades(shell: Shell) -> None:
     assert "skipped or altered in 1950s: 20 records without a date, of all periods" in err
     assert {path.name for path in Path("found").iterdir()} == {
         "store",
-        "trace.csv",
-        "words.csv",
+        "scores.csv",
+        "scores.parquet",
+        "steps.csv",
+        "steps.parquet",
+        "space.npz",
+        "details.json",
         "run.json",
-        "trace.html",
+        "report.html",
         ".lock",
     }
     shell.run("news.jsonl", "--by", "decade", "--date-column", "when", "-w", "mouse", "-q")
-    assert Path("lexshift-trace-news-decade/trace.csv").is_file()
+    assert Path("lexshift-trace-news-decade/steps.csv").is_file()
 
 
-def test_csv_and_json_are_the_tables(shell: Shell) -> None:
+def test_csv_and_json_are_the_table_of_words(shell: Shell) -> None:
     corpora = ("1950s.txt", "1980s.txt", "2010s.txt")
     out, err = shell.run(*corpora, "--words", "mouse,bread", "--format", "csv", "--quiet", "--labels", "a,b,c")
     assert err == ""
     assert shell.found is not None
-    pd.testing.assert_frame_equal(
-        pd.read_csv(io.StringIO(out), keep_default_na=False), shell.found.table, check_dtype=False
-    )
+    numbers = {name: [""] for name in shell.found.table.select_dtypes("number")}
+    read = pd.read_csv(io.StringIO(out), keep_default_na=False, na_values=numbers)
+    pd.testing.assert_frame_equal(read, shell.found.table, check_dtype=False)
     assert shell.found.periods == ["a", "b", "c"]
     out, _ = shell.run(*corpora, "--words", "mouse,bread", "--format", "json", "--quiet", "--out", "other")
     told = json.loads(out)
-    assert [row["word"] for row in told["words"]] == shell.found.words["word"].tolist()
-    assert [row["score"] for row in told["steps"]] == pytest.approx(shell.found.table["score"].tolist(), rel=1e-12)
+    assert [row["word"] for row in told] == shell.found.table["word"].tolist()
+    assert list(told[0]) == shell.found.table.columns.tolist()
+    assert [row["score"] for row in told] == pytest.approx(shell.found.table["score"].tolist(), rel=1e-12)
+    steps = pd.read_csv("other/steps.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(steps, shell.found.steps, check_dtype=False)
 
 
 def test_every_option_arrives(shell: Shell) -> None:
@@ -117,7 +127,7 @@ def test_every_option_arrives(shell: Shell) -> None:
         *("1950s.txt", "2010s.txt", "-w", "mouse", "--metric", "cosine", "--rate", "auto", "--alpha", "0.1"),
         *("--seed", "3", "--max-per-word", "0", "--min-usages", "4", "--space", "raw", "--normalised", "--keep", "0.5"),
     )
-    expected = {"metric": "cosine", "rate": "auto", "alpha": 0.1, "seed": 3, "max_per_word": None, "min_usages": 4}
+    expected = {"metric": "cosine", "rate": "auto", "alpha": 0.1, "seed": 3, "max_per_word": 0, "min_usages": 4}
     assert shell.options.items() >= (expected | {"space": "raw", "normalised": True, "keep": 0.5, "by": None}).items()
 
 
@@ -126,10 +136,11 @@ def test_periods_that_are_skipped_are_dots(shell: Shell) -> None:
         file.write("one mouse only\n")
     shell.run("1950s.txt", "1980s.txt", "2010s.txt", "-w", "mouse")
     assert shell.found is not None
-    highest = shell.found.table["score"].max()
-    assert sparkline(shell.found, "mouse", highest).plain == "▁·█"
-    assert sparkline(shell.found, "mouse", 0.0).plain == "▁·▁"
-    assert [str(span.style) for span in sparkline(shell.found, "mouse", highest).spans] == ["dim", "dim"]
+    highest = shell.found.steps["score"].max()
+    line = results._sparkline(shell.found, "mouse", highest)
+    assert line.plain == "▁·█"
+    assert [str(span.style) for span in line.spans] == ["dim", "dim"]
+    assert results._sparkline(shell.found, "mouse", 0.0).plain == "▁·▁"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +149,10 @@ def test_periods_that_are_skipped_are_dots(shell: Shell) -> None:
         (["1950s.txt", "-w", "mouse"], "one corpus has no periods"),
         (["1950s.txt", "2010s.txt", "-w", "mouse", "--format", "xml"], "format must be one of csv, json, table"),
         (["1950s.txt", "2010s.txt", "-w", "mouse", "--rate", "often"], "rate must be a number from 0 to 1, or auto"),
-        (["1950s.txt", "2010s.txt", "-w", "mouse", "--max-per-word", "-1"], "max-per-word must be a whole number"),
+        (
+            ["1950s.txt", "2010s.txt", "-w", "mouse", "--max-per-word", "-1"],
+            "max_per_word must be a whole number, or 0 for all; got -1",
+        ),
         (["news.jsonl", "--by", "week", "-w", "mouse"], "by must be one of decade, month, year"),
         (["news.jsonl", "--by", "year", "-w", "mouse"], "no file of 'news.jsonl' has a year"),
         (["1950s.txt", "missing.txt", "-w", "mouse"], "no such file or folder"),

@@ -108,7 +108,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Terminal, monkeypatc
         patch.setattr(Bars, "advance", stopped)
         code, out, err = tune(shell, "mlm", *FAST)
     assert (code, out) == (130, "")
-    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert err.rstrip().splitlines()[-1] == "error: interrupted; run the same command again to resume"
     assert "Traceback" not in err
     assert (shell.folder / "tuned" / "unfinished" / "checkpoint-3").is_dir()
     code, out, err = tune(shell, "mlm", *FAST)

@@ -120,7 +120,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(
         patched.setattr(Bars, "advance", stop)
         code, _, err = shell.tune(*form)
     assert code == 130
-    assert err.rstrip().splitlines()[-1] == "error: stopped; the same command goes on where it was"
+    assert err.rstrip().splitlines()[-1] == "error: interrupted; run the same command again to resume"
     assert "Traceback" not in err
     assert Path("tuned/unfinished").is_dir()
     code, _, err = shell.tune(*form)

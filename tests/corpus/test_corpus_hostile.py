@@ -25,7 +25,7 @@ from lexshift.corpus.counting import count_words
 from lexshift.corpus.periods import find_in_periods
 from lexshift.corpus.sources import Source
 from lexshift.corpus.word_rule import rule
-from lexshift.engine.parts import parts_of
+from lexshift.engine.parts import split_corpus
 from lexshift.errors import UserError
 from lexshift.tune.sentence_sample import sample_sentences
 
@@ -178,7 +178,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "count": lambda path: count_words(path, rule("word")),
     "find": lambda path: find_occurrences(path, read_targets(["mouse"])),
     "periods": lambda path: find_in_periods(path, read_targets(["mouse"]), "year"),
-    "parts": parts_of,
+    "parts": split_corpus,
     "sentences": sample_sentences,
 }
 

@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lexshift.corpus.counting import WordCounts, count_words
+from lexshift.corpus.sources import Reading
 from lexshift.corpus.vocabulary import (
     LANGUAGES,
     NAME,
@@ -22,8 +23,10 @@ from lexshift.corpus.vocabulary import (
     select_vocabulary,
 )
 from lexshift.corpus.word_rule import FoldTable, fold, rule, token_table, word_table
+from lexshift.engine.reader import CorpusReader
 from lexshift.errors import UserError
-from lexshift.study.words import choose_words
+from lexshift.study.settings import Settings
+from lexshift.study.words import choose_vocabulary
 from lexshift.utils.monitor import Silent
 
 TEXTS = {
@@ -449,10 +452,13 @@ def test_words_of_any_number_of_corpora_are_frequent_in_each() -> None:
 
 def choice_from(folder: Path, text: str, match: str, language: str) -> list[str]:
     """The words that a comparison of two corpora with this text would ask about."""
-    for name in ("old.txt", "new.txt"):
-        (folder / name).write_text(text, "utf-8")
-    options = {"language": language}
-    return choose_words(folder / "old.txt", folder / "new.txt", match, (5, 100), options, Silent())[0]
+    corpora = {name: folder / f"{name}.txt" for name in ("old", "new")}
+    for path in corpora.values():
+        path.write_text(text, "utf-8")
+    readings = dict.fromkeys(corpora, Reading(language=language))
+    reader = CorpusReader(corpora, readings, match, None, None, Silent())
+    settings = Settings(min_count=5, match=match, language=language)
+    return choose_vocabulary("compare", reader, settings, language, Silent()).words
 
 
 def test_the_choice_from_plain_text_is_its_content_words(tmp_path: Path) -> None:

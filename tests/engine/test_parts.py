@@ -17,14 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexshift.corpus import Reading
+from lexshift.corpus import Reading, occurrences
 from lexshift.corpus.counting import count_words
-from lexshift.corpus.occurrences import merge_samples
 from lexshift.corpus.sampling import file_keys, place_key, priorities, shared_priorities, smallest, word_keys
 from lexshift.corpus.word_rule import word_table
-from lexshift.engine.cache import Kept
-from lexshift.engine.local import Local, as_engine, results
-from lexshift.engine.parts import Counting, Part, Sampling, counted, parts_of, sampled
+from lexshift.engine.cache import Cache
+from lexshift.engine.local import Local, as_engine, map_parts
+from lexshift.engine.parts import Counting, Part, Sampling, combine_counts, combine_samples, split_corpus
 from lexshift.errors import UserError
 
 WORDS = ["mouse", "Mouse", "bread", "cloud", "Paris", "the", "a"]
@@ -38,13 +37,13 @@ def written(folder: Path, files: list[list[str]]) -> Path:
     return folder
 
 
-def made(job: Counting | Sampling, parts: list[Part], kept: Kept) -> list[pa.Table]:
-    return list(results(job, parts, Local(), kept, lambda *_: None))
+def made(job: Counting | Sampling, parts: list[Part], kept: Cache) -> list[pa.Table]:
+    return list(map_parts(job, parts, Local(), kept, lambda *_: None))
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return Kept(tmp_path / "kept")
+def kept(tmp_path: Path) -> Cache:
+    return Cache(tmp_path / "kept")
 
 
 @settings(deadline=None, max_examples=30)
@@ -53,7 +52,9 @@ def test_counts_of_parts_add_up_to_those_of_the_corpus(files: list[list[str]], s
     with TemporaryDirectory() as temporary:
         Path(temporary, "corpus").mkdir()
         corpus = written(Path(temporary, "corpus"), files)
-        found = counted(made(Counting("word", Reading()), parts_of(corpus, size), Kept(Path(temporary, "kept"))), "it")
+        found = combine_counts(
+            made(Counting("word", Reading()), split_corpus(corpus, size), Cache(Path(temporary, "kept"))), "it"
+        )
         whole = count_words(corpus, word_table())
     assert found == whole
     assert found.within == whole.within
@@ -66,12 +67,12 @@ def test_counts_of_parts_add_up_to_those_of_the_corpus(files: list[list[str]], s
 def test_a_sample_is_the_same_however_the_corpus_is_cut(
     files: list[list[str]], size: int, most: int | None, seed: int
 ) -> None:
-    job = Sampling(FORMS, "word", Reading(split="lines"), most, seed)
+    job = Sampling(FORMS, "word", Reading(split="lines"), most, seed, True)
     with TemporaryDirectory() as temporary:
         Path(temporary, "corpus").mkdir()
         corpus = written(Path(temporary, "corpus"), files)
-        several = sampled(made(job, parts_of(corpus, size), Kept(Path(temporary, "a"))), "it", most)
-        one = sampled(made(job, parts_of(corpus), Kept(Path(temporary, "b"))), "it", most)
+        several = combine_samples(made(job, split_corpus(corpus, size), Cache(Path(temporary, "a"))), "it", most)
+        one = combine_samples(made(job, split_corpus(corpus), Cache(Path(temporary, "b"))), "it", most)
     assert several.table.to_pylist() == one.table.to_pylist()
     assert several.found.tolist() == one.found.tolist()
     assert several.content == one.content
@@ -147,13 +148,13 @@ def test_every_place_of_a_shared_sample_is_as_likely_as_any_other(position: int)
 def test_parts_are_whole_files_in_order_and_small_ones_are_together(tmp_path: Path) -> None:
     for name, size in {"a": 5, "b": 5, "c": 50, "d": 1}.items():
         (tmp_path / f"{name}.txt").write_text("x" * size)
-    parts = parts_of(tmp_path, 10)
+    parts = split_corpus(tmp_path, 10)
     assert [[source.name for source in part.sources] for part in parts] == [["a.txt", "b.txt"], ["c.txt"], ["d.txt"]]
     assert [part.size for part in parts] == [10, 50, 1]
     assert [part.number for part in parts] == [0, 1, 2]
 
 
-def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, kept: Kept) -> None:
+def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["bread bread"], ["cloud"]])
     job = Counting("word", Reading())
@@ -166,7 +167,7 @@ def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, ke
 
     def run() -> dict[str, int]:
         calls.clear()
-        return counted(results(job, parts_of(corpus, 1), Watched(), kept, lambda *_: None), "it").counts
+        return combine_counts(map_parts(job, split_corpus(corpus, 1), Watched(), kept, lambda *_: None), "it").counts
 
     assert run() == {"bread": 2, "cloud": 1, "mouse": 1}
     assert calls == ["00.txt", "01.txt", "02.txt"]
@@ -177,10 +178,10 @@ def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, ke
     assert calls == ["01.txt"]
 
 
-def test_a_run_that_stops_goes_on_with_the_parts_that_are_left(tmp_path: Path, kept: Kept) -> None:
+def test_a_run_that_stops_goes_on_with_the_parts_that_are_left(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["bread"], ["cloud"]])
-    job, parts = Counting("word", Reading()), parts_of(corpus, 1)
+    job, parts = Counting("word", Reading()), split_corpus(corpus, 1)
 
     class Stops(Local):
         def map(self, job, parts, progress):  # type: ignore[no-untyped-def]
@@ -190,15 +191,15 @@ def test_a_run_that_stops_goes_on_with_the_parts_that_are_left(tmp_path: Path, k
                 yield part, table
 
     with pytest.raises(KeyboardInterrupt):
-        list(results(job, parts, Stops(), kept, lambda *_: None))
+        list(map_parts(job, parts, Stops(), kept, lambda *_: None))
     assert [job.key(part) in kept for part in parts] == [True, True, False]
-    assert counted(made(job, parts, kept), "it").counts == {"bread": 1, "cloud": 1, "mouse": 1}
+    assert combine_counts(made(job, parts, kept), "it").counts == {"bread": 1, "cloud": 1, "mouse": 1}
 
 
-def test_a_damaged_result_is_made_again(tmp_path: Path, kept: Kept) -> None:
+def test_a_damaged_result_is_made_again(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"]])
-    job, parts = Counting("word", Reading()), parts_of(corpus)
+    job, parts = Counting("word", Reading()), split_corpus(corpus)
     before = made(job, parts, kept)
     (file,) = kept.folder.iterdir()
     data = bytearray(file.read_bytes())
@@ -208,10 +209,10 @@ def test_a_damaged_result_is_made_again(tmp_path: Path, kept: Kept) -> None:
     assert made(job, parts, kept) == before
 
 
-def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path, kept: Kept) -> None:
+def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"]])
-    job, parts = Counting("word", Reading()), parts_of(corpus)
+    job, parts = Counting("word", Reading()), split_corpus(corpus)
 
     class Edits(Local):
         def map(self, job, parts, progress):  # type: ignore[no-untyped-def]
@@ -219,36 +220,38 @@ def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path,
             return super().map(job, parts, progress)
 
     with pytest.raises(UserError, match="was changed while it was read"):
-        list(results(job, parts, Edits(), kept, lambda *_: None))
+        list(map_parts(job, parts, Edits(), kept, lambda *_: None))
     assert not kept.folder.exists()
 
 
-def test_a_file_that_is_edited_with_its_size_and_time_is_read_again(tmp_path: Path, kept: Kept) -> None:
+def test_a_file_that_is_edited_with_its_size_and_time_is_read_again(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["cloud"]])
     file, job = corpus / "00.txt", Counting("word", Reading())
-    assert counted(made(job, parts_of(corpus), kept), "it").counts == {"cloud": 1, "mouse": 1}
+    assert combine_counts(made(job, split_corpus(corpus), kept), "it").counts == {"cloud": 1, "mouse": 1}
     state = file.stat()
     file.write_text("bread\n")
     os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
     assert file.stat().st_size == state.st_size
-    assert counted(made(job, parts_of(corpus), kept), "it").counts == {"bread": 1, "cloud": 1}
+    assert combine_counts(made(job, split_corpus(corpus), kept), "it").counts == {"bread": 1, "cloud": 1}
 
 
 def test_a_corpus_that_was_moved_is_not_read_again(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["cloud"]])
     job = Counting("word", Reading())
-    before = [job.key(part) for part in parts_of(corpus)]
+    before = [job.key(part) for part in split_corpus(corpus)]
     corpus.rename(tmp_path / "moved")
-    assert [job.key(part) for part in parts_of(tmp_path / "moved")] == before
+    assert [job.key(part) for part in split_corpus(tmp_path / "moved")] == before
 
 
-def test_progress_is_told_in_bytes_of_all_parts(tmp_path: Path, kept: Kept) -> None:
+def test_progress_is_told_in_bytes_of_all_parts(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["bread bread"]])
     told: list[tuple[int, int]] = []
-    list(results(Counting("word", Reading()), parts_of(corpus, 1), Local(), kept, lambda a, b: told.append((a, b))))
+    list(
+        map_parts(Counting("word", Reading()), split_corpus(corpus, 1), Local(), kept, lambda a, b: told.append((a, b)))
+    )
     assert told[0] == (0, 18)
     assert told[-1] == (18, 18)
     assert [a for a, _ in told] == sorted(a for a, _ in told)
@@ -257,7 +260,7 @@ def test_progress_is_told_in_bytes_of_all_parts(tmp_path: Path, kept: Kept) -> N
 def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["a mouse"]])
-    (table,) = made(Sampling(FORMS, "word", Reading(), 1, 0), parts_of(corpus), Kept(tmp_path / "kept"))
+    (table,) = made(Sampling(FORMS, "word", Reading(), 1, 0, True), split_corpus(corpus), Cache(tmp_path / "kept"))
     told = json.loads(table.schema.metadata[b"lexshift"])
     assert told["found"] == [1, 0, 0]
     assert told["tally"]["words"] == 2
@@ -265,15 +268,13 @@ def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
 
 
 def test_merging_nothing_but_empty_samples_is_empty() -> None:
-    from lexshift.corpus.occurrences import SCHEMA
-
-    assert len(merge_samples([SCHEMA.empty_table()], 5)) == 0
+    assert len(occurrences.merge_samples([occurrences.SCHEMA.empty_table()], 5)) == 0
 
 
 def test_standard_input_cannot_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("a mouse"))
     with pytest.raises(UserError, match="read only once"):
-        parts_of("-")
+        split_corpus("-")
 
 
 def test_an_engine_that_is_not_known_is_refused() -> None:

@@ -21,7 +21,7 @@ from lexshift import UserError
 from lexshift.corpus.sources import Reading
 from lexshift.encode import Encoder
 from lexshift.engine.local import Local, as_engine
-from lexshift.engine.parts import Counting, Job, Part, Sampling, parts_of
+from lexshift.engine.parts import Counting, Job, Part, Sampling, split_corpus
 from lexshift.engine.ray import RayEngine, _shares
 from lexshift.store.plan import Shard
 from lexshift.store.shards import encode_shards
@@ -203,15 +203,15 @@ def same_tables(engine: RayEngine, job: Job, theirs: Job, parts: list[Part]) -> 
 
 JOBS: dict[str, Job] = {
     "counting": Counting("word", Reading()),
-    "sampling": Sampling(FORMS, "word", Reading(), 4, 0),
-    "sampling all": Sampling(FORMS, "word", Reading(split="lines"), None, 3),
+    "sampling": Sampling(FORMS, "word", Reading(), 4, 0, True),
+    "sampling all": Sampling(FORMS, "word", Reading(split="lines"), None, 3, True),
 }
 
 
 @pytest.mark.usefixtures("ray")
 @pytest.mark.parametrize("name", JOBS)
 def test_tables_of_parts_are_those_of_this_machine(corpus: Path, name: str) -> None:
-    parts = parts_of(corpus, size=3000)
+    parts = split_corpus(corpus, size=3000)
     assert 2 < len(parts) < 5  # small files together, large ones alone
     same_tables(RayEngine(workers=2), JOBS[name], JOBS[name], parts)
 
@@ -224,13 +224,13 @@ def test_no_parts_are_no_tables() -> None:
 @pytest.mark.usefixtures("ray")
 def test_files_are_found_from_the_folder_of_the_user(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(corpus.parent)
-    same_tables(RayEngine(), JOBS["counting"], JOBS["counting"], parts_of("corpus", size=3000))
+    same_tables(RayEngine(), JOBS["counting"], JOBS["counting"], split_corpus("corpus", size=3000))
 
 
 @pytest.mark.usefixtures("ray")
 def test_what_is_wrong_with_a_file_is_told_as_here(corpus: Path) -> None:
     (corpus / "3.txt").write_bytes("für".encode("latin-1") * 900)
-    parts = parts_of(corpus, size=3000)
+    parts = split_corpus(corpus, size=3000)
     with pytest.raises(UserError) as here:
         list(Local().map(JOBS["counting"], parts, lambda _: None))
     with pytest.raises(UserError) as there:
@@ -241,7 +241,7 @@ def test_what_is_wrong_with_a_file_is_told_as_here(corpus: Path) -> None:
 @pytest.mark.usefixtures("ray")
 def test_a_part_whose_worker_is_killed_is_made_again(corpus: Path, tmp_path: Path) -> None:
     job = MortalJob(JOBS["counting"], tmp_path / "killed")
-    same_tables(RayEngine(), job, job.job, parts_of(corpus, size=3000))
+    same_tables(RayEngine(), job, job.job, split_corpus(corpus, size=3000))
     assert job.marker.exists()
 
 
@@ -334,7 +334,7 @@ def test_a_part_that_kills_every_worker_is_given_up(corpus: Path, monkeypatch: p
     with pytest.raises(
         UserError, match=r"^the workers of the Ray cluster die again and again of the same work; run the"
     ):
-        list(RayEngine().map(FatalJob(JOBS["counting"]), parts_of(corpus, 1), lambda _: None))
+        list(RayEngine().map(FatalJob(JOBS["counting"]), split_corpus(corpus, 1), lambda _: None))
 
 
 # --------------------------------------------------------------------------------------------------------------- errors

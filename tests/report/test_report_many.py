@@ -93,14 +93,15 @@ def plain_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
         entry.update({key: value for key, value in known.items() if not entry.get(key)})
     rng = np.random.default_rng(0)
     words = {word: scored(word, rng) for word in WORDS if word not in FEW}
-    return Result(store, WORDS, Scores(words, base.scores.curve, base.scores.sscd), ("1900s", "2000s"), base.run)
+    scores = Scores(words, base.scores.curve, base.scores.sscd)
+    return Result(store, WORDS, base.run, None, scores, ("1900s", "2000s"))
 
 
 def with_similar(result: Result) -> Result:
     """The same result, in which words are set against similar ones; of one word nothing is known."""
     table, rng = result.table, np.random.default_rng(1)
     known = (table["verdict"] != "too few").to_numpy() & (table["word"] != LATE).to_numpy()
-    other = Result(result.siblings, result.words, result.scores, result.labels, result.run)
+    other = Result(result.siblings, result.words, result.run, None, result.scores, result.labels)
     above = np.where(known, rng.integers(0, 1001, len(table)) / 1000, np.nan)
     other.__dict__["table"] = table.assign(excess=np.where(known, rng.normal(size=len(table)), np.nan), above=above)
     return other

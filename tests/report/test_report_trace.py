@@ -103,7 +103,7 @@ def test_the_page_shows_the_word_that_changed(page: Page, found: Trace) -> None:
     expect(page.locator("#word svg circle.dot")).to_have_count(4)
     expect(page.locator("#word svg rect.bar")).to_have_count(3)
     expect(page.locator("#word svg rect.bar:not(.low)")).to_have_count(1)
-    first = found.of_word("mouse", "first").iloc[0]
+    first = found.word("mouse").steps("first").iloc[0]
     assert (
         page.locator("#word svg circle title")
         .first.text_content()
@@ -182,7 +182,7 @@ def test_the_page_is_whole_and_its_policy_strict(found: Trace) -> None:
     assert "unsafe" not in policy[1]
     assert not re.search(r'(?:src|href)="(?!#|data:)', text.split("<script")[0])
     assert HOSTILE not in text
-    assert [word["word"] for word in content(found)["words"]] == found.words["word"].tolist()
+    assert [word["word"] for word in content(found)["words"]] == found.table["word"].tolist()
 
 
 def test_a_narrow_page_does_not_scroll_sideways(browser: Browser, file: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_narrow_page_does_not_scroll_sideways(browser: Browser, file: Path) ->
 
 def test_words_can_be_filtered_and_sorted(page: Page, found: Trace) -> None:
     words = page.locator("#ranking tbody tr:visible th")
-    listed = found.words["word"].tolist()
+    listed = found.table["word"].tolist()
     expect(words).to_have_text(listed)
     expect(page.locator("#shown")).to_have_text("3 of 3")
     page.locator("#filter").fill(" Rea ")
@@ -208,7 +208,7 @@ def test_words_can_be_filtered_and_sorted(page: Page, found: Trace) -> None:
     expect(header).to_have_attribute("aria-sort", "ascending")
     header.get_by_role("button").click()
     expect(words).to_have_text(sorted(listed, reverse=True))
-    scores = found.words.set_index("word")["score"].sort_values(ascending=False)  # words without a score last
+    scores = found.table.set_index("word")["score"].sort_values(ascending=False)  # words without a score last
     page.locator("#ranking thead th[data-key=score]").get_by_role("button").click()
     expect(words).to_have_text(scores.index.tolist())
     page.locator("#ranking tbody tr", has_text="bread").click()
@@ -253,7 +253,7 @@ def test_the_numbers_of_the_charts_are_also_a_table(page: Page, found: Trace) ->
     numbers.locator("summary").click()
     wanted = []
     for kind in ("first", "neighbours"):
-        for step in found.of_word("mouse", kind).to_dict("records"):
+        for step in found.word("mouse").steps(kind).to_dict("records"):
             interval = f"{digits(step['low'])} to {digits(step['high'])}"
             wanted.append(
                 [step["from"], step["to"], digits(step["score"]), interval, chance(step["p"]), chance(step["q"])]
@@ -282,7 +282,7 @@ def test_words_of_one_verdict_can_be_shown_and_arrow_keys_move_between_words(pag
 def test_without_javascript_the_table_can_be_read(browser: Browser, file: Path, found: Trace) -> None:
     page = browser.new_page(java_script_enabled=False)
     page.goto(file.as_uri())
-    assert page.locator("#ranking tbody th").all_inner_texts() == found.words["word"].tolist()
+    assert page.locator("#ranking tbody th").all_inner_texts() == found.table["word"].tolist()
     expect(page.locator("#ranking .reason")).to_have_text("10 are needed in two periods")
     expect(page.locator("noscript p")).to_be_visible()
     page.close()

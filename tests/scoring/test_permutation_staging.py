@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,9 +18,10 @@ from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.sscd import SSCD
 from lexshift.study.compare import compare
 from lexshift.study.discover import discover
-from lexshift.study.steps import score_pairs
+from lexshift.study.history import find_history
+from lexshift.study.settings import Settings
 from lexshift.study.trace import trace
-from lexshift.study.trace_work import find_changes, find_seasons
+from lexshift.study.usages import Usages
 from lexshift.utils.arrays import Matrix, Pairs
 from lexshift.utils.monitor import Silent
 
@@ -132,6 +134,17 @@ def test_a_p_from_the_tail_is_not_below_that_of_a_single_split() -> None:
     assert test.tail is None or test.tail >= 1 / 352_716
 
 
+class Made(Usages):
+    """Usages whose vectors are at hand: for each word those of every period."""
+
+    def __init__(self, rows: Mapping[str, Sequence[Matrix]], periods: Sequence[str]) -> None:
+        self.periods, self._rows = list(periods), rows
+        self.numbers = {word: list(range(len(periods))) for word in rows}
+
+    def vectors(self, word: str, period: int) -> Matrix:
+        return self._rows[word][period]
+
+
 def one_changed(words: int, usages: int = 12) -> Pairs:
     """Words of which the first one changed clearly, in three dimensions."""
     rng = np.random.default_rng(7)
@@ -154,7 +167,13 @@ def test_one_clearly_changed_word_of_100_has_a_changed_step_in_a_trace() -> None
     words = one_changed(100)
     family = [(word, 0, 1) for word in words]
     scoring = Scoring(SSCD("euclidean", repeats=1), 0.3, "auto", 1, alpha=ALPHA)
-    found = score_pairs([family, family], lambda word, period: words[word][period], scoring, None, Silent()).words
+    comparisons = Comparisons(
+        family,
+        lambda pair: (words[pair[0]][pair[1]], words[pair[0]][pair[2]]),
+        name=lambda pair: pair[0],
+        families=[family, family],
+    )
+    found = score_words(comparisons, scoring, Silent()).words
     assert list(found) == family
     q = benjamini_hochberg([scored.test.p for scored in found.values()])
     assert (q <= ALPHA).tolist() == [True] + [False] * 99
@@ -162,16 +181,8 @@ def test_one_clearly_changed_word_of_100_has_a_changed_step_in_a_trace() -> None
 
 def test_one_clearly_changed_word_of_100_has_a_significant_change_point() -> None:
     words = one_changed(100)
-    asked = {"alpha": ALPHA, "permutations": "auto", "seed": 0}
-    found = find_changes(
-        list(words),
-        dict.fromkeys(words, (0, 1)),
-        ["1950s", "2010s"],
-        lambda word, period: words[word][period],
-        {},
-        asked,
-        Silent(),
-    )
+    found, seasons = find_history(Made(words, ["1950s", "2010s"]), Settings(), Silent())
+    assert seasons == {}
     q = benjamini_hochberg([change.p for change in found.values()])
     assert (q <= ALPHA).tolist() == [True] + [False] * 99
     assert found["w0"].at == (1,)
@@ -194,8 +205,7 @@ def test_a_word_with_a_season_gets_the_permutations_that_the_number_of_words_req
     words = {
         f"w{i}": [rng.normal(3 * (i == 0 and m % 12 == 0), 1, (4, 2)) for m in range(len(months))] for i in range(12)
     }
-    asked = {"alpha": ALPHA, "permutations": "auto", "seed": 0}
-    found = find_seasons(list(words), months, lambda word, period: words[word][period], asked, Silent())
+    _, found = find_history(Made(words, months), Settings(), Silent())
     assert found["w0"].permutations >= 10_000
     assert sum(season.permutations == 1_000 for season in found.values()) >= 9
 

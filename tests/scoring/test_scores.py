@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from lexshift import SSCD, Metric, UserError, benjamini_hochberg, bootstrap, permutation_test, search_rate
-from lexshift.engine.cache import Kept
+from lexshift.engine.cache import Cache
 from lexshift.scoring import scores as scoring
 from lexshift.scoring.bootstrap import SWAPS, Interval
 from lexshift.scoring.distance.metric import get
@@ -77,7 +77,7 @@ def scored(
     rate: Rate = 0.4,
     permutations: int | Literal["auto"] = PERMUTATIONS,
     monitor: Monitor | None = None,
-    cache: Kept | None = None,
+    cache: Cache | None = None,
     identity: str = "vectors",
 ) -> Scores[str]:
     scoring = Scoring(sscd, rate, permutations, RESAMPLES, CONFIDENCE)
@@ -182,7 +182,7 @@ def test_without_words_there_are_no_scores_and_no_curve(tmp_path: Path) -> None:
     sscd, ear = SSCD("cosine", rate=0.3), Ear()
     rates: list[Rate] = [0.4, "auto"]
     for rate in rates:
-        found = scored({}, sscd, rate, "auto", ear, Kept(tmp_path))
+        found = scored({}, sscd, rate, "auto", ear, Cache(tmp_path))
         assert (found.words, found.curve, found.sscd) == ({}, None, sscd)
     assert ear.told == []
 
@@ -290,7 +290,7 @@ def test_scores_of_a_cache_are_those_without_one(tmp_path: Path, rate: Rate) -> 
     words, sscd = some_words(5), SSCD("cosine", repeats=3)
     expected = scored(words, sscd, rate)
     for _ in range(2):
-        found = scored(words, sscd, rate, cache=Kept(tmp_path))
+        found = scored(words, sscd, rate, cache=Cache(tmp_path))
         assert found.sscd == expected.sscd
         assert list(found.words) == list(words)
         for word in words:
@@ -300,7 +300,7 @@ def test_scores_of_a_cache_are_those_without_one(tmp_path: Path, rate: Rate) -> 
 def test_scores_survive_being_stored(tmp_path: Path) -> None:
     words, sscd = some_words(3), SSCD("cosine")
     made = [score_word(*pair, word, sscd, Scoring(sscd, 0.4, 100, 20)) for word, pair in words.items()]
-    cache = Kept(tmp_path)
+    cache = Cache(tmp_path)
     cache.put("k", scores_to_table(made).append_column("word", [list(words)]))
     table = cache.get("k")
     assert table is not None
@@ -310,7 +310,7 @@ def test_scores_survive_being_stored(tmp_path: Path) -> None:
 
 
 def test_what_was_scored_is_not_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words, cache, sscd = some_words(6), Kept(tmp_path), SSCD("cosine", repeats=2)
+    words, cache, sscd = some_words(6), Cache(tmp_path), SSCD("cosine", repeats=2)
     monkeypatch.setattr(scoring, "_BATCH", 2)
     calls: list[str] = []
 
@@ -343,7 +343,7 @@ def test_what_was_scored_is_not_scored_again(tmp_path: Path, monkeypatch: pytest
     "other", [{"metric": "kl"}, {"repeats": 3}, {"seed": 1}, {"keep": 0.5}, {"corpus_sizes": (300, 100)}]
 )
 def test_scores_of_other_settings_are_not_taken_over(tmp_path: Path, other: dict[str, Any]) -> None:
-    words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Kept(tmp_path)
+    words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Cache(tmp_path)
     scored(words, sscd, cache=cache)
     changed = replace(sscd, **other)
     expected = scored(words, changed)
@@ -352,7 +352,7 @@ def test_scores_of_other_settings_are_not_taken_over(tmp_path: Path, other: dict
 
 
 def test_scores_of_an_earlier_method_are_not_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Kept(tmp_path)
+    words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Cache(tmp_path)
     fresh = scored(words, sscd)
     with monkeypatch.context() as patch:
         patch.setattr(scoring, "_METHOD", "scores")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,10 @@ from lexshift.scoring.seasons import (
     season,
     without_season,
 )
-from lexshift.study.trace_work import find_seasons, seasonal
+from lexshift.scoring.significance import benjamini_hochberg
+from lexshift.study.history import find_history
+from lexshift.study.settings import Settings
+from lexshift.study.usages import Usages
 from lexshift.utils.arrays import Floats, Matrix
 
 MONTHS = [(year, month) for year in range(2001, 2007) for month in range(1, 13)]
@@ -37,6 +40,17 @@ class Quiet:
     def advance(self, done: int, items: int = 0, status: str = "") -> None: ...
 
     def note(self, text: str) -> None: ...
+
+
+class Made(Usages):
+    """Usages whose vectors are at hand: for each word those of every period."""
+
+    def __init__(self, rows: Mapping[str, Sequence[Matrix]], periods: Sequence[str]) -> None:
+        self.periods, self._rows = list(periods), rows
+        self.numbers = {word: list(range(len(periods))) for word in rows}
+
+    def vectors(self, word: str, period: int) -> Matrix:
+        return self._rows[word][period]
 
 
 def usages(level: Level, seed: int, n: int = 10, missing: Callable[[int, int], bool] | None = None) -> list[Matrix]:
@@ -224,15 +238,16 @@ def test_rotations_give_a_beta_distribution_to_the_share_of_one_axis() -> None:
 
 
 def test_one_seasonal_word_among_many_can_be_called_seasonal() -> None:
-    words = [f"w{i}" for i in range(40)]
-
-    def rows(word: str, period: int) -> Matrix:
-        rng = np.random.default_rng([int(word[1:]), period])
-        return rng.normal(size=(4, 2)) + (3 * np.cos(np.pi * period / 6) if word == "w7" else 0)
+    def rows(word: int, period: int) -> Matrix:
+        rng = np.random.default_rng([word, period])
+        return rng.normal(size=(4, 2)) + (3 * np.cos(np.pi * period / 6) if word == 7 else 0)
 
     labels = [f"{year}-{month:02}" for year, month in MONTHS]
-    found = find_seasons(words, labels, rows, {"permutations": "auto", "alpha": 0.05, "seed": 0}, Quiet())
-    assert list(seasonal(found, 0.05)) == ["w7"]
+    words = Made({f"w{i}": [rows(i, period) for period in range(len(MONTHS))] for i in range(40)}, labels)
+    changes, found = find_history(words, Settings(), Quiet())
+    q = benjamini_hochberg([season.p for season in found.values()])
+    assert [word for word, value in zip(found, q, strict=True) if value <= ALPHA] == ["w7"]
+    assert changes["w7"].p > ALPHA  # what returns every year is no change
 
 
 def test_the_profile_tells_the_months() -> None:

@@ -89,7 +89,7 @@ def test_the_page_says_what_was_tested(saved: tuple[Result, Path]) -> None:
 
 def test_a_trace_says_what_was_tested(corpora: list[Path], tmp_path: Path) -> None:
     found = trace(*corpora, words=["mouse", "bread"], model=Lines(), space="raw", out=tmp_path / "t", **FAST)
-    table = pd.read_csv(tmp_path / "t" / "trace.csv")
+    table = pd.read_csv(tmp_path / "t" / "steps.csv")
     assert set(zip(table["word"], table["tested_metric"], strict=True)) == {("mouse", "apd"), ("bread", "nearest")}
     assert found.run["tested_metrics"] == {"apd": 1, "nearest": 1}
 

@@ -65,7 +65,7 @@ COLUMNS = [
 ]
 NUMBERS = ["score", "low", "high", "p", "q", "e_original", "e_swap"]
 FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
-FILES = {"scores.csv", "scores.parquet", "run.json", "report.html", "space.npz", "store", ".lock"}
+FILES = {"scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz", "store", ".lock"}
 DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, keep=0.25)
 
 
@@ -365,8 +365,7 @@ def test_without_words_those_frequent_in_both_are_compared_the_most_frequent_fir
     assert list(result.words) == sorted(often, key=lambda word: -rarer[word])
     assert set(result.words) == {"mouse", "cell", "bread", "river"}
     assert heard.notes[0] == (
-        "comparing all 4 words that occur 25 times or more in both corpora; English "
-        "function words and numbers are left out"
+        "studying all 4 words that occur 25 times or more in both corpora, without function words and numbers"
     )
     assert heard.stages[:2] == ["counting old", "counting new"]
     remembered = {name: result.settings[name] for name in ("min_count", "top_words", "function_words", "candidates")}
@@ -378,7 +377,7 @@ def test_without_words_no_more_than_asked_for_are_compared(paths: Paths) -> None
     heard = Heard()
     result = made(paths, None, min_count=25, top_words=2, monitor=heard)
     assert list(result.words) == ["bread", "mouse"]
-    assert heard.notes[0].startswith("comparing the 2 most frequent of 4 words that occur 25 times or more")
+    assert heard.notes[0].startswith("studying the 2 most frequent of 4 words that occur 25 times or more")
     assert (result.settings["top_words"], result.settings["candidates"]) == (2, 4)
     same(result.table.drop(columns="q"), made(paths, ["bread", "mouse"]).table.drop(columns="q"))
 
@@ -418,7 +417,7 @@ def test_all_forms_of_a_word_are_its_usages(paths: Paths) -> None:
     result = made(paths, {"animal": ["mouse", "comet"], "bread": ["bread"]})
     row = result.table.set_index("word").loc["animal"]
     assert (row["n_old"], row["n_new"]) == (44 + 3, 40 + 40)
-    assert [result.found("animal", period) for period in ("old", "new")] == [47, 80]
+    assert [result.count_occurrences("animal", period) for period in ("old", "new")] == [47, 80]
 
 
 @pytest.mark.parametrize("word", ["ghost", "nowhere"])
@@ -455,14 +454,22 @@ def test_no_more_usages_of_a_word_are_taken_than_asked_for_and_all_are_counted(p
     table = result.table.set_index("word")
     for word, counts in COUNTS.items():
         assert table.loc[word, ["n_old", "n_new"]].tolist() == [min(n, 20) for n in counts]
-        assert [result.found(word, period) for period in ("old", "new")] == list(counts)
+        assert [result.count_occurrences(word, period) for period in ("old", "new")] == list(counts)
     assert table["per_million_old"].to_dict() == made(paths).table.set_index("word")["per_million_old"].to_dict()
     assert result.settings["max_per_word"] == 20
     assert_by_hand(result, DEFAULT)
 
 
-def test_all_usages_are_taken_if_there_is_no_most(paths: Paths, saved: tuple[Result, Path]) -> None:
-    result = made(paths, max_per_word=None)
+@pytest.mark.parametrize("every", [0, None])
+def test_all_words_are_taken_if_there_is_no_most(paths: Paths, every: int | None) -> None:
+    result = made(paths, None, min_count=25, top_words=every)
+    assert set(result.words) == {"mouse", "cell", "bread", "river"}
+    assert result.settings["top_words"] is None
+
+
+@pytest.mark.parametrize("every", [0, None])
+def test_all_usages_are_taken_if_there_is_no_most(paths: Paths, saved: tuple[Result, Path], every: int | None) -> None:
+    result = made(paths, max_per_word=every)
     assert result.settings["max_per_word"] is None
     assert result.siblings.settings["sampling"] is None
     same(result.table, saved[0].table)
@@ -512,7 +519,7 @@ def test_corpora_are_called_as_asked(paths: Paths, labels: Any, expected: tuple[
 def test_labels_that_are_not_two_names_are_refused(paths: Paths, tmp_path: Path, labels: Any) -> None:
     toy = Toy()
     text = complaint(paths, model=toy, labels=labels, out=tmp_path / "out")
-    assert text.startswith("labels must be two different names, of the old and the new corpus; got ")
+    assert text.startswith("labels must be 2 different names, one for each corpus; got ")
     assert (toy.calls, list(tmp_path.iterdir())) == ([], [])
 
 
@@ -530,7 +537,7 @@ def test_other_labels_need_no_other_store(paths: Paths, tmp_path: Path) -> None:
 def test_a_note_asks_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path, old: str, new: str) -> None:
     heard = Heard()
     first, second = quick(corpora_in(tmp_path, old, new), monitor=heard).labels
-    assert heard.notes[0] == (f"by its name {first} is later than {second}: was the old corpus meant to come first?")
+    assert heard.notes[0] == (f"by its name {first} is later than {second}: was the other order meant?")
 
 
 @pytest.mark.parametrize(
@@ -624,12 +631,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"seed": -1}, r"seed must be a whole number, 0 or more; got -1"),
     ({"seed": "one"}, r"seed must be a whole number, 0 or more; got 'one'"),
     ({"sample_seed": -1}, r"sample_seed must be a whole number, 0 or more; got -1"),
-    ({"max_per_word": 0}, r"max_per_word must be a whole number of at least 1; got 0"),
-    ({"max_per_word": 2.5}, r"max_per_word must be a whole number of at least 1; got 2\.5"),
+    ({"max_per_word": -1}, r"max_per_word must be a whole number, or 0 for all; got -1"),
+    ({"max_per_word": 2.5}, r"max_per_word must be a whole number, or 0 for all; got 2\.5"),
     ({"permutations": 0}, r"permutations must be a whole number of at least 1, or auto; got 0"),
     ({"resamples": 0}, r"resamples must be a whole number of at least 1; got 0"),
     ({"min_count": 0}, r"min_count must be a whole number of at least 1; got 0"),
-    ({"top_words": 0}, r"top_words must be a whole number of at least 1; got 0"),
+    ({"top_words": -1}, r"top_words must be a whole number, or 0 for all; got -1"),
     ({"split": "line"}, r"split must be one of auto, lines, prose, wrapped; got 'line'\. did you mean 'lines'\?"),
 ]
 

@@ -16,10 +16,9 @@ import pytest
 
 import lexshift
 from lexshift import Discovery, UserError, discover
-from lexshift.engine import parts as scale_parts
 from lexshift.engine.local import Local
+from lexshift.engine.parts import split_corpus
 from lexshift.store.siblings import Siblings
-from lexshift.study import discover as discovery
 
 TOPICS = ("garden stone water tree", "screen click button wire")
 NOISE = ("quiet", "early", "slow", "large", "green", "bright")
@@ -93,7 +92,7 @@ def test_the_word_that_changed_is_on_top_and_called_so(found: Discovery) -> None
 
 def test_function_words_names_and_rare_words_are_left_out_and_the_list_says_why(found: Discovery) -> None:
     assert not {"the", "of", "paris", "seldom"} & set(found.words)
-    left = found.words_table().set_index("word")["left out as"]
+    left = found.vocabulary_table().set_index("word")["left out as"]
     assert left["the"] == "function word"
     assert left["paris"] == "name"
     assert "seldom" not in left  # too rare in both
@@ -125,7 +124,7 @@ def test_results_are_files_and_a_page(folder: Path, tmp_path: Path) -> None:
     assert settings["candidates"] == len(found.words)
     assert "names" in " ".join(lexshift.report.methods.methods(found))
     vocabulary = pd.read_csv(tmp_path / "out" / "vocabulary.csv", keep_default_na=False)
-    assert vocabulary["word"].tolist() == found.words_table()["word"].tolist()
+    assert vocabulary["word"].tolist() == found.vocabulary_table()["word"].tolist()
 
 
 def same(a: Discovery, b: Discovery) -> bool:
@@ -158,7 +157,7 @@ def test_more_words_are_added_to_what_is_there(folder: Path, tmp_path: Path) -> 
 def test_it_does_not_matter_how_the_corpus_is_cut_into_parts(
     folder: Path, found: Discovery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discovery, "parts_of", lambda corpus: scale_parts.parts_of(corpus, 1))
+    monkeypatch.setattr("lexshift.engine.reader.split_corpus", lambda corpus: split_corpus(corpus, 1))
     assert same(run(folder), found)
 
 
@@ -233,7 +232,8 @@ def test_without_change_few_words_are_called_changed(tmp_path: Path) -> None:
     [
         ({"min_count": 10_000}, "no word but function words.*--min-count"),
         ({"min_count": 0}, "min_count must be"),
-        ({"top_words": 0}, "top_words must be"),
+        ({"top_words": -1}, "top_words must be a whole number, or 0 for all; got -1"),
+        ({"words": ["mouse"]}, "discover takes no words, as it looks at all of them; compare and trace take words"),
         ({"metric": "cosin"}, "metric"),
         ({"engine": "spark"}, "engine must be"),
         ({"precision": "float8"}, "precision must be"),
@@ -332,7 +332,8 @@ class Notes:
 
 def test_every_stage_is_told(folder: Path) -> None:
     heard = Notes()
-    run(folder, monitor=heard)
+    found = run(folder, monitor=heard)
     order = ["counting old", "counting new", "sampling old", "sampling new", "encoding", "writing", "scoring"]
     assert heard.stages[:7] == order
-    assert any("words to look at; left out:" in note for note in heard.notes)
+    chosen = f"studying all {len(found.words)} words that occur 10 times or more in both corpora"
+    assert heard.notes == [f"{chosen}, without function words, numbers and names"]

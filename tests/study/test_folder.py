@@ -24,7 +24,7 @@ from lexshift.study.discovery import DISCOVERY
 from lexshift.study.folder import Kind, check_results, open_results
 from lexshift.study.result import COMPARISON
 from lexshift.study.trace import trace
-from lexshift.study.trace_periods import TRACE
+from lexshift.study.trace_result import TRACE
 from lexshift.utils import files as _files
 
 KINDS = {kind.name: kind for kind in (COMPARISON, DISCOVERY, TRACE)}
@@ -256,10 +256,10 @@ def test_other_files_are_left_alone(paths: list[Path], tmp_path: Path, kind: str
 def test_a_file_that_is_edited_while_the_run_goes_on_is_not_replaced(tmp_path: Path) -> None:
     save(tmp_path, TRACE, 2)
     with open_results(tmp_path, TRACE) as results:
-        (tmp_path / "words.csv").write_text("mine")
-        with pytest.raises(UserError, match=r"words\.csv' was not written by lexshift, or was changed since"):
+        (tmp_path / "steps.csv").write_text("mine")
+        with pytest.raises(UserError, match=r"steps\.csv' was not written by lexshift, or was changed since"):
             results.save({"number": 4}, lambda: contents(4, TRACE))
-    assert (tmp_path / "words.csv").read_text() == "mine"
+    assert (tmp_path / "steps.csv").read_text() == "mine"
 
 
 def test_a_file_that_the_new_results_have_not_is_removed(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def run(kind: str, paths: list[Path], word: str, out: Path, **options: Any) -> t
         lexshift.compare(paths[0], paths[1], words=[word], **fast)
     else:
         lexshift.trace(*paths, words=[word], **fast)
-    page = (out / ("trace.html" if kind == "trace" else "report.html")).read_text("utf-8")
+    page = (out / "report.html").read_text("utf-8")
     return notes.said, json.loads((out / "run.json").read_text("utf-8")), page
 
 

@@ -13,8 +13,7 @@ import pytest
 
 import lexshift
 from lexshift.errors import UserError
-from lexshift.study import periods as _corpora
-from lexshift.study import trace_periods as places
+from lexshift.study.periods import default_out, refuse_same
 
 
 class Lengths:
@@ -41,9 +40,10 @@ def test_a_folder_whose_name_is_too_long_is_refused(tmp_path: Path, kind: str, o
 def test_the_folder_named_after_corpora_with_long_names_can_be_made(tmp_path: Path) -> None:
     old, new = two(tmp_path, "ü" * 120)
     for name in (
-        _corpora.default_out(old, new),
-        places.default_out((old, new), None),
-        places.default_out((old,), "year"),
+        default_out("compare", (old, new)),
+        default_out("discover", (old, new)),
+        default_out("trace", (old, new)),
+        default_out("trace", (old,), "year"),
     ):
         assert len(os.fsencode(name)) < 255
         (tmp_path / name).mkdir()
@@ -57,4 +57,4 @@ def test_files_of_one_size_that_cannot_be_read_are_named(tmp_path: Path, monkeyp
 
     monkeypatch.setattr("filecmp.cmp", denied)
     with pytest.raises(UserError, match=r"bx\.txt' cannot be read: Permission denied"):
-        _corpora.refuse_same(old, new)
+        refuse_same(old, new)

@@ -154,7 +154,11 @@ def test_a_result_knows_its_corpora_and_counts(result: Result) -> None:
         assert result.corpus(period)["passages"] == len(lines_of(side))
         assert result.corpus(period)["words"] == sum(len(re.findall(r"\w+", line)) for line in lines_of(side))
         for word in WORDS:
-            assert result.usages(word, period) == result.found(word, period) == COUNTS.get(word, (0, 0))[side]
+            assert (
+                result.count_usages(word, period)
+                == result.count_occurrences(word, period)
+                == COUNTS.get(word, (0, 0))[side]
+            )
     assert [result.count(verdict) for verdict in ("changed", "stable", "too few", "no verdict")] == [1, 2, 3, 0]
     with pytest.raises(UserError, match=r"period must be one of 1850, 1999, new, old; got '1900'\."):
         result.corpus("1900")
@@ -185,14 +189,16 @@ def test_a_result_can_be_saved_wherever_one_likes(result: Result, tmp_path: Path
         "run.json",
         "report.html",
         "space.npz",
+        "details.json",
+        "store",
         ".lock",
     }
     pd.testing.assert_frame_equal(pd.read_parquet(folder / "scores.parquet"), result.table, check_exact=True)
     run = json.loads((folder / "run.json").read_text("utf-8"))
     assert {name: run[name] for name in result.run} == result.run
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     result.save(str(folder))
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
 def test_a_result_is_not_saved_over_a_file(result: Result, tmp_path: Path) -> None:

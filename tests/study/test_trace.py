@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import itertools
 import json
 import random
@@ -18,16 +17,16 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from lexshift import UserError, benjamini_hochberg, compare
-from lexshift.cli.traces import overview
+from lexshift.cli import terminal
+from lexshift.cli.results import print_result
 from lexshift.report.trace import content
 from lexshift.scoring.changepoints import ChangePoints
-from lexshift.study.steps import steps
+from lexshift.senses.evidence import typicality
+from lexshift.study.steps import find_steps
 from lexshift.study.trace import trace
 from lexshift.study.trace_result import Trace
-from lexshift.study.trace_tables import typical
 from lexshift.utils.arrays import Floats
 
 FAST: dict[str, Any] = {"permutations": 199, "resamples": 30, "repeats": 5, "monitor": False, "split": "lines"}
@@ -117,7 +116,7 @@ def test_two_periods_are_a_comparison(paths: list[Path], options: dict[str, Any]
     expected = theirs.table[theirs.table["verdict"] != "too few"].set_index("word").sort_index()
     assert len(expected) == 2
     for kind in ("neighbours", "first"):
-        rows = ours.table[ours.table["kind"] == kind].set_index("word").sort_index()
+        rows = ours.steps[ours.steps["kind"] == kind].set_index("word").sort_index()
         pd.testing.assert_frame_equal(rows[[*NUMBERS, "verdict"]], expected[[*NUMBERS, "verdict"]], check_exact=True)
         assert rows["n_from"].tolist() == expected["n_old"].tolist()
         assert rows["n_to"].tolist() == expected["n_new"].tolist()
@@ -132,7 +131,7 @@ def test_two_periods_are_a_comparison(paths: list[Path], options: dict[str, Any]
 def test_every_step_of_every_word_has_a_row(found: Trace) -> None:
     labels = ["1960s", "1980s", "2000s", "2010s"]
     assert found.periods == labels
-    table = found.table
+    table = found.steps
     rows = [tuple(row) for row in table[["word", "kind", "from", "to", "skipped"]].to_numpy()]
     assert [row for row in rows if row[0] == "bread"] == [
         *[("bread", "neighbours", a, b, "") for a, b in itertools.pairwise(labels)],
@@ -149,17 +148,24 @@ def test_every_step_of_every_word_has_a_row(found: Trace) -> None:
 
 
 def test_the_planted_change_is_found_at_its_place(found: Trace) -> None:
-    words = found.words.set_index("word")
+    words = found.table.set_index("word")
     assert words["verdict"].to_dict() == {
         "mouse": "changed", "bread": "stable", "comet": "stable", "ghost": "too few", "nowhere": "too few",
     }  # fmt: skip
-    assert found.words["word"].iloc[0] == "mouse"
+    assert found.table["word"].iloc[0] == "mouse"
     assert words.loc["mouse", ["change_points", "changed", "periods", "usages"]].tolist() == ["2000s", "2000s", 4, 80]
     assert words.loc["comet", ["periods", "usages"]].tolist() == [2, 34]
     assert words.loc["ghost", ["periods", "usages", "change_points", "season"]].tolist() == [0, 15, "", ""]
-    assert words.loc["mouse", "score"] == found.of_word("mouse", "first")["score"].iloc[-1]
+    assert words.loc["mouse", "score"] == found.word("mouse").steps("first")["score"].iloc[-1]
     assert "1 of 3 words changed over 4 periods, 1960s to 2010s" in repr(found)
     assert "2 occurred too rarely" in found.headline()
+
+
+def printed(found: Trace, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """The line of a word in the table that is printed."""
+    monkeypatch.setattr(terminal.out, "_width", 200)
+    print_result(found, "table")
+    return next(line for line in capsys.readouterr().out.splitlines() if line.startswith(word)).rstrip()
 
 
 def judged(found: Trace, **changes: ChangePoints) -> Trace:
@@ -167,7 +173,9 @@ def judged(found: Trace, **changes: ChangePoints) -> Trace:
     return replace(found, changes={**found.changes, **changes})
 
 
-def test_change_points_are_reported_if_the_word_changed_among_all_words(found: Trace, tmp_path: Path) -> None:
+def test_change_points_are_reported_if_the_word_changed_among_all_words(
+    found: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     doubtful = ChangePoints((2,), 0.04, 1.0, 1.1, 999, shape="step")
     for other, verdict, listed in ((0.001, "changed", "2000s"), (0.5, "stable", "")):
         changed = judged(
@@ -176,32 +184,29 @@ def test_change_points_are_reported_if_the_word_changed_among_all_words(found: T
             mouse=ChangePoints((), other, 1.0, 1.1, 999),
             comet=ChangePoints((), other, 1, 1, 999),
         )
-        words = changed.words.set_index("word")
+        words = changed.table.set_index("word")
         assert words.loc["bread", ["verdict", "change_points"]].tolist() == [verdict, listed]
         assert words.loc["bread", "shape"] == ("step" if listed else "")
         page = {word["word"]: word for word in content(changed)["words"]}
         assert page["bread"]["changes"] == ([2] if listed else [])
-        console = Console(width=200, record=True, file=io.StringIO())
-        console.print(overview(changed))
-        line = next(line for line in console.export_text().splitlines() if line.startswith("bread"))
-        assert line.rstrip().endswith("2000s") == bool(listed)
-        saved = pd.read_csv(changed.save(tmp_path / verdict) / "words.csv", keep_default_na=False).set_index("word")
+        assert printed(changed, "bread", monkeypatch, capsys).endswith("2000s") == bool(listed)
+        saved = pd.read_csv(changed.save(tmp_path / verdict) / "scores.csv", keep_default_na=False).set_index("word")
         assert saved.loc["bread", "change_points"] == listed
 
 
-def test_a_gradual_drift_has_no_change_points(found: Trace) -> None:
+def test_a_gradual_drift_has_no_change_points(
+    found: Trace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     drifted = judged(found, mouse=replace(found.changes["mouse"], at=(1, 2), shape="gradual"))
-    row = drifted.words.set_index("word").loc["mouse"]
+    row = drifted.table.set_index("word").loc["mouse"]
     assert row[["verdict", "shape", "change_points"]].tolist() == ["changed", "gradual", ""]
     told = next(word for word in content(drifted)["words"] if word["word"] == "mouse")
     assert (told["changes"], told["shape"]) == ([], "gradual")
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(overview(drifted))
-    assert any("mouse" in line and "gradual drift" in line for line in console.export_text().splitlines())
+    assert "gradual drift" in printed(drifted, "mouse", monkeypatch, capsys)
 
 
 def test_the_shape_of_a_planted_change_is_told(found: Trace) -> None:
-    assert found.words.set_index("word")["shape"].to_dict() == {
+    assert found.table.set_index("word")["shape"].to_dict() == {
         "mouse": "step", "bread": "", "comet": "", "ghost": "", "nowhere": "",
     }  # fmt: skip
 
@@ -211,15 +216,16 @@ def test_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -
     both = trace(*paths, words=["bread", "mouse"], model=Toy(), space="raw", **FAST)
     columns = ["from", "to", "score", "low", "high", "p"]
     for kind in ("neighbours", "first"):
-        pd.testing.assert_frame_equal(alone.of_word("mouse", kind)[columns], both.of_word("mouse", kind)[columns])
+        one, other = (result.word("mouse").steps(kind)[columns] for result in (alone, both))
+        pd.testing.assert_frame_equal(one, other)
     assert alone.changes["mouse"] == both.changes["mouse"]
     assert found.changes["mouse"].at == (2,)
 
 
 def test_the_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    table, passes = found.table, []
+    table, passes = found.steps, []
     again = replace(found)
-    again.table  # noqa: B018  it is made once
+    again.steps  # noqa: B018  it is made once
     for name in ("groupby", "__getitem__"):
         whole = getattr(pd.DataFrame, name)
 
@@ -228,33 +234,35 @@ def test_the_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: 
             return whole(self, *given, **options)
 
         monkeypatch.setattr(pd.DataFrame, name, counted)
-    rows = {(word, kind): again.of_word(word, kind) for word in WORDS for kind in ("neighbours", "first")}
+    rows = {(word, kind): again.word(word).steps(kind) for word in WORDS for kind in ("neighbours", "first")}
     monkeypatch.undo()
     assert sum(passes) < 5
     for (word, kind), part in rows.items():
         expected = table[(table["word"] == word) & (table["kind"] == kind)].reset_index(drop=True)
         pd.testing.assert_frame_equal(part, expected)
     with pytest.raises(UserError, match="word must be one of"):
-        again.of_word("moose", "first")
+        again.word("moose")
+    with pytest.raises(UserError, match="kind must be one of first, neighbours; got 'last'"):
+        again.word("mouse").steps("last")
 
 
 def test_usages_come_with_the_most_typical_first(found: Trace) -> None:
-    frame = found.usages("mouse", "2000s")
+    frame = found.word("mouse").usages("2000s")
     assert len(frame) == 22
     assert frame["typical"].is_monotonic_decreasing
     assert all("mousenew" in sentence for sentence in frame["sentence"])
     assert [s[a:b] for s, a, b in zip(frame["sentence"], frame["start"], frame["end"], strict=True)] == ["mouse"] * 22
     with pytest.raises(UserError, match="'nowhere' does not occur"):
-        found.usages("nowhere", "2000s")
+        found.word("nowhere").usages("2000s")
     with pytest.raises(UserError, match="period must be one of"):
-        found.usages("mouse", "1990s")
+        found.word("mouse").usages("1990s")
 
 
 @given(st.integers(1, 8), st.integers(1, 4), st.integers(0, 10**6))
 def test_typical_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(n, d))
     rows[0] *= seed % 2  # a row of zeros is like nothing
-    for i, value in enumerate(typical(rows)):
+    for i, value in enumerate(typicality(rows)):
         sizes = [np.linalg.norm(row) for row in rows]
         likes = [rows[i] @ rows[j] / ((sizes[i] * sizes[j]) or 1) for j in range(n) if j != i]
         assert value == pytest.approx(np.mean(likes) if likes else 0, abs=1e-9)
@@ -262,7 +270,7 @@ def test_typical_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -
 
 @given(st.lists(st.integers(0, 4), min_size=0, max_size=7))
 def test_steps_go_from_one_period_with_enough_to_the_next(counts: list[int]) -> None:
-    found = steps("mouse", counts, 2)
+    found = find_steps("mouse", counts, 2)
     enough = [i for i, n in enumerate(counts) if n >= 2]
     expected = set()
     for a in enough:
@@ -307,24 +315,25 @@ def test_months_tell_changes_from_seasons(tmp_path: Path) -> None:
         **quick,
     )
     assert (len(found.periods), found.periods[0], found.periods[-1]) == (48, "2001-01", "2004-12")
-    words = found.words.set_index("word")
+    words = found.table.set_index("word")
     assert words["season"].to_dict() == {"turkey": "seasonal", "mouse": "none", "bread": "none"}
     assert words["change_points"].to_dict() == {"mouse": "2003-03", "turkey": "", "bread": ""}
     assert int(np.argmax(found.seasons["turkey"].profile)) in (10, 11)
     assert "1 of 3 are seasonal" in found.headline()
     assert found.run["corpora"][0]["skipped"] == {"records without a date, of all periods": 1}
     assert heard.done["scoring"] == dict(heard.stages)["scoring"] == 3 * (47 + 46)
-    saved = pd.read_csv(tmp_path / "out/trace.csv", keep_default_na=False)
-    pd.testing.assert_frame_equal(saved, found.table, check_dtype=False)
-    assert pd.read_csv(tmp_path / "out/words.csv")["word"].tolist() == found.words["word"].tolist()
+    saved = pd.read_csv(tmp_path / "out/steps.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(saved, found.steps, check_dtype=False)
+    assert pd.read_csv(tmp_path / "out/scores.csv")["word"].tolist() == found.table["word"].tolist()
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out/steps.parquet"), found.steps)
     assert json.loads((tmp_path / "out/run.json").read_text())["settings"]["by"] == "month"
-    assert (tmp_path / "out/trace.html").stat().st_size > 10_000
+    assert (tmp_path / "out/report.html").stat().st_size > 10_000
 
 
 def test_years_have_no_season(tmp_path: Path) -> None:
     found = trace(monthly(tmp_path), words=["mouse"], by="year", date_column="date", model=Toy(), **FAST)
     assert (found.periods, found.seasons) == (["2001", "2002", "2003", "2004"], {})
-    assert found.words["season"].tolist() == [""]
+    assert found.table["season"].tolist() == [""]
 
 
 def test_run_again_nothing_is_embedded_again(paths: list[Path], tmp_path: Path) -> None:
@@ -339,19 +348,22 @@ def test_run_again_nothing_is_embedded_again(paths: list[Path], tmp_path: Path) 
 
 def test_without_words_the_frequent_ones_are_traced(paths: list[Path], tmp_path: Path) -> None:
     found = trace(*paths, model=Toy(), min_count=15, top_words=3, **FAST)
-    assert set(found.asked) >= {"mouse", "bread"}
+    assert set(found.words) >= {"mouse", "bread"}
     heard = Heard()
     quick = FAST | {"monitor": heard, "permutations": 19, "resamples": 2}
     table = monthly(tmp_path)
     by_year = trace(table, by="year", date_column="date", model=Toy(), min_count=300, top_words=2, **quick)
-    assert set(by_year.asked) < {"mouse", "turkey", "bread"}
-    assert any(note.startswith("tracing the 2 most frequent") for note in heard.notes)
+    assert set(by_year.words) < {"mouse", "turkey", "bread"}
+    assert any(
+        note.startswith("studying the 2 most frequent of 3 words that occur 300 times or more in the corpus")
+        for note in heard.notes
+    )
 
 
 def test_corpora_out_of_order_are_noted(paths: list[Path]) -> None:
     heard = Heard()
     trace(paths[1], paths[0], paths[2], words=["mouse"], model=Toy(), **FAST | {"monitor": heard})
-    assert "by its name 1980s is later than 1960s: were the periods meant to be in order?" in heard.notes
+    assert "by its name 1980s is later than 1960s: was the other order meant?" in heard.notes
 
 
 def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:
@@ -392,7 +404,7 @@ def test_slips_about_corpora(paths: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="all of the corpus is of one period, 1960s"):
         trace(paths[0], by="decade", words=WORDS, model=Toy(), **FAST)
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/words.csv").write_text("my words")
+    (tmp_path / "mine/scores.csv").write_text("my words")
     with pytest.raises(UserError, match="was not written by lexshift, or was changed since"):
         trace(*paths, words=WORDS, model=Toy(), out=tmp_path / "mine", **FAST)
     with pytest.raises(UserError, match="would be a folder, but there is a file"):
@@ -401,7 +413,7 @@ def test_slips_about_corpora(paths: list[Path], tmp_path: Path) -> None:
 
 def test_words_with_too_few_usages_are_listed(paths: list[Path], tmp_path: Path) -> None:
     found = trace(*paths, words=["ghost"], model=Toy(), **FAST)
-    assert found.table.empty
-    assert found.words["verdict"].tolist() == ["too few"]
+    assert found.steps.empty
+    assert found.table["verdict"].tolist() == ["too few"]
     assert found.headline().startswith("No word can be traced")
-    assert (found.save(tmp_path / "out") / "trace.html").is_file()
+    assert (found.save(tmp_path / "out") / "report.html").is_file()

@@ -18,7 +18,7 @@ from lexshift.study.trace import trace
 
 FAST: dict[str, Any] = {"permutations": 99, "resamples": 10, "repeats": 3, "monitor": False, "split": "lines"}
 WORDS = ["mouse", "bread"]
-TABLES = ("trace.csv", "words.csv", "trace.html")
+TABLES = ("scores.csv", "steps.csv", "details.json", "report.html")
 
 
 class Toy:
@@ -85,7 +85,7 @@ def test_periods_added_later_stand_where_they_are_given(
     trace(*(paths[label] for label in before), out=grown, **options)
     found = trace(*paths.values(), out=grown, **options)
     assert found.periods == ["1950s", "1980s", "2010s"]
-    assert found.words.set_index("word").loc["mouse", "change_points"] == "1980s"
+    assert found.table.set_index("word").loc["mouse", "change_points"] == "1980s"
     trace(*paths.values(), out=fresh, **options)
     for name in TABLES:
         assert (grown / name).read_bytes() == (fresh / name).read_bytes(), name
@@ -128,7 +128,7 @@ def test_periods_of_another_corpus_that_the_store_holds_take_no_part(tmp_path: P
     assert found.periods == ["1991", "1992", "1993"]
     assert [entry["name"] for entry in found.run["corpora"]] == found.periods
     trace(early, out=tmp_path / "fresh", **options)
-    assert (tmp_path / "out/trace.csv").read_bytes() == (tmp_path / "fresh/trace.csv").read_bytes()
+    assert (tmp_path / "out/steps.csv").read_bytes() == (tmp_path / "fresh/steps.csv").read_bytes()
 
 
 def test_the_vectors_of_a_call_are_in_the_order_of_its_corpora(paths: dict[str, Path], tmp_path: Path) -> None:

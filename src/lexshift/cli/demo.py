@@ -12,7 +12,7 @@ def command(
 ) -> None:
     """Compare two small corpora that come with the package, for words that are known to have changed or not."""
     from lexshift.benchmark.measures import average_precision
-    from lexshift.cli.results import interruptible, show, tell
+    from lexshift.cli.results import interruptible, print_result, print_summary
     from lexshift.demo import demo_corpora, gold
     from lexshift.study.compare import compare
     from lexshift.utils.progress import Bars, err
@@ -21,11 +21,11 @@ def command(
     changed = {word for word, is_changed in known.items() if is_changed}
     with interruptible(), Bars() as bars:
         result = compare(*demo_corpora(), words=list(known), out=out, monitor=bars)
-    show(result, "table")
+    print_result(result, "table")
     ranking = result.table["word"].tolist()
     precision = average_precision(range(len(ranking), 0, -1), [word in changed for word in ranking])
     above = next((rank for rank, word in enumerate(ranking) if word not in changed), len(ranking))
-    tell(result, out)
+    print_summary(result, out)
     err.print(
         f"{above} of the {len(changed)} words known to have changed are ranked above all "
         f"{len(known) - len(changed)} known to be stable; average precision {precision:.3f}"

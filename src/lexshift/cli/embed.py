@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lexshift.cli import options
 
 
-@options.grouped
+@options.with_settings(
+    *("model", "labels", "match", "max_per_word"),
+    *options.READING_OPTIONS,
+    *options.ENCODER_OPTIONS,
+    "precision",
+    max_per_word=0,
+)
 def command(
     *,
     corpora: Annotated[
@@ -20,47 +26,21 @@ def command(
     ],
     words: Annotated[
         str,
-        typer.Option(
-            "--words",
-            "-w",
-            help="A list (a,b,c), or a file (words.txt, ./words) with a word a line, or word<TAB>form1,form2.",
-        ),
+        typer.Option("--words", "-w", help="Words to embed: a list (a,b,c), or a file (words.txt, ./words)."),
     ],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="STORE", help="Folder of the store, new or to be added to.")
+        str, typer.Option("--out", "-o", metavar="STORE", help="Folder of the store, a new one or one to add to.")
     ],
-    model: options.Model = "minilm",
-    labels: Annotated[str | None, typer.Option(help="Names of the corpora, with commas; old,new for two.")] = None,
-    match: options.Match = "word",
-    max_per_word: Annotated[
-        int | None, typer.Option(help="At most so many occurrences of a word in a corpus, an unbiased sample.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for the random sample of usages.")] = 0,
     missing: Annotated[str, typer.Option(help="What to do about words that never occur: error or skip.")] = "error",
-    reading: options.Reading,
-    date_column: options.DateColumn = None,
-    encoder: options.Vectors,
+    settings: dict[str, Any],
 ) -> None:
-    """Embed every occurrence of some words in two corpora. A run that was stopped goes on where it was."""
+    """Embed every occurrence of some words in one corpus or more. An interrupted run resumes where it stopped."""
     from lexshift.cli.results import interruptible
     from lexshift.cli.terminal import summary
     from lexshift.store.embedding import embed
     from lexshift.utils.progress import Bars
 
     with interruptible(), Bars() as bars:
-        store = embed(
-            *corpora,
-            words=words,
-            model=model,
-            out=out,
-            labels=labels.split(",") if labels else None,
-            match=match,
-            max_per_word=max_per_word,
-            seed=seed,
-            missing=missing,
-            monitor=bars,
-            **reading.given(),
-            date_column=date_column,
-            **encoder.given(),
-        )
+        store = embed(*corpora, words=words, out=out, seed=seed, missing=missing, monitor=bars, **settings)
     summary(store)

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from lexshift.cli import options
+from lexshift.study.settings import SCORES
 
-_SCORES = options.SCORES
+_SCORES = SCORES
 
 
 @options.grouped

@@ -1,6 +1,7 @@
-"""Options that several commands have: how text is read, how it is encoded, and how change is scored.
+"""Options of the commands, derived from :class:`lexshift.study.settings.Settings`.
 
-Options that go together are a group: a parameter of a command that is a group stands for all of its options.
+A command that has a parameter ``settings`` receives in it the values of the settings that its decorator names; the
+command line shows an option for each of them.
 """
 
 from __future__ import annotations
@@ -14,36 +15,121 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READING, SCORES, question_defaults
+
 _PATHS = ("corpora", "old", "new", "path", "pairs", "dev", "gold", "out", "model")  # whose values may be names of files
-_READING, _ENCODING, SCORES = "How text is read", "How it is encoded", "How change is scored"
+
+READING_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == READING)
+ENCODER_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == ENCODING and name != "precision")
+
+Words = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        "-w",
+        help="Words to study: a list (a,b,c), or a file (words.txt, ./words) with lines of word or "
+        "word<TAB>form1,form2 (default: the most frequent words).",
+    ),
+]
+Gold = Annotated[
+    str | None, typer.Option(metavar="PATH", help="Gold labels of another release, or word<TAB>value lines.")
+]
+Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
+
+
+def with_settings(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that replaces the parameter ``settings`` of a command by options.
+
+    Parameters
+    ----------
+    *names : str
+        Names of settings; the name of a question stands for all of its settings.
+    **defaults
+        Defaults of this command that differ from those of the settings.
+    """
+    known: dict[str, Any] = {}
+    for name in names:
+        known |= question_defaults(name) if name in QUESTIONS else {name: DEFAULTS[name]}
+    known |= defaults
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command, eval_str=True)
+        parameters = []
+        for parameter in signature.parameters.values():
+            if parameter.name == "settings":
+                parameters += [_parameter(name, default) for name, default in known.items()]
+            else:
+                parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+        @functools.wraps(command)
+        def run(**values: Any) -> None:
+            _refuse_bytes(values)
+            if "settings" in signature.parameters:
+                values["settings"] = {name: _parse(name, values.pop(name)) for name in known}
+            command(**values)
+
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorate
+
+
+def _parameter(name: str, default: Any) -> inspect.Parameter:
+    option = OPTIONS[name]
+    shown = typer.Option(*option.flags, help=option.help, rich_help_panel=option.panel, metavar=option.metavar)
+    text = option.parse is not None and default is not None
+    kind: Any = Annotated[option.type, shown]
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=str(default) if text else default, annotation=kind
+    )
+
+
+def _parse(name: str, value: Any) -> Any:
+    parse = OPTIONS[name].parse
+    return value if parse is None else parse(value)
+
+
+def _refuse_bytes(values: dict[str, Any]) -> None:
+    """Refuse options whose text is not UTF-8; only names of files may be any bytes."""
+    from lexshift.errors import UserError
+
+    for name, value in values.items():
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and name not in _PATHS and not os.path.exists(text):
+                try:
+                    text.encode()
+                except UnicodeEncodeError:
+                    raise UserError(f"--{name.replace('_', '-')} is not UTF-8: {text!r}") from None
+
 
 Model = Annotated[str, typer.Option("--model", "-m", help="minilm, a folder, or a name on the hub.")]
-Gold = Annotated[str | None, typer.Option(metavar="PATH", help="Gold of another release, or of word<TAB>value lines.")]
 Match = Annotated[
     str,
     typer.Option(
-        help="word, cased (case matters), token (exact, between white space) or lemma.", rich_help_panel=_READING
+        help="word, cased (case matters), token (exact, between white space) or lemma.", rich_help_panel=READING
     ),
 ]
 Split = Annotated[
     str,
     typer.Option(
-        help="A line is a sentence (lines), a paragraph (prose) or a part of one (wrapped).", rich_help_panel=_READING
+        help="A line is a sentence (lines), a paragraph (prose) or a part of one (wrapped).", rich_help_panel=READING
     ),
 ]
 Language = Annotated[
     str,
     typer.Option(
         help="ISO code, for sentences, lemmas and function words; auto detects it in each corpus.",
-        rich_help_panel=_READING,
+        rich_help_panel=READING,
     ),
 ]
-Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=_READING)]
+Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=READING)]
 Errors = Annotated[
-    str, typer.Option(help="Bytes that are not in the encoding: strict or replace.", rich_help_panel=_READING)
+    str, typer.Option(help="Bytes that are not in the encoding: strict or replace.", rich_help_panel=READING)
 ]
-TextColumn = Annotated[str, typer.Option(help="Of tables.", rich_help_panel=_READING)]
-DateColumn = Annotated[str | None, typer.Option(help="Of tables.", rich_help_panel=_READING)]
+TextColumn = Annotated[str, typer.Option(help="Of tables.", rich_help_panel=READING)]
+DateColumn = Annotated[str | None, typer.Option(help="Of tables.", rich_help_panel=READING)]
 Keep = Annotated[
     float | None,
     typer.Option(
@@ -55,27 +141,27 @@ Layers = Annotated[
     str | None,
     typer.Option(
         help="last, a number, or mean:N, sum:N, concat:N of the last N; mean:4, unless a tuned model differs.",
-        rich_help_panel=_ENCODING,
+        rich_help_panel=ENCODING,
     ),
 ]
 Pooling = Annotated[
     str | None,
     typer.Option(
         help="Of a word's pieces: mean, sum, first, or sentence for all of it; mean, unless a tuned model differs.",
-        rich_help_panel=_ENCODING,
+        rich_help_panel=ENCODING,
     ),
 ]
-Window = Annotated[int | None, typer.Option(help="The most pieces of a sentence.", rich_help_panel=_ENCODING)]
+Window = Annotated[int | None, typer.Option(help="The most pieces of a sentence.", rich_help_panel=ENCODING)]
 Markers = Annotated[
-    tuple[str, str] | None, typer.Option(help="Text before and after the word.", rich_help_panel=_ENCODING)
+    tuple[str, str] | None, typer.Option(help="Text before and after the word.", rich_help_panel=ENCODING)
 ]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=_ENCODING)]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=ENCODING)]
 Dtype = Annotated[
     str,
-    typer.Option(help="fp32; bf16, fp16 on a GPU; int8 on a processor, approximate.", rich_help_panel=_ENCODING),
+    typer.Option(help="fp32; bf16, fp16 on a GPU; int8 on a processor, approximate.", rich_help_panel=ENCODING),
 ]
-Revision = Annotated[str | None, typer.Option(help="Of a model on the hub.", rich_help_panel=_ENCODING)]
-Precision = Annotated[str, typer.Option(help="Of the vectors on disk: float32 or float16.", rich_help_panel=_ENCODING)]
+Revision = Annotated[str | None, typer.Option(help="Of a model on the hub.", rich_help_panel=ENCODING)]
+Precision = Annotated[str, typer.Option(help="Of the vectors on disk: float32 or float16.", rich_help_panel=ENCODING)]
 Strategy = Annotated[
     str, typer.Option(help="What is swapped: random, or distance (the farthest).", rich_help_panel=SCORES)
 ]
@@ -108,8 +194,6 @@ Permutations = Annotated[
         rich_help_panel=SCORES,
     ),
 ]
-Form = Annotated[str, typer.Option("--format", help="What is printed: table, csv or json.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
 
 
 @dataclass(frozen=True)
@@ -152,34 +236,6 @@ class Vectors(Encoder):
     precision: Precision = "float32"
 
 
-@dataclass(frozen=True)
-class Scoring(Group):
-    """How change is scored."""
-
-    metric: Metric = "nearest"
-    strategy: Strategy = "random"
-    normalised: Normalised = False
-    rate: Rate = "0.3"
-    space: Space = "standardised"
-    repeats: Repeats = 20
-    alpha: Alpha = 0.05
-    seed: ScoringSeed = 0
-    sample_seed: SampleSeed = 0
-
-    def given(self) -> dict[str, Any]:
-        """Their values by their names."""
-        from lexshift.cli.results import number_or_auto
-
-        return super().given() | {"rate": number_or_auto(self.rate, "rate", "a number from 0 to 1")}
-
-
-def permutations(text: str) -> Any:
-    """Return the value of --permutations: a whole number, or auto."""
-    from lexshift.cli.results import number_or_auto
-
-    return number_or_auto(text, "permutations", "a whole number", int)
-
-
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """A command with the options of its groups in place of the groups."""
     signature = inspect.signature(command, eval_str=True)
@@ -204,18 +260,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _refuse_bytes(given: dict[str, Any]) -> None:
-    """Refuse options whose text is not UTF-8; only names of files may be any bytes."""
-    from lexshift.errors import UserError
-
-    for name, value in given.items():
-        for text in value if isinstance(value, tuple) else (value,):
-            if isinstance(text, str) and name not in _PATHS and not os.path.exists(text):
-                try:
-                    text.encode()
-                except UnicodeEncodeError:
-                    raise UserError(f"--{name.replace('_', '-')} is not UTF-8: {text!r}") from None
-
-
 def _option(name: str, default: Any, annotation: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def permutations(text: str) -> Any:
+    """Return the value of --permutations: a whole number, or auto."""
+    return _parse("permutations", text)

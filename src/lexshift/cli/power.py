@@ -9,13 +9,14 @@ import typer
 
 from lexshift.cli import options
 from lexshift.cli.simulate import Corpora, Pairs
+from lexshift.study.settings import SCORES
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
 _T = TypeVar("_T")
-_SCORES = options.SCORES
+_SCORES = SCORES
 
 
 @options.grouped

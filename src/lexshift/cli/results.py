@@ -1,8 +1,8 @@
-"""How the terminal shows the result of a comparison: results on stdout, everything else on stderr."""
+"""Run a question and print its result: results go to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,24 @@ from rich.table import Table
 from rich.text import Text
 
 from lexshift.cli.terminal import complain, echo, out
-from lexshift.errors import UserError
 from lexshift.report.page import chance, digits, percent
-from lexshift.study.result import CHANGED, REPORT, TOO_FEW, Result
-from lexshift.utils.progress import err
+from lexshift.scoring.changepoints import GRADUAL
+from lexshift.study.periods import default_out
+from lexshift.study.result import REPORT, Result, StudyResult
+from lexshift.study.steps import FIRST
+from lexshift.study.trace_result import SEASONAL, Trace
+from lexshift.study.verdict import CHANGED, TOO_FEW
+from lexshift.utils import checks
+from lexshift.utils.monitor import Silent
+from lexshift.utils.progress import Bars, err
 from lexshift.utils.safe_csv import csv_text
 
 FORMATS = ("table", "csv", "json")
+_BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
 
 
 @contextmanager
-def interruptible(message: str = "stopped; the same command goes on where it was") -> Iterator[None]:
+def interruptible(message: str = "interrupted; run the same command again to resume") -> Iterator[None]:
     """End a run that Ctrl-C interrupts with one sentence."""
     try:
         yield
@@ -31,65 +38,122 @@ def interruptible(message: str = "stopped; the same command goes on where it was
         raise typer.Exit(130) from None
 
 
-def whole_or_all(number: int, name: str, what: str) -> int | None:
-    """A number of words or usages, of which 0 stands for all."""
-    if number < 0:
-        raise UserError(f"{name} must be a whole number, 0 for all {what}; got {number}")
-    return number or None
+def run_question(
+    question: Callable[..., StudyResult],
+    corpora: Sequence[str],
+    arguments: dict[str, Any],
+    form: str,
+    quiet: bool,
+    rows: int | None = None,
+) -> None:
+    """Call compare, discover or trace, print the result and say where the page is.
+
+    Parameters
+    ----------
+    question : callable
+    corpora : sequence of str
+    arguments : dict
+        Its keyword arguments.
+    form : "table", "csv" or "json"
+    quiet : bool
+        Whether to print the results only.
+    rows : int, optional
+        Maximum number of rows of a printed table.
+    """
+    checks.choice(form, "format", FORMATS)
+    with interruptible(), Bars() as bars:
+        if arguments["out"] is None:
+            arguments["out"] = default_out(question.__name__, corpora, arguments.get("by"))
+        result = question(*corpora, **arguments, monitor=Silent() if quiet else bars)
+    print_result(result, form, rows)
+    if not quiet:
+        print_summary(result, arguments["out"])
 
 
-def number_or_auto(text: str, name: str, what: str, number: Callable[[str], Any] = float) -> Any:
-    """A number, or auto."""
-    if text == "auto":
-        return text
-    try:
-        return number(text)
-    except ValueError:
-        raise UserError(f"{name} must be {what}, or auto; got {text!r}") from None
-
-
-def show(result: Result, form: str, most: int | None = None) -> None:
-    """Print the results, at most so many rows of the table."""
+def print_result(result: StudyResult, form: str, rows: int | None = None) -> None:
+    """Print the table of a result, at most so many rows of it for people."""
     if form == "csv":
         echo(csv_text(result.table), nl=False)
     elif form == "json":
         echo(result.table.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
     else:
-        out.print(ranking(result, most))
+        out.print(_trace_table(result) if isinstance(result, Trace) else _ranking(result, rows))
 
 
-def ranking(result: Result, most: int | None = None) -> Table:
-    """The ranked table, or its beginning; words that are set against others like them have a column for that."""
-    like = "above" in result.table
+def print_summary(result: StudyResult, folder: str) -> None:
+    """Print what was skipped, the outcome in a sentence, and where the page is."""
+    err.print()
+    for entry in result.run["corpora"]:
+        for reason, n in entry["skipped"].items():
+            err.print(Text(f"skipped or altered in {entry['name']}: {n:,} {reason}", "yellow"))
+    for warning in result.run.get("warnings", []):
+        err.print(Text(f"warning: {warning}", "yellow"))
+    err.print(Text(f"{result.headline()}."))
+    if caution := result.caution():
+        err.print(Text(f"{caution}.", "yellow"))
+    err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))
+
+
+def _ranking(result: Any, rows: int | None) -> Table:
+    """Return the ranked words of a comparison; a discovery has a column for similar words."""
+    assert isinstance(result, Result)
+    has_similar = "above" in result.table
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("word", no_wrap=True)
     for label in result.labels:
         table.add_column(Text(label), justify="right", no_wrap=True)
-    for name in ("change", "95 % interval", *(["above similar"] if like else []), "p", "q"):
+    for name in ("change", "95 % interval", *(["above similar"] if has_similar else []), "p", "q"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict")
-    for row in result.table[:most].to_dict("records"):
+    for row in result.table[:rows].to_dict("records"):
         cells: list[Text | str] = [Text(row["word"]), f"{row['n_old']:,}", f"{row['n_new']:,}"]
         if row["verdict"] == TOO_FEW:
-            told = Text(f"{row['verdict']}: {row['reason']}")
-            table.add_row(*cells, *[""] * (5 if like else 4), told, style="dim")
+            reason = Text(f"{row['verdict']}: {row['reason']}")
+            table.add_row(*cells, *[""] * (5 if has_similar else 4), reason, style="dim")
             continue
         interval = f"{digits(row['low'])} to {digits(row['high'])}"
-        verdict = Text(row["verdict"], "bold magenta" if row["verdict"] == CHANGED else "")
-        similar = [f"{percent(row['above'])}%"] if like else []
-        table.add_row(*cells, digits(row["score"]), interval, *similar, chance(row["p"]), chance(row["q"]), verdict)
+        similar = [f"{percent(row['above'])}%"] if has_similar else []
+        cells += [digits(row["score"]), interval, *similar, chance(row["p"]), chance(row["q"])]
+        table.add_row(*cells, Text(row["verdict"], "bold magenta" if row["verdict"] == CHANGED else ""))
     return table
 
 
-def tell(result: Result, folder: str) -> None:
-    """What was skipped, the outcome in a sentence, and where the page is."""
-    err.print()
-    for label, entry in zip(result.labels, result.run["corpora"], strict=True):
-        for reason, n in entry["skipped"].items():
-            err.print(Text(f"skipped or altered in {label}: {n:,} {reason}", "yellow"))
-    for warning in result.run.get("warnings", []):
-        err.print(Text(f"warning: {warning}", "yellow"))
-    err.print(Text(f"{result.headline()}."))
-    if result.caution():
-        err.print(Text(f"{result.caution()}.", "yellow"))
-    err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))
+def _trace_table(result: Trace) -> Table:
+    """Return a row for each word: its path from the first period, when it changed, and whether it is seasonal."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("word", no_wrap=True)
+    table.add_column(Text(f"{result.periods[0]} … {result.periods[-1]}"), no_wrap=True)
+    for name in ("change", "q"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("change points")
+    if result.seasons:
+        table.add_column("season")
+    steps = result.steps
+    highest = float(steps.loc[steps["kind"] == FIRST, "score"].max()) if len(steps) else 0.0
+    for row in result.table.to_dict("records"):
+        if row["verdict"] == TOO_FEW:
+            reason = Text(f"{result.settings['min_usages']} usages are needed in two periods")
+            table.add_row(Text(row["word"]), "", "", "", TOO_FEW, reason, style="dim")
+            continue
+        verdict = Text(row["verdict"], "bold magenta" if row["verdict"] == CHANGED else "")
+        cells: list[Text | str] = [Text(row["word"]), _sparkline(result, row["word"], highest), digits(row["score"])]
+        when = "gradual drift" if row["shape"] == GRADUAL else row["change_points"]
+        cells += [chance(row["change_q"]), verdict, Text(when)]
+        if result.seasons:
+            style = "bold magenta" if row["season"] == SEASONAL else ""
+            cells.append(Text(f"{row['season']} (q {chance(row['season_q'])})" if row["season"] else "", style))
+        table.add_row(*cells)
+    return table
+
+
+def _sparkline(result: Trace, word: str, highest: float) -> Text:
+    """Return the change against the first period: a block per period, dim if not significant, a dot if skipped."""
+    rows = result.word(word).steps(FIRST)
+    scores = dict(zip(rows["to"], rows["score"], strict=True)) | dict.fromkeys(rows["from"], 0.0)
+    changed = set(rows.loc[rows["verdict"] == CHANGED, "to"])
+    line, top = Text(), len(_BLOCKS) - 1
+    for period in result.periods:
+        height = round(top * scores.get(period, 0.0) / highest) if highest > 0 else 0
+        line.append(_BLOCKS[max(0, height)] if period in scores else _SKIPPED, "" if period in changed else "dim")
+    return line

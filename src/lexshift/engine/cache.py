@@ -13,7 +13,7 @@ from lexshift.utils.files import disk_faults, write_whole
 _DIGEST = hashlib.sha256().digest_size
 
 
-class Kept:
+class Cache:
     """A folder of tables, each with a key; one that is damaged is as good as none.
 
     Parameters

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from lexshift.encode import Encoder
-from lexshift.engine.cache import Kept
-from lexshift.engine.parts import Job, Part, hashes_read
+from lexshift.engine.cache import Cache
+from lexshift.engine.parts import Job, Part, file_hashes
 from lexshift.errors import UserError
 from lexshift.store.shards import EncodeShards, encode_shards
 from lexshift.utils import checks
@@ -68,8 +68,8 @@ def as_engine(engine: str | Engine, address: str | None = None, workers: int | N
     return RayEngine(address, workers)
 
 
-def results(
-    job: Job, parts: Sequence[Part], engine: Engine, kept: Kept, progress: Callable[[int, int], None]
+def map_parts(
+    job: Job, parts: Sequence[Part], engine: Engine, kept: Cache, progress: Callable[[int, int], None]
 ) -> Iterator[pa.Table]:
     """What is made of each part of a corpus, in their order; what is kept from before is not made again.
 
@@ -80,7 +80,7 @@ def results(
     before = total - sum(part.size for part in todo)
     progress(before, total)
     for part, table in engine.map(job, todo, lambda size: progress(before + size, total)):
-        if hashes_read(table) != part.hashes:
+        if file_hashes(table) != part.hashes:
             raise _changed(part)
         kept.put(job.key(part), table)
     progress(total, total)

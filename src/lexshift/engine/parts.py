@@ -51,13 +51,13 @@ class Part:
         return {source.name: _hash(source.path) for source in self.sources}
 
 
-def parts_of(corpus: str | os.PathLike[str], size: int = SIZE) -> list[Part]:
+def split_corpus(corpus: str | os.PathLike[str], size: int = SIZE) -> list[Part]:
     """The parts of a corpus: its files in their order, small ones together."""
     groups: list[list[Source]] = []
     sizes: list[int] = []
     for source in find_sources(corpus):
         if source.path == STANDARD_INPUT:
-            raise UserError("a corpus from standard input is read only once, and discovery reads it twice: give a file")
+            raise UserError("a corpus from standard input is read only once, and this run reads it twice: give a file")
         bytes_on_disk = size_of(source)
         if groups and sizes[-1] + bytes_on_disk <= size:
             groups[-1].append(source)
@@ -109,13 +109,17 @@ class Counting:
 
 @dataclass(frozen=True)
 class Sampling:
-    """A sample of the occurrences of words in a part, shared between the words as far as it can be."""
+    """A sample of the occurrences of words in a part.
+
+    With ``shared``, the samples of different words share sentences as far as possible.
+    """
 
     forms: dict[str, tuple[str, ...]]
     match: str
     reading: Reading
     max_per_word: int | None
     seed: int
+    shared: bool
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
         """Columns as :data:`lexshift.corpus.occurrences.SCHEMA`; how many there are of each word is told."""
@@ -128,29 +132,29 @@ class Sampling:
             self.seed,
             tally,
             lambda done, _: progress(done),
-            shared=True,
+            shared=self.shared,
         )
         return _telling(table, tally, found)
 
     def key(self, part: Part) -> str:
         """What the sample depends on."""
-        how = [list(self.forms.items()), self.match, asdict(self.reading), self.max_per_word, self.seed]
+        how = [list(self.forms.items()), self.match, asdict(self.reading), self.max_per_word, self.seed, self.shared]
         return digest(["sampling", WORD_RULE, *how, part.hashes])
 
 
-def hashes_read(table: pa.Table) -> dict[str, str]:
+def file_hashes(table: pa.Table) -> dict[str, str]:
     """Return the SHA-256 of the bytes that were read for a table, by the names of the files."""
     return dict(json.loads(table.schema.metadata[_TOLD])["hashes"])
 
 
-def counted(tables: Iterable[pa.Table], corpus: str) -> WordCounts:
+def combine_counts(tables: Iterable[pa.Table], corpus: str) -> WordCounts:
     """The counts of a corpus, from those of its parts."""
     names = ("word", "n", "small", "capital")
     rows = (row for table in tables for row in zip(*(table[name].to_pylist() for name in names), strict=True))
     return make_word_counts(sum_counts((word, (n, small, capital)) for word, n, small, capital in rows), corpus)
 
 
-def sampled(tables: Iterable[pa.Table], corpus: str, max_per_word: int | None) -> Occurrences:
+def combine_samples(tables: Iterable[pa.Table], corpus: str, max_per_word: int | None) -> Occurrences:
     """The occurrences in a corpus, from those in its parts in their order."""
     gathered: list[pa.Table] = []
     found: Array | None = None

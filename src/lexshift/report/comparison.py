@@ -15,9 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift.report.methods import facts, methods, tested_by
-from lexshift.report.page import environment, excerpt, pack_groups, render_page, rounded
+from lexshift.report.page import (
+    NOTEBOOK_ROWS,
+    chance,
+    digits,
+    excerpt,
+    notebook_table,
+    pack_groups,
+    render_page,
+    rounded,
+)
 from lexshift.senses.evidence import leanings, plane
-from lexshift.study.result import CHANGED, PERIODS, TOO_FEW
+from lexshift.study.periods import OLD_NEW
+from lexshift.study.verdict import CHANGED, TOO_FEW
 from lexshift.utils.arrays import Floats
 from lexshift.utils.threads import available_cores, single_products
 
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
 SCRIPTS = ("base.js", "charts.js", "table.js", "word.js", "comparison.js")
 SIMILAR = ("above", "excess", "expected")
 """Columns of a table that compares each word with words of similar frequency and spread."""
-_TABLE_ROWS, _NOTEBOOK_ROWS = 200, 20  # rows of the table that needs no script, and in a notebook
+_TABLE_ROWS = 200  # rows of the table that needs no script
 _USAGES = 60_000  # on the whole page, where the minimum for each word allows it
 _MAX_USAGES, _MIN_USAGES = 150, 6  # for each word and corpus
 _FIRST_WORDS = 100  # words that get the maximum, however many words there are
@@ -56,9 +66,16 @@ def render(result: Result) -> str:
 
 def notebook_view(result: Result) -> str:
     """Return the headline and the first words of the table as HTML text."""
-    rows = result.table.head(_NOTEBOOK_ROWS).to_dict("records")
-    more = len(result.table) - len(rows)
-    return environment().get_template("notebook.html").render(result=result, rows=rows, more=more)
+    rows = []
+    for row in result.table.head(NOTEBOOK_ROWS).to_dict("records"):
+        cells = [row["word"], str(row["n_old"]), str(row["n_new"])]
+        if row["verdict"] == TOO_FEW:
+            rows.append([*cells, "", "", "", "", f"{row['verdict']}: {row['reason']}"])
+        else:
+            interval = f"{digits(row['low'])} to {digits(row['high'])}"
+            rows.append([*cells, digits(row["score"]), interval, chance(row["p"]), chance(row["q"]), row["verdict"]])
+    columns = ["word", *result.labels, "change", "95 % interval", "p", "q", "verdict"]
+    return notebook_table(result.headline(), columns, rows, len(result.table))
 
 
 def content(result: Result) -> dict[str, Any]:
@@ -69,10 +86,10 @@ def content(result: Result) -> dict[str, Any]:
         word: dict[str, Any] = {
             "word": row["word"],
             "n": [row["n_old"], row["n_new"]],
-            "found": [result.found(row["word"], period) for period in PERIODS],
+            "found": [result.count_occurrences(row["word"], period) for period in OLD_NEW],
             "verdict": row["verdict"],
             "reason": row["reason"],
-            "rate": [round(row[f"per_million_{period}"], 2) for period in PERIODS],
+            "rate": [round(row[f"per_million_{period}"], 2) for period in OLD_NEW],
         }
         words.append(word)
         if row["verdict"] == TOO_FEW:

@@ -23,6 +23,8 @@ from lexshift.utils.files import disk_faults, write_whole
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+NOTEBOOK_ROWS = 20
+"""Number of words in the short view in a notebook."""
 _GROUP_SIZE = 400_000  # bytes before compression: quick to open, and large enough to compress well
 _CHARACTERS_BEFORE, _CHARACTERS_AFTER, _LONGEST_WORD = 160, 200, 80
 _ESCAPES: dict[str, str | int | None] = {
@@ -65,6 +67,21 @@ def render_page(
     page = environment().get_template(template)
     text = embedded_json(data) if script else ""
     return page.render(policy="; ".join(policy), style=style, script=script, data=text, **values)
+
+
+def notebook_table(headline: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> str:
+    """Return the short view of a result in a notebook: a sentence, and the first rows of a table.
+
+    Parameters
+    ----------
+    headline : str
+    columns : sequence of str
+    rows : sequence of sequences of str
+    total : int
+        Number of rows of the whole table.
+    """
+    template = environment().get_template("notebook.html")
+    return template.render(headline=headline, columns=columns, rows=rows, more=total - len(rows))
 
 
 def write_page(page: str, path: Path) -> Path:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lexshift.report.methods import facts
-from lexshift.report.page import excerpt, render_page, rounded
+from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, rounded
 from lexshift.study.steps import KINDS
-from lexshift.study.trace_tables import SEASONAL, reported
+from lexshift.study.trace_result import SEASONAL, reported_change
+from lexshift.study.verdict import TOO_FEW
 
 if TYPE_CHECKING:
     from lexshift.study.trace_result import Trace
@@ -32,15 +33,27 @@ def render(trace: Trace) -> str:
         groups=[],
         result=trace,
         run=trace.run,
-        rows=trace.words.head(_TABLE_ROWS).to_dict("records"),
-        hidden=max(len(trace.words) - _TABLE_ROWS, 0),
+        rows=trace.table.head(_TABLE_ROWS).to_dict("records"),
+        hidden=max(len(trace.table) - _TABLE_ROWS, 0),
         facts=facts(trace),
     )
 
 
+def notebook_view(trace: Trace) -> str:
+    """Return the headline and the first words of the table as HTML text."""
+    rows = [
+        [row["word"], f"{row['usages']:,}"]
+        + (["", "", ""] if row["verdict"] == TOO_FEW else [digits(row["score"]), chance(row["change_q"]), row["most"]])
+        + [row["verdict"], row["change_points"] or row["shape"]]
+        for row in trace.table.head(NOTEBOOK_ROWS).to_dict("records")
+    ]
+    columns = ["word", "usages", "change", "q", "farthest", "verdict", "change points"]
+    return notebook_table(trace.headline(), columns, rows, len(trace.table))
+
+
 def content(trace: Trace) -> dict[str, Any]:
     """Return the page's data as plain values."""
-    rows = trace.words.to_dict("records")
+    rows = trace.table.to_dict("records")
     most = max(_MIN_SENTENCES, min(_MAX_SENTENCES, _SENTENCES // max(len(rows) * len(trace.periods), 1)))
     return {
         "periods": trace.periods,
@@ -58,10 +71,10 @@ def _word(trace: Trace, row: dict[str, Any], most: int) -> dict[str, Any]:
         found[kind] = [
             [position[step["from"]], position[step["to"]]]
             + [rounded(step[name]) for name in ("score", "low", "high", "p", "q")]
-            for step in trace.of_word(word, kind).to_dict("records")
+            for step in trace.word(word).steps(kind).to_dict("records")
         ]
     if word in trace.changes:
-        change_points, shape = reported(trace.changes[word], row["change_q"], trace.settings["alpha"])
+        change_points, shape = reported_change(trace.changes[word], row["change_q"], trace.settings["alpha"])
         found |= {"changes": list(change_points), "shape": shape, "score": rounded(row["score"], _ALL_FIGURES)}
         found |= {name: rounded(row[f"change_{name}"], _ALL_FIGURES) for name in ("p", "q")}
     if word in trace.seasons:
@@ -72,7 +85,7 @@ def _word(trace: Trace, row: dict[str, Any], most: int) -> dict[str, Any]:
         }
     found["sentences"] = []
     for period, n in zip(trace.periods, found["n"], strict=True):
-        usages = trace.usages(word, period).head(most).to_dict("records") if n else []
+        usages = trace.word(word).usages(period).head(most).to_dict("records") if n else []
         found["sentences"].append(
             [[*excerpt(u["sentence"], u["start"], u["end"]), f"{u['file']}:{u['line']}"] for u in usages]
         )

@@ -45,9 +45,9 @@ class Space:
         np.savez(file, kind=self.kind, mean=self.mean, scale=self.scale)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Space:
-        """What :meth:`write` wrote."""
-        with np.load(path) as arrays:
+    def read(cls, file: str | os.PathLike[str] | IO[bytes]) -> Space:
+        """Return the space that :meth:`write` wrote."""
+        with np.load(file) as arrays:
             return cls(str(arrays["kind"]), arrays["mean"], arrays["scale"])
 
     def apply(self, rows: Matrix) -> Matrix:

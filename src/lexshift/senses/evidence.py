@@ -42,6 +42,21 @@ def leanings(old: Matrix, new: Matrix) -> tuple[Floats, Floats]:
     )
 
 
+def typicality(rows: Matrix) -> Floats:
+    """Return the mean cosine similarity of each usage with the other usages of its period; 0 for a single one.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    unit = _unit(rows)
+    return (unit @ unit.sum(axis=0) - (unit**2).sum(axis=1)) / max(len(rows) - 1, 1)
+
+
 def plane(old: Matrix, new: Matrix) -> Plane:
     """Project the usages of both corpora on their first two principal components, each corpus weighing the same.
 

@@ -24,7 +24,7 @@ from lexshift.scoring.space import KINDS, fit_space
 from lexshift.simulation.pseudowords import deal_usages, invent_pseudowords, rename_usage
 from lexshift.simulation.sources import Pair, Place, SourceText, find_pairs, read_pairs
 from lexshift.store.embedding import ENCODING, READING, EncoderOptions, ReadingOptions, embed_usages
-from lexshift.study.settings import METRIC, SPACE
+from lexshift.study.settings import DEFAULTS
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Monitor
@@ -121,8 +121,8 @@ def power(
     level = alpha / checks.positive(words_tested, "words_tested")
     permutations = _permutations(options.get("permutations", "auto"), level)
     checks.positive(trials, "trials")
-    seed, metric = check_seed(options.get("seed", 0)), options.get("metric", METRIC)
-    space = checks.choice(options.get("space", SPACE), "space", KINDS)
+    seed, metric = check_seed(options.get("seed", 0)), options.get("metric", DEFAULTS["metric"])
+    space = checks.choice(options.get("space", DEFAULTS["space"]), "space", KINDS)
     get(metric)
     listed = None if pairs is None else read_pairs(pairs)
     count = checks.positive(pseudowords, "pseudowords") if listed is None else len(listed)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexshift.errors import UserError
+from lexshift.errors import UserError, listed
 from lexshift.store.format import INDEX, digest, read_index
 from lexshift.utils.files import disk_faults, one_writer, sync_folder, temporary_path, write_bytes
 
@@ -149,6 +149,38 @@ def check_results(out: str | os.PathLike[str], kind: Kind) -> Path:
     return path
 
 
+def read_results(folder: Path, kinds: Mapping[str, Kind]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Read the record of a results folder and the files that were written with it.
+
+    Parameters
+    ----------
+    folder : Path
+    kinds : mapping of str to Kind
+        The kinds of results that can be read, by name.
+
+    Returns
+    -------
+    run : dict
+        The record as it was given to :meth:`ResultsFolder.save`, with the kind.
+    files : dict of str to bytes
+        The content of each file by its name.
+    """
+    with disk_faults(folder):
+        record = _read_record(folder)
+        if record is None or str(record.get("kind")) not in kinds:
+            raise UserError(f"{str(folder)!r} holds no results of lexshift: there is no {RUN} in it")
+        files = {}
+        for name, checksum in record.pop("files").items():
+            is_ours = name in kinds[record["kind"]].files and _is_regular(folder / name)
+            data = (folder / name).read_bytes() if is_ours else b""
+            if not is_ours or hashlib.sha256(data).hexdigest() != checksum:
+                shown = listed([name])
+                raise UserError(f"{shown} in {str(folder)!r} is not as it was written; run the command again")
+            files[name] = data
+    del record["sha256"]
+    return record, files
+
+
 def check_store(store: Path, labels: Sequence[str]) -> None:
     """Refuse a store that holds other corpora than those with these labels.
 
@@ -197,9 +229,9 @@ def _checked_place(name: str) -> Path:
     return path
 
 
-def _read_record(folder: Path, kind: Kind) -> dict[str, Any] | None:
+def _read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | None:
     """Return the record of a folder, or None if there is none; one of another kind or program is refused."""
-    path = folder / kind.record
+    path = folder / (RUN if kind is None else kind.record)
     if not os.path.lexists(path):
         return None
     try:
@@ -211,7 +243,7 @@ def _read_record(folder: Path, kind: Kind) -> dict[str, Any] | None:
         raise UserError(
             f"{str(path)!r} was not written by lexshift, or was changed since; move it or choose another folder (--out)"
         )
-    if record.get("kind") != kind.name:
+    if kind is not None and record.get("kind") != kind.name:
         raise UserError(
             f"the folder {str(folder)!r} holds a {record.get('kind')}; choose another one for the {kind.name} (--out)"
         )

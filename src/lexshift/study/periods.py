@@ -1,38 +1,87 @@
-"""What two corpora are called, and what is no pair of corpora."""
+"""The corpora of a study in the order the user gave, their names, and the checks on them."""
 
 from __future__ import annotations
 
 import filecmp
+import itertools
 import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.errors import UserError
-from lexshift.study.result import PERIODS
-
-_YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
-_TURNING = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")  # bidirectional controls
-
-_LONGEST_PART = 110  # bytes of a label in the name of a folder, which may have 255
+from lexshift.study.settings import COMPARE, TRACE, Settings
 
 Place = str | os.PathLike[str]
+OLD_NEW = ("old", "new")
+"""What the two corpora of a comparison are called in its store, whatever their labels are."""
+_YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
+_BIDIRECTIONAL = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+_MAX_BYTES = 110  # of a label in the name of a folder, which may have 255
 
 
-def default_out(old: Place, new: Place, command: str = "") -> str:
-    """Return the folder for the results when nobody names one: after the command, if it is named, and the corpora."""
-    return "-".join(["lexshift", *([command] if command else []), *map(file_part, corpus_labels(old, new, None))])
+@dataclass(frozen=True)
+class Periods:
+    """The corpora of a study.
+
+    Attributes
+    ----------
+    corpora : tuple of str or path
+        In the order the user gave; one corpus if it is cut into periods by date.
+    keys : tuple of str
+        Their names in the store.
+    labels : tuple of str
+        Their names for the user.
+    """
+
+    corpora: tuple[Place, ...]
+    keys: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    def by_key(self) -> dict[str, Place]:
+        """Return the corpora by their names in the store."""
+        return dict(zip(self.keys, self.corpora, strict=True))
+
+    def order_note(self) -> str | None:
+        """Return a note on two neighbouring corpora whose file names suggest the opposite order, or None."""
+        years = [[int(year) for year in _YEAR.findall(Path(corpus).name)] for corpus in self.corpora]
+        for i, (earlier, later) in enumerate(itertools.pairwise(years)):
+            if earlier and later and min(earlier) > max(later):
+                return f"by its name {self.labels[i]} is later than {self.labels[i + 1]}: was the other order meant?"
+        return None
 
 
-def file_part(label: str) -> str:
-    """Return a label as a part of the name of a folder, short enough for every system."""
-    return re.sub(r"[^\w.]+", "_", label).encode()[:_LONGEST_PART].decode(errors="ignore")
+def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -> Periods:
+    """Return the corpora of a study with their names; refuse what is not a sequence of different corpora.
+
+    Parameters
+    ----------
+    question : "compare", "discover" or "trace"
+    corpora : sequence of str or path
+    settings : Settings
+        Its ``labels`` and ``by``.
+    """
+    by, labels = settings.by, settings.labels
+    if by is None and len(corpora) < 2:
+        raise UserError(
+            "one corpus has no periods: give two or more, the earliest first, or say how to cut it (--by year, decade "
+            "or month)"
+        )
+    if by is not None and (len(corpora) != 1 or labels is not None):
+        raise UserError(f"by {by!r} cuts one corpus into periods, which have their names; got {len(corpora)} corpora")
+    if [place_of(corpus) for corpus in corpora].count(STANDARD_INPUT) > 1:
+        raise UserError("standard input ('-') can be only one of the corpora")
+    for old, new in itertools.combinations(corpora, 2):
+        refuse_same(old, new)
+    names = period_labels(corpora, labels)
+    return Periods(tuple(corpora), names if question == TRACE else OLD_NEW, names)
 
 
 def refuse_same(old: Place, new: Place) -> None:
-    """The same text twice has nothing to compare, and is most likely a slip."""
+    """Refuse the same text twice: there is nothing to compare, and it is most likely a slip."""
     sources = [[os.path.realpath(source.path) for source in find_sources(corpus)] for corpus in (old, new)]
     if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
         return
@@ -46,28 +95,31 @@ def refuse_same(old: Place, new: Place) -> None:
         raise UserError(f"{os.fspath(old)!r} and {os.fspath(new)!r} hold the same text; give two different corpora")
 
 
-def corpus_labels(old: Place, new: Place, labels: Sequence[str] | None) -> tuple[str, str]:
-    """What the corpora are called: as asked, or by their files, or old and new."""
+def period_labels(corpora: Sequence[Place], labels: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the names of corpora: those given, those of their files, or old and new, or numbers."""
     if labels is not None:
-        listed = not isinstance(labels, str) and isinstance(labels, Iterable)
-        chosen = [_printable(str(label)) for label in labels] if listed else []
-        if len(chosen) != 2 or not all(chosen) or chosen[0] == chosen[1]:
-            raise UserError(f"labels must be two different names, of the old and the new corpus; got {labels!r}")
-        return chosen[0], chosen[1]
-    files = (Path(os.path.abspath(place_of(corpus))).name for corpus in (old, new))
-    first, second = (_printable(as_text(name.split(".")[0])) for name in files)
-    plain = first != second and all(name and not re.search(r"[*?\[]", name) for name in (first, second))
-    return (first, second) if plain and STANDARD_INPUT not in (first, second) else PERIODS
+        is_list = not isinstance(labels, str) and isinstance(labels, Iterable)
+        chosen = tuple(_printable(str(label)) for label in labels) if is_list else ()
+        if len(chosen) != len(corpora) or not all(chosen) or len(set(chosen)) != len(chosen):
+            raise UserError(f"labels must be {len(corpora)} different names, one for each corpus; got {labels!r}")
+        return chosen
+    files = [Path(os.path.abspath(place_of(corpus))).name for corpus in corpora]
+    names = tuple(_printable(as_text(name.split(".")[0])) for name in files)
+    unique = len(set(names)) == len(names) and all(name and not re.search(r"[*?\[]", name) for name in names)
+    if unique and STANDARD_INPUT not in names:
+        return names
+    return OLD_NEW if len(corpora) == 2 else tuple(f"period {i}" for i in range(1, len(corpora) + 1))
 
 
 def _printable(label: str) -> str:
-    """A label without what cannot be shown, or would turn around the text after it."""
-    return "".join(
-        c for c in label if unicodedata.category(c) not in ("Cc", "Cs") and unicodedata.bidirectional(c) not in _TURNING
-    ).strip()
+    """Return a label without characters that cannot be shown or would reverse the text after them."""
+    hidden = (unicodedata.category(c) in ("Cc", "Cs") or unicodedata.bidirectional(c) in _BIDIRECTIONAL for c in label)
+    return "".join(c for c, is_hidden in zip(label, hidden, strict=True) if not is_hidden).strip()
 
 
-def later_first(old: Place, new: Place) -> bool:
-    """Whether the names of the corpora say that the old one is the later one."""
-    years_old, years_new = ([int(year) for year in _YEAR.findall(Path(corpus).name)] for corpus in (old, new))
-    return bool(years_old and years_new) and min(years_old) > max(years_new)
+def default_out(question: str, corpora: Sequence[Place], by: str | None = None) -> str:
+    """Return the results folder for a study without ``out``: named after the question and the corpora."""
+    labels = period_labels(corpora, None)
+    parts = [labels[0], labels[-1] if by is None else by]
+    names = [re.sub(r"[^\w.]+", "_", part).encode()[:_MAX_BYTES].decode(errors="ignore") for part in parts]
+    return "-".join(["lexshift", *([] if question == COMPARE else [question]), *names])

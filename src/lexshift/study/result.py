@@ -1,58 +1,211 @@
-"""What a comparison answers: a table of words, and for each word its numbers and its usages."""
+"""The result of a study: a table of words, and for each word its numbers and its usages.
+
+:class:`StudyResult` is what the results of all three questions share; :class:`Result` is that of a comparison.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Sequence
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from lexshift.errors import UserError
 from lexshift.scoring.permutation import too_coarse
+from lexshift.scoring.rates import RateCurve
 from lexshift.scoring.scores import Scores, WordScore
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.scoring.space import Space
+from lexshift.scoring.sscd import SSCD
 from lexshift.senses.evidence import Plane, leanings, plane
+from lexshift.store.format import INDEX, OCCURRENCES, VECTORS
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind, open_results
+from lexshift.study.periods import OLD_NEW
+from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
+from lexshift.utils.files import disk_faults
+from lexshift.utils.plain import from_plain, to_plain
 from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CHANGED, STABLE, TOO_FEW = "changed", "stable", "too few"
-VERDICTS = (CHANGED, STABLE, TOO_FEW)
-SCORES_CSV, SCORES_PARQUET, REPORT, SPACE = "scores.csv", "scores.parquet", "report.html", "space.npz"
-COMPARISON = Kind("comparison", (SCORES_CSV, SCORES_PARQUET, SPACE, REPORT))
-PERIODS = ("old", "new")
+STORE = "store"
+SCORES_CSV, SCORES_PARQUET, REPORT, SPACE, DETAILS = (
+    "scores.csv",
+    "scores.parquet",
+    "report.html",
+    "space.npz",
+    "details.json",
+)
+FILES = (SCORES_CSV, SCORES_PARQUET, SPACE, DETAILS, REPORT)
+COMPARISON = Kind("comparison", FILES)
 _MANY, _MOST = 10, 0.8  # of so many words tested, the share called changed that calls for caution
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
-    """What :func:`lexshift.compare` found.
+@dataclass(frozen=True, eq=False, repr=False)
+class StudyResult(ABC):
+    """What the results of all questions share.
 
     Parameters
     ----------
     siblings : Siblings
         The store: every usage and its vector.
-    words : list of str
+    words : sequence of str
         The words that were asked about.
-    scores : Scores
-        Of the words with enough usages.
-    labels : (str, str)
-        What the old and the new corpus are called.
     run : dict
-        Every setting, version and checksum: what ``run.json`` holds.
+        The provenance record that ``run.json`` holds: settings, corpora, checksums and package versions.
     space : Space, optional
-        What was done to the vectors before scoring; nothing, if it is not given.
+        Transformation of the vectors before scoring; none by default.
+    """
+
+    kind: ClassVar[Kind]
+
+    siblings: Siblings
+    words: Sequence[str]
+    run: dict[str, Any]
+    space: Space | None
+
+    @cached_property
+    @abstractmethod
+    def table(self) -> pd.DataFrame:
+        """A row for each word."""
+
+    @abstractmethod
+    def headline(self) -> str:
+        """Return the outcome in a sentence."""
+
+    @abstractmethod
+    def caution(self) -> str | None:
+        """Return a sentence on how far to trust the verdicts, or None."""
+
+    @abstractmethod
+    def word(self, word: str) -> Any:
+        """Return what is known of one word."""
+
+    @abstractmethod
+    def details(self) -> dict[str, Any]:
+        """Return as plain values what :meth:`restore` needs beyond the store, the record and the space."""
+
+    @classmethod
+    @abstractmethod
+    def restore(cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any]) -> Self:
+        """Return the result that was saved."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the run."""
+        return self.run["settings"]
+
+    @cached_property
+    def _known_words(self) -> frozenset[str]:
+        return frozenset(self.words)
+
+    def check_word(self, word: str) -> str:
+        """Return the word; one that was not asked about is refused with the nearest that was."""
+        return word if word in self._known_words else checks.choice(word, "word", tuple(self.words))
+
+    def vectors(self, word: str, corpus: str) -> Matrix:
+        """Return the vectors of a word in a corpus as they were scored, of shape (n, d).
+
+        Parameters
+        ----------
+        word : str
+        corpus : str
+            Its name in the store.
+        """
+        rows = self.siblings.group(word, corpus)
+        return rows if self.space is None else self.space.apply(rows)
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page: one file, to be opened in a browser.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        """
+        from lexshift.report import write_report
+
+        return write_report(self, Path(path))
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the tables, the page, the record and the store; :func:`lexshift.load` reads them again.
+
+        Parameters
+        ----------
+        folder : str or path
+            It is created if necessary.
+        """
+        with open_results(folder, self.kind) as results:
+            store = results.path / STORE
+            is_new = not store.exists()
+            if not is_new and Siblings(store).fingerprint != self.siblings.fingerprint:
+                raise UserError(f"the store {str(store)!r} belongs to other results; choose another folder")
+            try:
+                if is_new:
+                    with disk_faults(store):
+                        store.mkdir()
+                        for name in (INDEX, OCCURRENCES, VECTORS):
+                            shutil.copyfile(self.siblings.path / name, store / name)
+                results.save(self.run, self.files)
+            except BaseException:
+                if is_new:
+                    shutil.rmtree(store, ignore_errors=True)
+                raise
+        return results.path
+
+    def files(self) -> dict[str, bytes]:
+        """Return the contents of the files that :meth:`save` writes, without run.json, by name."""
+        from lexshift.report import render
+
+        files = table_files(self.table, SCORES_CSV, SCORES_PARQUET)
+        if self.space is not None:
+            space = BytesIO()
+            self.space.write(space)
+            files[SPACE] = space.getvalue()
+        files[DETAILS] = json.dumps(self.details(), ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return files | {REPORT: render(self).encode("utf-8", "replace")}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.headline()})"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from lexshift.report import notebook_view
+
+        return notebook_view(self)
+
+
+def table_files(table: pd.DataFrame, csv: str, parquet: str) -> dict[str, bytes]:
+    """Return a table in both file formats, by the names of the files."""
+    buffer = BytesIO()
+    table.to_parquet(buffer, index=False)
+    return {csv: csv_text(table).encode(), parquet: buffer.getvalue()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(StudyResult):
+    """The result of :func:`lexshift.compare`.
+
+    Parameters
+    ----------
+    siblings, words, run, space
+        As for :class:`StudyResult`.
+    scores : Scores
+        The scores of the words with enough usages.
+    labels : (str, str)
+        Names of the old and the new corpus.
 
     Examples
     --------
@@ -71,12 +224,8 @@ class Result:
 
     kind: ClassVar[Kind] = COMPARISON
 
-    siblings: Siblings
-    words: Sequence[str]
     scores: Scores[str]
     labels: tuple[str, str]
-    run: dict[str, Any]
-    space: Space | None = None
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -91,95 +240,79 @@ class Result:
 
         scored = list(self.scores.words)
         q = benjamini_hochberg([self.scores.words[word].test.p for word in scored]) if scored else np.zeros(0)
-        changed = dict(zip(scored, decide(q, self.settings["alpha"]), strict=True))
-        q_of = dict(zip(scored, q.tolist(), strict=True))
-        rows = [self._row(word, q_of.get(word), changed.get(word)) for word in self.words]
+        decided = dict(zip(scored, zip(q.tolist(), decide(q, self.settings["alpha"]), strict=True), strict=True))
+        rows = [self._row(word, *decided.get(word, (np.nan, False))) for word in self.words]
         table = pd.DataFrame(rows).sort_values(["score", "word"], ascending=[False, True], na_position="last")
         return table.reset_index(drop=True)
 
-    @cached_property
-    def _asked(self) -> frozenset[str]:
-        return frozenset(self.words)
+    def _row(self, word: str, q: float, changed: bool) -> dict[str, Any]:
+        n_old, n_new = (self.count_usages(word, period) for period in OLD_NEW)
+        row: dict[str, Any] = {"word": word, "n_old": n_old, "n_new": n_new}
+        scored = self.scores.words.get(word)
+        if scored is None:
+            row |= dict.fromkeys(["score", "low", "high", "p", "q"], np.nan)
+            row |= {"tested_metric": "", "verdict": TOO_FEW, "reason": self._why_too_few(n_old, n_new)}
+            row |= {"e_original": np.nan, "e_swap": np.nan}
+        else:
+            row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
+            row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
+            row |= {"verdict": CHANGED if changed else STABLE, "reason": ""}
+            row |= {"e_original": scored.change.e_original, "e_swap": float(scored.change.e_swap.mean())}
+        for period in OLD_NEW:
+            row[f"per_million_{period}"] = 1e6 * self.count_occurrences(word, period) / self.corpus(period)["words"]
+        return row
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """What was asked for."""
-        return self.run["settings"]
+    def _why_too_few(self, *counts: int) -> str:
+        least = self.settings["min_usages"]
+        missing = [f"{n or 'none'} in {label}" for n, label in zip(counts, self.labels, strict=True) if n < least]
+        return f"{' and '.join(missing)}; {least} are needed in each corpus"
 
     def word(self, word: str) -> WordResult:
-        """All about one word.
+        """Return the result of one word.
 
         Parameters
         ----------
         word : str
             One of those asked about.
         """
-        if word not in self._asked:
-            checks.choice(word, "word", tuple(self.words))
-        return WordResult(self, word)
-
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page: one file, to be opened in a browser.
-
-        Parameters
-        ----------
-        path : str or path
-            Where to.
-        """
-        from lexshift.report.comparison import render
-        from lexshift.report.page import write_page
-
-        return write_page(render(self), Path(path))
-
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write scores.csv, scores.parquet, run.json, space.npz and report.html.
-
-        Parameters
-        ----------
-        folder : str or path
-            Where to; it is made if it is not there.
-        """
-        with open_results(folder, self.kind) as results:
-            results.save(self.run, self.contents)
-        return results.path
-
-    def contents(self) -> dict[str, bytes]:
-        """Return the content of the files that :meth:`save` writes, without run.json, by their names."""
-        from lexshift.report.comparison import render
-
-        parquet, space = BytesIO(), BytesIO()
-        self.table.to_parquet(parquet, index=False)
-        files = {SCORES_CSV: csv_text(self.table).encode(), SCORES_PARQUET: parquet.getvalue()}
-        if self.space is not None:
-            self.space.write(space)
-            files[SPACE] = space.getvalue()
-        return files | {REPORT: render(self).encode("utf-8", "replace")}
+        return WordResult(self, self.check_word(word))
 
     def side(self, period: str) -> int:
-        """0 for the old corpus and 1 for the new one, by "old" and "new" or by their labels."""
-        known = dict(zip((*self.labels, *PERIODS), (0, 1, 0, 1), strict=True))
+        """Return 0 for the old corpus and 1 for the new one, which may go by "old" and "new" or by their labels."""
+        known = dict(zip((*self.labels, *OLD_NEW), (0, 1, 0, 1), strict=True))
         return known[checks.choice(period, "period", tuple(known))]
 
     def corpus(self, period: str) -> dict[str, Any]:
-        """What is known of the old or the new corpus: files, bytes, words, passages, and what was skipped."""
+        """Return what is known of the old or the new corpus: files, bytes, words, passages, and what was skipped."""
         return self.siblings.corpus(self.siblings.corpora[self.side(period)])
 
     def count(self, verdict: str) -> int:
-        """How many words have a verdict."""
+        """Return the number of words with a verdict."""
         return int((self.table["verdict"] == verdict).sum())
 
+    def count_usages(self, word: str, period: str) -> int:
+        """Return the number of usages of a word that were embedded."""
+        if word not in self.siblings:
+            return 0
+        begin, end = self.siblings.rows(word, self.siblings.corpora[self.side(period)])
+        return end - begin
+
+    def count_occurrences(self, word: str, period: str) -> int:
+        """Return the number of occurrences of a word, of which some may not have been embedded."""
+        return self.siblings.found(word, self.siblings.corpora[self.side(period)])
+
     def headline(self) -> str:
-        """The outcome in a sentence."""
+        """Return the outcome in a sentence."""
         changed, tested = self.count(CHANGED), len(self.scores.words)
         few = self.count(TOO_FEW)
         if not tested:
             return f"No word can be tested: {'it occurs' if few == 1 else f'all {few} occur'} too rarely"
-        told = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
-        told += f"{self.labels[1]} at a false discovery rate of {self.settings['alpha']:g}"
-        return told + (f"; {few} occurred too rarely to say" if few else "")
+        outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
+        outcome += f"{self.labels[1]} at a false discovery rate of {self.settings['alpha']:g}"
+        return outcome + (f"; {few} occurred too rarely to say" if few else "")
 
     def caution(self) -> str | None:
-        """What to keep in mind: permutations too few for the number of words, or corpora that differ as wholes."""
+        """Return a sentence on permutations too few for the number of words, or corpora that differ as wholes."""
         if coarse := too_coarse([scored.test for scored in self.scores.words.values()], self.settings["alpha"]):
             return coarse
         changed, tested = self.count(CHANGED), len(self.scores.words)
@@ -190,61 +323,33 @@ class Result:
             "ranking says more than the verdicts"
         )
 
-    def _row(self, word: str, q: float | None, changed: bool | None) -> dict[str, Any]:
-        n_old, n_new = (self.usages(word, period) for period in PERIODS)
-        row: dict[str, Any] = {"word": word, "n_old": n_old, "n_new": n_new}
-        scored = self.scores.words.get(word)
-        if scored is None:
-            row |= dict.fromkeys(["score", "low", "high", "p", "q"], np.nan)
-            row |= {
-                "tested_metric": "",
-                "verdict": TOO_FEW,
-                "reason": self._why_too_few(n_old, n_new),
-                "e_original": np.nan,
-                "e_swap": np.nan,
-            }
-        else:
-            row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
-            row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
-            row |= {"verdict": CHANGED if changed else STABLE, "reason": ""}
-            row |= {"e_original": scored.change.e_original, "e_swap": float(scored.change.e_swap.mean())}
-        for period in PERIODS:
-            row[f"per_million_{period}"] = 1e6 * self.found(word, period) / self.corpus(period)["words"]
-        return row
+    def details(self) -> dict[str, Any]:
+        """Return the scores and the curve over the swap rate as plain values."""
+        sscd = to_plain(self.scores.sscd) | {"metric": self.settings["metric"]}
+        return {"scores": to_plain(self.scores.words), "curve": to_plain(self.scores.curve), "sscd": sscd}
 
-    def _why_too_few(self, *counts: int) -> str:
-        least = self.settings["min_usages"]
-        lacking = [
-            f"{n} in {label}" if n else f"none in {label}"
-            for n, label in zip(counts, self.labels, strict=True)
-            if n < least
-        ]
-        return f"{' and '.join(lacking)}; {least} are needed in each corpus"
-
-    def usages(self, word: str, period: str) -> int:
-        """How many usages of a word were embedded."""
-        if word not in self.siblings:
-            return 0
-        begin, end = self.siblings.rows(word, self.siblings.corpora[self.side(period)])
-        return end - begin
-
-    def found(self, word: str, period: str) -> int:
-        """How often a word occurs, of which some may not have been embedded."""
-        return self.siblings.found(word, self.siblings.corpora[self.side(period)])
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.headline()})"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows."""
-        from lexshift.report.comparison import notebook_view
-
-        return notebook_view(self)
+    @classmethod
+    def restore(
+        cls,
+        siblings: Siblings,
+        run: dict[str, Any],
+        space: Space | None,
+        details: Mapping[str, Any],
+        **more: Any,
+    ) -> Self:
+        """Return the result that was saved."""
+        scores: Scores[str] = Scores(
+            words=from_plain(dict[str, WordScore], details["scores"]),
+            curve=from_plain(RateCurve | None, details["curve"]),
+            sscd=from_plain(SSCD, details["sscd"]),
+        )
+        first, second = (entry["name"] for entry in run["corpora"])
+        return cls(siblings, run["words"], run, space, scores, (first, second), **more)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WordResult:
-    """All about one word of a comparison."""
+    """The result of one word of a comparison."""
 
     result: Result
     name: str
@@ -261,10 +366,10 @@ class WordResult:
         return self.result.scores.words.get(self.name)
 
     def usages(self, period: str) -> pd.DataFrame:
-        """Its usages in the "old" or the "new" corpus, those that belong most to it first.
+        """Return its usages in the "old" or the "new" corpus, the most typical of that corpus first.
 
-        Columns: sentence, start, end (where the word is in it), leaning (how much more it is like the new use than like
-        the old one), file, line, date. The corpus may also go by its label.
+        Columns: sentence, start, end (where the word is in it), leaning (how much closer it is to the new usages than
+        to the old ones), file, line, date. The corpus may also go by its label.
         """
         store, side = self.result.siblings, self.result.side(period)
         if self.name not in store:
@@ -276,7 +381,7 @@ class WordResult:
 
     @cached_property
     def leanings(self) -> tuple[Any, Any]:
-        """How much more each usage is like the new use than like the old one, in the order of the store."""
+        """How much closer each usage is to the new usages than to the old ones, in the order of the store."""
         old, new = self.vectors
         if not len(old) or not len(new):
             return np.zeros(len(old)), np.zeros(len(new))
@@ -285,13 +390,13 @@ class WordResult:
     @property
     def vectors(self) -> tuple[Matrix, Matrix]:
         """The vectors of its usages in the two corpora, as they were scored: (n_old, d) and (n_new, d)."""
-        word, space = self.result.siblings[self.name], self.result.space
-        return (word.old, word.new) if space is None else (space.apply(word.old), space.apply(word.new))
+        old, new = (self.result.vectors(self.name, corpus) for corpus in self.result.siblings.corpora)
+        return old, new
 
     @cached_property
     def plane(self) -> Plane | None:
         """Its usages in two dimensions, in the order of the store; None if a corpus has none."""
-        if not all(self.result.usages(self.name, period) for period in PERIODS):
+        if not all(self.result.count_usages(self.name, period) for period in OLD_NEW):
             return None
         return plane(*self.vectors)
 

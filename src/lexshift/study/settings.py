@@ -1,118 +1,105 @@
-"""What comparisons and discoveries have in common: settings, words that can be scored, the record of a run."""
+"""Every option of a study, defined once: its name, default, check, help text and place on the command line.
+
+The command line, the checks, the ``settings`` of ``run.json`` and the options table in the documentation are derived
+from :class:`Settings`. The public functions spell their parameters out; a test compares them with it.
+"""
 
 from __future__ import annotations
 
 import os
-import platform
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from lexshift import __version__
-from lexshift.corpus.sources import Reading, as_text
-from lexshift.corpus.targets import Match, Targets
 from lexshift.errors import UserError
-from lexshift.scoring import swap
-from lexshift.scoring.distance.metric import Metric, get
-from lexshift.scoring.permutation import Permutations
-from lexshift.scoring.scores import WordScore
-from lexshift.scoring.space import KINDS
-from lexshift.scoring.sscd import SSCD
-from lexshift.store.embedding import ENCODING, PRECISIONS, READING
-from lexshift.store.siblings import Siblings
-from lexshift.study.periods import Place
 from lexshift.utils import checks
-from lexshift.utils.arrays import Pairs
 from lexshift.utils.seeds import check_seed
 
-METRIC, RATE, SPACE = "nearest", 0.3, "standardised"
-"""The defaults, chosen by human judgements: docs/results says how, and how far to trust it."""
-STORE = "store"
-EMBEDDING = (*READING, "precision")
-_PACKAGES = (
-    "icu4py",
-    "numba",
-    "numpy",
-    "pandas",
-    "pyarrow",
-    "scipy",
-    "sentencex",
-    "simplemma",
-    "tokenizers",
-    "torch",
-    "transformers",
+if TYPE_CHECKING:
+    from lexshift.scoring.sscd import SSCD
+    from lexshift.scoring.swap import Strategy
+
+COMPARE, DISCOVER, TRACE = "compare", "discover", "trace"
+QUESTIONS = (COMPARE, DISCOVER, TRACE)
+CONFIDENCE = 0.95
+"""Level of the intervals of change scores."""
+
+PERIODS, WORDS, OUTPUT, SCORES, ENGINE, READING, ENCODING = (
+    "Which periods",
+    "Which words and usages",
+    "Options",
+    "How change is scored",
+    "Where the work is done",
+    "How text is read",
+    "How text is encoded",
 )
 
 
-def checked_settings(
-    *,
-    metric: str | Metric,
-    strategy: swap.Strategy,
-    normalised: bool,
-    rate: float | Literal["auto"],
-    keep: float | None,
-    space: str,
-    repeats: int,
-    alpha: float,
-    seed: int,
-    sample_seed: int,
-    max_per_word: int | None,
-    min_usages: int,
-    permutations: Permutations,
-    resamples: int,
-    match: str,
-) -> tuple[SSCD, dict[str, Any]]:
-    """What makes the scores, and all settings by their names; what cannot be is refused."""
-    checks.choice(match, "match", get_args(Match))
-    if rate != "auto":
-        rate = _checked_rate(rate)
-    keep = default_keep(metric) if keep is None else keep
-    sscd = SSCD(metric, strategy, RATE if rate == "auto" else rate, repeats, seed, keep=keep)
-    return sscd, {
-        "metric": sscd.metric if isinstance(sscd.metric, str) else sscd.metric.name,
-        "strategy": strategy,
-        "normalised": bool(normalised),
-        "rate": rate,
-        "keep": float(keep),
-        "space": checks.choice(space, "space", KINDS),
-        "repeats": int(repeats),
-        "alpha": checks.between_0_and_1(alpha, "alpha"),
-        "seed": int(seed),
-        "sample_seed": check_seed(sample_seed, "sample_seed"),
-        "max_per_word": None if max_per_word is None else checks.positive(max_per_word, "max_per_word"),
-        "min_usages": _at_least_two(min_usages),
-        "permutations": _checked_permutations(permutations),
-        "resamples": checks.positive(resamples, "resamples"),
-        "confidence": 0.95,
-        "match": match,
-    }
+class Option(NamedTuple):
+    """How a setting is given on the command line and checked.
+
+    Attributes
+    ----------
+    help : str
+        Help text.
+    panel : str
+        Heading of the help page under which it stands.
+    type : type
+        Type of the option on the command line.
+    check : callable, optional
+        Takes the value and returns it in its canonical form, or raises a :class:`lexshift.errors.UserError`.
+    parse : callable, optional
+        Takes the text from the command line and returns the value.
+    flags : tuple of str
+        Names on the command line; derived from the name of the setting by default.
+    metavar : str, optional
+        Placeholder for the value on the help page.
+    questions : tuple of str
+        The functions and commands that have it.
+    defaults : mapping of str to value
+        Defaults of those questions that differ from the others.
+    """
+
+    help: str
+    panel: str
+    type: Any
+    check: Callable[[Any], Any] | None = None
+    parse: Callable[[Any], Any] | None = None
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    questions: tuple[str, ...] = QUESTIONS
+    defaults: Mapping[str, Any] = {}
 
 
-def split_options(function: Callable[..., Any], options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split the options of a function into those of :func:`lexshift.embed` and those of its encoder; refuse others."""
-    checks.keywords(options, (*EMBEDDING, *ENCODING), function)
-    checks.choice(options.get("precision", PRECISIONS[0]), "precision", PRECISIONS)
-    Reading(**{name: value for name, value in options.items() if name in READING})
-    embedding = {name: value for name, value in options.items() if name in EMBEDDING}
-    return embedding, {name: value for name, value in options.items() if name not in EMBEDDING}
+def _setting(default: Any, help: str, panel: str, type: Any, **option: Any) -> Any:  # noqa: A002
+    return field(default=default, metadata={"option": Option(help, panel, type, **option)})
 
 
-def default_keep(metric: str | Metric) -> float:
-    """The share of e_original that is kept if none is asked for: none for the paper's metrics."""
-    return 0.25 if get(metric).name == "nearest" else 0.0
+def _number_or_auto(name: str, number: Callable[[str], Any], what: str) -> Callable[[str], Any]:
+    """Return a parser of option texts that are a number or "auto"."""
+
+    def parse(text: str) -> Any:
+        if text == "auto":
+            return text
+        try:
+            return number(text)
+        except ValueError:
+            raise UserError(f"{name} must be {what}, or auto; got {text!r}") from None
+
+    return parse
 
 
-def _checked_rate(rate: Any) -> float:
+def _check_rate(rate: Any) -> float | Literal["auto"]:
+    if isinstance(rate, str) and rate == "auto":
+        return "auto"
     try:
         return float(checks.fraction(rate))
     except UserError:
         raise UserError(f"rate must be a number from 0 to 1, or auto; got {rate!r}") from None
 
 
-def _checked_permutations(permutations: Any) -> Permutations:
-    if permutations == "auto":
+def _check_permutations(permutations: Any) -> int | Literal["auto"]:
+    if isinstance(permutations, str) and permutations == "auto":
         return "auto"
     try:
         return checks.positive(permutations, "permutations")
@@ -120,74 +107,246 @@ def _checked_permutations(permutations: Any) -> Permutations:
         raise UserError(f"permutations must be a whole number of at least 1, or auto; got {permutations!r}") from None
 
 
-def _at_least_two(min_usages: int) -> int:
+def _check_min_usages(min_usages: Any) -> int:
     if checks.positive(min_usages, "min_usages") < checks.MIN_ROWS:
         raise UserError(f"min_usages must be at least {checks.MIN_ROWS}, as a variance needs two; got {min_usages}")
     return int(min_usages)
 
 
-def enough(siblings: Siblings, words: Sequence[str], least: int) -> Pairs:
-    """The vectors of the words that have enough of them."""
-    pairs = {word: (siblings[word].old, siblings[word].new) for word in words if word in siblings}
-    return {word: (old, new) for word, (old, new) in pairs.items() if min(len(old), len(new)) >= least}
+def _check_space(space: Any) -> str:
+    from lexshift.scoring.space import KINDS
+
+    return checks.choice(space, "space", KINDS)
 
 
-def corpus_sizes(siblings: Siblings) -> tuple[list[int], str]:
-    """Return the sizes of the corpora by which swap counts are normalised, and their unit.
+def _check_by(by: Any) -> str | None:
+    from lexshift.corpus.periods import BY
 
-    The unit is "sentences" if every file of every corpus has a sentence a line. Otherwise the sentences are not known,
-    as prose is split around target words only, and running words ("words") take their place.
+    return None if by is None else checks.choice(by, "by", BY)
+
+
+def _positive(name: str) -> Callable[[Any], int]:
+    return lambda value: checks.positive(value, name)
+
+
+def _choice(name: str, *choices: str) -> Callable[[Any], str]:
+    return lambda value: checks.choice(value, name, choices)
+
+
+def _number_or_all(name: str) -> Callable[[Any], int | None]:
+    """Return a check of numbers of words or usages, of which 0 and None stand for all."""
+    return lambda value: checks.number_or_all(value, name)
+
+
+def _split_labels(text: str | None) -> list[str] | None:
+    return text.split(",") if text else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings of a study, checked.
+
+    See :func:`lexshift.compare` for what they mean.
     """
-    entries = [siblings.corpus(label) for label in siblings.corpora]
-    if all(set(entry["splits"]) == {"lines"} for entry in entries):
-        return [entry["passages"] for entry in entries], "sentences"
-    return [entry["words"] for entry in entries], "words"
 
+    # fmt: off
+    by: str | None = _setting(
+        None, "Cut one corpus into periods by year, decade or month, from --date-column or the dates in file names.",
+        PERIODS, str | None, check=_check_by, questions=(TRACE,))
+    labels: Sequence[str] | None = _setting(
+        None, "Comma-separated names for the corpora (default: file names).",
+        OUTPUT, str | None, parse=_split_labels)
 
-def run_record(
-    settings: dict[str, Any],
-    asked: Targets,
-    rate: float,
-    siblings: Siblings,
-    corpora: Sequence[Place],
-    labels: Sequence[str],
-    scores: Iterable[WordScore],
-) -> dict[str, Any]:
-    """Return the provenance record written to run.json: settings, corpora, checksums and package versions.
+    min_count: int = _setting(
+        20, "Minimum number of occurrences in each corpus (ignored with --words).",
+        WORDS, int, check=_positive("min_count"))
+    top_words: int | None = _setting(
+        100, "Maximum number of words, the most frequent ones first; 0 for all (ignored with --words).",
+        WORDS, int, check=_number_or_all("top_words"), defaults={DISCOVER: 0})
+    names: bool = _setting(
+        False, "Include proper names.",
+        WORDS, bool, flags=("--names",), check=bool, questions=(DISCOVER,))
+    max_per_word: int | None = _setting(
+        200, "Maximum number of usages of a word in each corpus, drawn at random; 0 for all.",
+        WORDS, int, check=_number_or_all("max_per_word"))
+    min_usages: int = _setting(
+        10, "Minimum number of usages in each corpus for a word to be scored.",
+        WORDS, int, check=_check_min_usages)
+    sample_seed: int = _setting(
+        0, "Seed for the random sample of usages; another seed needs another --out.",
+        WORDS, int, check=lambda seed: check_seed(seed, "sample_seed"))
+    match: str = _setting(
+        "word", "What counts as an occurrence: word (in any case), cased, token (between white space) or lemma.",
+        WORDS, str, check=_choice("match", "word", "cased", "token", "lemma"))
 
-    ``corpora`` and ``labels`` are the paths and names of the corpora of ``siblings``, in the same order.
-    """
-    tested = list(scores)
-    told = [
-        {
-            "path": as_text(os.fspath(path)),
-            "name": label,
-            **{k: v for k, v in siblings.corpus(stored).items() if k != "label"},
+    out: str | os.PathLike[str] | None = _setting(
+        None, "Folder for the results (default: a name made from the corpora).",
+        OUTPUT, str | None, flags=("--out", "-o"), metavar="DIR")
+    model: Any = _setting(
+        "minilm", "Encoder: minilm, a folder, or the name of a model on the hub.",
+        OUTPUT, str, flags=("--model", "-m"))
+
+    metric: Any = _setting(
+        "nearest", "Distance between two sets of usages.", SCORES, str)
+    strategy: Strategy = _setting(
+        "random", "Which usages are swapped: random ones, or those at the largest distance.", SCORES, str)
+    normalised: bool = _setting(
+        False, "Normalise the number of swaps by corpus size, in sentences if known, else in running words.",
+        SCORES, bool, flags=("--normalised",), check=bool)
+    rate: float | Literal["auto"] = _setting(
+        0.3, "Share of usages that are swapped, from 0 to 1; auto searches for it.",
+        SCORES, str, check=_check_rate, parse=_number_or_auto("rate", float, "a number from 0 to 1"))
+    keep: float | None = _setting(
+        None, "Share of the distance before swapping that is added to the score (default: 0.25 for nearest, else 0).",
+        SCORES, float | None, defaults={DISCOVER: 0.0})
+    space: str = _setting(
+        "standardised", "Transformation of the vectors: raw, centred or standardised.", SCORES, str, check=_check_space)
+    repeats: int = _setting(
+        20, "Number of random swaps to average over.", SCORES, int, check=_positive("repeats"))
+    alpha: float = _setting(
+        0.05, "False discovery rate.", SCORES, float, check=lambda alpha: checks.between_0_and_1(alpha, "alpha"))
+    permutations: int | Literal["auto"] = _setting(
+        "auto", "Maximum number of permutations per test; auto draws as many as the number of tests requires.",
+        SCORES, str, check=_check_permutations, parse=_number_or_auto("permutations", int, "a whole number"))
+    resamples: int = _setting(
+        1_000, "Number of random half-samples for the 95 % intervals.",
+        SCORES, int, check=_positive("resamples"), defaults={DISCOVER: 100})
+    seed: int = _setting(
+        0, "Seed for swaps, permutations and bootstrap resamples.", SCORES, int, check=check_seed)
+
+    engine: Any = _setting(
+        "local", "local for this machine, ray for a Ray cluster.", ENGINE, str)
+    address: str | None = _setting(
+        None, "Address of a Ray cluster; auto for the one this machine belongs to (default: start one).",
+        ENGINE, str | None)
+    workers: int | None = _setting(
+        None, "Number of encoders on a Ray cluster (default: one per GPU, or one for every four cores).",
+        ENGINE, int | None)
+
+    split: str = _setting(
+        "auto", "What a line of text is: a sentence (lines), a paragraph (prose) or a part of one (wrapped).",
+        READING, str)
+    language: str = _setting(
+        "auto", "ISO code of the language, for sentences, lemmas and function words; auto detects it.", READING, str)
+    encoding: str = _setting(
+        "utf-8", "Character encoding of text files.", READING, str)
+    errors: str = _setting(
+        "strict", "What to do about bytes that are not in that encoding: strict (stop) or replace.", READING, str)
+    text_column: str = _setting(
+        "text", "Column of a table that holds the text.", READING, str)
+    date_column: str | None = _setting(
+        None, "Column of a table that holds the date: 1999, 1999-07 or 1999-07-31.", READING, str | None)
+
+    layers: str | int | None = _setting(
+        None, "Hidden layers: last, a number, or mean:N, sum:N, concat:N of the last N (default: the model's own, else "
+        "mean:4).", ENCODING, str | None)
+    pooling: str | None = _setting(
+        None, "How subword vectors are pooled: mean, sum, first, or sentence for all of it (default: the model's own, "
+        "else mean).", ENCODING, str | None)
+    window: int | None = _setting(
+        None, "Maximum number of subwords of a sentence, around the word.", ENCODING, int | None)
+    markers: tuple[str, str] | None = _setting(
+        None, "Text put before and after the word.", ENCODING, tuple[str, str] | None)
+    device: str = _setting(
+        "auto", "auto, cpu, cuda or mps.", ENCODING, str)
+    dtype: str = _setting(
+        "fp32", "Precision of the encoder: fp32, bf16 or fp16 on a GPU, int8 (approximate) on a processor.",
+        ENCODING, str)
+    batch_tokens: int | None = _setting(
+        None, "Number of subwords that are encoded together (default: by the device).", ENCODING, int | None)
+    revision: str | None = _setting(
+        None, "Revision of a model on the hub.", ENCODING, str | None)
+    precision: str = _setting(
+        "float32", "Precision of the stored vectors: float32 or float16.",
+        ENCODING, str, check=_choice("precision", "float32", "float16"))
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        for name, option in OPTIONS.items():
+            if option.check is not None:
+                object.__setattr__(self, name, option.check(getattr(self, name)))
+        if self.keep is None:
+            object.__setattr__(self, "keep", default_keep(self.metric))
+        self.sscd()  # checks the metric, the strategy and the shares
+
+    def reading_options(self) -> dict[str, Any]:
+        """Return the settings of :class:`lexshift.corpus.Reading`, by name."""
+        return {name: getattr(self, name) for name, option in OPTIONS.items() if option.panel == READING}
+
+    def encoder_options(self) -> dict[str, Any]:
+        """Return the settings of :func:`lexshift.encode.as_encoder` that differ from their defaults, by name."""
+        names = [name for name, option in OPTIONS.items() if option.panel == ENCODING and name != "precision"]
+        return {name: value for name in names if (value := getattr(self, name)) != DEFAULTS[name]}
+
+    def sscd(self) -> SSCD:
+        """Return what computes the change scores; the rate "auto" is still to be found."""
+        from lexshift.scoring.sscd import SSCD
+
+        rate = DEFAULTS["rate"] if self.rate == "auto" else self.rate
+        return SSCD(self.metric, self.strategy, rate, self.repeats, self.seed, keep=self.keep or 0.0)
+
+    def record(self, question: str, words_given: bool) -> dict[str, Any]:
+        """Return what ``run.json`` holds of the settings of a question, as plain values.
+
+        Settings of files, of reading and of encoding are recorded elsewhere, and how words are chosen matters only if
+        none are given.
+        """
+        left_out = ("labels", *(("min_count", "top_words", "names") if words_given else ()))
+        values = {
+            name: getattr(self, name)
+            for name, option in OPTIONS.items()
+            if option.panel in (PERIODS, WORDS, SCORES) and question in option.questions and name not in left_out
         }
-        for path, label, stored in zip(corpora, labels, siblings.corpora, strict=True)
-    ]
+        return {**values, "metric": getattr(self.metric, "name", self.metric), "confidence": CONFIDENCE}
+
+
+OPTIONS: dict[str, Option] = {field.name: field.metadata["option"] for field in fields(Settings)}
+"""The options by their names, in the order of the help pages."""
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Settings)}
+
+
+def default_keep(metric: Any) -> float:
+    """Return the share of e_original that is added to the score by default: none of it for the paper's metrics."""
+    from lexshift.scoring.distance.metric import get
+
+    return 0.25 if get(metric).name == "nearest" else 0.0
+
+
+def question_defaults(question: str) -> dict[str, Any]:
+    """Return the settings that a question has, with their defaults."""
     return {
-        "lexshift": __version__,
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "settings": settings,
-        "rate": rate,
-        "permutations": max((scored.test.permutations for scored in tested), default=0),
-        "approximated": sum(scored.test.p == scored.test.tail for scored in tested),
-        "tested_metrics": dict(Counter(scored.tested_metric for scored in tested)),
-        "words": asked.words,
-        "forms": {word: list(forms) for word, forms in asked.forms.items()},
-        "corpora": told,
-        "embedding": siblings.settings,
-        "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},
-        "versions": {"python": platform.python_version(), "platform": platform.platform(), **_versions()},
+        name: option.defaults.get(question, DEFAULTS[name])
+        for name, option in OPTIONS.items()
+        if question in option.questions
     }
 
 
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+def make_settings(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Settings:
+    """Return the checked settings of a call.
+
+    Parameters
+    ----------
+    function : callable
+        The public function that was called, for error messages.
+    arguments : mapping of str to value
+        Its arguments by name; ``options`` holds those that its signature does not name. Arguments that are not settings
+        are ignored.
+    """
+    options = arguments.get("options", {})
+    if "words" in options:
+        raise UserError(f"{function.__name__} takes no words, as it looks at all of them; compare and trace take words")
+    passed_on = [name for name, option in OPTIONS.items() if option.panel in (READING, ENCODING)]
+    checks.keywords(options, passed_on, function)
+    return Settings(**{name: value for name, value in arguments.items() if name in OPTIONS}, **options)
+
+
+def options_table() -> str:
+    """Return the options of the three questions as a Markdown table for the documentation."""
+    lines = ["| option | default | meaning |", "| --- | --- | --- |"]
+    for name, option in OPTIONS.items():
+        values = [(None, DEFAULTS[name]), *option.defaults.items()]
+        shown = ["" if value is None else "off" if value is False else str(value) for _, value in values]
+        default = "; ".join([shown[0], *(f"{q}: {text}" for (q, _), text in zip(values[1:], shown[1:], strict=True))])
+        only = "" if option.questions == QUESTIONS else f" ({', '.join(option.questions)} only)"
+        lines.append(f"| `--{name.replace('_', '-')}` | {default.removeprefix('; ')} | {option.help}{only} |")
+    return "\n".join(lines) + "\n"

@@ -1,103 +1,86 @@
-"""What a trace answers: a table of steps, a table of words, and the sentences of each period."""
+"""The result of a trace: a table of words, a table of steps between periods, and the usages of each period."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
 
 from lexshift.errors import UserError
-from lexshift.scoring.changepoints import ChangePoints
+from lexshift.scoring.changepoints import GRADUAL, ChangePoints
 from lexshift.scoring.permutation import too_coarse
 from lexshift.scoring.scores import WordScore
 from lexshift.scoring.seasons import Season
+from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.scoring.space import Space
+from lexshift.senses.evidence import typicality
 from lexshift.store.siblings import Siblings
-from lexshift.study.folder import open_results
-from lexshift.study.result import CHANGED, TOO_FEW
-from lexshift.study.steps import KINDS, Pair, Step
-from lexshift.study.trace_periods import REPORT, TRACE, TRACE_CSV, WORDS_CSV
-from lexshift.study.trace_tables import SEASONAL, step_table, typical, word_table
+from lexshift.study.folder import Kind
+from lexshift.study.result import FILES, StudyResult, table_files
+from lexshift.study.steps import FIRST, KINDS, NEIGHBOURS, Pair, Step, find_steps
+from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
 from lexshift.utils import checks
-from lexshift.utils.safe_csv import csv_text
+from lexshift.utils.plain import from_plain, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
 
+STEPS_CSV, STEPS_PARQUET = "steps.csv", "steps.parquet"
+TRACE = Kind("trace", (*FILES, STEPS_CSV, STEPS_PARQUET))
+SEASONAL, NO_SEASON = "seasonal", "none"
 
-@dataclass(frozen=True, eq=False)
-class Trace:
-    """What :func:`lexshift.trace` found.
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trace(StudyResult):
+    """The result of :func:`lexshift.trace`.
 
     Parameters
     ----------
-    siblings : Siblings
-        Every usage and its vector; its corpora are the periods, the earliest first.
-    asked : sequence of str
-        The words that were asked about.
-    steps : sequence of Step
-        The pairs of periods that were compared.
+    siblings, words, run, space
+        As for :class:`lexshift.Result`; the corpora of ``siblings`` are the periods, the earliest first.
     scores : mapping of (word, earlier period, later period) to WordScore
+        Periods go by their numbers.
     changes : mapping of str to ChangePoints
-        Of the words with two periods or more; indices are those of the periods. Each word is judged alone here: what
-        is reported after accounting for the number of words is in ``words``.
+        Of the words with two periods or more; indices are those of the periods. Each word is tested by itself here:
+        what is reported after accounting for the number of words is in ``table``.
     seasons : mapping of str to Season
         Of the words that could be tested for it.
-    run : dict
-        Every setting, version and checksum: what ``run.json`` holds.
-    space : Space, optional
-        What was done to the vectors before scoring.
 
     Examples
     --------
     >>> import numpy as np
     >>> import lexshift
-    >>> from lexshift.study.trace import trace
     >>> class Lengths:  # in place of model="minilm"
     ...     def encode(self, sentences, spans):
     ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
-    >>> found = trace(*lexshift.demo_corpora(), words=["mouse", "bread"], model=Lengths(), resamples=100)
+    >>> found = lexshift.trace(*lexshift.demo_corpora(), words=["mouse", "bread"], model=Lengths(), resamples=100)
     >>> found.periods
     ['1950s', '2010s']
-    >>> list(found.words.columns[:3])
-    ['word', 'verdict', 'periods']
+    >>> list(found.table.columns[:3]), list(found.steps.columns[:4])
+    (['word', 'verdict', 'periods'], ['word', 'kind', 'from', 'to'])
     """
 
-    siblings: Siblings
-    asked: Sequence[str]
-    steps: Sequence[Step]
+    kind: ClassVar[Kind] = TRACE
+
     scores: Mapping[Pair, WordScore]
     changes: Mapping[str, ChangePoints]
     seasons: Mapping[str, Season]
-    run: dict[str, Any]
-    space: Space | None = None
 
     @property
     def periods(self) -> list[str]:
-        """What the periods are called, the earliest first."""
+        """Names of the periods, the earliest first."""
         return list(self.siblings.corpora)
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """What was asked for."""
-        return self.run["settings"]
+    def labels(self) -> tuple[str, ...]:
+        """Names of the periods, as those of the corpora of a :class:`lexshift.Result`."""
+        return tuple(self.periods)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A row for each word and pair of periods.
-
-        Columns: word, kind ("neighbours", or "first" for a change against the word's first period), from, to, n_from,
-        n_to (usages), score, low, high (its interval), p, q (over all rows of one kind), tested_metric (whose distance
-        p and q are of), verdict (changed or stable), skipped (periods with too few usages: between the two, or for
-        "first" before the first one).
-        """
-        return step_table(self)
-
-    @cached_property
-    def words(self) -> pd.DataFrame:
         """A row for each word, those that changed most surely first.
 
         Columns: word, verdict (changed or stable over all periods, or too few), periods (how many have enough usages),
@@ -107,124 +90,183 @@ class Trace:
         (that there is any change), season ("seasonal" or "none"; empty if it could not be tested), season_strength,
         season_p, season_q.
         """
-        return word_table(self)
+        import pandas as pd
 
-    def of_word(self, word: str, kind: str) -> pd.DataFrame:
-        """The rows of a word and a kind, in the order of time.
+        q = _control({word: found.p for word, found in self.changes.items()})
+        season_q = _control({word: found.p for word, found in self.seasons.items()})
+        rows = [self._row(word, q.get(word, np.nan), season_q.get(word, np.nan)) for word in self.words]
+        table = pd.DataFrame(rows)
+        order = table.sort_values(["change_p", "score", "word"], ascending=[True, False, True], na_position="last")
+        return order.reset_index(drop=True)
+
+    def _row(self, word: str, q: float, season_q: float) -> dict[str, Any]:
+        change, season, alpha = self.changes.get(word), self.seasons.get(word), self.settings["alpha"]
+        first, neighbours = (self.word(word).steps(kind) for kind in (FIRST, NEIGHBOURS))
+        points, shape = ((), "") if change is None else reported_change(change, q, alpha)
+        differ = neighbours.loc[neighbours["verdict"] == CHANGED, "to"]
+        return {
+            "word": word,
+            "verdict": TOO_FEW if change is None else CHANGED if q <= alpha else STABLE,
+            "periods": 0 if change is None else len(first) + 1,
+            "usages": sum(self.counts(word)),
+            "score": first["score"].iloc[-1] if len(first) else np.nan,
+            "most": first["to"].iloc[int(first["score"].argmax())] if len(first) else "",
+            "changed": ", ".join(differ),
+            "shape": shape,
+            "change_points": ", ".join(self.periods[i] for i in points),
+            "change_p": np.nan if change is None else change.p,
+            "change_q": q,
+            "season": "" if season is None else SEASONAL if season_q <= alpha else NO_SEASON,
+            "season_strength": np.nan if season is None else season.strength,
+            "season_p": np.nan if season is None else season.p,
+            "season_q": season_q,
+        }
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        """A row for each word and pair of periods.
+
+        Columns: word, kind ("neighbours", or "first" for a change against the word's first period), from, to, n_from,
+        n_to (usages), score, low, high (its interval), p, q (over all rows of one kind), tested_metric (whose distance
+        p and q are of), verdict (changed or stable), skipped (periods with too few usages: between the two, or for
+        "first" before the first one).
+        """
+        import pandas as pd
+
+        columns = ["word", "kind", "from", "to", "n_from", "n_to", "score", "low", "high", "p", "q"]
+        columns += ["tested_metric", "verdict", "skipped"]
+        least, rows = self.settings["min_usages"], []
+        steps = [step for word in self.words for step in find_steps(word, self.counts(word), least)]
+        for kind in KINDS:
+            ours = [step for step in steps if step.kind == kind]
+            q = benjamini_hochberg([self.scores[step.pair].test.p for step in ours]) if ours else np.zeros(0)
+            changed = decide(q, self.settings["alpha"])
+            rows += [self._step(*values) for values in zip(ours, q.tolist(), changed, strict=True)]
+        position = {word: i for i, word in enumerate(self.words)}
+        rows.sort(key=lambda row: position[row["word"]])  # the order within a word stays
+        return pd.DataFrame(rows, columns=columns)
+
+    def _step(self, step: Step, q: float, changed: bool) -> dict[str, Any]:
+        scored, counts, labels = self.scores[step.pair], self.counts(step.word), self.periods
+        row: dict[str, Any] = {"word": step.word, "kind": step.kind, "from": labels[step.start], "to": labels[step.end]}
+        row |= {"n_from": counts[step.start], "n_to": counts[step.end]}
+        row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
+        row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
+        row |= {"verdict": CHANGED if changed else STABLE, "skipped": ", ".join(labels[i] for i in step.skipped)}
+        return row
+
+    @cached_property
+    def steps_by_word(self) -> dict[tuple[str, str], pd.DataFrame]:
+        """The rows of :attr:`steps` by word and kind."""
+        return dict(iter(self.steps.groupby(["word", "kind"], sort=False)))
+
+    def word(self, word: str) -> WordTrace:
+        """Return the result of one word.
 
         Parameters
         ----------
         word : str
             One of those asked about.
-        kind : "neighbours" or "first"
         """
-        self._check_word(word)
-        checks.choice(kind, "kind", KINDS)
-        return self._rows.get((word, kind), self.table.iloc[:0]).reset_index(drop=True)
-
-    @cached_property
-    def _rows(self) -> dict[tuple[str, str], pd.DataFrame]:
-        """The rows of the table by word and kind."""
-        return dict(iter(self.table.groupby(["word", "kind"], sort=False)))
-
-    @cached_property
-    def _known_words(self) -> frozenset[str]:
-        return frozenset(self.asked)
-
-    def _check_word(self, word: str) -> None:
-        if word not in self._known_words:
-            checks.choice(word, "word", tuple(self.asked))
-
-    def usages(self, word: str, period: str) -> pd.DataFrame:
-        """The usages of a word in a period, the most typical of it first.
-
-        Parameters
-        ----------
-        word : str
-            One of those asked about.
-        period : str
-            By its label.
-
-        Returns
-        -------
-        DataFrame
-            Columns sentence, start, end (where the word is in it), typical (the mean cosine similarity with the other
-            usages of the period), file, line, date.
-        """
-        self._check_word(word)
-        checks.choice(period, "period", tuple(self.periods))
-        if word not in self.siblings:
-            raise UserError(f"{word!r} does not occur in the corpora")
-        frame = self.siblings[word].occurrences(period)
-        rows = self.siblings.group(word, period)
-        frame["typical"] = typical(rows if self.space is None else self.space.apply(rows))
-        frame = frame.sort_values("typical", ascending=False, kind="stable").reset_index(drop=True)
-        return frame[["sentence", "start", "end", "typical", "file", "line", "date"]]
+        return WordTrace(self, self.check_word(word))
 
     def counts(self, word: str) -> list[int]:
-        """How many usages of a word were embedded in each period.
-
-        Parameters
-        ----------
-        word : str
-            One of those asked about.
-        """
+        """Return the number of usages of a word that were embedded in each period."""
         if word not in self.siblings:
             return [0] * len(self.periods)
-        ends = [self.siblings.rows(word, period) for period in self.periods]
-        return [end - begin for begin, end in ends]
+        return [end - begin for begin, end in (self.siblings.rows(word, period) for period in self.periods)]
 
     def headline(self) -> str:
-        """The outcome in a sentence."""
-        table, alpha = self.words, self.settings["alpha"]
+        """Return the outcome in a sentence."""
+        table, alpha = self.table, self.settings["alpha"]
         few = int((table["verdict"] == TOO_FEW).sum())
         tested, changed = len(table) - few, int((table["verdict"] == CHANGED).sum())
         if not tested:
             return "No word can be traced: none has enough usages in two periods"
-        told = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed over {len(self.periods)} periods, "
-        told += f"{self.periods[0]} to {self.periods[-1]}, at a false discovery rate of {alpha:g}"
+        outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed over {len(self.periods)} "
+        outcome += f"periods, {self.periods[0]} to {self.periods[-1]}, at a false discovery rate of {alpha:g}"
         if self.seasons:
-            told += f"; {int((table['season'] == SEASONAL).sum())} of {len(self.seasons)} are seasonal"
-        return told + (f"; {few} occurred too rarely to say" if few else "")
+            outcome += f"; {int((table['season'] == SEASONAL).sum())} of {len(self.seasons)} are seasonal"
+        return outcome + (f"; {few} occurred too rarely to say" if few else "")
 
     def caution(self) -> str | None:
         """Return a sentence on permutations that are too few for the number of words; None if they are enough."""
         return too_coarse(list(self.changes.values()), self.settings["alpha"])
 
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page: one file, to be opened in a browser.
+    def files(self) -> dict[str, bytes]:
+        """Return the contents of the files that :meth:`save` writes, without run.json, by name."""
+        return super().files() | table_files(self.steps, STEPS_CSV, STEPS_PARQUET)
 
-        Parameters
-        ----------
-        path : str or path
-            Where to.
+    def details(self) -> dict[str, Any]:
+        """Return the scores of all pairs of periods, the change points and the seasons as plain values."""
+        scores = [[*pair, to_plain(score)] for pair, score in self.scores.items()]
+        return {"scores": scores, "changes": to_plain(self.changes), "seasons": to_plain(self.seasons)}
+
+    @classmethod
+    def restore(cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any]) -> Self:
+        """Return the trace that was saved."""
+        rows = details["scores"]
+        return cls(
+            siblings,
+            run["words"],
+            run,
+            space,
+            {(word, start, end): from_plain(WordScore, score) for word, start, end, score in rows},
+            from_plain(dict[str, ChangePoints], details["changes"]),
+            from_plain(dict[str, Season], details["seasons"]),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WordTrace:
+    """The result of one word of a trace."""
+
+    trace: Trace
+    name: str
+
+    @property
+    def row(self) -> pd.Series:
+        """Its row of the table."""
+        table = self.trace.table
+        return table[table["word"] == self.name].iloc[0]
+
+    def steps(self, kind: str) -> pd.DataFrame:
+        """Return its steps of a kind, "neighbours" or "first", in the order of time."""
+        checks.choice(kind, "kind", KINDS)
+        empty = self.trace.steps.iloc[:0]
+        return self.trace.steps_by_word.get((self.name, kind), empty).reset_index(drop=True)
+
+    def usages(self, period: str) -> pd.DataFrame:
+        """Return its usages in a period, the most typical ones first.
+
+        Columns: sentence, start, end (where the word is in it), typical (the mean cosine similarity with the other
+        usages of the period), file, line, date.
         """
-        from lexshift.report.page import write_page
-        from lexshift.report.trace import render
-
-        return write_page(render(self), Path(path))
-
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write trace.csv, words.csv, run.json and trace.html.
-
-        Parameters
-        ----------
-        folder : str or path
-            Where to; it is made if it is not there.
-        """
-        with open_results(folder, TRACE) as results:
-            results.save(self.run, self.contents)
-        return results.path
-
-    def contents(self) -> dict[str, bytes]:
-        """Return the content of the files that :meth:`save` writes, without run.json, by their names."""
-        from lexshift.report.trace import render
-
-        return {
-            TRACE_CSV: csv_text(self.table).encode(),
-            WORDS_CSV: csv_text(self.words).encode(),
-            REPORT: render(self).encode("utf-8", "replace"),
-        }
+        store = self.trace.siblings
+        checks.choice(period, "period", tuple(self.trace.periods))
+        if self.name not in store:
+            raise UserError(f"{self.name!r} does not occur in the corpora")
+        frame = store[self.name].occurrences(period)
+        frame["typical"] = typicality(self.trace.vectors(self.name, period))
+        frame = frame.sort_values("typical", ascending=False, kind="stable").reset_index(drop=True)
+        return frame[["sentence", "start", "end", "typical", "file", "line", "date"]]
 
     def __repr__(self) -> str:
-        return f"Trace({self.headline()})"
+        row = self.row
+        score = "" if row["verdict"] == TOO_FEW else f", score {row['score']:.4g}"
+        return f"WordTrace({self.name!r}: {row['verdict']}{score})"
+
+
+def reported_change(change: ChangePoints, q: float, alpha: float) -> tuple[Sequence[int], str]:
+    """Return the change points and the shape to report for a word: both empty unless q is at most alpha.
+
+    A word that drifted gradually has no change points.
+    """
+    if not q <= alpha:
+        return (), ""
+    return (() if change.shape == GRADUAL else change.at), change.shape
+
+
+def _control(p: Mapping[str, float]) -> dict[str, float]:
+    """Return q by word, after control of the false discovery rate."""
+    return dict(zip(p, benjamini_hochberg(list(p.values())).tolist(), strict=True)) if p else {}

@@ -1,47 +1,57 @@
-"""The words to compare when nobody names them."""
+"""The words of a study when the user names none: those frequent in its corpora, or all of them."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
-from lexshift.corpus.counting import WordCounts, count_words
-from lexshift.corpus.language import UNKNOWN, corpus_languages, language_name, rules_of
-from lexshift.corpus.sources import STANDARD_INPUT, Reading
+from lexshift.corpus.language import UNKNOWN, language_name, rules_of
+from lexshift.corpus.sources import STANDARD_INPUT
 from lexshift.corpus.targets import folded_lemmas
-from lexshift.corpus.vocabulary import select_vocabulary
-from lexshift.corpus.word_rule import rule
+from lexshift.corpus.vocabulary import LEFT_OUT, Vocabulary, select_vocabulary
+from lexshift.engine.reader import CorpusReader
 from lexshift.errors import UserError
-from lexshift.store.embedding import READING
-from lexshift.study.periods import Place
-from lexshift.study.result import PERIODS
-from lexshift.utils.monitor import Monitor, reading_stage
+from lexshift.study.settings import DISCOVER, Settings
+from lexshift.utils.monitor import Monitor
 
 
-def choose_words(
-    old: Place, new: Place, match: str, choice: tuple[int, int], options: dict[str, Any], monitor: Monitor
-) -> tuple[list[str], dict[str, Any]]:
-    """The words frequent in both corpora, and what is to be remembered of the choice."""
-    if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
+def choose_vocabulary(
+    question: str, reader: CorpusReader, settings: Settings, language: str | None, monitor: Monitor
+) -> Vocabulary:
+    """Count the words of the first and the last corpus, and select those that are frequent in both.
+
+    Parameters
+    ----------
+    question : "compare", "discover" or "trace"
+    reader : CorpusReader
+        Reads the corpora.
+    settings : Settings
+        Its ``min_count``, ``top_words``, ``names`` and ``match``.
+    language : str, optional
+        ISO code of the language of the last corpus.
+    monitor : Monitor
+    """
+    corpora = list(reader.corpora)[:: max(1, len(reader.corpora) - 1)]  # the first and the last
+    if any(os.fspath(reader.corpora[corpus]) == STANDARD_INPUT for corpus in corpora):
         raise UserError("a corpus from standard input is read only once: give the words to compare (--words)")
-    reading = Reading(**{name: value for name, value in options.items() if name in READING})
-    language = corpus_languages(dict(zip(PERIODS, (old, new), strict=True)), options)["new"]
-    lemmas = folded_lemmas(rules_of(language)) if match == "lemma" else {}
-    counts = [_count(corpus, match, reading, label, monitor) for corpus, label in zip((old, new), PERIODS, strict=True)]
-    found = select_vocabulary(counts, *choice, lemmas=lemmas, language=language, match=match)
-    left_out = f"{language_name(found.language)} function words" if found.language else _none_left_out(language)
-    n, often = len(found.words), f"words that occur {choice[0]} times or more in both corpora"
-    chosen = f"all {n} {often}" if n == found.candidates else f"the {n} most frequent of {found.candidates:,} {often}"
-    monitor.note(f"comparing {chosen}; {left_out} and numbers are left out")
-    return found.words, {"function_words": found.language, "candidates": found.candidates}
-
-
-def _none_left_out(language: str | None) -> str:
-    """Say why no function words are left out."""
-    if language in (None, UNKNOWN):
-        return "no function words, as the language is not known,"
-    return f"no function words, as there is no list of them for {language_name(language)},"
-
-
-def _count(corpus: Place, match: str, reading: Reading, label: str, monitor: Monitor) -> WordCounts:
-    return count_words(corpus, rule(match), reading, reading_stage(monitor, f"counting {label}"))
+    vocabulary = select_vocabulary(
+        [reader.count(corpus) for corpus in corpora],
+        settings.min_count,
+        settings.top_words,
+        names=settings.names or question != DISCOVER,
+        lemmas=folded_lemmas(rules_of(language)) if settings.match == "lemma" else None,
+        language=language,
+        match=settings.match,
+    )
+    n, candidates = len(vocabulary.words), vocabulary.candidates
+    chosen = f"all {n:,} words" if n == candidates else f"the {n:,} most frequent of {candidates:,} words"
+    where = "the corpus" if len(corpora) == 1 else "both corpora"
+    left_out = ["function words"] * bool(vocabulary.language) + ["numbers"] + ["names"] * (vocabulary.names == LEFT_OUT)
+    note = f"studying {chosen} that occur {settings.min_count} times or more in {where}, without "
+    monitor.note(note + " and ".join(filter(None, [", ".join(left_out[:-1]), left_out[-1]])))
+    if not vocabulary.language:
+        unknown = language in (None, UNKNOWN)
+        why = "the language is not known" if unknown else f"there is no list of them for {language_name(language)}"
+        monitor.note(f"no function words are left out, as {why}")
+    if vocabulary.names.startswith("kept, "):
+        monitor.note(f"names are {vocabulary.names}")
+    return vocabulary

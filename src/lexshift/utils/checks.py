@@ -98,6 +98,15 @@ def positive(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def number_or_all(value: Any, name: str) -> int | None:
+    """Return a whole number of at least 1, or None for 0 or None, which stand for all."""
+    if value is None:
+        return None
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise UserError(f"{name} must be a whole number, or 0 for all; got {value!r}")
+    return int(value) or None
+
+
 def between_0_and_1(value: Any, name: str) -> float:
     """A share strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < 1:

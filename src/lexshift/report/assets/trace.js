@@ -149,7 +149,7 @@ startPage({
     changes: (w) => w.changes?.[0], season: (w) => w.season?.q,
   },
   descendingFirst: ["score"],
-  file: "words.csv",
+  file: "scores.csv",
   show: (word) => [el("h2", {}, bdi(word.word)), ...changes(word), ...season(word),
     el("h3", {}, "Sentences most typical of each period"), sentencesOf(word)],
 });

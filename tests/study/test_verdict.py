@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 
-from lexshift.study.similar_words import against_similar, spread
+from lexshift.study.verdict import compare_with_similar, spread
 from lexshift.utils.arrays import Floats
 
 
@@ -43,7 +43,7 @@ def test_each_word_is_set_against_its_nearest_by_frequency_and_spread(n: int, li
     frequencies, spreads = rng.permutation(n).astype(float), rng.normal(size=n)
     f, s = rankdata(frequencies), rankdata(spreads)
     distances = (f[:, None] - f) ** 2 + (s[:, None] - s) ** 2
-    control = against_similar(scores, frequencies, spreads, like)
+    control = compare_with_similar(scores, frequencies, spreads, like)
     for i, (expected, excess, above) in enumerate(slow_control(scores, frequencies, spreads, like)):
         ordered = np.sort(np.delete(distances[i], i))
         if like < n - 1 and ordered[like - 1] == ordered[like]:
@@ -59,18 +59,18 @@ def test_frequency_explains_a_score_that_is_high_for_all_rare_words() -> None:
     frequencies = np.linspace(1, 100, 400)
     scores = 0.5 - 0.004 * frequencies + rng.normal(0, 0.01, 400)
     scores[200] += 0.15
-    control = against_similar(scores, frequencies, rng.normal(size=400), 50)
+    control = compare_with_similar(scores, frequencies, rng.normal(size=400), 50)
     assert np.argmax(control.excess) == 200
     assert np.argmax(scores) != 200
     assert control.above[200] == 1
 
 
 def test_a_word_alone_has_nothing_to_be_set_against() -> None:
-    control = against_similar(np.array([0.4]), np.array([1.0]), np.array([0.5]))
+    control = compare_with_similar(np.array([0.4]), np.array([1.0]), np.array([0.5]))
     assert (control.expected.tolist(), control.excess.tolist(), control.above.tolist()) == ([0.4], [0.0], [0.0])
 
 
 def test_words_that_are_alike_in_all_have_no_excess() -> None:
-    control = against_similar(np.full(300, 0.2), np.full(300, 1.0), np.full(300, 0.5))
+    control = compare_with_similar(np.full(300, 0.2), np.full(300, 1.0), np.full(300, 0.5))
     assert control.excess.tolist() == [0.0] * 300
     assert control.above.tolist() == [0.0] * 300

@@ -1,0 +1,76 @@
+"""load: read the results of an earlier run."""
+
+from __future__ import annotations
+
+import json
+import os
+from io import BytesIO
+from pathlib import Path
+from zipfile import BadZipFile
+
+from lexshift.errors import UserError
+from lexshift.scoring.space import Space
+from lexshift.store.siblings import Siblings
+from lexshift.study.discovery import Discovery
+from lexshift.study.folder import read_results
+from lexshift.study.result import DETAILS, SPACE, STORE, Result
+from lexshift.study.trace_result import Trace
+
+_CLASSES = {kind.kind.name: kind for kind in (Result, Discovery, Trace)}
+
+
+def load(folder: str | os.PathLike[str]) -> Result | Discovery | Trace:
+    """Read the results that :func:`lexshift.compare`, :func:`lexshift.discover` or :func:`lexshift.trace` saved.
+
+    Neither the model nor the corpora are needed.
+
+    Parameters
+    ----------
+    folder : str or path
+        The results folder.
+
+    Returns
+    -------
+    Result, Discovery or Trace
+        Equal to what was saved.
+
+    Raises
+    ------
+    UserError
+        If the folder holds no results, or a file in it is not as it was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import lexshift
+    >>> class Lengths:  # in place of model="minilm"
+    ...     def encode(self, sentences, spans):
+    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = lexshift.compare(
+    ...         *lexshift.demo_corpora(), words=["mouse"], model=Lengths(), resamples=50, out=folder)
+    ...     loaded = lexshift.load(folder)
+    >>> loaded.table.equals(saved.table)
+    True
+    """
+    path = Path(folder)
+    run, files = read_results(path, {name: kind.kind for name, kind in _CLASSES.items()})
+    siblings = Siblings(path / STORE)
+    try:
+        restore, details = _CLASSES[run.pop("kind")].restore, json.loads(files[DETAILS])
+        contents = {entry["key"]: entry["content"] for entry in run["corpora"]}
+        stored = {entry["label"]: entry["content"] for entry in siblings.index["corpora"]}
+        scored = {key if isinstance(key, str) else key[0] for key in details["scores"]}
+        if siblings.settings != run["embedding"] or not (
+            contents.items() <= stored.items() and scored <= set(siblings)
+        ):
+            raise UserError(f"the store {str(siblings.path)!r} is not the one that the results were computed from")
+        space = Space.read(BytesIO(files[SPACE])) if SPACE in files else None
+        result = restore(siblings.select(list(contents)), run, space, details)
+        result.headline()  # needs the whole table
+    except UserError:
+        raise
+    except (AttributeError, BadZipFile, EOFError, LookupError, RecursionError, TypeError, ValueError):
+        raise UserError(f"the results in {str(path)!r} are damaged; run the command again that made them") from None
+    return result

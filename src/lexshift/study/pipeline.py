@@ -1,0 +1,249 @@
+"""The one path from corpora to a result, for two periods or many, for words given, frequent or all.
+
+1. Check the settings, the corpora and the folder; detect languages; load the encoder.
+2. Choose the words, find their usages and embed them.
+3. Score and test the pairs of periods of each word; for a trace also look for seasons and change points.
+4. Record how it was done, and save the result.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from lexshift import __version__
+from lexshift.corpus.language import corpus_languages, language_warnings, rules_of, with_language
+from lexshift.corpus.sources import Reading, as_text
+from lexshift.corpus.targets import Targets, Words, read_targets
+from lexshift.corpus.vocabulary import Vocabulary
+from lexshift.encode import as_encoder
+from lexshift.engine.cache import Cache
+from lexshift.engine.local import Engine, Local, as_engine
+from lexshift.engine.reader import CorpusReader, PartsReader
+from lexshift.errors import UserError
+from lexshift.scoring.changepoints import COMPONENTS
+from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
+from lexshift.store.embedding import make_store, store_settings
+from lexshift.store.format import digest
+from lexshift.store.siblings import Siblings
+from lexshift.study.discovery import Discovery
+from lexshift.study.folder import check_results, check_store, open_results
+from lexshift.study.history import find_history
+from lexshift.study.periods import Periods, Place, check_periods
+from lexshift.study.result import STORE, Result, StudyResult
+from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, TRACE, Settings
+from lexshift.study.steps import KINDS, Pair
+from lexshift.study.trace_result import Trace
+from lexshift.study.usages import Usages
+from lexshift.study.verdict import spread
+from lexshift.study.words import choose_vocabulary
+from lexshift.utils.monitor import Monitor
+from lexshift.utils.progress import watching
+from lexshift.utils.threads import for_each
+
+RESULTS: dict[str, type[StudyResult]] = {COMPARE: Result, DISCOVER: Discovery, TRACE: Trace}
+CACHE = "parts"
+"""Folder below the results in which a run caches its counts, samples and scores."""
+_PACKAGES = (
+    *("icu4py", "numba", "numpy", "pandas", "pyarrow", "scipy", "sentencex", "simplemma", "tokenizers", "torch"),
+    "transformers",
+)
+
+
+def run_study(
+    question: str, corpora: Sequence[Place], words: Words | None, settings: Settings, monitor: Monitor | bool | None
+) -> Any:
+    """Answer a question about the words of some corpora.
+
+    Parameters
+    ----------
+    question : "compare", "discover" or "trace"
+    corpora : sequence of str or path
+    words : path, list or mapping, optional
+        See :func:`lexshift.corpus.read_targets`; chosen by their frequency by default.
+    settings : Settings
+    monitor : Monitor or bool
+
+    Returns
+    -------
+    Result, Discovery or Trace
+    """
+    kind, out = RESULTS[question].kind, settings.out
+    if out is not None:
+        check_results(out, kind)
+    periods = check_periods(question, corpora, settings)
+    if out is not None and question != TRACE:
+        check_store(Path(out) / STORE, periods.keys)
+    languages = corpus_languages(periods.by_key(), settings.reading_options())
+    language = list(languages.values())[-1]
+    targets = None if words is None else read_targets(words, settings.match, rules_of(language))
+    with ExitStack() as stack:
+        progress = stack.enter_context(watching(monitor or False))
+        if note := periods.order_note():
+            progress.note(note)
+        encoder = as_encoder(settings.model, **settings.encoder_options())
+        warnings = language_warnings(dict(zip(periods.labels, languages.values(), strict=True)), encoder)
+        for warning in warnings:
+            progress.note(f"warning: {warning}")
+        results = None if out is None else stack.enter_context(open_results(out, kind))
+        engine = as_engine(settings.engine, settings.address, settings.workers)
+        stack.callback(engine.close)
+        cache = None
+        if question == DISCOVER or not isinstance(engine, Local):
+            temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))
+            cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
+        reader = _open_reader(question, periods, languages, settings, engine, cache, progress)
+        vocabulary = None
+        if targets is None:
+            vocabulary = choose_vocabulary(question, reader, settings, language, progress)
+            targets = read_targets(vocabulary.words, settings.match, rules_of(language))
+        reading, how = Reading(**settings.reading_options()), (settings.match, reader.sampling, settings.precision)
+        siblings = make_store(
+            None if results is None else results.path / STORE,
+            targets,
+            store_settings(reading, languages, *how, settings.by),
+            encoder,
+            reader.scan,
+            progress,
+            labels=None if settings.by else periods.keys,
+            missing="skip",
+            extend=question != DISCOVER,
+            encode=None
+            if isinstance(engine, Local)
+            else engine.encode(encoder, settings.model, settings.encoder_options()),
+        )
+        result = _analyse(question, siblings, targets, settings, periods, vocabulary, cache, progress)
+        result.run["warnings"] = warnings
+        if results is not None:
+            progress.stage("report", 1, "pages")
+            results.save(result.run, result.files)
+            progress.advance(1, 1)
+    return result
+
+
+def _open_reader(
+    question: str,
+    periods: Periods,
+    languages: dict[str, str | None],
+    settings: Settings,
+    engine: Engine,
+    cache: Cache | None,
+    monitor: Monitor,
+) -> CorpusReader:
+    """Return a reader of the corpora: in parts if there is a cache, unless one corpus is cut into periods."""
+    reading, limit = Reading(**settings.reading_options()), settings.max_per_word
+    readings = {key: with_language(reading, code) for key, code in languages.items()}
+    sampling: dict[str, Any] | None = {"max_per_word": limit, "seed": settings.sample_seed if limit else 0}
+    if question == DISCOVER:
+        sampling = {**sampling, "shared": True} if sampling else None
+    elif limit is None:
+        sampling = None
+    how = periods.by_key(), readings, settings.match, sampling, settings.by, monitor
+    return CorpusReader(*how) if cache is None or settings.by else PartsReader(*how, engine, cache)
+
+
+def _analyse(
+    question: str,
+    siblings: Siblings,
+    targets: Targets,
+    settings: Settings,
+    periods: Periods,
+    vocabulary: Vocabulary | None,
+    cache: Cache | None,
+    monitor: Monitor,
+) -> StudyResult:
+    """Score and test the words of a store, and return the result of the question."""
+    if len(siblings.corpora) < 2:
+        raise UserError(
+            f"all of the corpus is of one period, {siblings.corpora[0]}: cut it by something shorter (--by)"
+        )
+    usages = Usages(siblings, targets.words, settings.min_usages)
+    space = usages.fit(settings.space)
+    scores, facts = _score(question, siblings, usages, settings, cache, monitor)
+    facts |= {} if question != TRACE else {"components": COMPONENTS}
+    if vocabulary is not None:
+        facts |= {"function_words": vocabulary.language, "candidates": vocabulary.candidates, "names": vocabulary.names}
+    record = settings.record(question, words_given=vocabulary is None) | facts
+    run = run_record(record, targets, siblings, periods, scores)
+    shared = siblings, targets.words, run, space
+    if question == TRACE:
+        return Trace(*shared, scores.words, *find_history(usages, settings, monitor))
+    by_word = Scores({word: found for (word, _, _), found in scores.words.items()}, scores.curve, scores.sscd)
+    first, second = periods.labels
+    if vocabulary is None or question == COMPARE:
+        return Result(*shared, by_word, (first, second))
+    spreads = for_each(list(usages), lambda word: spread(*usages[word]))
+    return Discovery(*shared, by_word, (first, second), vocabulary, spreads)
+
+
+def _score(
+    question: str, siblings: Siblings, usages: Usages, settings: Settings, cache: Cache | None, monitor: Monitor
+) -> tuple[Scores[Pair], dict[str, Any]]:
+    """Score and test all pairs of periods; return the scores, and what is to be recorded of how it was done."""
+    scoring = Scoring(
+        settings.sscd(), settings.rate, settings.permutations, settings.resamples, CONFIDENCE, settings.alpha
+    )
+    sizes, facts = None, {}
+    if settings.normalised:
+        sizes, facts["normalised_by"] = usages.corpus_sizes()
+    families = {kind: [step.pair for step in usages.steps if step.kind == kind] for kind in KINDS}
+    comparisons = Comparisons(
+        keys=list(dict.fromkeys(step.pair for step in usages.steps)),
+        vectors=usages.pair,
+        name=lambda pair: pair[0],
+        corpus_sizes=None if sizes is None else lambda pair: (sizes[pair[1]], sizes[pair[2]]),
+        families=list(families.values()),
+        unit="pairs of periods" if question == TRACE else "words",
+    )
+    curve_words = {COMPARE: None, DISCOVER: CURVE_WORDS, TRACE: None if settings.rate == "auto" else 0}[question]
+    identity = digest([siblings.fingerprint, settings.space])
+    return score_words(comparisons, scoring, monitor, curve_words, cache, identity), facts
+
+
+def run_record(
+    settings: dict[str, Any], targets: Targets, siblings: Siblings, periods: Periods, scores: Scores[Pair]
+) -> dict[str, Any]:
+    """Return the provenance record written to run.json: settings, corpora, checksums and package versions."""
+    keys = siblings.corpora
+    cut = len(periods.corpora) == 1  # into periods by date
+    paths = periods.corpora * len(keys) if cut else periods.corpora
+    labels = keys if cut else periods.labels
+    corpora = [
+        {"path": as_text(os.fspath(path)), "name": label, "key": key}
+        | {name: value for name, value in siblings.corpus(key).items() if name != "label"}
+        for path, label, key in zip(paths, labels, keys, strict=True)
+    ]
+    tests = [scored.test for scored in scores.words.values()]
+    return {
+        "lexshift": __version__,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": settings,
+        "rate": scores.sscd.rate,
+        "permutations": max((test.permutations for test in tests), default=0),
+        "approximated": sum(test.p == test.tail for test in tests),
+        "tested_metrics": dict(Counter(scored.tested_metric for scored in scores.words.values())),
+        "words": targets.words,
+        "forms": {word: list(forms) for word, forms in targets.forms.items()},
+        "corpora": corpora,
+        "embedding": siblings.settings,
+        "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},
+        "versions": {"python": platform.python_version(), "platform": platform.platform(), **_package_versions()},
+    }
+
+
+def _package_versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

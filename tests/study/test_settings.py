@@ -1,0 +1,297 @@
+"""Settings: one list of options from which signatures, command line, checks and the documentation cannot differ."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast, get_type_hints
+
+import numpy as np
+import pytest
+import typer
+from typer.main import get_command
+
+from lexshift import UserError, compare, discover, trace
+from lexshift.cli import app
+from lexshift.scoring.distance.metric import get
+from lexshift.store.embedding import EmbeddingOptions, EncoderOptions, ReadingOptions
+from lexshift.study.settings import (
+    COMPARE,
+    DISCOVER,
+    ENCODING,
+    OPTIONS,
+    QUESTIONS,
+    READING,
+    TRACE,
+    Settings,
+    default_keep,
+    make_settings,
+    options_table,
+    question_defaults,
+)
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {COMPARE: compare, DISCOVER: discover, TRACE: trace}
+NOT_SETTINGS = {"old", "new", "corpora", "words", "monitor", "options"}
+PASSED_ON = [name for name, option in OPTIONS.items() if option.panel in (READING, ENCODING)]
+
+
+# ----------------------------------------------------------------------------------------------------------- signatures
+
+
+def test_every_question_has_a_function() -> None:
+    assert set(FUNCTIONS) == set(QUESTIONS)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_signature_of_a_question_is_its_settings(question: str) -> None:
+    parameters = inspect.signature(FUNCTIONS[question]).parameters
+    named = {name: parameter.default for name, parameter in parameters.items() if name not in NOT_SETTINGS}
+    expected = {name: value for name, value in question_defaults(question).items() if name not in PASSED_ON}
+    assert named == expected
+    assert list(named) == list(expected)  # in the order of the help pages
+    assert all(parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in named)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_parameter_is_documented(question: str) -> None:
+    function = FUNCTIONS[question]
+    section = re.search(r"Parameters\n-+\n(.*?)\nReturns\n", inspect.getdoc(function) or "", re.DOTALL)
+    assert section is not None
+    heads = [line.split(" : ")[0] for line in section[1].splitlines() if line and not line.startswith(" ")]
+    documented = {name.strip().lstrip("*") for head in heads for name in head.split(",")}
+    assert documented == set(inspect.signature(function).parameters)
+
+
+def test_the_options_that_are_passed_on_are_those_of_reading_and_encoding() -> None:
+    def panel(name: str) -> set[str]:
+        return {option for option in OPTIONS if OPTIONS[option].panel == name}
+
+    assert set(get_type_hints(EmbeddingOptions)) == set(PASSED_ON) == panel(READING) | panel(ENCODING)
+    assert set(get_type_hints(ReadingOptions)) == panel(READING) == set(Settings().reading_options())
+    assert set(get_type_hints(EncoderOptions)) == panel(ENCODING) - {"precision"}
+
+
+def test_an_option_is_passed_to_the_encoder_only_if_it_was_set() -> None:
+    """An encoder that is already made refuses options, so none may be passed on that nobody set."""
+    assert Settings().encoder_options() == {}
+    given: dict[str, Any] = {"layers": "last", "pooling": "first", "window": 64, "device": "cpu", "batch_tokens": 512}
+    assert Settings(**given, precision="float16").encoder_options() == given
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_settings_without_arguments_are_the_defaults(question: str) -> None:
+    function = FUNCTIONS[question]
+    values = {name: p.default for name, p in inspect.signature(function).parameters.items() if name != "options"}
+    settings = make_settings(function, {**values, "options": {}})
+    resolved = {"keep": 0.0 if question == DISCOVER else 0.25, "top_words": None if question == DISCOVER else 100}
+    for name, value in question_defaults(question).items():
+        assert getattr(settings, name) == resolved.get(name, value), name
+
+
+# --------------------------------------------------------------------------------------------------------- command line
+
+
+def command(question: str) -> Any:
+    group: Any = get_command(app)
+    return group.commands[question]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_setting_is_an_option_of_the_command_line(question: str) -> None:
+    options = {parameter.name: parameter for parameter in command(question).params}
+    for name, default in question_defaults(question).items():
+        option, shown = OPTIONS[name], options[name]
+        long = f"--{name.replace('_', '-')}"
+        assert long in shown.opts, name
+        assert set(option.flags or (long,)) == {*shown.opts, *shown.secondary_opts}
+        assert shown.help == option.help
+        assert shown.rich_help_panel == option.panel
+        given = shown.get_default(typer.Context(command(question)))
+        assert (option.parse(given) if option.parse is not None else given) == default, name
+    others = set(options) - set(question_defaults(question))
+    assert others <= {"old", "new", "corpora", "words", "form", "rows", "quiet", "help"}
+
+
+def test_questions_lack_the_settings_of_others() -> None:
+    names = {question: set(question_defaults(question)) for question in QUESTIONS}
+    assert "by" not in names[COMPARE] | names[DISCOVER]
+    assert "names" not in names[COMPARE] | names[TRACE]
+    for question in QUESTIONS:
+        assert {parameter.name for parameter in command(question).params}.isdisjoint(set(OPTIONS) - names[question])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("rate", "auto", "auto"),
+        ("rate", "0.4", 0.4),
+        ("permutations", "auto", "auto"),
+        ("permutations", "99", 99),
+        ("labels", "a,b", ["a", "b"]),
+        ("labels", None, None),
+        ("labels", "", None),
+    ],
+)
+def test_text_of_the_command_line_is_parsed(name: str, text: str | None, value: Any) -> None:
+    parse = OPTIONS[name].parse
+    assert parse is not None
+    assert parse(text) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("rate", "rate must be a number from 0 to 1, or auto; got 'half'"),
+        ("permutations", "permutations must be a whole number, or auto; got 'half'"),
+    ],
+)
+def test_text_that_is_no_number_is_refused(name: str, message: str) -> None:
+    parse = OPTIONS[name].parse
+    assert parse is not None
+    with pytest.raises(UserError) as caught:
+        parse("half")
+    assert str(caught.value) == message
+
+
+# --------------------------------------------------------------------------------------------------------------- checks
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("min_usage", "min_usages"), ("langauge", "language"), ("layer", "layers"), ("metrik", "metric"), ("zzz", None)],
+)
+def test_an_unknown_keyword_is_reported_with_the_one_that_was_meant(
+    tmp_path: Path, question: str, name: str, meant: str | None
+) -> None:
+    hint = f"; did you mean {meant!r}?" if meant else ""
+    with pytest.raises(UserError) as caught:
+        FUNCTIONS[question](tmp_path / "a.txt", tmp_path / "b.txt", **{name: 1}, monitor=False)
+    assert str(caught.value) == f"{question} has no argument {name!r}{hint}"
+
+
+def test_a_discovery_takes_no_words(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="discover takes no words, as it looks at all of them; compare and trace take"):
+        discover(tmp_path / "a.txt", tmp_path / "b.txt", words=["mouse"], monitor=False)  # type: ignore[call-arg]
+
+
+def test_settings_of_other_questions_are_unknown_keywords(tmp_path: Path) -> None:
+    for function, name in ((compare, "by"), (discover, "by"), (compare, "names"), (trace, "names")):
+        with pytest.raises(UserError, match=f"{function.__name__} has no argument '{name}'"):
+            cast(Any, function)(tmp_path / "a.txt", tmp_path / "b.txt", **{name: None}, monitor=False)
+
+
+WHOLE = "a whole number of at least 1"
+BAD: list[tuple[str, Any, str]] = [
+    *[(name, bad, WHOLE) for name in ("min_count", "repeats", "resamples") for bad in (0, -1, 1.5, "3", True, None)],
+    *[(name, bad, "or 0 for all") for name in ("top_words", "max_per_word") for bad in (-1, 1.5, "3", True)],
+    *[("min_usages", bad, WHOLE) for bad in (0, 2.5, "3", True, None)],
+    ("min_usages", 1, "min_usages must be at least 2, as a variance needs two; got 1"),
+    *[(name, bad, "a whole number, 0 or more") for name in ("seed", "sample_seed") for bad in (-1, 1.5, "one", None)],
+    *[("alpha", bad, "a number between 0 and 1") for bad in (0, 1, -0.1, 5, "0.05", float("nan"), None, True)],
+    *[("rate", bad, "a number from 0 to 1, or auto") for bad in (-0.1, 1.5, "half", float("nan"), None, [0.3])],
+    *[("permutations", bad, "of at least 1, or auto") for bad in (0, -5, 1.5, "many", None, True)],
+    *[("keep", bad, "keep must be") for bad in (-0.1, 1.5, "half", float("nan"))],
+    ("match", "lema", r"match must be one of cased, lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
+    ("space", "bent", r"space must be one of centred, raw, standardised; got 'bent'"),
+    ("by", "week", r"by must be one of decade, month, year; got 'week'"),
+    ("metric", "cosin", r"metric must be one of .*; got 'cosin'\. did you mean 'cosine'\?"),
+    ("metric", 3, "metric"),
+    ("strategy", "randm", r"strategy must be one of distance, random; got 'randm'\. did you mean 'random'\?"),
+    ("precision", "float8", "precision must be one of float16, float32; got 'float8'"),
+]
+
+
+@pytest.mark.parametrize(("name", "bad", "message"), BAD, ids=[f"{name}={bad!r}" for name, bad, _ in BAD])
+def test_bad_values_are_refused_in_a_sentence_that_names_the_setting(name: str, bad: Any, message: str) -> None:
+    with pytest.raises(UserError, match=message) as caught:
+        Settings(**{name: bad})
+    assert name in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("max_per_word", 0, None),
+        ("max_per_word", None, None),
+        ("top_words", 0, None),
+        ("top_words", np.int64(7), 7),
+        ("rate", 1, 1.0),
+        ("rate", "auto", "auto"),
+        ("permutations", np.int32(99), 99),
+        ("min_usages", np.int64(2), 2),
+        ("by", "month", "month"),
+        ("keep", 0, 0),
+    ],
+)
+def test_values_have_one_form(name: str, value: Any, expected: Any) -> None:
+    found = getattr(Settings(**{name: value}), name)
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+def test_settings_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        Settings().seed = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("metric", "keep"), [("nearest", 0.25), ("cosine", 0.0), ("apd", 0.0), (get("nearest"), 0.25)])
+def test_the_share_that_is_kept_depends_on_the_metric(metric: Any, keep: float) -> None:
+    assert default_keep(metric) == Settings(metric=metric).keep == Settings(metric=metric).sscd().keep == keep
+    assert Settings(metric=metric, keep=0.5).sscd().keep == 0.5
+
+
+def test_settings_make_the_scores_that_they_name() -> None:
+    sscd = Settings(metric="cosine", strategy="distance", rate=0.2, repeats=3, seed=5, keep=0.1).sscd()
+    assert (sscd.metric, sscd.strategy, sscd.rate, sscd.repeats, sscd.seed, sscd.keep) == (
+        "cosine",
+        "distance",
+        0.2,
+        3,
+        5,
+        0.1,
+    )
+    assert Settings(rate="auto").sscd().rate == 0.3  # until the best one is found
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("words_given", [True, False])
+def test_the_record_has_the_settings_of_the_question_that_shape_its_result(question: str, words_given: bool) -> None:
+    record = Settings(metric=get("cosine"), seed=3).record(question, words_given)
+    assert (record["metric"], record["seed"], record["confidence"]) == ("cosine", 3, 0.95)
+    assert ("by" in record) == (question == TRACE)
+    assert ("min_count" in record) == ("top_words" in record) == (not words_given)
+    assert ("names" in record) == (question == DISCOVER and not words_given)
+    elsewhere = {"labels", "out", "model", "engine", "address", "workers", *PASSED_ON}
+    assert set(record).isdisjoint(elsewhere)
+    scored = {name for name, option in OPTIONS.items() if option.panel == OPTIONS["rate"].panel}
+    assert scored <= set(record)
+
+
+# -------------------------------------------------------------------------------------------------------- documentation
+
+
+def test_the_table_of_options_lists_every_option() -> None:
+    lines = options_table().splitlines()
+    assert lines[:2] == ["| option | default | meaning |", "| --- | --- | --- |"]
+    cells = {line.split(" | ")[0].strip("| `"): line for line in lines[2:]}
+    assert list(cells) == [f"--{name.replace('_', '-')}" for name in OPTIONS]
+    for name, option in OPTIONS.items():
+        assert option.help in cells[f"--{name.replace('_', '-')}"]
+        assert cells[f"--{name.replace('_', '-')}"].count(" | ") == 2
+    assert "| 100; discover: 0 |" in cells["--top-words"]
+    assert "| 1000; discover: 100 |" in cells["--resamples"]
+    assert cells["--by"].endswith("(trace only) |")
+    assert cells["--names"].endswith("(discover only) |")
+    assert "| off |" in cells["--normalised"]
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_help_texts_are_phrases(name: str) -> None:
+    text = OPTIONS[name].help
+    assert text.endswith(".")
+    assert text[0].isupper() or text.split()[0].rstrip(",") in ("auto", "local")
+    assert len(text) < 130
