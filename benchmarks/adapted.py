@@ -17,7 +17,6 @@ from typing import Any
 
 import pandas as pd
 
-from lexshift import SSCD
 from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.datasets.dataset import write_texts
 from lexshift.benchmark.evaluation import evaluate
@@ -40,7 +39,7 @@ def scores(folder: str, model: str, out: Path) -> pd.DataFrame:
     with Bars() as bars:
         data = load_dataset(folder)
         exhibits = reproduce(data, model=model, out=out, monitor=bars).exhibits
-        ours = evaluate(data, SSCD("nearest", rate=0.3, keep=0.25), model=model, out=out, monitor=bars).table
+        ours = evaluate(data, model=model, out=out, monitor=bars).table
     paper = next(exhibit for exhibit in exhibits if exhibit.name == "comparison").table
     paper = paper[paper["spearman"].notna()]
     rows = [

@@ -19,6 +19,7 @@ from lexshift import SSCD
 from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.evaluation import embed_dataset, evaluate_system
 from lexshift.benchmark.systems import score_distance, score_sscd
+from lexshift.study.settings import Settings
 from lexshift.tune import PairSettings, tune_wic
 from lexshift.utils.progress import Bars
 
@@ -29,9 +30,10 @@ SWAPPED = ("cosine", "braycurtis", "apd", "nearest")
 def scores(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
     """Distances alone, and SSCD with each at rate 0.3 with a quarter of the distance kept and without."""
     path, _, gold = folder.partition("=")
+    settings = Settings(model=model, out=out / Path(path).name, space=space, min_usages=2)
     with Bars() as bars:
         data = load_dataset(path, gold=gold or None)
-        pairs = embed_dataset(data, model, out / Path(path).name, space, monitor=bars).pairs
+        pairs = embed_dataset(data, settings, bars).pairs
     systems = [score_distance(pairs, metric) for metric in ALONE]
     systems += [score_sscd(pairs, SSCD(metric, rate=0.3, keep=keep)) for metric in SWAPPED for keep in (0.0, 0.25)]
     found = pd.DataFrame([evaluate_system(data, scored) for scored in systems])

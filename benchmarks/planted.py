@@ -13,35 +13,36 @@ FOLDER keeps the corpora and the vectors.
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binomtest
 
-from lexshift import SSCD, UserError, benjamini_hochberg, compare, decide, permutation_test
+from lexshift import UserError, benjamini_hochberg, compare, decide, permutation_test
 from lexshift.benchmark.measures import spearman
 from lexshift.benchmark.systems import score_distance, score_sscd
 from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.space import fit_space
 from lexshift.simulation.corpora import simulate
-from lexshift.study.settings import DEFAULTS, default_keep
+from lexshift.study.settings import Settings
 from lexshift.utils.arrays import Matrix, Pairs
 
+DEFAULT = Settings()
 DISTANCES = ("nearest", "apd", "cosine", "euclidean", "braycurtis", "jeffreys")
-
-METRIC, RATE, SPACE = (DEFAULTS[name] for name in ("metric", "rate", "space"))
 
 
 def recovered(pairs: Pairs, gold: dict[str, float]) -> pd.DataFrame:
     """Spearman's correlation of several scores with the planted change."""
     rows = []
-    for kind in (SPACE, "raw"):
+    for kind in (DEFAULT.space, "raw"):
         within = fit_space(pairs, kind).of(pairs)
-        scored = {
-            f"compare's default ({METRIC})": score_sscd(within, SSCD(METRIC, rate=RATE, keep=default_keep(METRIC)))
+        scored = {f"compare's default ({DEFAULT.metric})": score_sscd(within, DEFAULT.sscd())}
+        scored |= {
+            f"SSCD {name}, keep 0": score_sscd(within, replace(DEFAULT.sscd(), metric=name, keep=0.0))
+            for name in DISTANCES
         }
-        scored |= {f"SSCD {name}, keep 0": score_sscd(within, SSCD(name, rate=RATE)) for name in DISTANCES}
         scored |= {f"{name} alone": score_distance(within, name) for name in DISTANCES}
         for name, scores in scored.items():
             rho = spearman(scores.mean, [gold[word] for word in pairs])
@@ -56,13 +57,13 @@ def resplit(rows: Matrix, seed: int) -> tuple[Matrix, Matrix]:
 
 def false_alarms(pairs: Pairs, seeds: int, alpha: float = 0.05) -> dict[str, tuple[int, int]]:
     """How often a name is called changed though its usages were dealt at random, and of how many times."""
-    within = fit_space(pairs, SPACE).of(pairs)
+    within = fit_space(pairs, DEFAULT.space).of(pairs)
     pooled = {word: np.concatenate(within[word]) for word in pairs}
     p = np.empty((seeds, len(pooled)))
     for seed in range(seeds):
         for k, (word, rows) in enumerate(pooled.items()):
             old, new = resplit(rows, seed * len(pooled) + k)
-            p[seed, k] = permutation_test(old, new, tested_metric(METRIC, old, new), 10_000, seed, word).p
+            p[seed, k] = permutation_test(old, new, tested_metric(DEFAULT.metric, old, new), 10_000, seed, word).p
     called = np.array([decide(benjamini_hochberg(row), alpha) for row in p])  # (seeds, names)
     return {
         f"names with p <= {alpha}": (int((p <= alpha).sum()), p.size),

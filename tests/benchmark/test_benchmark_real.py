@@ -20,7 +20,7 @@ from lexshift.scoring.distance.metric import evaluate as evaluate_metric
 from lexshift.scoring.moments import TwoSets
 from lexshift.scoring.space import fit_space
 from lexshift.scoring.swap import swapped_gaussians
-from lexshift.study.settings import DEFAULTS, default_keep
+from lexshift.study.settings import Settings
 from lexshift.utils.arrays import Indices, Pairs
 
 pytestmark = pytest.mark.model
@@ -39,9 +39,7 @@ DEFAULT = SSCD("nearest", rate=0.3, keep=0.25)
 
 def test_the_published_figures_come_out_again(data: Path, tmp_path: Path) -> None:
     written = pd.read_csv(RESULTS / "liverpoolfc-minilm" / "evaluation.csv").set_index("method")
-    found = evaluate(load_dataset(data / "benchmark" / "liverpoolfc"), DEFAULT, out=tmp_path / "out").table.set_index(
-        "method"
-    )
+    found = evaluate(load_dataset(data / "benchmark" / "liverpoolfc"), out=tmp_path / "out").table.set_index("method")
     assert list(found.index) == list(written.index)
     for column in ("spearman", "spearman_each", "average_precision"):
         np.testing.assert_allclose(found[column], written[column], atol=TOLERANCE, rtol=0, err_msg=column)
@@ -54,7 +52,7 @@ def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path,
     ordered = dataset.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
     pairs = select_pairs(dataset, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
-    pairs = fit_space(pairs, DEFAULTS["space"]).of(pairs)
+    pairs = fit_space(pairs, Settings().space).of(pairs)
     scored = [
         score_sscd(pairs, DEFAULT),
         score_distance(pairs, "apd", "APD"),
@@ -65,9 +63,8 @@ def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path,
 
 
 def test_the_default_of_compare_is_what_was_evaluated() -> None:
-    chosen = SSCD(DEFAULTS["metric"], rate=DEFAULTS["rate"], keep=default_keep(DEFAULTS["metric"]))
-    assert chosen == DEFAULT
-    assert DEFAULTS["space"] == "standardised"
+    assert Settings().sscd() == DEFAULT
+    assert Settings().space == "standardised"
 
 
 @pytest.fixture(scope="module")

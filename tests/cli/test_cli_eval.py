@@ -28,8 +28,10 @@ from lexshift.benchmark.evaluation import (
     select_pairs,
 )
 from lexshift.benchmark.systems import compared_systems, sweep_grid
-from lexshift.cli.scores import _show_methods
+from lexshift.cli import terminal
+from lexshift.cli.evaluate import _methods_table
 from lexshift.scoring.distance import PAPER
+from lexshift.scoring.rates import search_rate
 from lexshift.scoring.space import fit_space
 from lexshift.scoring.sscd import RATES
 
@@ -106,7 +108,7 @@ def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluatio
     path = folder / "usages.csv"
     if not path.exists():
         usages().to_csv(path, index=False)
-    return evaluate(load_dataset(path), DEFAULT, model=toy or Toy(centre=0.5), out=folder / "out", **options)
+    return evaluate(load_dataset(path), repeats=3, model=toy or Toy(centre=0.5), out=folder / "out", **options)
 
 
 def test_an_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path: Path) -> None:
@@ -137,14 +139,17 @@ def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
     }
     assert told["embedding"] == found.siblings.settings
     assert told["store"] == found.siblings.fingerprint
-    assert (told["space"], told["alpha"]) == ("centred", 0.1)
-    assert told["sscd"] == {
+    assert told["rate"] == 0.3
+    assert told["settings"] == {
+        "space": "centred",
+        "min_usages": 2,
         "metric": "nearest",
         "strategy": "random",
         "normalised": True,
         "rate": 0.3,
         "keep": 0.25,
         "repeats": 3,
+        "alpha": 0.1,
         "seed": 0,
     }
     assert sorted(os.listdir(tmp_path / "out")) == ["evaluation.csv", "evaluation.json", "store"]
@@ -195,13 +200,15 @@ def test_a_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name
         ({"space": "centre"}, "space must be one of"),
         ({"alpha": 0.0}, "alpha must be a number between 0 and 1; got 0.0"),
         ({"precision": "double"}, "precision must be one of"),
+        ({"metrics": "kl"}, "evaluate has no argument 'metrics'; did you mean 'metric'?"),
+        ({"resamples": 3}, "evaluate has no argument 'resamples'"),
     ],
 )
 def test_a_setting_that_is_wrong_is_told_before_anything_is_encoded(
     tmp_path: Path, options: dict[str, Any], told: str
 ) -> None:
     toy = Toy(centre=0.5)
-    with pytest.raises(UserError, match=f"^{told}"):
+    with pytest.raises(UserError, match=f"^{re.escape(told)}"):
         evaluated(tmp_path, toy, **options)
     assert toy.calls == 0
     assert not (tmp_path / "out").exists()
@@ -322,7 +329,7 @@ def test_csv_has_the_methods_alone_and_the_grid_is_in_its_file(shell: Shell) -> 
 def test_a_method_of_too_few_words_has_empty_cells(capsys: pytest.CaptureFixture[str]) -> None:
     numbers = ("spearman", "low", "high", "spearman_each", "spearman_each_sd", "accuracy", "f1", "average_precision")
     row = {"method": "Liu et al.", **dict.fromkeys(numbers, np.nan), "words": 1, "dropped": 5}
-    _show_methods(pd.DataFrame([row, row | {"spearman": 0.5, "low": 0.1, "high": 0.9}]))
+    terminal.out.print(_methods_table(pd.DataFrame([row, row | {"spearman": 0.5, "low": 0.1, "high": 0.9}])))
     _, first, second = capsys.readouterr().out.splitlines()
     assert first.split() == ["Liu", "et", "al.", "1", "5"]
     assert second.split() == ["Liu", "et", "al.", "0.500", "0.100", "to", "0.900", "1", "5"]
@@ -332,7 +339,7 @@ def test_a_method_of_too_few_words_has_empty_cells(capsys: pytest.CaptureFixture
 def test_vectors_are_scored_in_the_space_that_is_asked_for(shell: Shell, space: str) -> None:
     shell.eval("--space", space)
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, DEFAULT, space))
-    assert shell.told["space"] == space
+    assert shell.told["settings"]["space"] == space
 
 
 def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Shell) -> None:
@@ -341,13 +348,28 @@ def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Sh
     sizes = (data.texts[0].sentences, data.texts[1].sentences)
     assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, keep 0.25"
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, replace(DEFAULT, corpus_sizes=sizes)))
-    assert shell.told["sscd"]["normalised"] is True
+    assert shell.told["settings"]["normalised"] is True
+
+
+def test_the_rate_may_be_searched_for_without_labels(shell: Shell) -> None:
+    shell.eval("--rate", "auto", "--metric", "kl")
+    pairs = select_pairs(load_dataset("usages.csv"), Siblings("out/store"))
+    rate = search_rate(fit_space(pairs, "standardised").of(pairs), "kl", repeats=3).rate
+    assert (shell.told["settings"]["rate"], shell.told["rate"]) == ("auto", rate)
+    pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD("kl", rate=rate, repeats=3)))
+
+
+def test_words_with_fewer_usages_than_asked_for_are_dropped(shell: Shell) -> None:
+    shell.eval("--min-usages", "8")
+    assert shell.table.loc[1, ["words", "dropped"]].tolist() == [5, 1]
+    told = shell.refused("usages.csv", "--out", "out", "--min-usages", "9")
+    assert told == "no word of 'usages.csv' has 9 usages in each period"
 
 
 def test_alpha_is_the_false_discovery_rate(shell: Shell) -> None:
     shell.eval("--alpha", "0.2")
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, DEFAULT, alpha=0.2))
-    assert shell.told["alpha"] == 0.2
+    assert shell.told["settings"]["alpha"] == 0.2
 
 
 def test_the_part_of_speech_may_be_kept(shell: Shell) -> None:
@@ -357,7 +379,7 @@ def test_the_part_of_speech_may_be_kept(shell: Shell) -> None:
 
 def test_options_of_the_encoder_reach_it(shell: Shell) -> None:
     shell.eval("--layers", "last", "--pooling", "first", "--window", "64", "--dtype", "bf16")
-    wanted = {"layers": "last", "pooling": "first", "window": 64, "dtype": "bf16", "device": "auto"}
+    wanted = {"layers": "last", "pooling": "first", "window": 64, "dtype": "bf16"}
     assert wanted.items() <= shell.options.items()
 
 
@@ -399,7 +421,9 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(shell: Shell) -> None:
         (["--strategy", "randm"], r"strategy must be one of distance, random; got 'randm'\."),
         (["--alpha", "0"], r"alpha must be a number between 0 and 1; got 0\.0"),
         (["--alpha", "1.5"], r"alpha must be a number between 0 and 1; got 1\.5"),
-        (["--rate", "2"], r"rate must be a number from 0 to 1; got 2\.0"),
+        (["--rate", "2"], r"rate must be a number from 0 to 1, or auto; got 2\.0"),
+        (["--rate", "often"], r"rate must be a number from 0 to 1, or auto; got 'often'"),
+        (["--min-usages", "1"], r"min_usages must be at least 2"),
         (["--repeats", "0"], r"repeats must be a whole number of at least 1; got 0"),
         (["--format", "xml"], r"format must be one of csv, json, table; got 'xml'\."),
         (["--suffix", "cut"], r"suffix must be one of keep, strip; got 'cut'\."),

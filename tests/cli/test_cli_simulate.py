@@ -170,5 +170,5 @@ def test_ctrl_c_ends_simulate_in_one_sentence(shell: Shell, monkeypatch: pytest.
     monkeypatch.setattr("lexshift.simulation.corpora.invent_pseudowords", interrupt)
     done = shell.run("simulate", "corpus.txt", "-q", "--out", "planted", "--pairs", "pairs.tsv", "--usages", "10")
     assert done.exit_code == 130
-    assert done.stderr == "error: stopped; run the same command again to simulate the corpora\n"
+    assert done.stderr == "error: interrupted; run the same command again to simulate the corpora\n"
     assert not Path("planted").exists()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,13 @@ from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.measures import accuracy_and_f1, average_precision, spearman, spearman_each
 from lexshift.benchmark.systems import Grid, SystemScores, compared_systems, sweep_grid
 from lexshift.errors import UserError
-from lexshift.scoring.space import KINDS, fit_space
-from lexshift.scoring.sscd import SSCD
-from lexshift.store.embedding import embed_usages
+from lexshift.scoring.distance.metric import get
+from lexshift.scoring.rates import search_rate
+from lexshift.scoring.space import fit_space
+from lexshift.scoring.sscd import RATES
+from lexshift.store.embedding import ENCODING, embed_usages
 from lexshift.store.siblings import Siblings
+from lexshift.study.settings import Settings
 from lexshift.utils import checks
 from lexshift.utils.arrays import Pairs
 from lexshift.utils.files import disk_faults, write_bytes
@@ -30,6 +33,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STORE, TABLE, GRID, RUN = "store", "evaluation.csv", "grid.csv", "evaluation.json"
+MIN_USAGES = checks.MIN_ROWS
+"""Default of ``min_usages`` here: all judged words that can be scored."""
+EMBEDDING = ("out", "model", "min_usages", "space", *ENCODING, "precision")
+"""Settings of all evaluations: where the results go, and how usages are embedded."""
+SCORING = ("metric", "strategy", "normalised", "rate", "keep", "repeats", "alpha", "seed")
+"""Further settings of :func:`evaluate`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,31 +61,30 @@ class EmbeddedDataset:
     folder: Path
 
 
-def embed_dataset(
-    data: Dataset,
-    model: Any,
-    out: str | os.PathLike[str] | None = None,
-    space: str = "raw",
-    min_usages: int = checks.MIN_ROWS,
-    monitor: Monitor | None = None,
-    **options: Any,
-) -> EmbeddedDataset:
+def make_settings(
+    function: Callable[..., Any], known: tuple[str, ...], settings: Mapping[str, Any], **defaults: Any
+) -> Settings:
+    """Return the checked settings of a function that passes on the ``known`` ones."""
+    checks.keywords(settings, known, function)
+    return Settings(**{"min_usages": MIN_USAGES, **defaults, **settings})
+
+
+def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> EmbeddedDataset:
     """Embed the usages of a data set, unless its store has them, and transform the vectors.
 
-    Words with fewer than ``min_usages`` usages in a period are left out. The folder is named after the data set and
-    the model if ``out`` is None.
+    Words with fewer than ``settings.min_usages`` usages in a period are left out. The folder is named after the data
+    set and the model if ``settings.out`` is None.
     """
-    checks.choice(space, "space", KINDS)
-    checks.positive(min_usages, "min_usages", checks.MIN_ROWS)
-    folder = Path(out) if out is not None else Path(default_folder(data, model))
-    siblings = embed_usages(data.usages, model, folder / STORE, PERIODS, monitor=monitor or Silent(), **options)
-    pairs = select_pairs(data, siblings, min_usages)
+    folder = Path(default_folder(data, settings.model) if settings.out is None else settings.out)
+    options: Any = settings.encoder_options() | {"precision": settings.precision, "monitor": monitor}
+    siblings = embed_usages(data.usages, settings.model, folder / STORE, PERIODS, **options)
+    pairs = select_pairs(data, siblings, settings.min_usages)
     if not pairs:
-        raise UserError(f"no word of {data.name!r} has {min_usages} usages in each period")
-    return EmbeddedDataset(data, siblings, fit_space(pairs, space).of(pairs), folder)
+        raise UserError(f"no word of {data.name!r} has {settings.min_usages} usages in each period")
+    return EmbeddedDataset(data, siblings, fit_space(pairs, settings.space).of(pairs), folder)
 
 
-def select_pairs(data: Dataset, siblings: Siblings, min_usages: int = checks.MIN_ROWS) -> Pairs:
+def select_pairs(data: Dataset, siblings: Siblings, min_usages: int = MIN_USAGES) -> Pairs:
     """Return the vectors of the words that have at least ``min_usages`` usages in both periods."""
     pairs = {word: (siblings[word].old, siblings[word].new) for word in data.words if word in siblings}
     return {word: pair for word, pair in pairs.items() if min(map(len, pair)) >= min_usages}
@@ -206,55 +214,48 @@ class Evaluation:
     folder: Path
 
 
-def evaluate(
-    data: Dataset,
-    settings: SSCD,
-    *,
-    model: Any = "minilm",
-    out: str | os.PathLike[str] | None = None,
-    space: str = "standardised",
-    normalised: bool = False,
-    alpha: float = 0.05,
-    with_grid: bool = False,
-    monitor: Monitor | None = None,
-    **options: Any,
-) -> Evaluation:
+def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None = None, **settings: Any) -> Evaluation:
     """Evaluate SSCD and the systems it is compared with on a data set, and write the results to a folder.
 
     Vectors are computed once for a data set and a model, and stored in the folder.
+
+    Parameters
+    ----------
+    data : Dataset
+    with_grid : bool
+        Also score every metric, strategy and rate of the paper.
+    monitor : Monitor, optional
+    **settings
+        :data:`EMBEDDING` and :data:`SCORING`, as for :func:`lexshift.compare`; ``min_usages`` is 2 by default.
     """
     import pandas as pd
 
+    chosen = make_settings(evaluate, (*EMBEDDING, *SCORING), settings)
     monitor = monitor or Silent()
-    checks.between_0_and_1(alpha, "alpha")
     if not data.graded and not data.binary:
         raise UserError(f"{data.name!r} has no gold to compare with")
-    embedded = embed_dataset(data, model, out, space, monitor=monitor, **options)
-    settings = replace(settings, corpus_sizes=data.sizes if normalised else None)
+    embedded = embed_dataset(data, chosen, monitor)
+    sscd = replace(chosen.sscd(), corpus_sizes=data.sizes if chosen.normalised else None)
+    if chosen.rate == "auto":
+        curve = search_rate(
+            embedded.pairs, sscd.metric, RATES, sscd.repeats, sscd.seed, sscd.strategy, sscd.corpus_sizes
+        )
+        sscd = replace(sscd, rate=curve.rate)
     monitor.stage("scoring", 1, "grids" if with_grid else "methods")
-    systems = compared_systems(embedded.pairs, settings, alpha)
+    systems = compared_systems(embedded.pairs, sscd, chosen.alpha)
     table = pd.DataFrame([evaluate_system(data, system) for system in systems])
     grid = None
     if with_grid:
-        scores = sweep_grid(embedded.pairs, data.sizes, repeats=settings.repeats, seed=settings.seed)
-        grid = grid_table(data, scores)
+        grid = grid_table(data, sweep_grid(embedded.pairs, data.sizes, repeats=sscd.repeats, seed=sscd.seed))
     monitor.advance(1, 1)
     run = {
         "lexshift": __version__,
         "data": data.record(),
         "embedding": embedded.siblings.settings,
         "store": embedded.siblings.fingerprint,
-        "space": space,
-        "sscd": {
-            "metric": settings.metric if isinstance(settings.metric, str) else settings.metric.name,
-            "strategy": settings.strategy,
-            "normalised": normalised,
-            "rate": settings.rate,
-            "keep": settings.keep,
-            "repeats": settings.repeats,
-            "seed": settings.seed,
-        },
-        "alpha": alpha,
+        "settings": {name: getattr(chosen, name) for name in ("space", "min_usages", *SCORING)}
+        | {"metric": get(chosen.metric).name},
+        "rate": sscd.rate,
         "skipped": data.skipped,
     }
     texts = {TABLE: csv_text(table)} | ({} if grid is None else {GRID: csv_text(grid)})

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,13 +20,19 @@ import numpy as np
 
 from lexshift import __version__
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
-from lexshift.benchmark.evaluation import EmbeddedDataset, embed_dataset, evaluate_system, grid_table
+from lexshift.benchmark.evaluation import (
+    EMBEDDING,
+    EmbeddedDataset,
+    embed_dataset,
+    evaluate_system,
+    grid_table,
+    make_settings,
+)
 from lexshift.benchmark.measures import spearman
 from lexshift.benchmark.systems import Grid, SystemScores, score_distance, score_liu, sweep_grid
 from lexshift.errors import UserError
 from lexshift.scoring.distance import DISTANCES
 from lexshift.scoring.rates import RateCurve, closed_form_rate
-from lexshift.scoring.sscd import SSCD
 from lexshift.utils.arrays import Array, Floats, Indices, Pairs
 from lexshift.utils.files import disk_faults, write_bytes
 from lexshift.utils.monitor import Monitor, Silent
@@ -169,42 +174,39 @@ class Reproduction:
     folder: Path
 
 
-def reproduce(
-    data: Dataset,
-    *,
-    model: Any = "minilm",
-    out: str | os.PathLike[str] | None = None,
-    space: str = "raw",
-    repeats: int = 20,
-    seed: int = 0,
-    monitor: Monitor | None = None,
-    **options: Any,
-) -> Reproduction:
+def reproduce(data: Dataset, *, monitor: Monitor | None = None, **settings: Any) -> Reproduction:
     """Make each table and figure of the paper for a data set with graded gold, and write them as CSV files.
 
     The vectors are stored in the folder as well, and shared with :func:`lexshift.benchmark.evaluation.evaluate`.
+
+    Parameters
+    ----------
+    data : Dataset
+    monitor : Monitor, optional
+    **settings
+        ``repeats``, ``seed`` and :data:`lexshift.benchmark.evaluation.EMBEDDING`, as for :func:`lexshift.compare`;
+        ``space`` is "raw" and ``min_usages`` 2 by default.
     """
-    SSCD(repeats=repeats, seed=seed)  # which checks them
+    chosen = make_settings(reproduce, (*EMBEDDING, "repeats", "seed"), settings, space="raw")
     if not data.graded:
         raise UserError(f"{data.name!r} has no graded gold to compare with")
-    embedded = embed_dataset(data, model, out, space, monitor=monitor, **options)
+    monitor = monitor or Silent()
+    embedded = embed_dataset(data, chosen, monitor)
     judged = [value for word, value in data.graded.items() if word in embedded.pairs]
     if len(judged) < _MIN_WORDS:
         raise UserError(
-            f"{data.name!r} has {len(judged)} words with graded gold and two usages in each period; a "
+            f"{data.name!r} has {len(judged)} words with graded gold and {chosen.min_usages} usages in each period; a "
             f"correlation needs {_MIN_WORDS}"
         )
     if len(set(judged)) == 1:
         raise UserError(f"the graded gold of {data.name!r} is the same for all words: there is nothing to rank")
-    exhibits = make_exhibits(measure(embedded, repeats, seed, monitor or Silent()))
+    exhibits = make_exhibits(measure(embedded, chosen.repeats, chosen.seed, monitor))
     run = {
         "lexshift": __version__,
         "data": data.record() | {"words": len(judged)},
         "embedding": embedded.siblings.settings,
         "store": embedded.siblings.fingerprint,
-        "space": space,
-        "repeats": repeats,
-        "seed": seed,
+        **{name: getattr(chosen, name) for name in ("space", "min_usages", "repeats", "seed")},
     }
     folder = embedded.folder / FOLDER
     texts = {f"{exhibit.name}.csv": csv_text(exhibit.table) for exhibit in exhibits}

@@ -1,76 +1,115 @@
-"""lexshift eval: what methods score on a data set with human judgements."""
+"""lexshift eval: the scores of systems on a data set with human judgements."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import math
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexshift.cli import options
-from lexshift.study.settings import SCORES
+from lexshift.cli.data import DatasetPath, Suffix
 
-_SCORES = SCORES
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+HELP = {"out": "Folder for vectors and results (default: a name made from the data set and the model)."}
+EMBEDDING = ("out", "model", "min_usages", "space", *options.ENCODER_OPTIONS, "precision")
+MIN_USAGES = 2  # all judged words that can be scored
 
 
-@options.grouped
+@options.with_settings(
+    *EMBEDDING,
+    *("metric", "strategy", "normalised", "rate", "keep", "repeats", "alpha", "seed"),
+    helps=HELP,
+    min_usages=MIN_USAGES,
+)
 def command(
     *,
-    path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")],
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for vectors and results; named after both.")
-    ] = None,
-    model: options.Model = "minilm",
-    grid: Annotated[bool, typer.Option("--grid", help="Every metric, strategy and rate of the paper too.")] = False,
+    path: DatasetPath,
+    grid: Annotated[
+        bool, typer.Option("--grid", help="Also score every metric, strategy and rate of the paper.")
+    ] = False,
     gold: options.Gold = None,
-    suffix: Annotated[
-        str, typer.Option(help="SemEval: strip the part of speech from what the model sees, or keep it.")
-    ] = "strip",
-    space: options.Space = "standardised",
-    metric: Annotated[str, typer.Option(help="Of SSCD.", rich_help_panel=_SCORES)] = "nearest",
-    strategy: Annotated[str, typer.Option(help="Of SSCD: random or distance.", rich_help_panel=_SCORES)] = "random",
-    normalised: options.Normalised = False,
-    rate: Annotated[float, typer.Option(help="The share that is swapped, 0 to 1.", rich_help_panel=_SCORES)] = 0.3,
-    keep: options.Keep = None,
-    repeats: options.Repeats = 20,
-    alpha: options.Alpha = 0.05,
-    seed: options.Seed = 0,
+    suffix: Suffix = "strip",
     form: options.Form = "table",
     quiet: options.Quiet = False,
-    encoder: options.Vectors,
+    settings: dict[str, Any],
 ) -> None:
     """Evaluate SSCD and the systems it is compared with on a data set with human judgements.
 
-    Vectors are computed once for a data set and a model, and kept.
+    Vectors are computed once for a data set and a model, and stored. With --format csv the table of methods is printed,
+    and the grid is in the folder only.
     """
     from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.evaluation import GRID, evaluate
-    from lexshift.cli.results import FORMATS, interruptible
-    from lexshift.cli.scores import show
-    from lexshift.scoring.sscd import SSCD
-    from lexshift.study.settings import default_keep
-    from lexshift.utils.checks import choice
-    from lexshift.utils.monitor import Silent
-    from lexshift.utils.progress import Bars, err
+    from lexshift.cli.results import FORMATS, monitored
+    from lexshift.cli.terminal import echo, echo_table, json_text
+    from lexshift.cli.terminal import out as console
+    from lexshift.utils import checks
+    from lexshift.utils.progress import err
 
-    choice(form, "format", FORMATS)
-    kept = default_keep(metric) if keep is None else keep
-    settings = SSCD(metric, strategy, rate, repeats, seed, keep=kept)  # type: ignore[arg-type]  # checked there
-    with interruptible(), Bars() as bars:
-        result = evaluate(
-            load_dataset(path, suffix, gold),
-            settings,
-            model=model,
-            out=out,
-            space=space,
-            normalised=normalised,
-            alpha=alpha,
-            with_grid=grid,
-            monitor=Silent() if quiet else bars,
-            **encoder.given(),
-        )
-    show(result, form)
+    checks.choice(form, "format", FORMATS)
+    with monitored(quiet) as monitor:
+        data = load_dataset(path, suffix, gold)
+        result = evaluate(data, with_grid=grid, monitor=monitor, **settings)
+    if form == "table":
+        console.print(_methods_table(result.table))
+        for strategy, part in () if result.grid is None else result.grid.groupby("strategy", sort=False):
+            console.print()
+            console.print(_grid_table(str(strategy), part))
+    elif form == "json" and result.grid is not None:
+        echo(f'{{"methods": {json_text(result.table)}, "grid": {json_text(result.grid)}}}')
+    else:
+        echo_table(result.table, form)
     if not quiet:
-        judged = result.data.gold or "changed or not"
-        words = len(result.data.graded or result.data.binary)
+        judged, words = data.gold or "changed or not", len(data.graded or data.binary)
         grid_file = f", the grid in {result.folder / GRID}" if result.grid is not None and form == "csv" else ""
         err.print(f"\n{words} words, gold: {judged}; results in {result.folder}{grid_file}", soft_wrap=True)
+
+
+def _methods_table(frame: pd.DataFrame) -> Table:
+    """Return a table with a row for each method."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    names = ("Spearman", "95 % interval", "per repetition", "accuracy", "F1", "average precision", "words", "dropped")
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in frame.to_dict("records"):
+        table.add_row(
+            Text(row["method"]),
+            _number(row["spearman"]),
+            _two_numbers(row["low"], "to", row["high"]),
+            _two_numbers(row["spearman_each"], "±", row["spearman_each_sd"]),
+            *(_number(row[name]) for name in ("accuracy", "f1", "average_precision")),
+            str(row["words"]),
+            str(row["dropped"]),
+        )
+    return table
+
+
+def _grid_table(strategy: str, frame: pd.DataFrame) -> Table:
+    """Return a table of Spearman per repetition by metric and rate: one of the paper's tables."""
+    from rich.table import Table
+
+    wide = frame.pivot(index="metric", columns="rate", values="spearman_each").reindex(frame["metric"].unique())
+    table = Table(box=None, header_style="bold", pad_edge=False, title=strategy, title_justify="left")
+    table.add_column("metric", no_wrap=True)
+    for rate in wide.columns:
+        table.add_column(f"{rate:g}", justify="right")
+    for metric, row in wide.iterrows():
+        table.add_row(str(metric), *map(_number, row))
+    return table
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.3f}"
+
+
+def _two_numbers(first: float, between: str, second: float) -> str:
+    """Return two numbers with something between them; nothing if either is not known."""
+    return "" if math.isnan(first) or math.isnan(second) else f"{_number(first)} {between} {_number(second)}"

@@ -9,13 +9,13 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READING, SCORES, question_defaults
+from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READING, question_defaults
 
 _PATHS = ("corpora", "old", "new", "path", "pairs", "dev", "gold", "out", "model")  # whose values may be names of files
 
@@ -38,13 +38,17 @@ Form = Annotated[str, typer.Option("--format", help="Format of the printed resul
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
 
 
-def with_settings(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def with_settings(
+    *names: str, helps: Mapping[str, str] | None = None, **defaults: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that replaces the parameter ``settings`` of a command by options.
 
     Parameters
     ----------
     *names : str
         Names of settings; the name of a question stands for all of its settings.
+    helps : mapping of str to str, optional
+        Help texts of this command that differ from those of the settings.
     **defaults
         Defaults of this command that differ from those of the settings.
     """
@@ -58,7 +62,7 @@ def with_settings(*names: str, **defaults: Any) -> Callable[[Callable[..., None]
         parameters = []
         for parameter in signature.parameters.values():
             if parameter.name == "settings":
-                parameters += [_parameter(name, default) for name, default in known.items()]
+                parameters += [_parameter(name, default, helps or {}) for name, default in known.items()]
             else:
                 parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -76,13 +80,14 @@ def with_settings(*names: str, **defaults: Any) -> Callable[[Callable[..., None]
     return decorate
 
 
-def _parameter(name: str, default: Any) -> inspect.Parameter:
+def _parameter(name: str, default: Any, helps: Mapping[str, str]) -> inspect.Parameter:
     option = OPTIONS[name]
-    shown = typer.Option(*option.flags, help=option.help, rich_help_panel=option.panel, metavar=option.metavar)
-    text = option.parse is not None and default is not None
+    text = helps.get(name, option.help)
+    shown = typer.Option(*option.flags, help=text, rich_help_panel=option.panel, metavar=option.metavar)
+    is_text = option.parse is not None and default is not None
     kind: Any = Annotated[option.type, shown]
     return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=str(default) if text else default, annotation=kind
+        name, inspect.Parameter.KEYWORD_ONLY, default=str(default) if is_text else default, annotation=kind
     )
 
 
@@ -105,12 +110,6 @@ def _refuse_bytes(values: dict[str, Any]) -> None:
 
 
 Model = Annotated[str, typer.Option("--model", "-m", help="minilm, a folder, or a name on the hub.")]
-Match = Annotated[
-    str,
-    typer.Option(
-        help="word, cased (case matters), token (exact, between white space) or lemma.", rich_help_panel=READING
-    ),
-]
 Split = Annotated[
     str,
     typer.Option(
@@ -129,71 +128,7 @@ Errors = Annotated[
     str, typer.Option(help="Bytes that are not in the encoding: strict or replace.", rich_help_panel=READING)
 ]
 TextColumn = Annotated[str, typer.Option(help="Of tables.", rich_help_panel=READING)]
-DateColumn = Annotated[str | None, typer.Option(help="Of tables.", rich_help_panel=READING)]
-Keep = Annotated[
-    float | None,
-    typer.Option(
-        help="The share of the distance that is kept in the score; 0.25 for nearest, else 0.", rich_help_panel=SCORES
-    ),
-]
-Space = Annotated[str, typer.Option(help="Of the vectors: raw, centred or standardised.", rich_help_panel=SCORES)]
-Layers = Annotated[
-    str | None,
-    typer.Option(
-        help="last, a number, or mean:N, sum:N, concat:N of the last N; mean:4, unless a tuned model differs.",
-        rich_help_panel=ENCODING,
-    ),
-]
-Pooling = Annotated[
-    str | None,
-    typer.Option(
-        help="Of a word's pieces: mean, sum, first, or sentence for all of it; mean, unless a tuned model differs.",
-        rich_help_panel=ENCODING,
-    ),
-]
-Window = Annotated[int | None, typer.Option(help="The most pieces of a sentence.", rich_help_panel=ENCODING)]
-Markers = Annotated[
-    tuple[str, str] | None, typer.Option(help="Text before and after the word.", rich_help_panel=ENCODING)
-]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=ENCODING)]
-Dtype = Annotated[
-    str,
-    typer.Option(help="fp32; bf16, fp16 on a GPU; int8 on a processor, approximate.", rich_help_panel=ENCODING),
-]
 Revision = Annotated[str | None, typer.Option(help="Of a model on the hub.", rich_help_panel=ENCODING)]
-Precision = Annotated[str, typer.Option(help="Of the vectors on disk: float32 or float16.", rich_help_panel=ENCODING)]
-Strategy = Annotated[
-    str, typer.Option(help="What is swapped: random, or distance (the farthest).", rich_help_panel=SCORES)
-]
-Normalised = Annotated[
-    bool,
-    typer.Option(
-        "--normalised",
-        help="Normalise swap counts by corpus size: sentences if known (a sentence a line), else running words.",
-        rich_help_panel=SCORES,
-    ),
-]
-Repeats = Annotated[int, typer.Option(help="Of the random swap.", rich_help_panel=SCORES)]
-Alpha = Annotated[float, typer.Option(help="The false discovery rate.", rich_help_panel=SCORES)]
-Seed = Annotated[int, typer.Option(help="Of every random choice.", rich_help_panel=SCORES)]
-ScoringSeed = Annotated[
-    int, typer.Option(help="Seed for swaps, permutations and bootstrap resamples.", rich_help_panel=SCORES)
-]
-SampleSeed = Annotated[
-    int,
-    typer.Option(
-        help="Seed for the sample of usages (--max-per-word); another seed needs another --out.", rich_help_panel=SCORES
-    ),
-]
-Metric = Annotated[str, typer.Option(help="The distance between two sets of usages.", rich_help_panel=SCORES)]
-Rate = Annotated[str, typer.Option(help="The share that is swapped, 0 to 1; or auto.", rich_help_panel=SCORES)]
-Permutations = Annotated[
-    str,
-    typer.Option(
-        help="Maximum number of permutations per word; auto for as many as the number of words requires.",
-        rich_help_panel=SCORES,
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -214,26 +149,6 @@ class Reading(Group):
     encoding: Encoding = "utf-8"
     errors: Errors = "strict"
     text_column: TextColumn = "text"
-
-
-@dataclass(frozen=True)
-class Encoder(Group):
-    """How text is encoded."""
-
-    layers: Layers = None
-    pooling: Pooling = None
-    window: Window = None
-    markers: Markers = None
-    device: Device = "auto"
-    dtype: Dtype = "fp32"
-    revision: Revision = None
-
-
-@dataclass(frozen=True)
-class Vectors(Encoder):
-    """How text is encoded, and how its vectors are kept."""
-
-    precision: Precision = "float32"
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -262,8 +177,3 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 def _option(name: str, default: Any, annotation: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def permutations(text: str) -> Any:
-    """Return the value of --permutations: a whole number, or auto."""
-    return _parse("permutations", text)

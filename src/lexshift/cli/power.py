@@ -1,25 +1,32 @@
-"""lexshift power: how many usages are needed to see a change of a given size."""
+"""lexshift power: the number of usages that are needed to see a change of a given size."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from lexshift.cli import options
-from lexshift.cli.simulate import Corpora, Pairs
-from lexshift.study.settings import SCORES
+from lexshift.cli.simulate import READING, Corpora, Pairs, Pseudowords
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
 _T = TypeVar("_T")
-_SCORES = SCORES
+_HELP = {
+    "alpha": "The p up to which a change counts as seen.",
+    "out": "Folder for the store of vectors (default: none).",
+}
 
 
-@options.grouped
+@options.with_settings(
+    *("out", "model", "metric", "space", "alpha", "permutations", "seed"),
+    *READING,
+    *options.ENCODER_OPTIONS,
+    helps=_HELP,
+)
 def command(
     *,
     corpora: Corpora,
@@ -27,85 +34,43 @@ def command(
         str, typer.Option(help="Comma-separated numbers of usages of a word in each corpus.")
     ] = "10,20,50,100",
     changes: Annotated[str, typer.Option(help="Comma-separated shares of usages that change.")] = "0.1,0.25,0.5,1",
-    pseudowords: Annotated[int, typer.Option(help="Number of pseudowords (ignored with --pairs).")] = 20,
+    pseudowords: Pseudowords = 20,
     pairs: Pairs = None,
     trials: Annotated[int, typer.Option(help="Number of draws for each number of usages and each change.")] = 200,
-    alpha: Annotated[
-        float, typer.Option(help="The p up to which a change counts as seen.", rich_help_panel=_SCORES)
-    ] = 0.05,
     words_tested: Annotated[
-        int,
-        typer.Option(
-            help="Number of words tested together: p must be up to alpha divided by it.", rich_help_panel=_SCORES
-        ),
+        int, typer.Option(help="Number of words tested together: p must be up to alpha divided by it.")
     ] = 1,
-    out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", metavar="STORE", help="Folder for the store of vectors (default: none is kept)."),
-    ] = None,
     form: options.Form = "table",
     quiet: options.Quiet = False,
-    model: options.Model = "minilm",
-    metric: options.Metric = "nearest",
-    space: options.Space = "standardised",
-    permutations: Annotated[
-        str,
-        typer.Option(
-            help="Maximum number of permutations per test; auto for as many as its level requires.",
-            rich_help_panel=_SCORES,
-        ),
-    ] = "auto",
-    seed: options.Seed = 0,
-    reading: options.Reading,
-    encoder: options.Encoder,
+    settings: dict[str, Any],
 ) -> None:
     """Find how many usages of a word are needed to see a change, by planting changes in sentences of a corpus."""
-    from lexshift.cli.results import FORMATS, interruptible
-    from lexshift.cli.terminal import echo
+    from lexshift.cli.results import FORMATS, monitored
+    from lexshift.cli.terminal import echo_table
     from lexshift.cli.terminal import out as console
     from lexshift.simulation.power import power
-    from lexshift.utils.checks import choice
-    from lexshift.utils.monitor import Silent
-    from lexshift.utils.progress import Bars, err
-    from lexshift.utils.safe_csv import csv_text
+    from lexshift.utils import checks
+    from lexshift.utils.progress import err
 
-    choice(form, "format", FORMATS)
-    with interruptible(), Bars() as bars:
-        table = power(
-            *corpora,
-            model=model,
-            usages=_listed(usages, "usages", int),
-            changes=_listed(changes, "changes", float),
-            pseudowords=pseudowords,
-            pairs=pairs,
-            trials=trials,
-            alpha=alpha,
-            words_tested=words_tested,
-            metric=metric,
-            space=space,
-            permutations=options.permutations(permutations),
-            seed=seed,
-            out=out,
-            monitor=Silent() if quiet else bars,
-            **reading.given(),
-            **encoder.given(),
+    checks.choice(form, "format", FORMATS)
+    settings |= {"usages": _numbers(usages, "usages", int), "changes": _numbers(changes, "changes", float)}
+    settings |= {"pseudowords": pseudowords, "pairs": pairs, "trials": trials, "words_tested": words_tested}
+    with monitored(quiet) as monitor:
+        table = power(*corpora, monitor=monitor, **settings)
+    if form != "table":
+        echo_table(table, form)
+        return
+    console.print(_power_table(table))
+    if not quiet:
+        level = settings["alpha"] / words_tested
+        err.print(
+            f"\nthe share of {trials:,} draws in which p was up to {level:g}, and the 95 % interval of its mean over "
+            "pairs of source words; at change 0 it is the share of false alarms"
         )
-    if form == "csv":
-        echo(csv_text(table), nl=False)
-    elif form == "json":
-        echo(table.to_json(orient="records", indent=1, double_precision=15))
-    else:
-        console.print(_shown(table))
-        if not quiet:
-            level = f"{alpha / words_tested:g}"
-            told = (
-                f"the share of {trials:,} draws in which p was up to {level}, and the 95 % interval of its mean over "
-            )
-            told += "pairs of source words"
-            err.print(f"\n{told}; at change 0 it is the share of false alarms")
 
 
-def _listed(text: str, name: str, kind: Callable[[str], _T]) -> list[_T]:
+def _numbers(text: str, name: str, kind: Callable[[str], _T]) -> list[_T]:
+    """Parse numbers with commas between."""
     from lexshift.errors import UserError
 
     try:
@@ -114,8 +79,8 @@ def _listed(text: str, name: str, kind: Callable[[str], _T]) -> list[_T]:
         raise UserError(f"{name} must be numbers with commas between; got {text!r}") from None
 
 
-def _shown(table: pd.DataFrame) -> Table:
-    """A row for each change, a column for each number of usages, and what is enough."""
+def _power_table(table: pd.DataFrame) -> Table:
+    """Return a table with a row for each change, a column for each number of usages, and the number that is enough."""
     from rich.table import Table
 
     from lexshift.simulation.power import WANTED, least_usages

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from lexshift.cli import options
+from lexshift.cli.data import DatasetPath, Suffix
+from lexshift.cli.evaluate import EMBEDDING, HELP, MIN_USAGES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,23 +14,14 @@ if TYPE_CHECKING:
     from lexshift.benchmark.paper import Exhibit
 
 
-@options.grouped
+@options.with_settings(*EMBEDDING, "repeats", "seed", helps=HELP, min_usages=MIN_USAGES, space="raw")
 def command(
     *,
-    path: Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")],
-    out: Annotated[
-        str | None, typer.Option("--out", "-o", metavar="DIR", help="Folder for vectors and results, as eval has it.")
-    ] = None,
-    model: options.Model = "minilm",
-    suffix: Annotated[
-        str, typer.Option(help="SemEval: strip the part of speech from what the model sees, or keep it.")
-    ] = "strip",
+    path: DatasetPath,
     gold: options.Gold = None,
-    space: options.Space = "raw",
-    repeats: options.Repeats = 20,
-    seed: options.Seed = 0,
+    suffix: Suffix = "strip",
     quiet: options.Quiet = False,
-    encoder: options.Vectors,
+    settings: dict[str, Any],
 ) -> None:
     """Make each table and figure of the paper for a data set with graded judgements, beside the published figures.
 
@@ -40,34 +31,24 @@ def command(
 
     from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.paper import reproduce
-    from lexshift.cli.results import interruptible
+    from lexshift.cli.results import monitored
     from lexshift.cli.terminal import out as console
     from lexshift.report.page import write_page
     from lexshift.report.reproduction import PAGE, render
-    from lexshift.utils.monitor import Silent
-    from lexshift.utils.progress import Bars, err
+    from lexshift.utils.progress import err
 
-    with interruptible(), Bars() as bars:
-        result = reproduce(
-            load_dataset(path, suffix, gold),
-            model=model,
-            out=out,
-            space=space,
-            repeats=repeats,
-            seed=seed,
-            monitor=Silent() if quiet else bars,
-            **encoder.given(),
-        )
+    with monitored(quiet) as monitor:
+        result = reproduce(load_dataset(path, suffix, gold), monitor=monitor, **settings)
     page = write_page(render(result.exhibits, result.run), result.folder / PAGE)
     for i, exhibit in enumerate(result.exhibits):
         if i:
             console.print()
-        console.print(_terminal_table(exhibit))
+        console.print(_exhibit_table(exhibit))
     if not quiet:
         err.print(Text("\nreport: ").append(str(page), "bold"))
 
 
-def _terminal_table(exhibit: Exhibit) -> Table:
+def _exhibit_table(exhibit: Exhibit) -> Table:
     """Return a table without the published figures below ours; the best of a row is bold."""
     from rich.table import Table
     from rich.text import Text

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift.cli.terminal import complain, echo, out
+from lexshift.cli.terminal import complain, echo_table, out
 from lexshift.report.page import chance, digits, percent
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
@@ -20,22 +20,29 @@ from lexshift.study.steps import FIRST
 from lexshift.study.trace_result import SEASONAL, Trace
 from lexshift.study.verdict import CHANGED, TOO_FEW
 from lexshift.utils import checks
-from lexshift.utils.monitor import Silent
+from lexshift.utils.monitor import Monitor, Silent
 from lexshift.utils.progress import Bars, err
-from lexshift.utils.safe_csv import csv_text
 
 FORMATS = ("table", "csv", "json")
+INTERRUPTED = "interrupted; run the same command again to resume"
 _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
 
 
 @contextmanager
-def interruptible(message: str = "interrupted; run the same command again to resume") -> Iterator[None]:
+def interruptible(message: str = INTERRUPTED) -> Iterator[None]:
     """End a run that Ctrl-C interrupts with one sentence."""
     try:
         yield
     except KeyboardInterrupt:
         complain(message)
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def monitored(quiet: bool, message: str = INTERRUPTED) -> Iterator[Monitor]:
+    """Provide a monitor, which shows progress unless ``quiet``, and end an interrupted run with one sentence."""
+    with interruptible(message), Bars() as bars:
+        yield Silent() if quiet else bars
 
 
 def run_question(
@@ -61,10 +68,10 @@ def run_question(
         Maximum number of rows of a printed table.
     """
     checks.choice(form, "format", FORMATS)
-    with interruptible(), Bars() as bars:
+    with monitored(quiet) as monitor:
         if arguments["out"] is None:
             arguments["out"] = default_out(question.__name__, corpora, arguments.get("by"))
-        result = question(*corpora, **arguments, monitor=Silent() if quiet else bars)
+        result = question(*corpora, **arguments, monitor=monitor)
     print_result(result, form, rows)
     if not quiet:
         print_summary(result, arguments["out"])
@@ -72,10 +79,8 @@ def run_question(
 
 def print_result(result: StudyResult, form: str, rows: int | None = None) -> None:
     """Print the table of a result, at most so many rows of it for people."""
-    if form == "csv":
-        echo(csv_text(result.table), nl=False)
-    elif form == "json":
-        echo(result.table.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
+    if form != "table":
+        echo_table(result.table, form)
     else:
         out.print(_trace_table(result) if isinstance(result, Trace) else _ranking(result, rows))
 

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lexshift.cli import options
 
+READING = tuple(name for name in options.READING_OPTIONS if name != "date_column")
 Corpora = Annotated[
     list[str], typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns.")
 ]
+Pseudowords = Annotated[int, typer.Option(help="Number of pseudowords (ignored with --pairs).")]
 Pairs = Annotated[
     str | None, typer.Option(metavar="FILE", help="File of word<TAB>word lines (default: pairs chosen at random).")
 ]
 
 
-@options.grouped
+@options.with_settings(*READING)
 def command(
     *,
     corpora: Corpora,
     out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the simulated corpora.")],
-    pseudowords: Annotated[int, typer.Option(help="Number of pseudowords (ignored with --pairs).")] = 30,
+    pseudowords: Pseudowords = 30,
     usages: Annotated[
         int | None,
         typer.Option(help="Usages of each pseudoword in each period (default: 100 in a corpus, 5 in a month)."),
@@ -33,31 +35,26 @@ def command(
     years: Annotated[int, typer.Option(help="Number of years, with --pattern step, season or yearly.")] = 6,
     seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
-    reading: options.Reading,
+    settings: dict[str, Any],
 ) -> None:
-    """Make corpora with planted change: sentences of two words under one invented name, in a known mix."""
+    """Make corpora with planted change: sentences of two words under one invented word, in a known mix."""
     from rich.table import Table
     from rich.text import Text
 
-    from lexshift.cli.results import interruptible
+    from lexshift.cli.results import monitored
     from lexshift.cli.terminal import out as console
     from lexshift.simulation.corpora import simulate
-    from lexshift.utils.monitor import Silent
-    from lexshift.utils.progress import Bars, err
+    from lexshift.utils.progress import err
 
-    with interruptible("stopped; run the same command again to simulate the corpora"), Bars() as bars:
-        planted = simulate(
-            *corpora,
-            out=out,
-            pseudowords=pseudowords,
-            usages=usages,
-            pairs=pairs,
-            pattern=pattern,
-            years=years,
-            seed=seed,
-            monitor=Silent() if quiet else bars,
-            **reading.given(),
-        )
+    what: dict[str, Any] = {
+        "pseudowords": pseudowords,
+        "usages": usages,
+        "pairs": pairs,
+        "pattern": pattern,
+        "years": years,
+    }
+    with monitored(quiet, "interrupted; run the same command again to simulate the corpora") as monitor:
+        planted = simulate(*corpora, out=out, seed=seed, monitor=monitor, **what, **settings)
     if quiet:
         return
     table = Table(box=None, header_style="bold", pad_edge=False)

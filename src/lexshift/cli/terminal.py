@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Table
@@ -14,6 +14,10 @@ from lexshift.errors import Note
 from lexshift.store.siblings import Siblings
 from lexshift.utils.console import SafeConsole, visible
 from lexshift.utils.progress import err, note, size
+from lexshift.utils.safe_csv import csv_text
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _WIDE = 1_000  # columns of what is not shown on a terminal but piped or kept
 _ON_TERMINAL = sys.stdout is not None and sys.stdout.isatty()  # it is None if it was closed
@@ -28,6 +32,16 @@ def complain(text: str) -> None:
 def echo(text: str, nl: bool = True) -> None:
     """Print a result for programs: exactly, but on a terminal with control characters made visible."""
     typer.echo(visible(text) if sys.stdout.isatty() else text, nl=nl, color=True)  # else escapes would be removed
+
+
+def echo_table(table: pd.DataFrame, form: str) -> None:
+    """Print a table for programs, as csv or json."""
+    echo(csv_text(table) if form == "csv" else json_text(table), nl=form != "csv")
+
+
+def json_text(table: pd.DataFrame) -> str:
+    """Return a table as a JSON list with an object for each row."""
+    return str(table.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
 
 
 def show_notes() -> None:

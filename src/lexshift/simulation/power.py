@@ -10,47 +10,38 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lexshift.corpus.sources import Reading, find_sources
 from lexshift.encode import as_encoder
 from lexshift.errors import UserError
-from lexshift.scoring.distance.metric import Metric, get
+from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import STAGES, permutation_test
 from lexshift.scoring.scores import tested_metric
-from lexshift.scoring.space import KINDS, fit_space
+from lexshift.scoring.space import fit_space
 from lexshift.simulation.pseudowords import deal_usages, invent_pseudowords, rename_usage
 from lexshift.simulation.sources import Pair, Place, SourceText, find_pairs, read_pairs
-from lexshift.store.embedding import ENCODING, READING, EncoderOptions, ReadingOptions, embed_usages
-from lexshift.study.settings import DEFAULTS
+from lexshift.store.embedding import ENCODING, READING, embed_usages
+from lexshift.study.settings import Settings
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.progress import watching
-from lexshift.utils.seeds import check_seed, generator
+from lexshift.utils.seeds import generator
 from lexshift.utils.threads import for_each
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SIDES = ("first", "second")
+SETTINGS = ("model", "metric", "space", "alpha", "permutations", "seed", *READING, *ENCODING)
+"""Settings of :func:`lexshift.compare` that :func:`power` has as well."""
 WANTED = 0.8
 """The power that is commonly asked for."""
 _FINER = 5  # the least p is so many times below the level of the test
 _SPREAD = 4  # standard deviations by which a draw may have more than half of its usages from one word
-
-
-class PowerOptions(ReadingOptions, EncoderOptions, total=False):
-    """The further options of :func:`power`: how text is read, encoded and tested, as for :func:`lexshift.compare`."""
-
-    model: Any
-    metric: str | Metric
-    space: str
-    alpha: float
-    permutations: int | Literal["auto"]
-    seed: int
 
 
 def power(
@@ -63,7 +54,7 @@ def power(
     words_tested: int = 1,
     out: Place | None = None,
     monitor: Monitor | bool | None = True,
-    **options: Unpack[PowerOptions],
+    **settings: Any,
 ) -> pd.DataFrame:
     """Estimate how often a planted change is seen, for each number of usages and each size of the change.
 
@@ -87,7 +78,7 @@ def power(
         A folder for the store of vectors, which is used again with the same corpora, pairs, usages and seed.
     monitor : bool or Monitor
         As for :func:`lexshift.compare`.
-    **options
+    **settings
         ``model`` and how text is read and encoded, as for :func:`lexshift.embed`; ``metric``, ``space`` and ``seed``,
         as for :func:`lexshift.compare`; ``alpha``, the p up to which a change counts as seen; ``permutations``, their
         maximum number in a test, by default ("auto") as many as the level of the test requires.
@@ -100,14 +91,15 @@ def power(
 
     Examples
     --------
+    >>> from types import SimpleNamespace
     >>> import numpy as np
     >>> import lexshift
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> def encode(sentences, spans):
+    ...     return np.array([[len(s), start] for s, (start, _) in zip(sentences, spans)], np.float32)
+    >>> lengths = SimpleNamespace(encode=encode)  # in place of model="minilm"
     >>> pairs = [("mouse", "bread"), ("river", "winter")]
     >>> old, new = lexshift.demo_corpora()
-    >>> table = lexshift.power(old, new, model=Lengths(), pairs=pairs, usages=[10], changes=[1], trials=20)
+    >>> table = lexshift.power(old, new, model=lengths, pairs=pairs, usages=[10], changes=[1], trials=20)
     >>> table[["usages", "change", "trials"]]
        usages  change  trials
     0      10     0.0      20
@@ -115,31 +107,27 @@ def power(
     """
     import pandas as pd
 
-    checks.keywords(options, PowerOptions.__annotations__, power)
+    checks.keywords(settings, SETTINGS, power)
     sizes, shares = _sizes(usages), _shares(changes)
-    alpha = checks.between_0_and_1(options.get("alpha", 0.05), "alpha")
-    level = alpha / checks.positive(words_tested, "words_tested")
-    permutations = _permutations(options.get("permutations", "auto"), level)
+    chosen = Settings(**settings)
+    level = chosen.alpha / checks.positive(words_tested, "words_tested")
+    permutations = _permutations(chosen.permutations, level)
     checks.positive(trials, "trials")
-    seed, metric = check_seed(options.get("seed", 0)), options.get("metric", DEFAULTS["metric"])
-    space = checks.choice(options.get("space", DEFAULTS["space"]), "space", KINDS)
-    get(metric)
     listed = None if pairs is None else read_pairs(pairs)
     count = checks.positive(pseudowords, "pseudowords") if listed is None else len(listed)
     for corpus in corpora:
         find_sources(corpus)
     need = max(sizes) + math.ceil(_SPREAD * math.sqrt(max(sizes) / 2))  # of either word: half of both sets, and luck
     with watching(monitor or False) as watcher:
-        encoding: Any = {name: value for name, value in options.items() if name in ENCODING}
-        encoder = as_encoder(options.get("model", "minilm"), **encoding)
+        encoder = as_encoder(chosen.model, **chosen.encoder_options())
         # A usage is drawn into the old set in one trial, into the new one in another.
         if getattr(encoder, "periods", ()):
             raise UserError("usages of no period in particular cannot be embedded by a model that tells periods apart")
-        reading: Any = {name: value for name, value in options.items() if name in READING}
-        text = SourceText(corpora, Reading(**reading), watcher)
-        store = embed_usages(_find_usages(text, listed, count, need, seed), encoder, out, SIDES, monitor=watcher)
+        text = SourceText(corpora, Reading(**chosen.reading_options()), watcher)
+        table = _find_usages(text, listed, count, need, chosen.seed)
+        store = embed_usages(table, encoder, out, SIDES, monitor=watcher)
         vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}
-        trial = Trial(fit_space(vectors, space).of(vectors), metric, permutations, seed, level)
+        trial = Trial(fit_space(vectors, chosen.space).of(vectors), chosen.metric, permutations, chosen.seed, level)
         cells = [(size, share) for size in sizes for share in shares]
         watcher.stage("testing", len(cells), "cells")
         rows = []
