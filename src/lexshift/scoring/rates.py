@@ -28,8 +28,7 @@ class RateCurve:
     ----------
     words : tuple of str
     rates : array of shape (rates,)
-    e_original : array of shape (words,)
-    e_swap : array of shape (words, rates, repeats)
+    e_original, e_swap : arrays of shape (words,) and (words, rates, repeats)
     closed_forms : array of shape (words,)
         The rate max(n_old, n_new) / (n_old + n_new) of each word.
     """

@@ -22,7 +22,7 @@ AWKWARD = st.sampled_from([0.0, 1.0, 50.0])
 
 
 def between(name: str, old: Floats, new: Floats) -> Floats:
-    values: Floats = getattr(means, name)(old, new)
+    values: Floats = means.distances(getattr(means, name.upper()), old, new)
     return values
 
 

@@ -20,9 +20,7 @@ from dataclasses import replace
 from lexshift.scoring.distance import divergences, expected, means, pairwise
 from lexshift.scoring.distance.metric import Metric, get, metrics, register
 from lexshift.scoring.distance.nearest import Neighbours
-from lexshift.scoring.gaussian import Gaussian
 from lexshift.utils import checks
-from lexshift.utils.arrays import Floats
 
 __all__ = ["CLOSED_FORM", "DISTANCES", "PAPER", "Metric", "dscd", "get", "metrics", "register"]
 
@@ -48,16 +46,13 @@ def dscd(distance: str, mode: str = "expected", samples: int = 1000) -> Metric:
     checks.choice(distance, "distance", DISTANCES)
     samples = checks.positive(samples, "samples")
     if checks.choice(mode, "mode", ("expected", "sampled")) == "expected":
-        return Metric(f"dscd-{distance}:expected", getattr(expected, distance), needs_variance=True)
+        return Metric(f"dscd-{distance}:expected", expected.between(distance), needs_variance=True)
     return Metric(f"dscd-{distance}:sampled", pairwise.AVERAGES[distance], needs_variance=True, samples=samples)
 
 
 def _on_means(distance: str) -> Metric:
-    def between(old: Gaussian, new: Gaussian) -> Floats:
-        values: Floats = getattr(means, distance)(old.mean, new.mean)
-        return values
-
-    return Metric(distance, between)
+    kind = getattr(means, distance.upper())
+    return Metric(distance, lambda old, new: means.distances(kind, old.mean, new.mean))
 
 
 def _register_all() -> None:

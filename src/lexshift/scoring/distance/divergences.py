@@ -15,22 +15,23 @@ from lexshift.utils.kernels import kernel
 
 
 def kl(old: Gaussian, new: Gaussian) -> Floats:
-    """KL(old || new) = 1/2 sum( v1/v2 - 1 - log(v1/v2) + (m2 - m1)^2 / v2 )"""
+    """Compute KL(old || new) = 1/2 sum( v1/v2 - 1 - log(v1/v2) + (m2 - m1)^2 / v2 )."""
     return _kl(old.mean, old.variance, old.count, new.mean, new.variance, new.count)
 
 
 def kl_reverse(old: Gaussian, new: Gaussian) -> Floats:
-    """KL(new || old)"""
+    """Compute KL(new || old)."""
     return kl(new, old)
 
 
 def jeffreys(old: Gaussian, new: Gaussian) -> Floats:
-    """The mean of the two KL divergences; the logarithms cancel"""
+    """Compute the mean of the two KL divergences; the logarithms cancel."""
     return _jeffreys(old.mean, old.variance, old.count, new.mean, new.variance, new.count)
 
 
 @kernel
 def _kl(m1: Floats, v1: Floats, n1: int, m2: Floats, v2: Floats, n2: int) -> Floats:
+    """Compute the divergence from means and variances, (b, d), and numbers of rows: (b,)."""
     share, between = VARIANCE_FLOOR / (n1 + n2 - 1), n1 * n2 / (n1 + n2)
     d = m1.shape[1]
     out = np.empty(m1.shape[0])
@@ -53,6 +54,7 @@ def _kl(m1: Floats, v1: Floats, n1: int, m2: Floats, v2: Floats, n2: int) -> Flo
 
 @kernel
 def _jeffreys(m1: Floats, v1: Floats, n1: int, m2: Floats, v2: Floats, n2: int) -> Floats:
+    """Compute the mean of both divergences from the same: (b,)."""
     share, between = VARIANCE_FLOOR / (n1 + n2 - 1), n1 * n2 / (n1 + n2)
     out = np.empty(m1.shape[0])
     for b in range(m1.shape[0]):

@@ -24,10 +24,11 @@ dimension the expectation does not even exist).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from lexshift.scoring.distance.quadrature import ANGLE, CONSTANT, LARGEST, PRODUCT, RULE, folded, integrate
+from lexshift.scoring.distance.quadrature import ANGLE, CONSTANT, LARGEST, PRODUCT, folded, integrate
 from lexshift.scoring.gaussian import Gaussian
 from lexshift.utils.arrays import Floats
 from lexshift.utils.kernels import kernel
@@ -35,58 +36,32 @@ from lexshift.utils.kernels import kernel
 _TOLERANCE = 1e-9
 
 
-def cityblock(old: Gaussian, new: Gaussian) -> Floats:
-    """Closed form. (b,)"""
-    return _cityblock(*_fields(old, new))
+def between(distance: str) -> Callable[[Gaussian, Gaussian], Floats]:
+    """Return the expected distance as a function of two batches of Gaussians, whose fields are (b, d): (b,)."""
+    one = _DISTANCES[distance]
+
+    def expected(old: Gaussian, new: Gaussian) -> Floats:
+        pairs = zip(old.mean, np.sqrt(old.variance), new.mean, np.sqrt(new.variance), strict=True)
+        return np.array([one(a, p, b, q) for a, p, b, q in pairs])
+
+    return expected
 
 
-def canberra(old: Gaussian, new: Gaussian) -> Floats:
-    """One integral over the angle for each dimension. (b,)"""
-    return _canberra(*_fields(old, new), RULE)
-
-
-def chebyshev(old: Gaussian, new: Gaussian) -> Floats:
-    """One integral over the size of the largest difference. (b,)"""
-    return _chebyshev(*_fields(old, new), RULE)
-
-
-def euclidean(old: Gaussian, new: Gaussian) -> Floats:
-    """One integral over s. (b,)"""
-    return _euclidean(*_fields(old, new))
-
-
-def cosine(old: Gaussian, new: Gaussian) -> Floats:
-    """Two integrals over s, one for each Gaussian. (b,)"""
-    return _cosine(*_fields(old, new), False)
-
-
-def correlation(old: Gaussian, new: Gaussian) -> Floats:
-    """The same for vectors that have their own average taken off. (b,)"""
-    return _cosine(*_fields(old, new), True)
-
-
-def braycurtis(old: Gaussian, new: Gaussian) -> Floats:
-    """E[N/D] ~ (E N / E D) (1 + Var D / (E D)^2) - Cov(N, D) / (E D)^2, N = sum |x - y|, D = sum |x + y|. (b,)"""
-    return _braycurtis(*_fields(old, new), RULE)
-
-
-def _fields(old: Gaussian, new: Gaussian) -> tuple[Floats, Floats, Floats, Floats]:
-    """Means and standard deviations: a, p, b, q, each (b, d)."""
-    return old.mean, np.sqrt(old.variance), new.mean, np.sqrt(new.variance)
+# Each of the following takes the means and standard deviations of a pair of Gaussians, a, p, b and q, each (d,).
 
 
 @kernel
-def _cityblock(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
-    out = np.zeros(a.shape[0])
-    for k in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            out[k] += folded(a[k, j] - b[k, j], math.sqrt(p[k, j] ** 2 + q[k, j] ** 2))
-    return out
+def cityblock(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
+    """Compute the expected city block distance, in closed form."""
+    total = 0.0
+    for j in range(len(a)):
+        total += folded(a[j] - b[j], math.sqrt(p[j] ** 2 + q[j] ** 2))
+    return total
 
 
 @kernel
-def _to_constant(constant: float, mean: float, sd: float, parameters: Floats, rule: Floats) -> float:
-    """E[|c - y| / (|c| + |y|)] for a constant c and a normal y."""
+def _to_constant(constant: float, mean: float, sd: float, parameters: Floats) -> float:
+    """Compute E[|c - y| / (|c| + |y|)] for a constant c and a normal y. parameters : (5, 1), working memory"""
     if sd == 0.0:
         size = abs(constant) + abs(mean)
         return abs(constant - mean) / size if size > 0.0 else 0.0
@@ -97,207 +72,216 @@ def _to_constant(constant: float, mean: float, sd: float, parameters: Floats, ru
     for corner in (min(0.0, constant), max(0.0, constant), math.inf):
         right = min((corner - mean) / sd, 7.5)
         if right > left:
-            total += integrate(CONSTANT, left, right, parameters, _TOLERANCE, rule)
+            total += integrate(CONSTANT, left, right, parameters, _TOLERANCE)
             left = right
     return total
 
 
 @kernel
-def _canberra(a: Floats, p: Floats, b: Floats, q: Floats, rule: Floats) -> Floats:
-    out = np.zeros(a.shape[0])
+def canberra(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
+    """Compute the expected Canberra distance, by one integral over the angle for each dimension."""
+    total = 0.0
     parameters = np.empty((5, 1))
-    for k in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            if p[k, j] == 0.0 or q[k, j] == 0.0:  # a variable that does not vary: there is no angle
-                if p[k, j] == 0.0:
-                    out[k] += _to_constant(a[k, j], b[k, j], q[k, j], parameters, rule)
-                else:
-                    out[k] += _to_constant(b[k, j], a[k, j], p[k, j], parameters, rule)
-                continue
-            sp, sq = p[k, j], q[k, j]
-            u, v = a[k, j] / sp, b[k, j] / sq
-            radius, centre = math.hypot(u, v), math.atan2(v, u)
-            parameters[0, 0], parameters[1, 0], parameters[2, 0], parameters[3, 0] = sp, sq, u, v
-            parameters[4, 0] = math.exp(-0.5 * radius * radius) / (2.0 * math.pi)
-            reach = math.asin(7.5 / radius) if radius > 7.5 else math.pi  # beyond, the density is below 1e-12
-            # Panels end where the ratio has a corner: on the axes and where x = y. Elsewhere it is smooth.
-            diagonal = math.atan2(sp, sq)
-            left = centre - reach
-            turn = math.floor(left / math.pi) * math.pi
-            for step in range(1, 9):
-                half_turn = turn + (step // 3) * math.pi
-                corner = half_turn + (0.0, diagonal, 0.5 * math.pi)[step % 3]
-                right = min(corner, centre + reach)
-                if right > left:
-                    out[k] += integrate(ANGLE, left, right, parameters, _TOLERANCE, rule)
-                    left = right
-            if centre + reach > left:
-                out[k] += integrate(ANGLE, left, centre + reach, parameters, _TOLERANCE, rule)
-    return out
-
-
-@kernel
-def _chebyshev(a: Floats, p: Floats, b: Floats, q: Floats, rule: Floats) -> Floats:
-    out = np.empty(a.shape[0])
-    parameters = np.empty((2, a.shape[1]))
-    for k in range(a.shape[0]):
-        low = high = 0.0
-        for j in range(a.shape[1]):
-            mean, sd = abs(a[k, j] - b[k, j]), math.sqrt(p[k, j] ** 2 + q[k, j] ** 2)
-            parameters[0, j], parameters[1, j] = mean, sd
-            low = max(low, mean - 6.0 * sd)  # the largest is not below this
-            high = max(high, mean + 7.0 * sd)
-        out[k] = low
-        if high > low:
-            out[k] += integrate(LARGEST, low, high, parameters, _TOLERANCE * high, rule)
-    return out
-
-
-@kernel
-def _euclidean(a: Floats, p: Floats, b: Floats, q: Floats) -> Floats:
-    n, d = a.shape
-    out = np.empty(n)
-    variance, squared = np.empty(d), np.empty(d)
-    for k in range(n):
-        size = 0.0  # E Q
-        for j in range(d):
-            variance[j], squared[j] = p[k, j] ** 2 + q[k, j] ** 2, (a[k, j] - b[k, j]) ** 2
-            size += variance[j] + squared[j]
-        if size == 0.0:
-            out[k] = 0.0
+    for j in range(len(a)):
+        if p[j] == 0.0:  # a variable that does not vary: there is no angle
+            total += _to_constant(a[j], b[j], q[j], parameters)
             continue
-        unit, step, total, last = 1.0 / math.sqrt(size), 0.5, 0.5 * size, -1.0
-        start, stride = 1, 1
-        for _ in range(8):
-            i = start
-            while True:
-                v = i * step
-                t = (unit * math.sinh(v)) ** 2
-                exponent, slope = 0.0, 0.0  # log E exp(-tQ), and minus its derivative in t
-                product = 1.0
-                for j in range(d):
-                    shrink = 1.0 / (1.0 + 2.0 * t * variance[j])
-                    product *= shrink
-                    if product < 1e-200:
-                        exponent += 0.5 * math.log(product)
-                        product = 1.0
-                    exponent -= t * squared[j] * shrink
-                    slope += variance[j] * shrink + squared[j] * shrink * shrink
-                exponent += 0.5 * math.log(product)
-                term = math.exp(exponent) * slope * math.cosh(v)
-                total += term
-                if term < 1e-14 * total:
-                    break
-                i += stride
-            value = total * step * unit * 2.0 / math.sqrt(math.pi)
-            if abs(value - last) <= _TOLERANCE * value:
-                break
-            last, step, start, stride = value, 0.5 * step, 1, 2  # halve: the nodes between are the new ones
-        out[k] = value
-    return out
+        if q[j] == 0.0:
+            total += _to_constant(b[j], a[j], p[j], parameters)
+            continue
+        u, v = a[j] / p[j], b[j] / q[j]
+        radius, centre = math.hypot(u, v), math.atan2(v, u)
+        parameters[0, 0], parameters[1, 0], parameters[2, 0], parameters[3, 0] = p[j], q[j], u, v
+        parameters[4, 0] = math.exp(-0.5 * radius * radius) / (2.0 * math.pi)
+        reach = math.asin(7.5 / radius) if radius > 7.5 else math.pi  # beyond, the density is below 1e-12
+        # Panels end where the ratio has a corner: on the axes and where x = y. Elsewhere it is smooth.
+        diagonal = math.atan2(p[j], q[j])
+        left = centre - reach
+        turn = math.floor(left / math.pi) * math.pi
+        for step in range(1, 9):
+            half_turn = turn + (step // 3) * math.pi
+            corner = half_turn + (0.0, diagonal, 0.5 * math.pi)[step % 3]
+            right = min(corner, centre + reach)
+            if right > left:
+                total += integrate(ANGLE, left, right, parameters, _TOLERANCE)
+                left = right
+        if centre + reach > left:
+            total += integrate(ANGLE, left, centre + reach, parameters, _TOLERANCE)
+    return total
 
 
 @kernel
-def _mean_direction(mean: Floats, sd: Floats, centred: bool) -> Floats:
-    """E[x / |x|] of a Gaussian, or of its vectors less their own average. (d,)"""
-    d = len(mean)
-    total, direction, last = np.zeros(d), np.empty(d), np.zeros(d)
-    average = 0.0
-    if centred:
-        for j in range(d):
-            average += mean[j] / d
-    size = 0.0  # E|x|^2
+def chebyshev(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
+    """Compute the expected Chebyshev distance, by one integral over the size of the largest difference."""
+    parameters = np.empty((2, len(a)))
+    low = high = 0.0
+    for j in range(len(a)):
+        mean, sd = abs(a[j] - b[j]), math.sqrt(p[j] ** 2 + q[j] ** 2)
+        parameters[0, j], parameters[1, j] = mean, sd
+        low = max(low, mean - 6.0 * sd)  # the largest is not below this
+        high = max(high, mean + 7.0 * sd)
+    return low + integrate(LARGEST, low, high, parameters, _TOLERANCE * high) if high > low else low
+
+
+@kernel
+def euclidean(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
+    """Compute the expected Euclidean distance, by one integral over s."""
+    d = len(a)
+    variance, squared = np.empty(d), np.empty(d)
+    size = 0.0  # E Q
     for j in range(d):
-        size += (mean[j] - average) ** 2 + sd[j] ** 2 * ((d - 1.0) / d if centred else 1.0)
+        variance[j], squared[j] = p[j] ** 2 + q[j] ** 2, (a[j] - b[j]) ** 2
+        size += variance[j] + squared[j]
     if size == 0.0:
-        direction[:] = math.nan
-        return direction
-    unit, step = 1.0 / math.sqrt(size), 0.5
-    for j in range(d):
-        total[j] = 0.5 * (mean[j] - average)
-    node = np.empty(d)
-    start, stride = 1, 1
+        return 0.0
+    unit, step, total, value, last = 1.0 / math.sqrt(size), 0.5, 0.5 * size, 0.0, -1.0
+    i, stride = 1, 1
     for _ in range(8):
-        i = start
         while True:
             v = i * step
             t = (unit * math.sinh(v)) ** 2
-            # E[x exp(-t |x|^2)] = E[exp(-t |x|^2)] times the mean under the tilted Gaussian, mean_j / (1 + 2 t var_j)
-            exponent, product, sum_tilted, sum_spread, sum_shrink = 0.0, 1.0, 0.0, 0.0, 0.0
+            exponent, slope = 0.0, 0.0  # log E exp(-tQ), and minus its derivative in t
+            product = 1.0
             for j in range(d):
-                shrink = 1.0 / (1.0 + 2.0 * t * sd[j] * sd[j])
+                shrink = 1.0 / (1.0 + 2.0 * t * variance[j])
                 product *= shrink
                 if product < 1e-200:
                     exponent += 0.5 * math.log(product)
                     product = 1.0
-                deviation = mean[j] - average
-                exponent -= t * deviation * deviation * shrink
-                node[j] = deviation * shrink
-                sum_tilted += node[j]
-                sum_spread += sd[j] * sd[j] * shrink
-                sum_shrink += shrink
+                exponent -= t * squared[j] * shrink
+                slope += variance[j] * shrink + squared[j] * shrink * shrink
             exponent += 0.5 * math.log(product)
-            if centred:  # the rank-one correction for |x|^2 - (sum x)^2 / d
-                kept = sum_shrink / d  # 1 - 2 t / d * sum_spread
-                exponent += t / d * sum_tilted * sum_tilted / kept - 0.5 * math.log(kept)
-                pull = 2.0 * t / d * sum_tilted / kept
-                shift = (sum_tilted + pull * sum_spread) / d
-                for j in range(d):
-                    shrink = 1.0 / (1.0 + 2.0 * t * sd[j] * sd[j])
-                    node[j] += pull * sd[j] * sd[j] * shrink - shift
+            term = math.exp(exponent) * slope * math.cosh(v)
+            total += term
+            if term < 1e-14 * total:
+                break
+            i += stride
+        value = total * step * unit * 2.0 / math.sqrt(math.pi)
+        if abs(value - last) <= _TOLERANCE * value:
+            break
+        last, step, i, stride = value, 0.5 * step, 1, 2  # halve: the nodes between are the new ones
+    return value
+
+
+@kernel
+def _tilted_mean(t: float, mean: Floats, sd: Floats, average: float, centred: bool, tilted: Floats) -> float:
+    """Compute E[x exp(-t |x|^2)] of a Gaussian, or of its vectors less their own average, as a vector and a logarithm.
+
+    It is E[exp(-t |x|^2)], whose logarithm is returned, times the mean under the tilted Gaussian, mean / (1 + 2 t var),
+    which is written to ``tilted``. If vectors have their average taken off, |x|^2 is less by (sum x)^2 / d, a term of
+    rank one: by the formula of Sherman and Morrison it changes the determinant by the factor ``kept``, and pulls the
+    tilted mean along the tilted variances; the average of the result is taken off last.
+
+    mean, sd, tilted : (d,); average : of the mean if ``centred``, else 0
+    """
+    d = len(mean)
+    exponent, product, sum_tilted, sum_spread, sum_shrink = 0.0, 1.0, 0.0, 0.0, 0.0
+    for j in range(d):
+        shrink = 1.0 / (1.0 + 2.0 * t * sd[j] * sd[j])
+        product *= shrink
+        if product < 1e-200:
+            exponent += 0.5 * math.log(product)
+            product = 1.0
+        deviation = mean[j] - average
+        exponent -= t * deviation * deviation * shrink
+        tilted[j] = deviation * shrink
+        sum_tilted += tilted[j]
+        sum_spread += sd[j] * sd[j] * shrink
+        sum_shrink += shrink
+    exponent += 0.5 * math.log(product)
+    if centred:
+        kept = sum_shrink / d  # 1 - 2 t / d * sum_spread
+        exponent += t / d * sum_tilted * sum_tilted / kept - 0.5 * math.log(kept)
+        pull = 2.0 * t / d * sum_tilted / kept
+        shift = (sum_tilted + pull * sum_spread) / d
+        for j in range(d):
+            shrink = 1.0 / (1.0 + 2.0 * t * sd[j] * sd[j])
+            tilted[j] += pull * sd[j] * sd[j] * shrink - shift
+    return exponent
+
+
+@kernel
+def _mean_direction(mean: Floats, sd: Floats, centred: bool) -> Floats:
+    """Compute E[x / |x|] of a Gaussian, or of its vectors less their own average. mean, sd : (d,)  ->  (d,)"""
+    d = len(mean)
+    average = mean.sum() / d if centred else 0.0
+    size = 0.0  # E|x|^2
+    for j in range(d):
+        size += (mean[j] - average) ** 2 + sd[j] ** 2 * ((d - 1.0) / d if centred else 1.0)
+    if size == 0.0:
+        return np.full(d, math.nan)
+    unit, step = 1.0 / math.sqrt(size), 0.5
+    total, tilted, direction = 0.5 * (mean - average), np.empty(d), np.zeros(d)
+    i, stride = 1, 1
+    for _ in range(8):
+        while True:
+            v = i * step
+            exponent = _tilted_mean((unit * math.sinh(v)) ** 2, mean, sd, average, centred, tilted)
             weight = math.exp(exponent) * math.cosh(v)
             largest = 0.0
             for j in range(d):
-                total[j] += weight * node[j]
-                largest = max(largest, abs(node[j]))
+                total[j] += weight * tilted[j]
+                largest = max(largest, abs(tilted[j]))
             if weight * largest * unit < 1e-16 or v > 40.0:
                 break
             i += stride
         change = 0.0
         for j in range(d):
-            direction[j] = total[j] * step * unit * 2.0 / math.sqrt(math.pi)
-            change += (direction[j] - last[j]) ** 2
-            last[j] = direction[j]
+            value = total[j] * step * unit * 2.0 / math.sqrt(math.pi)
+            change += (value - direction[j]) ** 2
+            direction[j] = value
         if change <= 1e-24:
             break
-        step, start, stride = 0.5 * step, 1, 2
+        step, i, stride = 0.5 * step, 1, 2  # halve: the nodes between are the new ones
     return direction
 
 
 @kernel
-def _cosine(a: Floats, p: Floats, b: Floats, q: Floats, centred: bool) -> Floats:
-    out = np.empty(a.shape[0])
-    for k in range(a.shape[0]):
-        x, y = _mean_direction(a[k], p[k], centred), _mean_direction(b[k], q[k], centred)
-        dot = 0.0
-        for j in range(len(x)):
-            dot += x[j] * y[j]
-        out[k] = 1.0 - dot
-    return out
+def cosine(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
+    """Compute the expected cosine distance, by two integrals over s, one for each Gaussian."""
+    return 1.0 - (_mean_direction(a, p, False) * _mean_direction(b, q, False)).sum()
 
 
 @kernel
-def _braycurtis(a: Floats, p: Floats, b: Floats, q: Floats, rule: Floats) -> Floats:
-    out = np.empty(a.shape[0])
+def correlation(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
+    """Compute the same for vectors that have their own average taken off."""
+    return 1.0 - (_mean_direction(a, p, True) * _mean_direction(b, q, True)).sum()
+
+
+@kernel
+def braycurtis(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
+    """Approximate the expected Bray-Curtis distance to second order.
+
+    E[N/D] ~ (E N / E D) (1 + Var D / (E D)^2) - Cov(N, D) / (E D)^2, N = sum |x - y|, D = sum |x + y|
+    """
     parameters = np.empty((5, 1))
-    for k in range(a.shape[0]):
-        apart = together = variance = covariance = 0.0
-        for j in range(a.shape[1]):
-            difference, total = a[k, j] - b[k, j], a[k, j] + b[k, j]
-            squares = p[k, j] ** 2 + q[k, j] ** 2
-            sd = math.sqrt(squares)
-            size_difference, size_total = folded(difference, sd), folded(total, sd)
-            apart += size_difference
-            together += size_total
-            variance += squares + total * total - size_total * size_total
-            slope = (p[k, j] ** 2 - q[k, j] ** 2) / squares if squares > 0.0 else 0.0
-            if slope != 0.0:  # x - y and x + y are independent if both vary alike
-                parameters[0, 0], parameters[1, 0], parameters[2, 0] = total, sd, difference
-                parameters[3, 0], parameters[4, 0] = slope, sd * math.sqrt(max(1.0 - slope * slope, 0.0))
-                corner = min(max(-total / sd, -7.5), 7.5)
-                scale = 1e-6 * size_difference * size_total  # a small correction needs few digits
-                product = integrate(PRODUCT, -7.5, corner, parameters, scale, rule) if corner > -7.5 else 0.0
-                product += integrate(PRODUCT, corner, 7.5, parameters, scale, rule) if corner < 7.5 else 0.0
-                covariance += product - size_difference * size_total
-        out[k] = apart / together * (1.0 + variance / together**2) - covariance / together**2
-    return out
+    apart = together = variance = covariance = 0.0
+    for j in range(len(a)):
+        difference, total = a[j] - b[j], a[j] + b[j]
+        squares = p[j] ** 2 + q[j] ** 2
+        sd = math.sqrt(squares)
+        size_difference, size_total = folded(difference, sd), folded(total, sd)
+        apart += size_difference
+        together += size_total
+        variance += squares + total * total - size_total * size_total
+        slope = (p[j] ** 2 - q[j] ** 2) / squares if squares > 0.0 else 0.0
+        if slope != 0.0:  # x - y and x + y are independent if both vary alike
+            parameters[0, 0], parameters[1, 0], parameters[2, 0] = total, sd, difference
+            parameters[3, 0], parameters[4, 0] = slope, sd * math.sqrt(max(1.0 - slope * slope, 0.0))
+            corner = min(max(-total / sd, -7.5), 7.5)
+            scale = 1e-6 * size_difference * size_total  # a small correction needs few digits
+            product = integrate(PRODUCT, -7.5, corner, parameters, scale) if corner > -7.5 else 0.0
+            product += integrate(PRODUCT, corner, 7.5, parameters, scale) if corner < 7.5 else 0.0
+            covariance += product - size_difference * size_total
+    return apart / together * (1.0 + variance / together**2) - covariance / together**2
+
+
+_DISTANCES = {
+    "braycurtis": braycurtis,
+    "canberra": canberra,
+    "chebyshev": chebyshev,
+    "cityblock": cityblock,
+    "correlation": correlation,
+    "cosine": cosine,
+    "euclidean": euclidean,
+}

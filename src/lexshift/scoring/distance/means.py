@@ -1,7 +1,6 @@
 """The seven distances of appendix B, between the mean vectors of two sets (scipy's definitions).
 
-Each takes two arrays of means, (b, d), and gives b distances. What is undefined comes out as NaN, which the caller
-refuses by name.
+Each takes two vectors, (d,), and gives a number. What is undefined comes out as NaN, which the caller refuses by name.
 """
 
 from __future__ import annotations
@@ -11,105 +10,100 @@ import numpy as np
 from lexshift.utils.arrays import Floats
 from lexshift.utils.kernels import kernel
 
-
-@kernel
-def braycurtis(old: Floats, new: Floats) -> Floats:
-    """Sum |u - v| / sum |u + v|"""
-    out = np.empty(old.shape[0])
-    for b in range(old.shape[0]):
-        apart, together = 0.0, 0.0
-        for j in range(old.shape[1]):
-            apart += abs(old[b, j] - new[b, j])
-            together += abs(old[b, j] + new[b, j])
-        out[b] = apart / together
-    return out
+BRAYCURTIS, CANBERRA, CHEBYSHEV, CITYBLOCK, CORRELATION, COSINE, EUCLIDEAN = range(7)
 
 
 @kernel
-def canberra(old: Floats, new: Floats) -> Floats:
-    """Sum |u - v| / (|u| + |v|), a dimension where both are 0 counting 0"""
-    out = np.empty(old.shape[0])
-    for b in range(old.shape[0]):
-        total = 0.0
-        for j in range(old.shape[1]):
-            size = abs(old[b, j]) + abs(new[b, j])
-            total += abs(old[b, j] - new[b, j]) / (size if size > 0 else 1.0)
-        out[b] = total
-    return out
-
-
-@kernel
-def chebyshev(old: Floats, new: Floats) -> Floats:
-    """Max |u - v|"""
-    out = np.empty(old.shape[0])
-    for b in range(old.shape[0]):
-        largest = 0.0
-        for j in range(old.shape[1]):
-            largest = max(largest, abs(old[b, j] - new[b, j]))
-        out[b] = largest
-    return out
-
-
-@kernel
-def cityblock(old: Floats, new: Floats) -> Floats:
-    """Sum |u - v|"""
-    out = np.empty(old.shape[0])
-    for b in range(old.shape[0]):
-        total = 0.0
-        for j in range(old.shape[1]):
-            total += abs(old[b, j] - new[b, j])
-        out[b] = total
-    return out
-
-
-@kernel
-def euclidean(old: Floats, new: Floats) -> Floats:
-    """|u - v|, the L2 norm"""
-    out = np.empty(old.shape[0])
-    for b in range(old.shape[0]):
-        total = 0.0
-        for j in range(old.shape[1]):
-            total += (old[b, j] - new[b, j]) ** 2
-        out[b] = np.sqrt(total)
-    return out
-
-
-@kernel
-def cosine(old: Floats, new: Floats) -> Floats:
-    """1 - cos(u, v), as half the squared distance of the unit vectors: no digits cancel when it is small"""
-    out = np.empty(old.shape[0])
-    for b in range(old.shape[0]):
-        uu, vv = 0.0, 0.0
-        for j in range(old.shape[1]):
-            uu += old[b, j] * old[b, j]
-            vv += new[b, j] * new[b, j]
-        a, c = 1.0 / np.sqrt(uu), 1.0 / np.sqrt(vv)
-        total = 0.0
-        for j in range(old.shape[1]):
-            total += (old[b, j] * a - new[b, j] * c) ** 2
-        out[b] = 0.5 * total
-    return out
-
-
-def correlation(old: Floats, new: Floats) -> Floats:
-    """1 - Pearson's correlation: the cosine distance after taking each vector's own average off"""
-    return cosine(_deviations(old), _deviations(new))
-
-
-@kernel
-def _deviations(vectors: Floats) -> Floats:
-    """Take each vector's own average off it: zeros, and not what rounding leaves, if its dimensions are all equal.
-
-    vectors : (b, d)  ->  (b, d)
-    """
-    n, d = vectors.shape
-    out = np.empty((n, d))
-    for b in range(n):
-        vector, average = vectors[b], vectors[b].sum() / d
-        lowest, highest = vector.min(), vector.max()
-        if highest - lowest <= 1e-14 * max(abs(lowest), abs(highest)):
-            out[b] = 0.0
+def distances(kind: int, old: Floats, new: Floats) -> Floats:
+    """Compute the distances of many pairs of vectors. kind : one of the constants above; old, new : (b, d)  ->  (b,)"""
+    out = np.empty(len(old))
+    for b in range(len(old)):
+        u, v = old[b], new[b]
+        if kind == BRAYCURTIS:
+            out[b] = braycurtis(u, v)
+        elif kind == CANBERRA:
+            out[b] = canberra(u, v)
+        elif kind == CHEBYSHEV:
+            out[b] = chebyshev(u, v)
+        elif kind == CITYBLOCK:
+            out[b] = cityblock(u, v)
+        elif kind == CORRELATION:
+            out[b] = cosine(deviations(u), deviations(v))
+        elif kind == COSINE:
+            out[b] = cosine(u, v)
         else:
-            for j in range(d):
-                out[b, j] = vector[j] - average
+            out[b] = euclidean(u, v)
     return out
+
+
+@kernel
+def braycurtis(u: Floats, v: Floats) -> float:
+    """Compute sum |u - v| / sum |u + v|."""
+    apart, together = 0.0, 0.0
+    for j in range(len(u)):
+        apart += abs(u[j] - v[j])
+        together += abs(u[j] + v[j])
+    return apart / together
+
+
+@kernel
+def canberra(u: Floats, v: Floats) -> float:
+    """Compute sum |u - v| / (|u| + |v|), a dimension where both are 0 counting 0."""
+    total = 0.0
+    for j in range(len(u)):
+        size = abs(u[j]) + abs(v[j])
+        total += abs(u[j] - v[j]) / (size if size > 0 else 1.0)
+    return total
+
+
+@kernel
+def chebyshev(u: Floats, v: Floats) -> float:
+    """Compute max |u - v|."""
+    largest = 0.0
+    for j in range(len(u)):
+        largest = max(largest, abs(u[j] - v[j]))
+    return largest
+
+
+@kernel
+def cityblock(u: Floats, v: Floats) -> float:
+    """Compute sum |u - v|."""
+    total = 0.0
+    for j in range(len(u)):
+        total += abs(u[j] - v[j])
+    return total
+
+
+@kernel
+def euclidean(u: Floats, v: Floats) -> float:
+    """Compute |u - v|, the L2 norm."""
+    total = 0.0
+    for j in range(len(u)):
+        total += (u[j] - v[j]) ** 2
+    return np.sqrt(total)
+
+
+@kernel
+def cosine(u: Floats, v: Floats) -> float:
+    """Compute 1 - cos(u, v) as half the squared distance of the unit vectors: no digits cancel when it is small."""
+    uu, vv = 0.0, 0.0
+    for j in range(len(u)):
+        uu += u[j] * u[j]
+        vv += v[j] * v[j]
+    a, c = 1.0 / np.sqrt(uu), 1.0 / np.sqrt(vv)
+    total = 0.0
+    for j in range(len(u)):
+        total += (u[j] * a - v[j] * c) ** 2
+    return 0.5 * total
+
+
+@kernel
+def deviations(u: Floats) -> Floats:
+    """Take a vector's own average off it, for 1 - Pearson's correlation, which is the cosine distance after that.
+
+    A vector whose dimensions are all equal gives zeros, and not what rounding leaves. u : (d,)  ->  (d,)
+    """
+    lowest, highest = u.min(), u.max()
+    if highest - lowest <= 1e-14 * max(abs(lowest), abs(highest)):
+        return np.zeros(len(u))
+    return u - u.mean()

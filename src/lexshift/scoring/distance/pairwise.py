@@ -13,28 +13,28 @@ from lexshift.utils.kernels import kernel
 
 
 def apd(old: Gaussian, new: Gaussian) -> Floats:
-    """Mean cosine distance over all pairs of rows, from the means of the unit rows: 1 - mean(u) . mean(v). (b,)"""
+    """Compute the mean cosine distance over all pairs of rows, from the means of the unit rows. (b,)"""
     return 1.0 - np.einsum("bj,bj->b", old.mean, new.mean)
 
 
 def cosine(x: Matrix, y: Matrix) -> float:
-    """1 - mean(unit rows of x) . mean(unit rows of y): O((n + m) d)"""
+    """Compute 1 - mean(unit rows of x) . mean(unit rows of y): O((n + m) d)."""
     return float(1.0 - _mean_direction(x, False) @ _mean_direction(y, False))
 
 
 def correlation(x: Matrix, y: Matrix) -> float:
-    """The cosine distance of the rows after taking each row's own average off"""
+    """Compute the cosine distance of the rows after taking each row's own average off."""
     return float(1.0 - _mean_direction(x, True) @ _mean_direction(y, True))
 
 
 def cityblock(x: Matrix, y: Matrix) -> float:
-    """One dimension at a time, by sorting: the gaps among all values, less those within x and within y"""
+    """Sort one dimension at a time, and take the gaps among all values less those within x and within y."""
     gaps = _gaps(np.concatenate([x, y])) - _gaps(x) - _gaps(y)
     return gaps / (len(x) * len(y))
 
 
 def euclidean(x: Matrix, y: Matrix) -> float:
-    """|x - y|^2 = |x|^2 + |y|^2 - 2 x.y by one matrix product, about the common mean so that few digits cancel"""
+    """Compute |x|^2 + |y|^2 - 2 x.y by one matrix product, about the common mean so that few digits cancel."""
     centre = 0.5 * (x.mean(axis=0, dtype=float) + y.mean(axis=0, dtype=float))
     zero = np.zeros(x.shape[1])
     x, y = x - centre.astype(x.dtype), y - centre.astype(y.dtype)
@@ -47,22 +47,22 @@ def euclidean(x: Matrix, y: Matrix) -> float:
 
 
 def canberra(x: Matrix, y: Matrix) -> float:
-    """By the definition"""
+    """Average the distance over all pairs by its definition."""
     return _canberra(x, y) / (len(x) * len(y))
 
 
 def chebyshev(x: Matrix, y: Matrix) -> float:
-    """By the definition"""
-    return _chebyshev(x, y) / (len(x) * len(y))
+    """Average the distance over all pairs by its definition."""
+    return _over_pairs(True, x, y) / (len(x) * len(y))
 
 
 def braycurtis(x: Matrix, y: Matrix) -> float:
-    """By the definition"""
-    return _braycurtis(x, y) / (len(x) * len(y))
+    """Average the distance over all pairs by its definition."""
+    return _over_pairs(False, x, y) / (len(x) * len(y))
 
 
 def _gaps(values: Matrix) -> float:
-    """Sum over i < k of |v_i - v_k|, summed over the columns of (n, d)"""
+    """Sum |v_i - v_k| over i < k and over the columns. values : (n, d)"""
     n = len(values)
     ordered = np.ascontiguousarray(values.T)  # (d, n)
     ordered.sort(axis=1)
@@ -71,7 +71,7 @@ def _gaps(values: Matrix) -> float:
 
 @kernel
 def _mean_direction(rows: Matrix, centred: bool) -> Floats:
-    """Mean of the rows scaled to unit length, after taking each row's average off if ``centred``. (d,)"""
+    """Compute the mean of the rows scaled to unit length, after taking each row's average off if ``centred``. (d,)"""
     n, d = rows.shape
     out = np.zeros(d)
     for i in range(n):
@@ -92,6 +92,7 @@ def _mean_direction(rows: Matrix, centred: bool) -> Floats:
 
 @kernel
 def _canberra(x: Matrix, y: Matrix) -> float:
+    """Sum the distances of all pairs of rows. x : (n, d), y : (m, d), float32"""
     tiny = np.float32(1e-37)  # keeps 0/0 at 0
     total = 0.0
     for k in range(y.shape[0]):
@@ -103,62 +104,54 @@ def _canberra(x: Matrix, y: Matrix) -> float:
     return total
 
 
-# The two below take a row of x against four rows of y at a time: what is loaded once serves four times.
-
-
 @kernel
-def _chebyshev(x: Matrix, y: Matrix) -> float:
-    # The bits of floats that are not negative order as integers do, and integers have a vector maximum.
-    n, m = x.shape[0], y.shape[0]
-    total = 0.0
-    for k in range(0, m - m % 4, 4):
-        y0, y1, y2, y3 = y[k], y[k + 1], y[k + 2], y[k + 3]
-        for i in range(n):
-            row = x[i]
-            m0 = m1 = m2 = m3 = np.int32(0)
-            for j in range(row.shape[0]):
-                m0 = max(m0, np.float32(abs(row[j] - y0[j])).view(np.int32))
-                m1 = max(m1, np.float32(abs(row[j] - y1[j])).view(np.int32))
-                m2 = max(m2, np.float32(abs(row[j] - y2[j])).view(np.int32))
-                m3 = max(m3, np.float32(abs(row[j] - y3[j])).view(np.int32))
-            total += float(np.int32(m0).view(np.float32)) + float(np.int32(m1).view(np.float32))
-            total += float(np.int32(m2).view(np.float32)) + float(np.int32(m3).view(np.float32))
-    for k in range(m - m % 4, m):
-        for i in range(n):
-            largest = np.int32(0)
-            for j in range(x.shape[1]):
-                largest = max(largest, np.float32(abs(x[i, j] - y[k, j])).view(np.int32))
-            total += float(np.int32(largest).view(np.float32))
+def _over_pairs(largest: bool, x: Matrix, y: Matrix) -> float:
+    """Sum the Chebyshev distances, if ``largest``, or the Bray-Curtis distances of all pairs of rows.
+
+    x : (n, d), y : (m, d), float32. A row of x is taken against four rows of y at a time: what is loaded once serves
+    four times. The last four are filled up by the last row, which is not counted again.
+    """
+    last, total = len(y) - 1, 0.0
+    for k in range(0, len(y), 4):
+        y0, y1, y2, y3 = y[k], y[min(k + 1, last)], y[min(k + 2, last)], y[min(k + 3, last)]
+        w1, w2, w3 = 1.0 * (k + 1 <= last), 1.0 * (k + 2 <= last), 1.0 * (k + 3 <= last)
+        for i in range(len(x)):
+            four = _chebyshev(x[i], y0, y1, y2, y3) if largest else _braycurtis(x[i], y0, y1, y2, y3)
+            total += four[0] + w1 * four[1] + w2 * four[2] + w3 * four[3]
     return total
 
 
 @kernel
-def _braycurtis(x: Matrix, y: Matrix) -> float:
-    n, m = x.shape[0], y.shape[0]
-    total = 0.0
-    for k in range(0, m - m % 4, 4):
-        y0, y1, y2, y3 = y[k], y[k + 1], y[k + 2], y[k + 3]
-        for i in range(n):
-            row = x[i]
-            a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
-            for j in range(row.shape[0]):
-                a0 += abs(row[j] - y0[j])
-                b0 += abs(row[j] + y0[j])
-                a1 += abs(row[j] - y1[j])
-                b1 += abs(row[j] + y1[j])
-                a2 += abs(row[j] - y2[j])
-                b2 += abs(row[j] + y2[j])
-                a3 += abs(row[j] - y3[j])
-                b3 += abs(row[j] + y3[j])
-            total += float(a0 / b0 + a1 / b1 + a2 / b2 + a3 / b3)
-    for k in range(m - m % 4, m):
-        for i in range(n):
-            a = b = np.float32(0)
-            for j in range(x.shape[1]):
-                a += abs(x[i, j] - y[k, j])
-                b += abs(x[i, j] + y[k, j])
-            total += float(a / b)
-    return total
+def _chebyshev(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> tuple[float, float, float, float]:
+    """Compute the distances of a row to four others, each (d,).
+
+    The bits of floats that are not negative order as integers do, and integers have a vector maximum.
+    """
+    m0 = m1 = m2 = m3 = np.int32(0)
+    for j in range(row.shape[0]):
+        m0 = max(m0, np.float32(abs(row[j] - y0[j])).view(np.int32))
+        m1 = max(m1, np.float32(abs(row[j] - y1[j])).view(np.int32))
+        m2 = max(m2, np.float32(abs(row[j] - y2[j])).view(np.int32))
+        m3 = max(m3, np.float32(abs(row[j] - y3[j])).view(np.int32))
+    v0, v1 = np.int32(m0).view(np.float32), np.int32(m1).view(np.float32)
+    v2, v3 = np.int32(m2).view(np.float32), np.int32(m3).view(np.float32)
+    return v0, v1, v2, v3
+
+
+@kernel
+def _braycurtis(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> tuple[float, float, float, float]:
+    """Compute the distances of a row to four others, each (d,)."""
+    a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
+    for j in range(row.shape[0]):
+        a0 += abs(row[j] - y0[j])
+        b0 += abs(row[j] + y0[j])
+        a1 += abs(row[j] - y1[j])
+        b1 += abs(row[j] + y1[j])
+        a2 += abs(row[j] - y2[j])
+        b2 += abs(row[j] + y2[j])
+        a3 += abs(row[j] - y3[j])
+        b3 += abs(row[j] + y3[j])
+    return a0 / b0, a1 / b1, a2 / b2, a3 / b3
 
 
 AVERAGES = {

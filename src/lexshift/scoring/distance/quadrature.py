@@ -29,7 +29,7 @@ ANGLE, PRODUCT, LARGEST, CONSTANT = 0, 1, 2, 3
 
 @kernel
 def folded(mean: float, sd: float) -> float:
-    """E|z| of a normal variable z."""
+    """Compute E|z| of a normal variable z."""
     if sd == 0.0:
         return abs(mean)
     u = mean / (sd * math.sqrt(2.0))
@@ -38,6 +38,7 @@ def folded(mean: float, sd: float) -> float:
 
 @kernel
 def _integrand(kind: int, t: float, parameters: Floats) -> float:
+    """Compute an integrand at t. parameters : (2, d) for LARGEST, (5, 1) for the others"""
     if kind == LARGEST:  # 1 - P(all |z_j| <= t); parameters: |mean| and sd of z, each (d,)
         below = 1.0
         for j in range(parameters.shape[1]):
@@ -60,20 +61,18 @@ def _integrand(kind: int, t: float, parameters: Floats) -> float:
         ratio = abs(parameters[0, 0] - y) / (abs(parameters[0, 0]) + abs(y))
         return ratio * math.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
     # PRODUCT: |u| E[|v| given u] times the density of u, for u standardised
-    mean, sd, v_mean, slope, v_sd = (
-        parameters[0, 0],
-        parameters[1, 0],
-        parameters[2, 0],
-        parameters[3, 0],
-        parameters[4, 0],
-    )
+    mean, sd, v_mean = parameters[0, 0], parameters[1, 0], parameters[2, 0]
+    slope, v_sd = parameters[3, 0], parameters[4, 0]
     u = mean + sd * t
     return abs(u) * folded(v_mean + slope * sd * t, v_sd) * math.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
 
 
 @kernel
-def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance: float, rule: Floats) -> float:
-    """Adaptive Gauss-Kronrod (7, 15): panels are bisected until each one's share of the tolerance holds."""
+def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance: float) -> float:
+    """Integrate by adaptive Gauss-Kronrod (7, 15): panels are bisected until each one's share of the tolerance holds.
+
+    kind : ANGLE, PRODUCT, LARGEST or CONSTANT; parameters : of the integrand, see :func:`_integrand`
+    """
     lows, highs = np.empty(64), np.empty(64)  # the panels still to do
     lows[0], highs[0], waiting = low, high, 1
     total = 0.0
@@ -82,10 +81,10 @@ def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance:
         left, right = lows[waiting], highs[waiting]
         half, middle = 0.5 * (right - left), 0.5 * (right + left)
         kronrod = gauss = 0.0
-        for i in range(len(rule)):
-            value = _integrand(kind, middle + half * rule[i, 0], parameters)
-            kronrod += rule[i, 1] * value
-            gauss += rule[i, 2] * value
+        for i in range(len(RULE)):
+            value = _integrand(kind, middle + half * RULE[i, 0], parameters)
+            kronrod += RULE[i, 1] * value
+            gauss += RULE[i, 2] * value
         size, gap = abs(kronrod) * half, abs(kronrod - gauss) * half
         error = size * min(1.0, (200.0 * gap / size) ** 1.5) if size > 0.0 else gap  # as QUADPACK takes it
         too_far = error > tolerance * (right - left) / (high - low)  # not so for NaN, which no panel would mend
