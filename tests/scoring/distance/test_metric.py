@@ -50,7 +50,7 @@ def test_all_17_metrics_of_the_paper_are_registered_and_both_modes_of_dscd_apd_a
 def test_a_plain_name_is_the_distance_between_the_means_and_dscd_its_expectation(name: str) -> None:
     old, new = gaussians(3, 8)
     assert_array_equal(get(name)(old, new), means.distances(getattr(means, name.upper()), old.mean, new.mean))
-    want = expected.between(name)(old, new)
+    want = expected.between(getattr(expected, name))(old, new)
     for metric in (get(f"dscd-{name}"), get(f"dscd-{name}:expected"), dscd(name), dscd(name, "expected", samples=5)):
         assert_array_equal(metric(old, new), want)
         assert metric.samples == 0

@@ -46,7 +46,7 @@ def dscd(distance: str, mode: str = "expected", samples: int = 1000) -> Metric:
     checks.choice(distance, "distance", DISTANCES)
     samples = checks.positive(samples, "samples")
     if checks.choice(mode, "mode", ("expected", "sampled")) == "expected":
-        return Metric(f"dscd-{distance}:expected", expected.between(distance), needs_variance=True)
+        return Metric(f"dscd-{distance}:expected", expected.between(getattr(expected, distance)), needs_variance=True)
     return Metric(f"dscd-{distance}:sampled", pairwise.AVERAGES[distance], needs_variance=True, samples=samples)
 
 

@@ -36,13 +36,12 @@ from lexshift.utils.kernels import kernel
 _TOLERANCE = 1e-9
 
 
-def between(distance: str) -> Callable[[Gaussian, Gaussian], Floats]:
-    """Return the expected distance as a function of two batches of Gaussians, whose fields are (b, d): (b,)."""
-    one = _DISTANCES[distance]
+def between(distance: Callable[[Floats, Floats, Floats, Floats], float]) -> Callable[[Gaussian, Gaussian], Floats]:
+    """Return one of the distances below as a function of two batches of Gaussians, whose fields are (b, d): (b,)."""
 
     def expected(old: Gaussian, new: Gaussian) -> Floats:
         pairs = zip(old.mean, np.sqrt(old.variance), new.mean, np.sqrt(new.variance), strict=True)
-        return np.array([one(a, p, b, q) for a, p, b, q in pairs])
+        return np.array([distance(a, p, b, q) for a, p, b, q in pairs])
 
     return expected
 
@@ -274,14 +273,3 @@ def braycurtis(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
             product += integrate(PRODUCT, corner, 7.5, parameters, scale) if corner < 7.5 else 0.0
             covariance += product - size_difference * size_total
     return apart / together * (1.0 + variance / together**2) - covariance / together**2
-
-
-_DISTANCES = {
-    "braycurtis": braycurtis,
-    "canberra": canberra,
-    "chebyshev": chebyshev,
-    "cityblock": cityblock,
-    "correlation": correlation,
-    "cosine": cosine,
-    "euclidean": euclidean,
-}

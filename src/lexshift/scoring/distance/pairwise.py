@@ -11,6 +11,8 @@ from lexshift.scoring.gaussian import Gaussian, squared_distances
 from lexshift.utils.arrays import Floats, Matrix
 from lexshift.utils.kernels import kernel
 
+Four = tuple[np.float32, np.float32, np.float32, np.float32]
+
 
 def apd(old: Gaussian, new: Gaussian) -> Floats:
     """Compute the mean cosine distance over all pairs of rows, from the means of the unit rows. (b,)"""
@@ -117,12 +119,12 @@ def _over_pairs(largest: bool, x: Matrix, y: Matrix) -> float:
         w1, w2, w3 = 1.0 * (k + 1 <= last), 1.0 * (k + 2 <= last), 1.0 * (k + 3 <= last)
         for i in range(len(x)):
             four = _chebyshev(x[i], y0, y1, y2, y3) if largest else _braycurtis(x[i], y0, y1, y2, y3)
-            total += four[0] + w1 * four[1] + w2 * four[2] + w3 * four[3]
+            total += float(four[0]) + w1 * float(four[1]) + w2 * float(four[2]) + w3 * float(four[3])
     return total
 
 
 @kernel
-def _chebyshev(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> tuple[float, float, float, float]:
+def _chebyshev(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> Four:
     """Compute the distances of a row to four others, each (d,).
 
     The bits of floats that are not negative order as integers do, and integers have a vector maximum.
@@ -139,7 +141,7 @@ def _chebyshev(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> t
 
 
 @kernel
-def _braycurtis(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> tuple[float, float, float, float]:
+def _braycurtis(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> Four:
     """Compute the distances of a row to four others, each (d,)."""
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
     for j in range(row.shape[0]):
