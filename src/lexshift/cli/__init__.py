@@ -1,4 +1,8 @@
-"""The command line: one small file for each command."""
+"""The command line: one small file for each command, and no logic.
+
+In: the arguments that were typed. Out: results on standard output, everything else on standard error, and the exit
+status: 0, 2 for a mistake of the user, 1 if the output is lost or the memory is too small, 130 after Ctrl-C.
+"""
 
 from __future__ import annotations
 

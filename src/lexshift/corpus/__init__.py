@@ -1,8 +1,9 @@
 """Read text and find the target words in it.
 
-Files of text or tables (:mod:`~lexshift.corpus.sources`) and words (:mod:`~lexshift.corpus.targets`) go in. The
-occurrences of each word with their sentences come out (:mod:`~lexshift.corpus.occurrences`), by period if the text has
-dates (:mod:`~lexshift.corpus.periods`), or the vocabulary of a corpus (:mod:`~lexshift.corpus.vocabulary`).
+In: files of text or tables (:mod:`~lexshift.corpus.sources`) and words (:mod:`~lexshift.corpus.targets`). Out: the
+occurrences of each word with their sentences (:mod:`~lexshift.corpus.occurrences`), by period if the text has dates
+(:mod:`~lexshift.corpus.periods`), or the vocabulary of a corpus (:mod:`~lexshift.corpus.vocabulary`). Nothing here
+knows about models.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Encode words in their sentences as vectors.
 
 In: sentences and the spans of words in them. Out: one vector for each. :func:`as_encoder` accepts a name, a folder, a
-loaded model or an object with the method of :class:`Encoder`.
+loaded model or an object with the method of :class:`Encoder`. Nothing here knows about corpora or target words.
 """
 
 from __future__ import annotations

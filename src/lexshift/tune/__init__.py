@@ -1,6 +1,7 @@
 """Adapt an encoder: to corpora, to the time of a text, or to the meaning of a word in context.
 
-In: corpora or pairs of usages, a model and settings. Out: the folder of a tuned model.
+In: corpora or pairs of usages, a model and settings. Out: the folder of a tuned model, which is a ``model`` for every
+question. Nothing here computes a score.
 """
 
 from __future__ import annotations

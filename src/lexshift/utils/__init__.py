@@ -1,1 +1,5 @@
-"""Shared helpers that know nothing of the subject: checks, files, seeds, threads, kernels, memory, progress."""
+"""Helpers without knowledge of the subject: checks, files, seeds, threads, kernels, memory, consoles and progress.
+
+In: arguments, paths, arrays, functions. Out: the same values checked, files written whole or not at all, random
+streams, compiled loops. Every other folder may import from here; nothing here imports from another folder.
+"""
