@@ -118,7 +118,7 @@ class TwoSets:
         squares = np.stack([self.old.square, self.new.square]).astype(float)  # (2, d)
         old = _exchange(whole[0], *moved, counts, n_old, c_old, shift, self.scale, squares)
         new = _exchange(whole[1], *moved[::-1], counts, n_new, c_new, -shift, self.scale, squares[::-1])
-        if (n_old, n_new) == (len(self.old.rows), len(self.new.rows)):
+        if (n_old, n_new) == (len(self.old.rows), len(self.new.rows)) and not counts.all():
             for (mean, variance), g in zip((old, new), self.gaussians, strict=True):
                 mean[counts == 0] = g.mean  # nothing moved: to the last bit what it was
                 if variance.shape[2]:
@@ -163,27 +163,25 @@ class RowSums:
 
     def _tiles(self) -> Iterator[tuple[slice, Matrix]]:
         """Yield some rows at a time, (m, width), made ready to be summed."""
-        tiles = np.empty((min(len(self.rows), TILE_ROWS), self.width), self.centre.dtype)
         for start in range(0, len(self.rows), TILE_ROWS):
             part = slice(start, start + TILE_ROWS)
-            rows = self.rows[part]
-            tile = tiles[: len(rows)]
-            _fill(rows, self.weights[part], self.centre, self.scale, self.square, tile)
-            yield part, tile
+            arguments = self.rows[part], self.weights[part], self.centre, self.scale, self.square
+            yield part, _tile(*arguments, self.width)
 
 
 @kernel
-def _fill(rows: Matrix, weights: Matrix, centre: Matrix, scale: Matrix, square: Matrix, tile: Matrix) -> None:
-    """Make rows ready to be summed. rows : (m, d); weights : (m,); centre, scale, square : (d,); tile : (m, width)"""
+def _tile(rows: Matrix, weights: Matrix, centre: Matrix, scale: Matrix, square: Matrix, width: int) -> Matrix:
+    """Make rows ready to be summed. rows : (m, d); weights : (m,); centre, scale, square : (d,)  ->  (m, width)"""
     n, d = rows.shape
-    with_squares = tile.shape[1] > d
+    tile = np.empty((n, width), centre.dtype)  # unlike numpy, numba begins it where vector registers load fast
     for i in range(n):
         row, weight, values = rows[i], weights[i], tile[i]
         for j in range(d):
             values[j] = (row[j] * weight - centre[j]) * scale[j]
-        if with_squares:
+        if width > d:
             for j in range(d):
                 values[d + j] = values[j] * values[j] - square[j]
+    return tile
 
 
 @kernel

@@ -103,7 +103,7 @@ def deviations(u: Floats) -> Floats:
 
     A vector whose dimensions are all equal gives zeros, and not what rounding leaves. u : (d,)  ->  (d,)
     """
-    lowest, highest = u.min(), u.max()
-    if highest - lowest <= 1e-14 * max(abs(lowest), abs(highest)):
-        return np.zeros(len(u))
-    return u - u.mean()
+    for j in range(1, len(u)):
+        if abs(u[j] - u[0]) > 1e-14 * max(abs(u[0]), abs(u[j])):
+            return u - u.mean()
+    return np.zeros(len(u))
