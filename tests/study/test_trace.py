@@ -24,9 +24,9 @@ from lexshift.cli.results import print_result
 from lexshift.report.trace import content
 from lexshift.scoring.changepoints import ChangePoints
 from lexshift.senses.evidence import typicality
-from lexshift.study.steps import find_steps
 from lexshift.study.trace import trace
 from lexshift.study.trace_result import Trace
+from lexshift.study.usages import find_steps
 from lexshift.utils.arrays import Floats
 
 FAST: dict[str, Any] = {"permutations": 199, "resamples": 30, "repeats": 5, "monitor": False, "split": "lines"}

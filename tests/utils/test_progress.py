@@ -17,8 +17,8 @@ from rich.console import Console
 
 from lexshift import compare
 from lexshift.utils import progress
-from lexshift.utils.monitor import Silent
-from lexshift.utils.progress import Bars, NotebookBars, watching
+from lexshift.utils.monitor import Silent, watching
+from lexshift.utils.progress import Bars, NotebookBars
 
 MOVING = re.compile(r"<progress(?![^>]*\bvalue=)")
 """A bar without a value, which browsers draw as one that moves."""

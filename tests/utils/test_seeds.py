@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lexshift.utils.seeds import Purpose, check_seed, generator
+from lexshift.utils import checks
+from lexshift.utils.seeds import Purpose, generator
 
 Key = tuple[int, Purpose, str]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
@@ -69,7 +70,7 @@ def test_the_word_is_empty_if_not_given() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2**200, np.int64(5), np.uint8(5)])
 def test_whole_numbers_from_0_up_are_seeds(seed: Any) -> None:
-    checked = check_seed(seed)
+    checked = checks.seed(seed)
     assert checked == seed
     assert type(checked) is int
     assert generator(checked, "swap").random() == generator(seed, "swap").random()
@@ -80,4 +81,4 @@ def test_whole_numbers_from_0_up_are_seeds(seed: Any) -> None:
 )
 def test_anything_else_is_refused_as_a_seed(seed: Any) -> None:
     with pytest.raises(ValueError, match=r"seed must be a whole number, 0 or more; got "):
-        check_seed(seed)
+        checks.seed(seed)

@@ -41,7 +41,6 @@ import numpy.typing as npt
 
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Indices
-from lexshift.utils.seeds import check_seed
 
 SEEDS = (
     *(1, 19, 304, 1527, 12345, 121467, 293011, 1036694, 3977767, 7634694, 4101133, 11447289, 28233559, 40732683),
@@ -106,7 +105,7 @@ def swap_count(n_old: int, n_new: int, rate: float, corpus_sizes: tuple[int, int
 
 
 def _seed(seed: int) -> int:
-    if check_seed(seed) >= 2**32:
+    if checks.seed(seed) >= 2**32:
         raise ValueError(f"seed must be below 2**32, as numpy's was; got {seed!r}")
     return seed
 

@@ -10,7 +10,7 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -20,6 +20,7 @@ from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READ
 _PATHS = ("corpora", "old", "new", "path", "pairs", "dev", "gold", "out", "model")  # whose values may be names of files
 
 READING_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == READING)
+UNDATED_OPTIONS = tuple(name for name in READING_OPTIONS if name != "date_column")
 ENCODER_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == ENCODING and name != "precision")
 
 Words = Annotated[
@@ -41,7 +42,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results an
 def with_settings(
     *names: str, helps: Mapping[str, str] | None = None, **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that replaces the parameter ``settings`` of a command by options.
+    """Return a decorator that replaces the parameter ``settings`` of a command by options, and ``training`` likewise.
+
+    ``training`` is an instance of its annotation, a dataclass of :mod:`lexshift.tune.settings` with an option for each
+    field.
 
     Parameters
     ----------
@@ -59,10 +63,14 @@ def with_settings(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
+        training: Any = None
         parameters = []
         for parameter in signature.parameters.values():
             if parameter.name == "settings":
                 parameters += [_parameter(name, default, helps or {}) for name, default in known.items()]
+            elif parameter.name == "training":
+                training = parameter.annotation
+                parameters += _training_parameters(training)
             else:
                 parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -71,6 +79,8 @@ def with_settings(
             _refuse_bytes(values)
             if "settings" in signature.parameters:
                 values["settings"] = {name: _parse(name, values.pop(name)) for name in known}
+            if training is not None:
+                values["training"] = training(**{field.name: values.pop(field.name) for field in fields(training)})
             command(**values)
 
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -91,6 +101,17 @@ def _parameter(name: str, default: Any, helps: Mapping[str, str]) -> inspect.Par
     )
 
 
+def _training_parameters(kind: Any) -> list[inspect.Parameter]:
+    types, parameters = get_type_hints(kind), []
+    for field in fields(kind):
+        panel = "How the model is trained"
+        option = typer.Option(*field.metadata["flags"], help=field.metadata["help"], rich_help_panel=panel)
+        annotation: Any = Annotated[types[field.name], option]
+        position = inspect.Parameter.KEYWORD_ONLY
+        parameters.append(inspect.Parameter(field.name, position, default=field.default, annotation=annotation))
+    return parameters
+
+
 def _parse(name: str, value: Any) -> Any:
     parse = OPTIONS[name].parse
     return value if parse is None else parse(value)
@@ -107,73 +128,3 @@ def _refuse_bytes(values: dict[str, Any]) -> None:
                     text.encode()
                 except UnicodeEncodeError:
                     raise UserError(f"--{name.replace('_', '-')} is not UTF-8: {text!r}") from None
-
-
-Model = Annotated[str, typer.Option("--model", "-m", help="minilm, a folder, or a name on the hub.")]
-Split = Annotated[
-    str,
-    typer.Option(
-        help="A line is a sentence (lines), a paragraph (prose) or a part of one (wrapped).", rich_help_panel=READING
-    ),
-]
-Language = Annotated[
-    str,
-    typer.Option(
-        help="ISO code, for sentences, lemmas and function words; auto detects it in each corpus.",
-        rich_help_panel=READING,
-    ),
-]
-Encoding = Annotated[str, typer.Option(help="Of text files.", rich_help_panel=READING)]
-Errors = Annotated[
-    str, typer.Option(help="Bytes that are not in the encoding: strict or replace.", rich_help_panel=READING)
-]
-TextColumn = Annotated[str, typer.Option(help="Of tables.", rich_help_panel=READING)]
-Revision = Annotated[str | None, typer.Option(help="Of a model on the hub.", rich_help_panel=ENCODING)]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Options that go together."""
-
-    def given(self) -> dict[str, Any]:
-        """Their values by their names."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-@dataclass(frozen=True)
-class Reading(Group):
-    """How text is read."""
-
-    split: Split = "auto"
-    language: Language = "auto"
-    encoding: Encoding = "utf-8"
-    errors: Errors = "strict"
-    text_column: TextColumn = "text"
-
-
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with the options of its groups in place of the groups."""
-    signature = inspect.signature(command, eval_str=True)
-    groups: dict[str, type[Group]] = {}
-    parameters = []
-    for parameter in signature.parameters.values():
-        kind = parameter.annotation
-        if isinstance(kind, type) and issubclass(kind, Group):
-            groups[parameter.name], types = kind, get_type_hints(kind, include_extras=True)
-            parameters += [_option(field.name, field.default, types[field.name]) for field in fields(kind)]
-        else:
-            parameters.append(_option(parameter.name, parameter.default, kind))
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        _refuse_bytes(given)
-        made = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in groups.items()}
-        command(**given, **made)
-
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
-
-
-def _option(name: str, default: Any, annotation: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from lexshift.cli import options
-from lexshift.cli.simulate import READING, Corpora, Pairs, Pseudowords
+from lexshift.cli.simulate import Corpora, Pairs, Pseudowords
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ _HELP = {
 
 @options.with_settings(
     *("out", "model", "metric", "space", "alpha", "permutations", "seed"),
-    *READING,
+    *options.UNDATED_OPTIONS,
     *options.ENCODER_OPTIONS,
     helps=_HELP,
 )

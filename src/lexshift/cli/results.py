@@ -16,8 +16,8 @@ from lexshift.report.page import chance, digits, percent
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
 from lexshift.study.result import REPORT, Result, StudyResult
-from lexshift.study.steps import FIRST
 from lexshift.study.trace_result import SEASONAL, Trace
+from lexshift.study.usages import FIRST
 from lexshift.study.verdict import CHANGED, TOO_FEW
 from lexshift.utils import checks
 from lexshift.utils.monitor import Monitor, Silent

@@ -8,7 +8,6 @@ import typer
 
 from lexshift.cli import options
 
-READING = tuple(name for name in options.READING_OPTIONS if name != "date_column")
 Corpora = Annotated[
     list[str], typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns.")
 ]
@@ -18,7 +17,7 @@ Pairs = Annotated[
 ]
 
 
-@options.with_settings(*READING)
+@options.with_settings(*options.UNDATED_OPTIONS)
 def command(
     *,
     corpora: Corpora,

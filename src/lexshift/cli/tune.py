@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
-from dataclasses import fields
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,93 +21,42 @@ Corpora = Annotated[
 ]
 
 
-def _with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter ``settings`` of a command by an option for each field of its class."""
-    signature = inspect.signature(command, eval_str=True)
-    kind = signature.parameters["settings"].annotation
-    types = get_type_hints(kind)
-    parameters = [parameter for name, parameter in signature.parameters.items() if name != "settings"]
-    for field in fields(kind):
-        option = typer.Option(
-            *field.metadata["flags"], help=field.metadata["help"], rich_help_panel="How the model is trained"
-        )
-        kind_of_value: Any = types[field.name]
-        annotation = Annotated[kind_of_value, option]
-        parameters.append(
-            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation)
-        )
-
-    @functools.wraps(command)
-    def run(**values: Any) -> None:
-        command(settings=kind(**{field.name: values.pop(field.name) for field in fields(kind)}), **values)
-
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return run
-
-
 @app.command("mlm")
-@options.grouped
-@_with_settings
-def mlm(
-    *,
-    corpora: Corpora,
-    out: Out,
-    model: options.Model = "minilm",
-    settings: LanguageSettings,
-    reading: options.Reading,
-    revision: options.Revision = None,
-) -> None:
+@options.with_settings("model", *options.UNDATED_OPTIONS, "revision")
+def mlm(*, corpora: Corpora, out: Out, training: LanguageSettings, settings: dict[str, Any]) -> None:
     """Continue the training of a masked language model on corpora. An interrupted run resumes where it stopped."""
     from lexshift.tune import tune_mlm
 
-    _run(tune_mlm, corpora, out=out, model=model, settings=settings, revision=revision, **reading.given())
+    _run(tune_mlm, corpora, out=out, settings=training, **settings)
 
 
 @app.command("time")
-@options.grouped
-@_with_settings
-def time(
-    *,
-    corpora: Corpora,
-    out: Out,
-    model: options.Model = "minilm",
-    labels: Annotated[
-        str | None,
-        typer.Option(help="Comma-separated names of the periods (default: old,new for two, else file names)."),
-    ] = None,
-    settings: TimeSettings,
-    reading: options.Reading,
-    revision: options.Revision = None,
-) -> None:
+@options.with_settings("model", "labels", *options.UNDATED_OPTIONS, "revision")
+def time(*, corpora: Corpora, out: Out, training: TimeSettings, settings: dict[str, Any]) -> None:
     """Train a model to know the time of a text: by a token before each sentence, or by its attention."""
     from lexshift.tune import tune_time
 
-    names = labels.split(",") if labels else None
-    _run(
-        tune_time, corpora, out=out, model=model, labels=names, settings=settings, revision=revision, **reading.given()
-    )
+    _run(tune_time, corpora, out=out, settings=training, **settings)
 
 
 @app.command("wic")
-@options.grouped
-@_with_settings
+@options.with_settings("model", "revision")
 def wic(
     *,
     pairs: Annotated[
         list[str], typer.Argument(metavar="PAIRS", help="A data file or folder of WiC, or a table of pairs of usages.")
     ],
     out: Out,
-    model: options.Model = "minilm",
     dev: Annotated[
         list[str] | None, typer.Option(help="Pairs to report the AUC and the accuracy on; they choose nothing.")
     ] = None,
-    settings: PairSettings,
-    revision: options.Revision = None,
+    training: PairSettings,
+    settings: dict[str, Any],
 ) -> None:
     """Tune an encoder on pairs of usages that have the same meaning or not, as XL-LEXEME does."""
     from lexshift.tune import tune_wic
 
-    _run(tune_wic, pairs, out=out, model=model, dev=dev or (), settings=settings, revision=revision)
+    _run(tune_wic, pairs, out=out, dev=dev or (), settings=training, **settings)
 
 
 def _run(tune: Callable[..., TunedModel], inputs: list[str], **arguments: Any) -> None:

@@ -23,7 +23,6 @@ from lexshift.errors import UserError
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array
 from lexshift.utils.memory import give_back
-from lexshift.utils.seeds import check_seed
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def scan_sources(
 
     What was read is added to ``tally``. ``shared`` is for samples of very many words.
     """
-    collector = OccurrenceCollector(targets, max_per_word, check_seed(seed), shared)
+    collector = OccurrenceCollector(targets, max_per_word, checks.seed(seed), shared)
     blocks = read_corpus(sources, reading, tally, progress)
     collect_occurrences(blocks, targets, reading.language, {"": collector}, {"": tally})
     return collector.rows(), collector.found

@@ -24,7 +24,6 @@ from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
 from lexshift.utils import checks
-from lexshift.utils.seeds import check_seed
 
 By = Literal["year", "decade", "month"]
 BY: tuple[str, ...] = get_args(By)
@@ -105,7 +104,7 @@ def find_in_periods(
     """
     checks.choice(by, "by", BY)
     targets.first_words  # noqa: B018  forms that cannot be found are refused before anything is read
-    seed, sources = check_seed(seed), find_sources(corpus)
+    seed, sources = checks.seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
         raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")
     how, whole = resolve_language(reading or Reading(), corpus), Tally()

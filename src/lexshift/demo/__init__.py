@@ -8,9 +8,27 @@ a meaning that they did not have in the 1950s, and keep some of their old one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _HERE = Path(__file__).parent
+
+
+class ExampleEncoder:
+    """A minimal encoder for examples: the vector of a word is the length of its sentence and its position in it."""
+
+    settings: ClassVar[dict[str, str]] = {"model": "example"}
+
+    def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        """Return the vectors of words in their sentences, of shape (n, 2)."""
+        import numpy as np
+
+        return np.array([[len(text), start] for text, (start, _) in zip(sentences, spans, strict=True)], np.float32)
 
 
 def demo_corpora() -> tuple[Path, Path]:

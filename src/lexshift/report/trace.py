@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift.report.methods import facts
 from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, rounded
-from lexshift.study.steps import KINDS
 from lexshift.study.trace_result import SEASONAL, reported_change
+from lexshift.study.usages import KINDS
 from lexshift.study.verdict import TOO_FEW
 
 if TYPE_CHECKING:

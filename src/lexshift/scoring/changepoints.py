@@ -31,7 +31,7 @@ from lexshift.scoring.space import principal_axes
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 from lexshift.utils.kernels import kernel
-from lexshift.utils.seeds import check_seed, generator
+from lexshift.utils.seeds import generator
 
 COMPONENTS = 10
 """The principal components of a word's usages in which it is looked for changes: the others are mostly noise."""
@@ -117,7 +117,7 @@ def change_points(
     starts = np.cumsum([0, *sizes[:-1]]).astype(np.intp)
     sums = np.add.reduceat(rows, starts, axis=0)  # (periods, components)
     highest = float(highest_penalty(sums, sizes))
-    rng = generator(check_seed(seed), "shuffle", word)
+    rng = generator(checks.seed(seed), "shuffle", word)
     null = np.empty(shuffles)
     done = 0
     for stage, p_above in stages(shuffles):

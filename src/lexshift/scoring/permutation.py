@@ -36,7 +36,7 @@ from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats
 from lexshift.utils.kernels import kernel
 from lexshift.utils.monitor import Monitor
-from lexshift.utils.seeds import check_seed, generator
+from lexshift.utils.seeds import generator
 from lexshift.utils.threads import for_each
 
 Permutations = int | Literal["auto"]
@@ -127,7 +127,7 @@ def permutation_test(
     rows_old, rows_new = checks.pair(old, new)
     chosen = get(metric)
     permutations = checks.positive(permutations, "permutations")
-    seed = check_seed(seed)
+    seed = checks.seed(seed)
     checks.from_0_to_1(np.array([level], float), "level")
 
     n_old, n_new = len(rows_old), len(rows_new)

@@ -32,7 +32,7 @@ from lexshift.scoring.changepoints import leading
 from lexshift.scoring.permutation import approximate_p, largest_values
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
-from lexshift.utils.seeds import check_seed, generator
+from lexshift.utils.seeds import generator
 
 YEARS = 3
 """The least number of years."""
@@ -106,7 +106,7 @@ def season(
     (True, 12)
     """
     draws = checks.positive(draws, "draws")
-    rng = generator(check_seed(seed), "season", word)
+    rng = generator(checks.seed(seed), "season", word)
     sizes = np.array([len(rows) for rows in usages])
     if not sizes.any():
         return None

@@ -30,7 +30,7 @@ from lexshift.scoring.gaussian import fit
 from lexshift.scoring.moments import TwoSets
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Indices, Matrix
-from lexshift.utils.seeds import check_seed, generator
+from lexshift.utils.seeds import generator
 from lexshift.utils.threads import for_each
 
 RATES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -147,7 +147,7 @@ class SSCD:
         checks.choice(self.strategy, "strategy", swap.STRATEGIES)
         checks.fraction(self.rate)
         checks.positive(self.repeats, "repeats")
-        check_seed(self.seed)
+        checks.seed(self.seed)
         checks.sizes(self.corpus_sizes)
         checks.fraction(self.keep, "keep")
 
@@ -248,7 +248,7 @@ def sweep(
     chosen = _metrics(metrics)
     repeats = checks.positive(repeats, "repeats")
     checks.choice(strategy, "strategy", swap.STRATEGIES)
-    sizes, seed = checks.sizes(corpus_sizes), check_seed(seed)
+    sizes, seed = checks.sizes(corpus_sizes), checks.seed(seed)
     if strategy == "distance":
         repeats = 1
 

@@ -27,9 +27,8 @@ from lexshift.simulation.sources import Pair, Place, SourceText, Usage, find_pai
 from lexshift.store.embedding import READING
 from lexshift.study.folder import Kind, check_results, open_results
 from lexshift.utils import checks
-from lexshift.utils.monitor import Monitor
-from lexshift.utils.progress import watching
-from lexshift.utils.seeds import check_seed, generator
+from lexshift.utils.monitor import Monitor, watching
+from lexshift.utils.seeds import generator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +108,7 @@ def simulate(
     if usages is None:
         usages = _CORPUS_USAGES if two else _MONTH_USAGES
     checks.positive(usages, "usages", checks.MIN_ROWS if two else 1)
-    check_seed(seed)
+    checks.seed(seed)
     listed = None if pairs is None else read_pairs(pairs)
     count = checks.positive(pseudowords, "pseudowords") if listed is None else len(listed)
     plans = make_plans(pattern, count, usages, 12 * checks.positive(years, "years"), seed)

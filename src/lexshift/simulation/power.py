@@ -27,8 +27,7 @@ from lexshift.store.embedding import ENCODING, READING, embed_usages
 from lexshift.study.settings import Settings
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
-from lexshift.utils.monitor import Monitor
-from lexshift.utils.progress import watching
+from lexshift.utils.monitor import Monitor, watching
 from lexshift.utils.seeds import generator
 from lexshift.utils.threads import for_each
 

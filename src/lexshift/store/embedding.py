@@ -31,7 +31,6 @@ from lexshift.store.siblings import Siblings
 from lexshift.store.writer import write_store
 from lexshift.utils import checks
 from lexshift.utils.monitor import Monitor, Silent, reading_stage
-from lexshift.utils.seeds import check_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,16 +137,13 @@ def embed(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> import numpy as np
     >>> from lexshift import embed
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     old, new = Path(folder, "old.txt"), Path(folder, "new.txt")
     ...     _ = old.write_text("The mouse ran.\nA mouse, and a mouse.\n")
     ...     _ = new.write_text("Click with the mouse.\n")
-    ...     siblings = embed(old, new, words=["mouse"], model=Lengths())
+    ...     siblings = embed(old, new, words=["mouse"], model=ExampleEncoder())
     >>> siblings["mouse"].old
     array([[14.,  4.],
            [21.,  2.],
@@ -172,7 +168,7 @@ def embed(
     languages = corpus_languages(labelled, asdict(reading))
     readings = {label: with_language(reading, code) for label, code in languages.items()}
     targets = read_targets(words, match, list(readings.values())[-1].language)
-    seed = check_seed(values["seed"])
+    seed = checks.seed(values["seed"])
     max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
     encoder = as_encoder(model, **{name: value for name, value in values.items() if name in ENCODING})
@@ -217,15 +213,12 @@ def embed_usages(
 
     Examples
     --------
-    >>> import numpy as np
     >>> import pandas as pd
     >>> from lexshift import embed_usages
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> usages = pd.DataFrame({"word": "mouse", "corpus": ["old", "new"], "sentence": ["A mouse.", "My mouse clicks."],
     ...                        "start": [2, 3], "end": [7, 8]})
-    >>> embed_usages(usages, model=Lengths())["mouse"].new
+    >>> embed_usages(usages, model=ExampleEncoder())["mouse"].new
     array([[16.,  3.]], dtype=float32)
     """
     checks.keywords(options, ENCODING, embed_usages)

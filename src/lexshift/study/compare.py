@@ -118,13 +118,10 @@ def compare(
 
     Examples
     --------
-    >>> import numpy as np
     >>> import lexshift
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> old, new = lexshift.demo_corpora()
-    >>> result = lexshift.compare(old, new, words=["mouse", "bread"], model=Lengths(), resamples=100)
+    >>> result = lexshift.compare(old, new, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
     >>> sorted(result.table["word"])
     ['bread', 'mouse']
     """

@@ -84,13 +84,10 @@ def discover(
 
     Examples
     --------
-    >>> import numpy as np
     >>> import lexshift
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> old, new = lexshift.demo_corpora()
-    >>> found = lexshift.discover(old, new, model=Lengths(), min_count=25, resamples=20, monitor=False)
+    >>> found = lexshift.discover(old, new, model=ExampleEncoder(), min_count=25, resamples=20, monitor=False)
     >>> "mouse" in found.words, "the" in found.words
     (True, False)
     """

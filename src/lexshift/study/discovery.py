@@ -40,13 +40,10 @@ class Discovery(Result):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import lexshift
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> old, new = lexshift.demo_corpora()
-    >>> found = lexshift.discover(old, new, model=Lengths(), top_words=20, resamples=20, monitor=False)
+    >>> found = lexshift.discover(old, new, model=ExampleEncoder(), top_words=20, resamples=20, monitor=False)
     >>> len(found.table), list(found.table.columns[-4:])
     (20, ['spread', 'expected', 'excess', 'above'])
     """

@@ -42,14 +42,11 @@ def load(folder: str | os.PathLike[str]) -> Result | Discovery | Trace:
     Examples
     --------
     >>> import tempfile
-    >>> import numpy as np
     >>> import lexshift
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     saved = lexshift.compare(
-    ...         *lexshift.demo_corpora(), words=["mouse"], model=Lengths(), resamples=50, out=folder)
+    ...         *lexshift.demo_corpora(), words=["mouse"], model=ExampleEncoder(), resamples=50, out=folder)
     ...     loaded = lexshift.load(folder)
     >>> loaded.table.equals(saved.table)
     True

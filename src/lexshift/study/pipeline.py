@@ -40,13 +40,11 @@ from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
 from lexshift.study.result import STORE, Result, StudyResult
 from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, TRACE, Settings
-from lexshift.study.steps import KINDS, Pair
 from lexshift.study.trace_result import Trace
-from lexshift.study.usages import Usages
+from lexshift.study.usages import KINDS, Pair, Usages
 from lexshift.study.verdict import spread
 from lexshift.study.words import choose_vocabulary
-from lexshift.utils.monitor import Monitor
-from lexshift.utils.progress import watching
+from lexshift.utils.monitor import Monitor, watching
 from lexshift.utils.threads import for_each
 
 RESULTS: dict[str, type[StudyResult]] = {COMPARE: Result, DISCOVER: Discovery, TRACE: Trace}

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from lexshift.errors import UserError
 from lexshift.utils import checks
-from lexshift.utils.seeds import check_seed
 
 if TYPE_CHECKING:
     from lexshift.scoring.sscd import SSCD
@@ -174,7 +173,7 @@ class Settings:
         WORDS, int, check=_check_min_usages)
     sample_seed: int = _setting(
         0, "Seed for the random sample of usages; another seed needs another --out.",
-        WORDS, int, check=lambda seed: check_seed(seed, "sample_seed"))
+        WORDS, int, check=lambda seed: checks.seed(seed, "sample_seed"))
     match: str = _setting(
         "word", "What counts as an occurrence: word (in any case), cased, token (between white space) or lemma.",
         WORDS, str, check=_choice("match", "word", "cased", "token", "lemma"))
@@ -212,7 +211,7 @@ class Settings:
         1_000, "Number of random half-samples for the 95 % intervals.",
         SCORES, int, check=_positive("resamples"), defaults={DISCOVER: 100})
     seed: int = _setting(
-        0, "Seed for swaps, permutations and bootstrap resamples.", SCORES, int, check=check_seed)
+        0, "Seed for swaps, permutations and bootstrap resamples.", SCORES, int, check=checks.seed)
 
     engine: Any = _setting(
         "local", "local for this machine, ray for a Ray cluster.", ENGINE, str)

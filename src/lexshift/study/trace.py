@@ -91,11 +91,8 @@ def trace(
     --------
     >>> import json, tempfile
     >>> from pathlib import Path
-    >>> import numpy as np
     >>> import lexshift
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
+    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = Path(folder, "news.jsonl")
     ...     said = {1995: "a mouse ran off {}\n", 2005: "a mouse hid, {}\n", 2015: "on the screen the mouse {}\n"}
@@ -103,7 +100,7 @@ def trace(
     ...             for i in range(12)]
     ...     _ = table.write_text("".join(json.dumps(row) + "\n" for row in rows))
     ...     options = {"words": ["mouse"], "by": "decade", "date_column": "date", "resamples": 50}
-    ...     found = lexshift.trace(table, model=Lengths(), **options)
+    ...     found = lexshift.trace(table, model=ExampleEncoder(), **options)
     >>> found.steps[["kind", "from", "to", "verdict"]].to_numpy().tolist()  # doctest: +NORMALIZE_WHITESPACE
     [['neighbours', '1990s', '2000s', 'changed'], ['neighbours', '2000s', '2010s', 'changed'],
      ['first', '1990s', '2000s', 'changed'], ['first', '1990s', '2010s', 'changed']]

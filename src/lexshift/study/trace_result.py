@@ -20,7 +20,7 @@ from lexshift.senses.evidence import typicality
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind
 from lexshift.study.result import FILES, StudyResult, table_files
-from lexshift.study.steps import FIRST, KINDS, NEIGHBOURS, Pair, Step, find_steps
+from lexshift.study.usages import FIRST, KINDS, NEIGHBOURS, Pair, Step, find_steps
 from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
 from lexshift.utils import checks
 from lexshift.utils.plain import from_plain, to_plain
@@ -51,12 +51,10 @@ class Trace(StudyResult):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import lexshift
-    >>> class Lengths:  # in place of model="minilm"
-    ...     def encode(self, sentences, spans):
-    ...         return np.array([[len(s), start] for s, (start, end) in zip(sentences, spans)], np.float32)
-    >>> found = lexshift.trace(*lexshift.demo_corpora(), words=["mouse", "bread"], model=Lengths(), resamples=100)
+    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> old, new = lexshift.demo_corpora()
+    >>> found = lexshift.trace(old, new, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
     >>> found.periods
     ['1950s', '2010s']
     >>> list(found.table.columns[:3]), list(found.steps.columns[:4])

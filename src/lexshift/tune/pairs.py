@@ -21,7 +21,6 @@ from lexshift.corpus.sampling import place_key
 from lexshift.corpus.tables import is_span, is_table, read_lines, read_table
 from lexshift.errors import UserError
 from lexshift.utils import checks
-from lexshift.utils.seeds import check_seed
 
 COLUMNS = ("word", "sentence1", "start1", "end1", "sentence2", "start2", "end2", "same")
 _ENTRY = ("id", "lemma", *COLUMNS[1:-1])  # of the JSON that holds the usages
@@ -134,7 +133,7 @@ def hold_out(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair]
     >>> [pair.word for pair in kept], [pair.word for pair in held_out]
     (['bank', 'cell', 'Bank'], ['tip'])
     """
-    exact, seed = checks.fraction(share, "share"), check_seed(seed)
+    exact, seed = checks.fraction(share, "share"), checks.seed(seed)
     if not share:
         return list(pairs), []
     counts = Counter(pair.word.casefold() for pair in pairs)

@@ -12,7 +12,6 @@ from typing import Any
 
 from lexshift.errors import UserError
 from lexshift.utils import checks
-from lexshift.utils.seeds import check_seed
 
 _EVALUATIONS = 10  # of a run, by default
 _WHOLE = {"epochs": 2.0, "batch": 16, "learning_rate": 5e-5}
@@ -84,7 +83,7 @@ class TrainingSettings:
             self._set(name, float(value))
         self._set("patience", checks.positive(self.patience, "patience", 0))
         self._set("held_out", checks.between_0_and_1(self.held_out, "held_out"))
-        self._set("seed", check_seed(self.seed))
+        self._set("seed", checks.seed(self.seed))
         if self.batch % self.accumulate:
             raise UserError(f"accumulate must divide the batch of {self.batch}; got {self.accumulate}")
 

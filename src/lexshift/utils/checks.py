@@ -98,6 +98,13 @@ def positive(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def seed(value: Any, name: str = "seed") -> int:
+    """Return a seed, a whole number of at least 0."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise UserError(f"{name} must be a whole number, 0 or more; got {value!r}")
+    return int(value)
+
+
 def number_or_all(value: Any, name: str) -> int | None:
     """Return a whole number of at least 1, or None for 0 or None, which stand for all."""
     if value is None:

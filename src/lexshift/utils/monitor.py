@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 
@@ -57,3 +59,24 @@ def reading_stage(monitor: Monitor, name: str) -> Callable[[int, int], None]:
         monitor.advance(done)
 
     return progress
+
+
+@contextmanager
+def watching(monitor: Monitor | bool) -> Iterator[Monitor]:
+    """Yield the given monitor; for True, progress bars if a terminal or a notebook shows them."""
+    if not isinstance(monitor, bool):
+        yield monitor
+        return
+    from lexshift.utils.progress import Bars, NotebookBars, is_notebook
+
+    if monitor and is_notebook():
+        bars = NotebookBars()
+        try:
+            yield bars
+        finally:
+            bars.finish()
+    elif monitor and sys.stderr is not None and sys.stderr.isatty():
+        with Bars() as drawn:
+            yield drawn
+    else:
+        yield Silent()

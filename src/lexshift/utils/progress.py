@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import html
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -14,7 +11,6 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.text import Text
 
 from lexshift.utils.console import SafeConsole, visible
-from lexshift.utils.monitor import Monitor, Silent
 
 err = SafeConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 _WIDE = 120  # columns of a terminal that has room for all
@@ -22,25 +18,8 @@ _WARNING = "warning: "
 _PAUSE = 0.2  # seconds between two pictures in a notebook
 
 
-@contextmanager
-def watching(monitor: Monitor | bool) -> Iterator[Monitor]:
-    """The monitor asked for; with True, bars if a terminal or a notebook shows them."""
-    if not isinstance(monitor, bool):
-        yield monitor
-    elif monitor and _in_notebook():
-        bars = NotebookBars()
-        try:
-            yield bars
-        finally:
-            bars.finish()
-    elif monitor and sys.stderr is not None and sys.stderr.isatty():
-        with Bars() as drawn:
-            yield drawn
-    else:
-        yield Silent()
-
-
-def _in_notebook() -> bool:
+def is_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook."""
     try:
         from IPython.core.getipython import get_ipython
     except ImportError:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-
-from lexshift.errors import UserError
 
 Purpose = Literal["swap", "samples", "permutation", "bootstrap", "simulate", "power", "shuffle", "season"]
 
@@ -27,10 +25,3 @@ def generator(seed: int, purpose: Purpose, word: str = "") -> np.random.Generato
     digest = hashlib.blake2b(f"{purpose}\0{word}".encode(), digest_size=16).digest()
     key = tuple(int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4))
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key)))
-
-
-def check_seed(seed: Any, name: str = "seed") -> int:
-    """A seed is a whole number, 0 or more."""
-    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise UserError(f"{name} must be a whole number, 0 or more; got {seed!r}")
-    return int(seed)
