@@ -399,7 +399,7 @@ def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sent
         (["--repeats", "0"], "repeats must be a whole number of at least 1; got 0"),
         (["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
         (["--max-per-word", "-1"], "max_per_word must be a whole number, or 0 for all; got -1"),
-        (["--min-usages", "1"], "min_usages must be at least 2, as a variance needs two; got 1"),
+        (["--min-usages", "1"], "min_usages must be a whole number of at least 2; got 1"),
         (["--min-count", "0"], "min_count must be a whole number of at least 1; got 0"),
         (["--top-words", "-1"], "top_words must be a whole number, or 0 for all; got -1"),
         (["--min-count", "1000"], "give the words (--words of compare and trace), or ask for less (--min-count)"),

@@ -187,8 +187,8 @@ WHOLE = "a whole number of at least 1"
 BAD: list[tuple[str, Any, str]] = [
     *[(name, bad, WHOLE) for name in ("min_count", "repeats", "resamples") for bad in (0, -1, 1.5, "3", True, None)],
     *[(name, bad, "or 0 for all") for name in ("top_words", "max_per_word") for bad in (-1, 1.5, "3", True)],
-    *[("min_usages", bad, WHOLE) for bad in (0, 2.5, "3", True, None)],
-    ("min_usages", 1, "min_usages must be at least 2, as a variance needs two; got 1"),
+    *[("min_usages", bad, "a whole number of at least 2") for bad in (0, 2.5, "3", True, None)],
+    ("min_usages", 1, "min_usages must be a whole number of at least 2; got 1"),
     *[(name, bad, "a whole number, 0 or more") for name in ("seed", "sample_seed") for bad in (-1, 1.5, "one", None)],
     *[("alpha", bad, "a number between 0 and 1") for bad in (0, 1, -0.1, 5, "0.05", float("nan"), None, True)],
     *[("rate", bad, "a number from 0 to 1, or auto") for bad in (-0.1, 1.5, "half", float("nan"), None, [0.3])],

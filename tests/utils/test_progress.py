@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from lexshift import compare
-from lexshift.utils import progress
+from lexshift.utils import monitor, progress
 from lexshift.utils.monitor import Silent, watching
 from lexshift.utils.progress import Bars, NotebookBars
 
@@ -92,7 +92,7 @@ class Lengths:
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
     """Standard error is a terminal."""
     screen = Screen()
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=screen))
+    monkeypatch.setattr(monitor, "sys", SimpleNamespace(stderr=screen))
     monkeypatch.setattr(progress, "err", Console(file=screen, force_terminal=True, width=120))
     yield screen
     screen.close()
@@ -157,7 +157,7 @@ def test_a_monitor_of_ones_own_is_told_even_in_a_terminal(terminal: Screen) -> N
 
 def test_without_a_terminal_or_a_notebook_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     text = io.StringIO()
-    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=text))
+    monkeypatch.setattr("lexshift.utils.monitor.sys", SimpleNamespace(stderr=text))
     with watching(True) as monitor:
         monitor.note("something")
     assert isinstance(monitor, Silent)

@@ -101,9 +101,17 @@ class ResultsFolder:
     def settle(self) -> None:
         """Finish a save whose record is in place, and remove what an interrupted one left."""
         record = _read_record(self.path, self.kind)
-        for saving in _saving_folders(self.path):
+        for saving in [path for path in self.path.iterdir() if _SAVING_NAME.fullmatch(path.name)]:
+            if not saving.is_dir() or saving.is_symlink():
+                continue
             if record is not None and saving == _saving_folder(self.path, record):
-                _put_in_place(self.path, self.kind, record, saving)
+                replaced = _replaced_by(saving)
+                for name in self.kind.files:
+                    if (saving / name).exists():
+                        os.replace(saving / name, self.path / name)
+                    elif name in replaced and name not in record["files"]:  # the new results have no such file
+                        (self.path / name).unlink(missing_ok=True)
+                sync_folder(self.path)
             for name in (*self.kind.files, self.kind.record, _REPLACED):
                 (saving / name).unlink(missing_ok=True)
                 temporary_path(saving / name).unlink(missing_ok=True)
@@ -270,24 +278,8 @@ def _checked_files(folder: Path, kind: Kind, record: dict[str, Any] | None) -> d
     return found
 
 
-def _put_in_place(folder: Path, kind: Kind, record: dict[str, Any], saving: Path) -> None:
-    """Move the files of a save to their places, and remove those of the results before that have no successor."""
-    replaced = _replaced_by(saving)
-    for name in kind.files:
-        if (saving / name).exists():
-            os.replace(saving / name, folder / name)
-        elif name in replaced and name not in record["files"]:
-            (folder / name).unlink(missing_ok=True)
-    sync_folder(folder)
-
-
 def _saving_folder(folder: Path, record: dict[str, Any]) -> Path:
     return folder / f"{_SAVING}{record['sha256'][:16]}"
-
-
-def _saving_folders(folder: Path) -> list[Path]:
-    named = [path for path in folder.iterdir() if _SAVING_NAME.fullmatch(path.name)]
-    return [path for path in named if path.is_dir() and not path.is_symlink()]
 
 
 def _replaced_by(saving: Path) -> dict[str, str]:

@@ -88,42 +88,6 @@ def _number_or_auto(name: str, number: Callable[[str], Any], what: str) -> Calla
     return parse
 
 
-def _check_rate(rate: Any) -> float | Literal["auto"]:
-    if isinstance(rate, str) and rate == "auto":
-        return "auto"
-    try:
-        return float(checks.fraction(rate))
-    except UserError:
-        raise UserError(f"rate must be a number from 0 to 1, or auto; got {rate!r}") from None
-
-
-def _check_permutations(permutations: Any) -> int | Literal["auto"]:
-    if isinstance(permutations, str) and permutations == "auto":
-        return "auto"
-    try:
-        return checks.positive(permutations, "permutations")
-    except UserError:
-        raise UserError(f"permutations must be a whole number of at least 1, or auto; got {permutations!r}") from None
-
-
-def _check_min_usages(min_usages: Any) -> int:
-    if checks.positive(min_usages, "min_usages") < checks.MIN_ROWS:
-        raise UserError(f"min_usages must be at least {checks.MIN_ROWS}, as a variance needs two; got {min_usages}")
-    return int(min_usages)
-
-
-def _check_space(space: Any) -> str:
-    from lexshift.scoring.space import KINDS
-
-    return checks.choice(space, "space", KINDS)
-
-
-def _check_by(by: Any) -> str | None:
-    from lexshift.corpus.periods import BY
-
-    return None if by is None else checks.choice(by, "by", BY)
-
-
 def _positive(name: str) -> Callable[[Any], int]:
     return lambda value: checks.positive(value, name)
 
@@ -151,7 +115,8 @@ class Settings:
     # fmt: off
     by: str | None = _setting(
         None, "Cut one corpus into periods by year, decade or month, from --date-column or the dates in file names.",
-        PERIODS, str | None, check=_check_by, questions=(TRACE,))
+        PERIODS, str | None, questions=(TRACE,),
+        check=lambda by: None if by is None else checks.choice(by, "by", ("year", "decade", "month")))
     labels: Sequence[str] | None = _setting(
         None, "Comma-separated names for the corpora (default: file names).",
         OUTPUT, str | None, parse=_split_labels)
@@ -170,7 +135,7 @@ class Settings:
         WORDS, int, check=_number_or_all("max_per_word"))
     min_usages: int = _setting(
         10, "Minimum number of usages in each corpus for a word to be scored.",
-        WORDS, int, check=_check_min_usages)
+        WORDS, int, check=lambda n: checks.positive(n, "min_usages", checks.MIN_ROWS))
     sample_seed: int = _setting(
         0, "Seed for the random sample of usages; another seed needs another --out.",
         WORDS, int, check=lambda seed: checks.seed(seed, "sample_seed"))
@@ -194,19 +159,22 @@ class Settings:
         SCORES, bool, flags=("--normalised",), check=bool)
     rate: float | Literal["auto"] = _setting(
         0.3, "Share of usages that are swapped, from 0 to 1; auto searches for it.",
-        SCORES, str, check=_check_rate, parse=_number_or_auto("rate", float, "a number from 0 to 1"))
+        SCORES, str, check=lambda rate: checks.rate_or_auto(rate, "rate"),
+        parse=_number_or_auto("rate", float, "a number from 0 to 1"))
     keep: float | None = _setting(
         None, "Share of the distance before swapping that is added to the score (default: 0.25 for nearest, else 0).",
         SCORES, float | None, defaults={DISCOVER: 0.0})
     space: str = _setting(
-        "standardised", "Transformation of the vectors: raw, centred or standardised.", SCORES, str, check=_check_space)
+        "standardised", "Transformation of the vectors: raw, centred or standardised.",
+        SCORES, str, check=_choice("space", "raw", "centred", "standardised"))
     repeats: int = _setting(
         20, "Number of random swaps to average over.", SCORES, int, check=_positive("repeats"))
     alpha: float = _setting(
         0.05, "False discovery rate.", SCORES, float, check=lambda alpha: checks.between_0_and_1(alpha, "alpha"))
     permutations: int | Literal["auto"] = _setting(
         "auto", "Maximum number of permutations per test; auto draws as many as the number of tests requires.",
-        SCORES, str, check=_check_permutations, parse=_number_or_auto("permutations", int, "a whole number"))
+        SCORES, str, check=lambda n: checks.positive_or_auto(n, "permutations"),
+        parse=_number_or_auto("permutations", int, "a whole number"))
     resamples: int = _setting(
         1_000, "Number of random half-samples for the 95 % intervals.",
         SCORES, int, check=_positive("resamples"), defaults={DISCOVER: 100})

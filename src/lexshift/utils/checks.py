@@ -8,7 +8,7 @@ import numbers
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -112,6 +112,26 @@ def number_or_all(value: Any, name: str) -> int | None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < 0:
         raise UserError(f"{name} must be a whole number, or 0 for all; got {value!r}")
     return int(value) or None
+
+
+def rate_or_auto(value: Any, name: str) -> float | Literal["auto"]:
+    """Return a number from 0 to 1, or "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return "auto"
+    try:
+        return float(fraction(value, name))
+    except UserError:
+        raise UserError(f"{name} must be a number from 0 to 1, or auto; got {value!r}") from None
+
+
+def positive_or_auto(value: Any, name: str) -> int | Literal["auto"]:
+    """Return a whole number of at least 1, or "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return "auto"
+    try:
+        return positive(value, name)
+    except UserError:
+        raise UserError(f"{name} must be a whole number of at least 1, or auto; got {value!r}") from None
 
 
 def between_0_and_1(value: Any, name: str) -> float:
