@@ -12,8 +12,9 @@ import numpy.typing as npt
 import pytest
 
 import lexshift
-from lexshift import Result
-from lexshift.report.methods import facts, methods
+from lexshift import Result, metrics
+from lexshift.report.methods import _describe_metric, facts, methods
+from lexshift.scoring.distance import DISTANCES, get
 
 OLD = ["oak", "elm", "ash", "fir", "yew"]
 NEW = ["tin", "zinc", "lead", "iron", "gold"]
@@ -262,3 +263,8 @@ def test_the_facts_name_each_corpus_with_its_path_and_its_content(tmp_path: Path
     for label, name, period in (("1900s", "old.txt", "old"), ("2000s", "new.txt", "new")):
         assert str(tmp_path / name) in known[f"corpus {label}"]
         assert result.corpus(period)["content"][:16] in known[f"corpus {label}"]
+
+
+def test_only_distances_between_means_are_called_so() -> None:
+    described = {name: _describe_metric(name, get(name).usages) for name in metrics()}
+    assert {name for name, text in described.items() if "their means" in text} == set(DISTANCES)
