@@ -139,11 +139,11 @@ def _open_reader(
     """Return a reader of the corpora: in parts if there is a cache, unless one corpus is cut into periods."""
     reading, limit = Reading(**settings.reading_options()), settings.max_per_word
     readings = {key: with_language(reading, code) for key, code in languages.items()}
-    sampling: dict[str, Any] | None = {"max_per_word": limit, "seed": settings.sample_seed if limit else 0}
+    sampling: dict[str, Any] | None = None
     if question == DISCOVER:
-        sampling = {**sampling, "shared": True} if sampling else None
-    elif limit is None:
-        sampling = None
+        sampling = {"max_per_word": limit, "seed": settings.sample_seed if limit else 0, "shared": True}
+    elif limit is not None:
+        sampling = {"max_per_word": limit, "seed": settings.sample_seed}
     how = periods.by_key(), readings, settings.match, sampling, settings.by, monitor
     return CorpusReader(*how) if cache is None or settings.by else PartsReader(*how, engine, cache)
 
@@ -166,7 +166,8 @@ def _analyse(
     usages = Usages(siblings, targets.words, settings.min_usages)
     space = usages.fit(settings.space)
     scores, facts = _score(question, siblings, usages, settings, cache, monitor)
-    facts |= {} if question != TRACE else {"components": COMPONENTS}
+    if question == TRACE:
+        facts["components"] = COMPONENTS
     if vocabulary is not None:
         facts |= {"function_words": vocabulary.language, "candidates": vocabulary.candidates, "names": vocabulary.names}
     record = settings.record(question, words_given=vocabulary is None) | facts
@@ -192,13 +193,13 @@ def _score(
     sizes, facts = None, {}
     if settings.normalised:
         sizes, facts["normalised_by"] = usages.corpus_sizes()
-    families = {kind: [step.pair for step in usages.steps if step.kind == kind] for kind in KINDS}
+    families = [[step.pair for step in usages.steps if step.kind == kind] for kind in KINDS]
     comparisons = Comparisons(
         keys=list(dict.fromkeys(step.pair for step in usages.steps)),
         vectors=usages.pair,
         name=lambda pair: pair[0],
         corpus_sizes=None if sizes is None else lambda pair: (sizes[pair[1]], sizes[pair[2]]),
-        families=list(families.values()),
+        families=families if question == TRACE else None,
         unit="pairs of periods" if question == TRACE else "words",
     )
     curve_words = {COMPARE: None, DISCOVER: CURVE_WORDS, TRACE: None if settings.rate == "auto" else 0}[question]
