@@ -1,6 +1,7 @@
 """Two small corpora to try lexshift with, and the list of their words that changed.
 
-In: nothing. Out: the paths of the two files (:func:`demo_corpora`) and the known answer (:func:`gold`).
+In: nothing. Out: the paths of the two files (:func:`demo_corpora`), the known answer (:func:`gold`), and an encoder
+without a model, for examples (:class:`ExampleEncoder`).
 
 Both were written for this purpose: 24 words, 30 sentences for each word and period. Half of the words have in the 2010s
 a meaning that they did not have in the 1950s, and keep some of their old one.
