@@ -217,10 +217,10 @@ def test_if_a_file_cannot_be_written_none_is_left(
         if len(written) == at:
             raise OSError(28, "No space left on device")
         written.append(path)
-        _files.write_bytes(path, data)
+        _files.write_whole(path, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_results, "write_bytes", full)
+        patch.setattr(_results, "write_whole", full)
         with pytest.raises(UserError, match="the disk is full"):
             simulate(source, out=tmp_path / "out", pairs=PAIRS, usages=5, monitor=False)
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]

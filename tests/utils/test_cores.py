@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from lexshift.utils import threads as _threads
 from lexshift.utils.threads import available_cores, for_each
 
 
@@ -19,8 +18,8 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8, 24)), raising=False)
     monkeypatch.setattr(os, "process_cpu_count", lambda: 16, raising=False)
-    monkeypatch.setattr(_threads, "_CONTROL_GROUPS", tmp_path)
-    monkeypatch.setattr(_threads, "_MEMBERSHIP", tmp_path / "membership")
+    monkeypatch.setattr("lexshift.utils.threads.CONTROL_GROUPS", tmp_path)
+    monkeypatch.setattr("lexshift.utils.threads.MEMBERSHIP", tmp_path / "membership")
     return tmp_path
 
 

@@ -25,7 +25,7 @@ from lexshift.store.siblings import Siblings
 from lexshift.study.settings import Settings
 from lexshift.utils import checks
 from lexshift.utils.arrays import Pairs
-from lexshift.utils.files import disk_faults, write_bytes
+from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent
 from lexshift.utils.safe_csv import csv_text
 
@@ -262,5 +262,5 @@ def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None 
     texts[RUN] = json.dumps(run, indent=1, ensure_ascii=False) + "\n"
     with disk_faults(embedded.folder):
         for name, text in texts.items():
-            write_bytes(embedded.folder / name, text.encode())
+            write_whole(embedded.folder / name, text.encode())
     return Evaluation(data, embedded.siblings, table, grid, embedded.folder)

@@ -34,7 +34,7 @@ from lexshift.errors import UserError
 from lexshift.scoring.distance import DISTANCES
 from lexshift.scoring.rates import RateCurve, closed_form_rate
 from lexshift.utils.arrays import Array, Floats, Indices, Pairs
-from lexshift.utils.files import disk_faults, write_bytes
+from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent
 from lexshift.utils.safe_csv import csv_text
 
@@ -213,7 +213,7 @@ def reproduce(data: Dataset, *, monitor: Monitor | None = None, **settings: Any)
     with disk_faults(embedded.folder):
         folder.mkdir(exist_ok=True)
         for name, text in (texts | {RUN: json.dumps(run, indent=1, ensure_ascii=False) + "\n"}).items():
-            write_bytes(folder / name, text.encode("utf-8", "replace"))
+            write_whole(folder / name, text.encode("utf-8", "replace"))
     return Reproduction(exhibits, run, embedded.folder)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from lexshift.errors import UserError
 from lexshift.utils.arrays import Matrix
-from lexshift.utils.files import write_bytes
+from lexshift.utils.files import write_whole
 
 FILE, PROJECTION = "lexshift.json", "projection.safetensors"
 MARKERS = ("<t>", "</t>")
@@ -68,7 +68,7 @@ class Adaptation:
 
             save_file({"projection": np.ascontiguousarray(self.projection, np.float32)}, folder / PROJECTION)
         text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-        write_bytes(folder / FILE, text.encode())
+        write_whole(folder / FILE, text.encode())
 
 
 def period_numbers(periods: Sequence[str], labels: Sequence[str]) -> list[int]:

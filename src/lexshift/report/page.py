@@ -88,7 +88,7 @@ def write_page(page: str, path: Path) -> Path:
     """Write a page to a file, whole or not at all; missing folders are created."""
     with disk_faults(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, lambda file: file.write(page.encode("utf-8", "replace")))
+        write_whole(path, page.encode("utf-8", "replace"))
     return path
 
 

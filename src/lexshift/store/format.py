@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lexshift.errors import UserError
-from lexshift.utils.files import read_json
+from lexshift.utils.files import open_plain
 
 FORMAT = 1
 INDEX, OCCURRENCES, VECTORS, UNFINISHED, PLAN = (
@@ -30,6 +30,7 @@ INDEX, OCCURRENCES, VECTORS, UNFINISHED, PLAN = (
 WORK_FILES = re.compile(rf"\d{{6,}}\.shard|({re.escape(VECTORS)}|{re.escape(OCCURRENCES)})\.[0-9a-f]{{16}}")
 """The names of the files in the folder of unfinished work, except for the plan."""
 MAX_INDEX_BYTES = 1 << 28
+"""Size up to which ``store.json`` and ``plan.json`` are read; a store that would need more is refused."""
 _SHOWN = 40  # characters of an unknown format that are shown
 
 _WIDTHS = {"float32": 4, "float16": 2}  # bytes of a number, by precision
@@ -110,7 +111,7 @@ def read_index(folder: Path) -> dict[str, Any]:
     """Read ``store.json``; an index that this version did not write is refused."""
     path = folder / INDEX
     try:
-        index = read_json(path, MAX_INDEX_BYTES)
+        index = _read_json(path)
         version = index["format"]
         is_genuine = index["sha256"] == digest({key: value for key, value in index.items() if key != "sha256"})
     except FileNotFoundError:
@@ -172,7 +173,7 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
             raise UserError(f"{str(folder)!r} holds shards without their {PLAN}: move it away or delete it")
         return None
     try:
-        plan = read_json(path, MAX_INDEX_BYTES)
+        plan = _read_json(path)
     except OSError as error:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except ValueError:
@@ -182,6 +183,18 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
             f"{str(path)!r} is damaged, or not from lexshift: move {str(folder)!r} away or delete it, and run again"
         )
     return plan
+
+
+def _read_json(path: Path) -> Any:
+    """Read a JSON file; raises ValueError if it is too large, not a plain file, nested too deeply, or not JSON."""
+    with open_plain(path) as file:
+        if os.fstat(file.fileno()).st_size > MAX_INDEX_BYTES:
+            raise ValueError("too large")
+        data = file.read(MAX_INDEX_BYTES)
+    try:
+        return json.loads(data, parse_constant=int)  # which raises ValueError for NaN and Infinity: they are not JSON
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def matches(value: Any, schema: Any) -> bool:

@@ -80,7 +80,7 @@ class ShardFolder:
         if begun is None:
             with disk_faults(self.folder.parent):
                 self.folder.mkdir(exist_ok=True)
-                write_whole(self.folder / PLAN, lambda file: file.write(json.dumps(self.record, indent=1).encode()))
+                write_whole(self.folder / PLAN, json.dumps(self.record, indent=1).encode())
             return
         if any(begun[key] != self.record[key] for key in ("fingerprint", "added to")):
             why = first_difference(begun["settings"], self.record["settings"]) or (

@@ -50,7 +50,7 @@ from lexshift.store.plan import Shard, StoreContents, number_periods, plan_encod
 from lexshift.store.shards import EncodeShards, ShardFolder, encode_shard, encode_shards
 from lexshift.store.siblings import Siblings
 from lexshift.utils.arrays import Array, Indices, Matrix
-from lexshift.utils.files import disk_faults, final_name, one_writer, sync_folder, write_bytes, write_whole
+from lexshift.utils.files import disk_faults, final_name, one_writer, sync_folder, write_whole
 from lexshift.utils.monitor import Monitor, duration
 
 LONG_RUN = 10_000
@@ -302,7 +302,7 @@ def _publish(
         occurrences = occurrences.append_column("truncated", pa.array(truncated))
     table = io.BytesIO()
     parquet.write_table(occurrences, table, compression="zstd")
-    write_bytes(pending_path(folder, OCCURRENCES, fingerprint), table.getvalue())
+    write_whole(pending_path(folder, OCCURRENCES, fingerprint), table.getvalue())
     table_record = {"size": table.tell(), "sha256": hashlib.sha256(table.getvalue()).hexdigest()}
 
     index = {
@@ -323,7 +323,7 @@ def _publish(
     }
     if is_new:  # again, as writing takes its time
         _refuse_foreign_files(folder)
-    write_bytes(folder / INDEX, seal(index))
+    write_whole(folder / INDEX, seal(index))
     settle(folder)
 
 

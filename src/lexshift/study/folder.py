@@ -16,7 +16,6 @@ import hashlib
 import json
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from typing import Any
 
 from lexshift.errors import UserError, listed
 from lexshift.store.format import INDEX, digest, read_index
-from lexshift.utils.files import disk_faults, one_writer, sync_folder, temporary_path, write_bytes
+from lexshift.utils.files import disk_faults, final_name, one_writer, sync_folder, write_whole
 
 RUN = "run.json"
 _REPLACED = "replaced.json"
@@ -53,17 +52,18 @@ class Kind:
     record: str = RUN
 
 
+@dataclass(frozen=True)
 class ResultsFolder:
     """A results folder of which this process is the only writer; made by :func:`open_results`.
 
-    Parameters
+    Attributes
     ----------
     path : Path
     kind : Kind
     """
 
-    def __init__(self, path: Path, kind: Kind) -> None:
-        self.path, self.kind = path, kind
+    path: Path
+    kind: Kind
 
     def save(self, run: Mapping[str, Any], contents: Callable[[], Mapping[str, bytes]]) -> None:
         """Replace the results in the folder, all of them or none.
@@ -77,7 +77,7 @@ class ResultsFolder:
         """
         with disk_faults(self.path):
             files = contents()
-            replaced = _checked_files(self.path, self.kind, _read_record(self.path, self.kind))
+            replaced = _checked_files(self.path, self.kind)
             checksums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
             record = {"kind": self.kind.name, **run, "files": checksums}
             record["sha256"] = digest(record)
@@ -86,10 +86,10 @@ class ResultsFolder:
                 saving.mkdir(exist_ok=True)
                 sync_folder(self.path)
                 for name, data in files.items():
-                    write_bytes(saving / name, data)
-                write_bytes(saving / _REPLACED, json.dumps(replaced).encode())
+                    write_whole(saving / name, data)
+                write_whole(saving / _REPLACED, json.dumps(replaced).encode())
                 text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-                write_bytes(saving / self.kind.record, text.encode())
+                write_whole(saving / self.kind.record, text.encode())
                 os.replace(saving / self.kind.record, self.path / self.kind.record)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -112,9 +112,9 @@ class ResultsFolder:
                     elif name in replaced and name not in record["files"]:  # the new results have no such file
                         (self.path / name).unlink(missing_ok=True)
                 sync_folder(self.path)
-            for name in (*self.kind.files, self.kind.record, _REPLACED):
-                (saving / name).unlink(missing_ok=True)
-                temporary_path(saving / name).unlink(missing_ok=True)
+            for name in os.listdir(saving):
+                if final_name(name) in (*self.kind.files, self.kind.record, _REPLACED):
+                    (saving / name).unlink()
             with contextlib.suppress(OSError):  # something else is in it
                 saving.rmdir()
 
@@ -151,9 +151,33 @@ def check_results(out: str | os.PathLike[str], kind: Kind) -> Path:
     Path
         The folder.
     """
-    path = _checked_place(os.fspath(out))
+    name = os.fspath(out)
+    path = Path(name)
+    if not name or "\0" in name:
+        raise UserError(f"the folder for the results cannot be called {name!r}; choose another name (--out)")
+    try:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            os.lstat(path / ("x" * _LONGEST_NAME))
+            os.lstat(path)
+        there = path
+        while not os.path.lexists(there) and there != there.parent:
+            there = there.parent
+        link_to_nothing = there.is_symlink() and not there.exists()
+    except OSError as error:
+        shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
+        raise UserError(
+            f"the folder for the results cannot be {shown!r}: {error.strerror}; choose another one (--out)"
+        ) from None
+    if link_to_nothing:
+        raise UserError(f"{str(there)!r} is a link to a place that is not there; choose another folder (--out)")
+    if not there.is_dir():
+        what = f"the results {name!r} would be a folder, but there is a file of that name"
+        inside = f"there can be no folder {name!r}, as {str(there)!r} is a file"
+        raise UserError(f"{what if there == path else inside}; choose another folder (--out)")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{str(there)!r} cannot be written: Permission denied; choose another folder (--out)")
     with disk_faults(path):
-        _checked_files(path, kind, _read_record(path, kind))
+        _checked_files(path, kind)
     return path
 
 
@@ -179,7 +203,7 @@ def read_results(folder: Path, kinds: Mapping[str, Kind]) -> tuple[dict[str, Any
             raise UserError(f"{str(folder)!r} holds no results of lexshift: there is no {RUN} in it")
         files = {}
         for name, checksum in record.pop("files").items():
-            is_ours = name in kinds[record["kind"]].files and _is_regular(folder / name)
+            is_ours = name in kinds[record["kind"]].files and (folder / name).is_file()
             data = (folder / name).read_bytes() if is_ours else b""
             if not is_ours or hashlib.sha256(data).hexdigest() != checksum:
                 shown = listed([name])
@@ -208,42 +232,13 @@ def check_store(store: Path, labels: Sequence[str]) -> None:
         )
 
 
-def _checked_place(name: str) -> Path:
-    """Return a folder that is there or can be made."""
-    path = Path(name)
-    if not name or "\0" in name:
-        raise UserError(f"the folder for the results cannot be called {name!r}; choose another name (--out)")
-    try:
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            os.lstat(path / ("x" * _LONGEST_NAME))
-            os.lstat(path)
-        there = path
-        while not os.path.lexists(there) and there != there.parent:
-            there = there.parent
-        link_to_nothing = there.is_symlink() and not there.exists()
-    except OSError as error:
-        shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
-        raise UserError(
-            f"the folder for the results cannot be {shown!r}: {error.strerror}; choose another one (--out)"
-        ) from None
-    if link_to_nothing:
-        raise UserError(f"{str(there)!r} is a link to a place that is not there; choose another folder (--out)")
-    if not there.is_dir():
-        what = f"the results {name!r} would be a folder, but there is a file of that name"
-        inside = f"there can be no folder {name!r}, as {str(there)!r} is a file"
-        raise UserError(f"{what if there == path else inside}; choose another folder (--out)")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise UserError(f"{str(there)!r} cannot be written: Permission denied; choose another folder (--out)")
-    return path
-
-
 def _read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | None:
     """Return the record of a folder, or None if there is none; one of another kind or program is refused."""
     path = folder / (RUN if kind is None else kind.record)
     if not os.path.lexists(path):
         return None
     try:
-        record: Any = json.loads(path.read_bytes()) if _is_regular(path) else None
+        record: Any = json.loads(path.read_bytes()) if path.is_file() else None
     except (ValueError, RecursionError):
         record = None
     ours = isinstance(record, dict) and isinstance(record.get("files"), dict)
@@ -258,8 +253,9 @@ def _read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | Non
     return record
 
 
-def _checked_files(folder: Path, kind: Kind, record: dict[str, Any] | None) -> dict[str, str]:
+def _checked_files(folder: Path, kind: Kind) -> dict[str, str]:
     """Return the SHA-256 of the files that may be replaced; a file that was not written with the record is refused."""
+    record = _read_record(folder, kind)
     known = [] if record is None else [record["files"], _replaced_by(_saving_folder(folder, record))]
     found = {}
     for name in kind.files:
@@ -267,7 +263,7 @@ def _checked_files(folder: Path, kind: Kind, record: dict[str, Any] | None) -> d
         if not os.path.lexists(path):
             continue
         marks = [files[name] for files in known if name in files]
-        if marks and _is_regular(path):
+        if marks and path.is_file():
             with path.open("rb") as file:
                 found[name] = hashlib.file_digest(file, "sha256").hexdigest()
         if found.get(name) not in marks:
@@ -288,11 +284,3 @@ def _replaced_by(saving: Path) -> dict[str, str]:
         return dict(json.loads((saving / _REPLACED).read_bytes()))
     except (OSError, ValueError, TypeError):
         return {}
-
-
-def _is_regular(path: Path) -> bool:
-    """Return whether a path is a file that can be read to its end."""
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except FileNotFoundError:  # a link to nothing
-        return False

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift.errors import UserError
 from lexshift.store.format import first_difference
-from lexshift.utils.files import disk_faults, one_writer, write_bytes
+from lexshift.utils.files import disk_faults, one_writer, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,7 @@ def find_finished(folder: Path, plan: dict[str, Any]) -> TunedModel | None:
         raise UserError(f"{str(work)!r} holds other files; move it away or choose another folder (--out)")
     with disk_faults(folder):
         work.mkdir(exist_ok=True)
-        write_bytes(begun, json.dumps(plan, indent=1).encode())
+        write_whole(begun, json.dumps(plan, indent=1).encode())
     return None
 
 
@@ -188,14 +188,14 @@ def save_run(folder: Path, run: dict[str, Any]) -> TunedModel:
     """Write the record of a run."""
     text = json.dumps(run, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     with disk_faults(folder):
-        write_bytes(folder / RUN, text.encode())
+        write_whole(folder / RUN, text.encode())
     return TunedModel(folder, json.loads(text))
 
 
 def mark_files(folder: Path) -> None:
     """Record that the files in a folder were written by lexshift."""
     names = sorted(path.relative_to(folder).as_posix() for path in _files(folder))
-    write_bytes(folder / MARK, json.dumps(names).encode())
+    write_whole(folder / MARK, json.dumps(names).encode())
 
 
 def remove_marked(folder: Path) -> None:

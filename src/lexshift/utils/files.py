@@ -1,9 +1,8 @@
-"""Atomic writes, one writer at a time per folder, bounded reads of JSON, and disk errors in one sentence."""
+"""Atomic writes, one writer at a time per folder, reads that never wait, and disk errors in one sentence."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import stat
 import sys
@@ -15,17 +14,32 @@ from typing import IO, Any
 
 from lexshift.errors import UserError
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TEMPORARY = ".lexshift.tmp"
 _HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # errors of a lock that another process holds
 
 
-def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
-    """Write a file beside its place, make sure that it is on the disk, and move it to its place."""
-    temporary = temporary_path(path)
+def write_whole(path: Path, content: bytes | Callable[[IO[bytes]], Any]) -> None:
+    """Write a file beside its place, make sure that it is on the disk, and move it to its place.
+
+    Parameters
+    ----------
+    path : Path
+    content : bytes or callable
+        The content, or a function that writes it to an open file.
+    """
+    temporary = path.with_name(f".{path.name}{_TEMPORARY}")
     with _create(temporary, path) as file:
         try:
-            write(file)
+            if callable(content):
+                content(file)
+            else:
+                file.write(content)
             file.flush()
             os.fsync(file.fileno())
             if os.name != "posix":  # where an open file cannot be renamed
@@ -39,11 +53,6 @@ def write_whole(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
     sync_folder(path.parent)
 
 
-def temporary_path(path: Path) -> Path:
-    """Return the path under which a file is written before it is moved to its place."""
-    return path.with_name(f".{path.name}{_TEMPORARY}")
-
-
 def final_name(name: str) -> str:
     """Return the name that a temporary file will have in its place; any other name is returned as it is."""
     is_temporary = name.startswith(".") and name.endswith(_TEMPORARY)
@@ -51,31 +60,36 @@ def final_name(name: str) -> str:
 
 
 def _create(temporary: Path, path: Path) -> IO[bytes]:
-    """Create a temporary file, locked while it is open; one that a killed process left is replaced."""
+    """Create a temporary file, locked while it is open; one that a killed process left is deleted first.
+
+    If its writer is alive, or it is something else than a file, it is refused.
+    """
     while True:
-        try:
-            file = open(temporary, "xb")  # noqa: SIM115  "x" never follows a link
-        except FileExistsError:
-            _remove_leftover(temporary, path)
+        is_new = not os.path.lexists(temporary)
+        if temporary.is_symlink() or (temporary.exists() and not temporary.is_file()):
+            raise UserError(f"{str(temporary)!r} is not a file that lexshift wrote; move it away and run again")
+        try:  # "x" never follows a link
+            file = open(temporary, "xb" if is_new else "rb+", opener=partial(_open_at_once, follow_links=False))  # noqa: SIM115
+        except FileExistsError:  # another process created it since
             continue
-        if _try_lock(file) and _is_at(file, temporary):
+        except FileNotFoundError:
+            if is_new:  # there is no such folder
+                raise
+            continue
+        is_held = _lock(file) in _HELD
+        try:
+            is_at_place = os.path.samestat(os.fstat(file.fileno()), os.lstat(temporary))
+        except FileNotFoundError:
+            is_at_place = False
+        if is_new and is_at_place and not is_held:
             return file
-        file.close()  # another process took it for a leftover before it was locked
-
-
-def _remove_leftover(temporary: Path, path: Path) -> None:
-    """Delete the temporary file of a killed process; refuse if its writer is alive or the file is not ours."""
-    if temporary.is_symlink() or (temporary.exists() and not temporary.is_file()):
-        raise UserError(f"{str(temporary)!r} is not a file that lexshift wrote; move it away and run again")
-    try:
-        file = open(temporary, "rb+", opener=partial(_open_at_once, follow_links=False))  # noqa: SIM115
-    except FileNotFoundError:
-        return
-    with file:
-        if not _try_lock(file):
-            raise UserError(f"another process is writing {str(path)!r}; wait for it to end, or choose another folder")
-        if _is_at(file, temporary):
-            temporary.unlink()
+        with file:
+            if is_held and not is_new:
+                raise UserError(
+                    f"another process is writing {str(path)!r}; wait for it to end, or choose another folder"
+                )
+            if is_at_place and not is_held:
+                temporary.unlink()
 
 
 def _open_at_once(path: str, flags: int, follow_links: bool = True) -> int:
@@ -84,26 +98,16 @@ def _open_at_once(path: str, flags: int, follow_links: bool = True) -> int:
     return os.open(path, flags, 0o666)
 
 
-def _is_at(file: IO[bytes], path: Path) -> bool:
-    """Return whether an open file still has its name."""
+def _lock(file: IO[bytes]) -> int:
+    """Lock a file while it is open; return 0 or the number of the error, one of ``_HELD`` if another process has it."""
     try:
-        return os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
-    except FileNotFoundError:
-        return False
-
-
-def _try_lock(file: IO[bytes]) -> bool:
-    """Lock a file; return False if another process holds the lock, True also where there are no locks."""
-    try:
-        _lock(file)
+        if sys.platform == "win32":
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno not in _HELD
-    return True
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file atomically."""
-    write_whole(path, lambda file: file.write(data))
+        return error.errno or errno.ENOLCK
+    return 0
 
 
 def open_plain(path: Path) -> IO[bytes]:
@@ -113,28 +117,6 @@ def open_plain(path: Path) -> IO[bytes]:
         file.close()
         raise ValueError("not a plain file")
     return file
-
-
-def read_json(path: Path, max_bytes: int) -> Any:
-    """Read a JSON file of at most ``max_bytes`` bytes.
-
-    Raises
-    ------
-    ValueError
-        If it is larger, not a plain file, nested too deeply, or not JSON.
-    """
-    with open_plain(path) as file:
-        if os.fstat(file.fileno()).st_size > max_bytes:
-            raise ValueError("too large")
-        data = file.read(max_bytes)
-    try:
-        return json.loads(data, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def sync_folder(folder: Path) -> None:
@@ -167,23 +149,6 @@ def one_writer(folder: Path) -> Iterator[None]:
     with disk_faults(folder):
         file = open(folder / ".lock", "ab", opener=partial(_open_at_once, follow_links=False))  # noqa: SIM115
     with file:
-        try:
-            _lock(file)
-        except OSError:
-            raise UserError(
-                f"another process is writing {str(folder)!r}; wait for it to end, or choose another folder"
-            ) from None
+        if _lock(file):
+            raise UserError(f"another process is writing {str(folder)!r}; wait for it to end, or choose another folder")
         yield
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: IO[bytes]) -> None:
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(file: IO[bytes]) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

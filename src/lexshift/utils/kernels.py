@@ -40,7 +40,7 @@ class Kernel(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the compiled function."""
-        return self.compiled(*args, **kwargs)
+        return (self._compiled or self.compiled)(*args, **kwargs)
 
     @property
     def compiled(self) -> Callable[P, R]:

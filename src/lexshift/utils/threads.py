@@ -16,8 +16,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 K = TypeVar("K")
-_CONTROL_GROUPS = Path("/sys/fs/cgroup")
-_MEMBERSHIP = Path("/proc/self/cgroup")
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
+"""The folder of all control groups (Linux), in which a container's CPU limit is looked up."""
+MEMBERSHIP = Path("/proc/self/cgroup")
+"""The file that names the control groups of this process."""
 
 
 def available_cores() -> int:
@@ -39,7 +41,7 @@ def available_cores() -> int:
 def _cpu_limits() -> Iterator[int]:
     """Yield the CPU limits, in cores rounded up, of the control groups (Linux) that this process is in."""
     try:
-        lines = _MEMBERSHIP.read_text().splitlines()
+        lines = MEMBERSHIP.read_text().splitlines()
     except (OSError, UnicodeDecodeError):
         return
     for line in lines:  # number:controllers:path, without controllers in version 2
@@ -49,19 +51,15 @@ def _cpu_limits() -> Iterator[int]:
             continue
         # A container often sees the path that its group has outside, but its own group as the root: look at both.
         group = Path(path.lstrip("/"))
+        files = ("cpu.cfs_quota_us", "cpu.cfs_period_us") if controllers else ("cpu.max",)  # versions 1 and 2
         for folder in (group, *group.parents):
-            yield from _limit_of(_CONTROL_GROUPS / controllers / folder)
-
-
-def _limit_of(folder: Path) -> Iterator[int]:
-    """Yield the CPU limit of one control group if it has one: CPU time over the length of a period."""
-    for files in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):  # versions 2 and 1
-        try:
-            quota, period = " ".join((folder / name).read_text() for name in files).split()
-            if int(quota) > 0 and int(period) > 0:
-                yield -(-int(quota) // int(period))
-        except (OSError, ValueError):  # no such file, or "max" for no limit
-            continue
+            try:
+                texts = [(CONTROL_GROUPS / controllers / folder / name).read_text() for name in files]
+                quota, period = map(int, " ".join(texts).split())
+            except (OSError, ValueError):  # no such file, or "max" for no limit
+                continue
+            if quota > 0 and period > 0:
+                yield -(-quota // period)
 
 
 def for_each(

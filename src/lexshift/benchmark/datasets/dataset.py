@@ -14,7 +14,7 @@ import pyarrow as pa
 from lexshift.corpus.tables import parse_number, read_lines
 from lexshift.errors import UserError
 from lexshift.store.plan import USAGES
-from lexshift.utils.files import disk_faults, write_bytes
+from lexshift.utils.files import disk_faults, write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +148,7 @@ def write_texts(data: Dataset, folder: str | os.PathLike[str]) -> list[Path]:
             lines = dict.fromkeys(s for s, p in zip(sentences, periods, strict=True) if p == period)
             content = "".join(" ".join(line.split()) + "\n" for line in lines).encode()
             files.append(place / f"{period}.txt")
-            write_bytes(files[-1], content)
+            write_whole(files[-1], content)
     return files
 
 
