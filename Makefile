@@ -1,7 +1,7 @@
 # make demo    set everything up and compare two small corpora that come with the package
 # make check   lint, and run the quick tests: two minutes, before each commit
 # make test    set everything up, lint, and run every test
-# make lint    ruff, mypy and oxlint
+# make lint    ruff, mypy, import-linter and oxlint
 # make docs    the documentation as a web site, in site/
 # make picture the picture of the report in the README; needs chromium
 # make bench   the benchmarks; each prints its table

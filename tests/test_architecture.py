@@ -84,7 +84,7 @@ def all_code() -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_file_exists(page: Path) -> None:
-    for code in CODE.findall(text_of(page)):
+    for code in (code for block in blocks(page) for code in CODE.findall(block)):
         if FILE.fullmatch(code) or code.endswith("/"):
             is_written = f'"{code}"' in all_code()  # a file of results or of a store
             assert is_written or located(code), f"{page.name} names {code}, which is not there"
