@@ -16,7 +16,7 @@ from stores import WORDS, Toy, contents, made
 
 from lexshift import Siblings, UserError, embed, embed_usages
 from lexshift.store.format import read_plan
-from lexshift.store.writer import remove_work
+from lexshift.store.writer import settle
 from lexshift.utils.monitor import Silent
 
 # ------------------------------------------------------------------------------------------------------ shards on disk
@@ -221,16 +221,20 @@ def test_a_damaged_plan_beside_a_store_does_not_keep_the_store_from_being_read(t
 
 @pytest.mark.parametrize("theirs", [[], ["notes.txt"], ["1.shard", "vectors.npy", "sub/000000.shard", ".DS_Store"]])
 def test_only_the_files_of_a_run_are_removed_with_its_work(tmp_path: Path, theirs: list[str]) -> None:
-    folder = tmp_path / "unfinished"
+    store = made(tmp_path)
+    whole, folder = contents(store.path), store.path / "unfinished"
     (folder / "sub").mkdir(parents=True)
-    ours = ["plan.json", "000000.shard", "1234567.shard", ".000001.shard.lexshift.tmp", ".plan.json.lexshift.tmp"]
+    ours = ["000000.shard", "1234567.shard", ".000001.shard.lexshift.tmp", ".plan.json.lexshift.tmp"]
     ours += [f"vectors.npy.{'a1' * 8}", f"occurrences.parquet.{'0' * 16}", f".vectors.npy.{'a1' * 8}.lexshift.tmp"]
     for name in [*ours, *theirs]:
         (folder / name).write_bytes(name.encode())
+    hashes = {"fingerprint": store.fingerprint, "words": "1" * 64, "work": "2" * 64, "added to": None}
+    plan = {**hashes, "settings": store.settings, "corpora": {}}
+    (folder / "plan.json").write_text(json.dumps(plan))
     if not any("/" in name for name in theirs):
         (folder / "sub").rmdir()
-    remove_work(folder)
-    assert contents(tmp_path) == {f"unfinished/{name}": name.encode() for name in theirs}
+    settle(store.path)
+    assert contents(store.path) == whole | {f"unfinished/{name}": name.encode() for name in theirs}
     assert folder.exists() == bool(theirs)
 
 

@@ -19,6 +19,7 @@ from lexshift import Discovery, UserError, discover
 from lexshift.engine.local import Local
 from lexshift.engine.parts import split_corpus
 from lexshift.store.siblings import Siblings
+from lexshift.utils.files import write_whole
 
 TOPICS = ("garden stone water tree", "screen click button wire")
 NOISE = ("quiet", "early", "slow", "large", "green", "bright")
@@ -168,7 +169,7 @@ def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 2_000)
     with monkeypatch.context() as patch:
         if stage == "encoding":
-            patch.setattr("lexshift.store.shards.ShardFolder._write", stopping(lexshift_write(), 2))
+            patch.setattr("lexshift.store.shards.write_whole", stopping(write_whole, 3))  # the plan, and two shards
         elif stage == "scoring":
             patch.setattr("lexshift.scoring.scores.scores_to_table", stopping(lambda *_: None, 0))
         elif stage == "saving":
@@ -178,12 +179,6 @@ def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
         with pytest.raises(KeyboardInterrupt):
             run(folder, tmp_path / "out")
     assert same(run(folder, tmp_path / "out"), found)
-
-
-def lexshift_write() -> Any:
-    from lexshift.store.shards import ShardFolder
-
-    return ShardFolder._write
 
 
 def stopping(function: Any, after: int) -> Any:

@@ -23,9 +23,10 @@ from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place
 from lexshift.corpus.targets import Words
 from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
+from lexshift.encode.adaptation import period_numbers
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.plan import StoreContents, gather_occurrences, gather_usages, number_periods
+from lexshift.store.plan import StoreContents, gather_occurrences, gather_usages
 from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import write_store
@@ -349,12 +350,14 @@ def make_store(
         known = store if extend else None
         forms = dict(targets.forms) if known is None else _merge_forms(known, targets)
         stored = [] if known is None else known.corpora
-        number_periods(encoder, list(dict.fromkeys([*stored, *(labels or ())])))
+        periods = optional_attribute(encoder, "periods")
+        if periods:  # refuse corpora that are not of the model's periods before they are read
+            period_numbers(periods, list(dict.fromkeys([*stored, *(labels or ())])))
         if known is not None and labels is not None:
-            _check_labels(known, labels, forms, encoder)
+            _check_labels(known, labels, forms, periods)
         scanned.update(scan(Targets(forms, targets.match)))
         if known is not None and labels is None:
-            _check_labels(known, list(scanned), forms, encoder)
+            _check_labels(known, list(scanned), forms, periods)
         for entry in [] if store is None else store.index["corpora"]:
             if entry["label"] in scanned and scanned[entry["label"]].content != entry["content"]:
                 raise UserError(
@@ -386,9 +389,11 @@ def _merge_forms(store: Siblings, targets: Targets) -> dict[str, tuple[str, ...]
     return forms
 
 
-def _check_labels(store: Siblings, labels: Sequence[str], forms: Mapping[str, Any], encoder: Encoder) -> None:
-    """Refuse corpora that cannot be added to a store."""
-    known, periods = store.corpora, optional_attribute(encoder, "periods")
+def _check_labels(
+    store: Siblings, labels: Sequence[str], forms: Mapping[str, Any], periods: Sequence[str] | None
+) -> None:
+    """Refuse corpora that cannot be added to a store; ``periods`` are those that the encoder distinguishes."""
+    known = store.corpora
     shared = [label for label in labels if label in known]
     if periods and not set(periods) & set(shared) and shared != [label for label in known if label in shared]:
         raise UserError(

@@ -27,6 +27,8 @@ INDEX, OCCURRENCES, VECTORS, UNFINISHED, PLAN = (
     "unfinished",
     "plan.json",
 )
+SHARD = "{:06d}.shard"
+"""The name of the file of a shard, by its number."""
 WORK_FILES = re.compile(rf"\d{{6,}}\.shard|({re.escape(VECTORS)}|{re.escape(OCCURRENCES)})\.[0-9a-f]{{16}}")
 """The names of the files in the folder of unfinished work, except for the plan."""
 MAX_INDEX_BYTES = 1 << 28

@@ -15,9 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lexshift.corpus.occurrences import USAGE_COLUMNS, Occurrences
-from lexshift.encode import Encoder
-from lexshift.encode.adaptation import period_numbers
-from lexshift.encode.protocol import Span, optional_attribute
+from lexshift.encode.protocol import Span
 from lexshift.errors import UserError, listed
 from lexshift.store.siblings import Siblings
 from lexshift.utils.arrays import Array, Indices
@@ -59,11 +57,6 @@ class StoreContents:
     corpora: list[dict[str, Any]]
     counts: Array
     found: Array
-
-    def count(self, rows: Array) -> Array:
-        """Return how many rows of each word and corpus, (words, corpora), a boolean array selects."""
-        group = np.repeat(np.arange(self.counts.size), self.counts.reshape(-1))
-        return np.bincount(group[rows], minlength=self.counts.size).reshape(self.counts.shape)
 
 
 def gather_occurrences(
@@ -337,12 +330,3 @@ def _cut_shards(sentence: Array, lengths: Array) -> tuple[list[int], Array]:
         sizes[-1][0] += length
         sizes[-1][1] += 1
     return [*bounds, len(sentence)], np.array(sizes, np.int64).reshape(-1, 2)
-
-
-def number_periods(encoder: Encoder, labels: Sequence[str]) -> dict[str, int] | None:
-    """Return the number of the period of each corpus, or None for an encoder that does not distinguish periods.
-
-    Corpora that are not of the periods of the encoder are refused.
-    """
-    periods = optional_attribute(encoder, "periods")
-    return dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None

@@ -18,7 +18,7 @@ import numpy as np
 from lexshift.encode import Encoder
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.format import PLAN, first_difference, read_plan
+from lexshift.store.format import PLAN, SHARD, first_difference, read_plan
 from lexshift.store.plan import EncodingPlan, Shard
 from lexshift.utils.arrays import Array, Indices, Matrix
 from lexshift.utils.files import disk_faults, open_plain, write_whole
@@ -97,13 +97,10 @@ class ShardFolder:
                 f"delete that folder and run again"
             )
 
-    def path(self, number: int) -> Path:
-        """Return the file of a shard."""
-        return self.folder / f"{number:06d}.shard"
-
     def finished(self) -> Array:
         """Return whether each shard is done, (shards,)."""
-        return np.array([self.path(number).exists() for number in range(len(self.plan.bounds) - 1)], bool)
+        numbers = range(len(self.plan.bounds) - 1)
+        return np.array([(self.folder / SHARD.format(number)).exists() for number in numbers], bool)
 
     def encode(self, encode: EncodeShards, monitor: Monitor) -> None:
         """Encode every shard that is not done, and check those that are."""
@@ -139,8 +136,9 @@ class ShardFolder:
                 f"the encoder gives values too large for {self.dtype.name}; keep them in float32 (--precision)"
             )
         data = (vectors.reshape(-1).data, shard.truncated.data)
+        parts = (*data, self._digest(number, *data))
         with disk_faults(self.folder):
-            write_whole(self.path(number), lambda file: file.writelines((*data, self._digest(number, *data))))
+            write_whole(self.folder / SHARD.format(number), lambda file: file.writelines(parts))
 
     def _digest(self, number: int, *data: memoryview) -> bytes:
         """Return the SHA-256 of the content of a shard and of what it was made for."""
@@ -153,9 +151,9 @@ class ShardFolder:
     def read(self, number: int, verify: bool = True) -> EncodedShard:
         """Return a shard, mapped into memory; its file is closed again when the result is gone."""
         rows = self.plan.bounds[number + 1] - self.plan.bounds[number]
-        data = memoryview(b"")
+        path, data = self.folder / SHARD.format(number), memoryview(b"")
         try:
-            with open_plain(self.path(number)) as file:
+            with open_plain(path) as file:
                 size = os.fstat(file.fileno()).st_size - _DIGEST - rows
                 if size > 0 and size % (rows * self.dtype.itemsize) == 0:
                     data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -163,8 +161,7 @@ class ShardFolder:
             pass
         if not data or (verify and self._digest(number, data[:-_DIGEST]) != data[-_DIGEST:]):
             raise UserError(
-                f"the shard {str(self.path(number))!r} is damaged: delete it and run the same command again to make "
-                f"it anew"
+                f"the shard {str(path)!r} is damaged: delete it and run the same command again to make it anew"
             )
         end = len(data) - _DIGEST - rows
         vectors = np.frombuffer(data[:end], self.dtype).reshape(rows, -1)

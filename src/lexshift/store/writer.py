@@ -15,7 +15,7 @@ import tempfile
 import time
 import weakref
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
@@ -27,6 +27,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from lexshift.encode import Encoder
+from lexshift.encode.adaptation import period_numbers
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
 from lexshift.store.format import (
@@ -46,7 +47,7 @@ from lexshift.store.format import (
     seal,
     store_fingerprint,
 )
-from lexshift.store.plan import Shard, StoreContents, number_periods, plan_encoding
+from lexshift.store.plan import Shard, StoreContents, plan_encoding
 from lexshift.store.shards import EncodeShards, ShardFolder, encode_shard, encode_shards
 from lexshift.store.siblings import Siblings
 from lexshift.utils.arrays import Array, Indices, Matrix
@@ -150,23 +151,15 @@ def settle(folder: Path) -> None:
         sync_folder(folder)
     plan = read_plan(work)
     if plan is not None and plan["fingerprint"] == fingerprint:
-        remove_work(work)
-    elif plan is None and fingerprint is not None:
-        with suppress(OSError):  # a writer may have been stopped before it removed the empty folder
+        for name in os.listdir(work):
+            final = final_name(name)
+            if WORK_FILES.fullmatch(final) or (final == PLAN != name):
+                os.unlink(work / name)
+        sync_folder(work)
+        os.unlink(work / PLAN)  # last: as long as it is there, the other files are known to be of a run
+    if fingerprint is not None and (plan is None or plan["fingerprint"] == fingerprint):
+        with suppress(OSError):  # it may hold other files, or not be there
             work.rmdir()
-
-
-def remove_work(folder: Path) -> None:
-    """Delete the files of a finished run, its plan last, and their folder unless it holds other files too."""
-    for name in os.listdir(folder):
-        final = final_name(name)
-        if WORK_FILES.fullmatch(final) or (final == PLAN != name):
-            os.unlink(folder / name)
-    sync_folder(folder)
-    if os.path.lexists(folder / PLAN):
-        os.unlink(folder / PLAN)
-    with suppress(OSError):
-        folder.rmdir()
 
 
 def _complete(
@@ -190,7 +183,7 @@ def _complete(
         monitor.note("the store has all of this already")
         return store
     labels = [entry["label"] for entry in contents.corpora]
-    numbers = number_periods(encoder, labels)
+    numbers = _number_periods(encoder, labels)
     if numbers is not None:
         periods = list(encoder.periods)  # type: ignore[attr-defined]
         if [periods[number] for number in numbers.values()] != labels:
@@ -216,12 +209,18 @@ def _complete(
     return Siblings(folder)
 
 
+def _number_periods(encoder: Encoder, labels: Sequence[str]) -> dict[str, int] | None:
+    """Return the number of the period of each corpus, or None for an encoder that does not distinguish periods."""
+    periods = optional_attribute(encoder, "periods")
+    return dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None
+
+
 def _sample_store(encoder: Encoder, store: Siblings) -> tuple[Shard, Matrix]:
     """Return a few words in sentences of a store, and their vectors."""
     n = store.index["rows"]
     sample = np.unique(np.linspace(0, n - 1, min(_PROBES, n)).astype(int))
     rows = store.occurrences.take(sample).to_pydict()
-    numbers = number_periods(encoder, store.corpora)
+    numbers = _number_periods(encoder, store.corpora)
     keywords = {} if numbers is None else {"periods": [numbers[label] for label in rows["corpus"]]}
     spans = list(zip(rows["start"], rows["end"], strict=True))
     return Shard(0, rows["sentence"], spans, keywords), store.vectors[sample]
@@ -290,8 +289,11 @@ def _publish(
     kept = ~summary.lost[shards.plan.places]
     places = shards.plan.places[kept]
     truncated = summary.truncated[places]
-    corpora = _describe_losses(contents, kept, truncated, monitor)
-    counts = contents.count(kept)
+    n_corpora = len(contents.corpora)
+    group = np.repeat(np.arange(contents.counts.size), contents.counts.reshape(-1))[kept]
+    counts = np.bincount(group, minlength=contents.counts.size).reshape(contents.counts.shape)
+    n_truncated = np.bincount(group[truncated] % n_corpora, minlength=n_corpora)
+    corpora = _describe_losses(contents, counts, n_truncated, monitor)
     ends = np.cumsum(counts).reshape(counts.shape)
     bounds = np.stack([ends - counts, ends], axis=2)  # (words, corpora, 2)
     vectors = pending_path(folder, VECTORS, fingerprint)
@@ -327,25 +329,28 @@ def _publish(
     settle(folder)
 
 
-def _describe_losses(contents: StoreContents, kept: Array, truncated: Array, monitor: Monitor) -> list[dict[str, Any]]:
+def _describe_losses(
+    contents: StoreContents, counts: Array, truncated: Array, monitor: Monitor
+) -> list[dict[str, Any]]:
     """Report words that the encoder did not see and sentences that it truncated; return the records of the corpora.
 
-    ``kept`` selects rows, (rows,), and ``truncated`` those of them that were truncated, (kept,).
+    ``counts`` are the vectors of each word in each corpus, (words, corpora), and ``truncated`` those in each corpus
+    whose sentence was truncated, (corpora,).
     """
-    if len(kept) and not kept.any():
+    lost = (contents.counts - counts).sum(axis=0)
+    if lost.any() and not counts.any():
         monitor.note(
-            f"the encoder gave only NaN, which means that it does not see the word, for all of the {len(kept):,} "
+            f"the encoder gave only NaN, which means that it does not see the word, for all of the {lost.sum():,} "
             f"occurrences: its tokenizer drops these words, or its weights hold NaN"
         )
     if truncated.any():
         monitor.note(
-            f"{truncated.sum():,} of {len(truncated):,} occurrences are in sentences longer than the model's window: "
+            f"{truncated.sum():,} of {counts.sum():,} occurrences are in sentences longer than the model's window: "
             f"only the part around the word was encoded (--window)"
         )
-    reasons = {_LOST: np.flatnonzero(~kept), _TRUNCATED: np.flatnonzero(kept)[truncated]}
-    counts = {reason: contents.count(rows).sum(axis=0).tolist() for reason, rows in reasons.items()}
+    losses = {_LOST: lost.tolist(), _TRUNCATED: truncated.tolist()}
     return [
-        {**entry, "skipped": entry["skipped"] | {reason: ns[i] for reason, ns in counts.items() if ns[i]}}
+        {**entry, "skipped": entry["skipped"] | {reason: ns[i] for reason, ns in losses.items() if ns[i]}}
         for i, entry in enumerate(contents.corpora)
     ]
 
