@@ -29,7 +29,7 @@ from lexshift.corpus.word_rule import (
     FoldTable,
     capitals,
     cased_table,
-    ends_by_script,
+    find_scripts,
     fold,
     hash_word,
     token_table,
@@ -150,8 +150,8 @@ def test_the_kernel_stops_before_a_new_word_that_does_not_fit_and_goes_on_there(
     table, data = rule(), np.frombuffer(text.encode(), np.uint8)
     keys, counts = np.zeros(256, np.uint64), np.zeros((256, 3), np.int64)
     fresh: Array = np.full((room, 3), -1, np.int64)
-    by_script = ends_by_script(data, table)
-    at, _, words, found = count(data, 0, -1, table, capitals(), counting._ENDS, keys, counts, fresh, by_script)
+    scripts = find_scripts(data, table)
+    at, _, words, found = count(data, 0, -1, table, capitals(), counting._ENDS, keys, counts, fresh, scripts)
     before = words_of(text.encode()[:at].decode(), table)
     everything = words_of(text, table)
     assert before == everything[:words]

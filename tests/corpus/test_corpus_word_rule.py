@@ -19,10 +19,9 @@ from lexshift.corpus.word_rule import (
     WordTable,
     fold,
     hash_word,
-    kind_of_script,
     marks,
     may_be_unspaced,
-    script_kind,
+    script_kinds,
     token_table,
     word_table,
 )
@@ -206,8 +205,7 @@ def test_the_tables_are_the_rules_for_every_character(table: Callable[[], word_r
 
 def test_scripts_without_spaces_are_those_that_their_names_say() -> None:
     letters = [code for code, folded in enumerate(word_table().tolist()) if folded]
-    assert [code for code in letters if (kind_of_script(code) == 1) != is_unspaced(chr(code))] == []
-    assert [code for code in letters if script_kind(code) != kind_of_script(code)] == []
+    assert [code for code in letters if (script_kinds()[code] == 1) != is_unspaced(chr(code))] == []
     assert not [code for code in letters if is_unspaced(chr(code)) and not may_be_unspaced(utf8(chr(code)))]
 
 
@@ -240,7 +238,8 @@ def test_words_inside_scripts_without_spaces_are_found_from_every_letter_on(text
     numbers = {fold(form, table): number for number, form in enumerate(UNSPACED_FORMS)}
     words_of = WordTable(numbers, table)
     hits = np.full((size, 6), -1, np.int64)
-    n = scan_unspaced(utf8(text), table, marks(), words_of.keys, words_of.values, max(map(len, numbers)), hits)
+    longest = max(map(len, numbers))
+    n = scan_unspaced(utf8(text), table, script_kinds(), marks(), words_of.keys, words_of.values, longest, hits)
     expected = slow_unspaced(text, {form: number for number, form in enumerate(UNSPACED_FORMS)})
     assert n == len(expected)
     data = text.encode()

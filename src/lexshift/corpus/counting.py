@@ -30,7 +30,7 @@ from lexshift.corpus.word_rule import (
     Keys,
     capitals,
     character_at,
-    ends_by_script,
+    find_scripts,
     find_slot,
     fold,
     next_word,
@@ -153,15 +153,15 @@ class Counter:
     def add(self, data: bytes) -> None:
         """Count the words of some UTF-8 text."""
         array, at, ended = np.frombuffer(data, np.uint8), 0, -1
-        by_script = ends_by_script(array, self._table)
-        if by_script and segmenter_version() is not None:
+        scripts = find_scripts(array, self._table)
+        if scripts is not None and segmenter_version() is not None:
             data = segment(data.decode()).encode()
             array = np.frombuffer(data, np.uint8)
         while at < len(array):
             room = int(_FULLEST * len(self._keys)) - self._used
             fresh = np.empty((room, 3), np.int64)
             at, ended, words, n = count(
-                array, at, ended, self._table, capitals(), _ENDS, self._keys, self._counts, fresh, by_script
+                array, at, ended, self._table, capitals(), _ENDS, self._keys, self._counts, fresh, scripts
             )
             self.total += words
             self._used += n
@@ -206,7 +206,7 @@ def count(
     keys: Keys,
     counts: Array,
     fresh: Array,
-    by_script: bool | None = None,
+    scripts: Bytes | None = None,
 ) -> tuple[int, int, int, int]:
     """Count the words of UTF-8 text from byte ``at`` on, where no word is cut; the word before ended at ``ended``.
 
@@ -223,7 +223,7 @@ def count(
         Of all occurrences, and of those inside a sentence with a small and with a capital first letter.
     fresh : (most, 3)
         Filled with slot, start and end of the words that the table did not have.
-    by_script : True or None
+    scripts : (characters,) or None
         As for :func:`lexshift.corpus.word_rule.next_word`.
 
     Returns
@@ -234,7 +234,7 @@ def count(
     """
     i, words, found = at, 0, 0
     while i < len(data):
-        start, i, key = next_word(data, i, table, by_script)
+        start, i, key = next_word(data, i, table, scripts)
         if key == np.uint64(0):
             i += 1
             continue

@@ -173,9 +173,13 @@ def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Itera
         yield b"".join(pieces)
 
 
+@kernel
 def count_lines(data: bytes) -> int:
     """Return the number of line feeds; several times faster than ``bytes.count``."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == _LINE_FEED))
+    n = 0
+    for i in range(len(data)):
+        n += data[i] == _LINE_FEED
+    return n
 
 
 def _find_cut(data: bytes) -> int:

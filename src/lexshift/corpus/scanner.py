@@ -16,18 +16,17 @@ from lexshift.corpus.targets import Targets
 from lexshift.corpus.word_rule import (
     FILTER_BITS,
     FILTER_MULTIPLIER,
-    FIRST_UNSPACED,
     MULTIPLIER,
     Bytes,
     FoldTable,
     Keys,
     character_at,
-    ends_by_script,
+    find_scripts,
     find_slot,
     finish_hash,
     marks,
     next_word,
-    script_kind,
+    script_kinds,
 )
 from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import inlined_kernel, kernel
@@ -93,21 +92,21 @@ def _scratch(n: int) -> tuple[Array, Array, Array]:
 
 def _scan_unspaced(array: Array, targets: Targets) -> Array:
     """Return the hits inside runs of scripts that are written without spaces: (hits, 6)."""
-    words, size = targets.unspaced_table, _HITS
+    words, longest, size = targets.unspaced_table, targets.longest_unspaced, _HITS
     while True:
         hits = np.empty((size, 6), np.int64)
-        n = scan_unspaced(array, targets.table, marks(), words.keys, words.values, targets.longest_unspaced, hits)
+        n = scan_unspaced(array, targets.table, script_kinds(), marks(), words.keys, words.values, longest, hits)
         if n <= size:
             return hits[:n]
         size = n
 
 
 def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
-    table, words, by_script = targets.table, targets.word_table, ends_by_script(array, targets.table)
+    table, words, scripts = targets.table, targets.word_table, find_scripts(array, targets.table)
     buffer, counts, found = np.empty((_HITS, 6), np.int64), np.zeros(2, np.int64), []
     at = line = 0
     while at < len(array):
-        n, next_at, line = scan(array, at, line, table, words.keys, words.values, buffer, counts, by_script)
+        n, next_at, line = scan(array, at, line, table, words.keys, words.values, buffer, counts, scripts)
         if next_at == at:  # one line with more hits than the buffer holds
             buffer = np.empty((4 * len(buffer), 6), np.int64)
         found.append(buffer[:n].copy())
@@ -131,7 +130,7 @@ def scan(
     values: Array,
     hits: Array,
     counts: Array,
-    by_script: bool | None = None,
+    scripts: Bytes | None = None,
 ) -> tuple[int, int, int]:
     """Find the words of a hash table in UTF-8 text, from byte ``at`` on, which begins a line.
 
@@ -146,7 +145,7 @@ def scan(
         Filled with number, line, and in bytes start and end of the line, start and end of the word.
     counts : (2,)
         The words and the lines with a word in them are added to it.
-    by_script : True or None
+    scripts : (characters,) or None
         As for :func:`lexshift.corpus.word_rule.next_word`.
 
     Returns
@@ -159,7 +158,7 @@ def scan(
     found = complete = 0  # hits so far, and hits in lines that are complete
     words = before = 0  # words so far, and those before this line
     while i <= n:
-        start, i, key = next_word(data, i, table, by_script)
+        start, i, key = next_word(data, i, table, scripts)
         if key == np.uint64(0):
             counts[1] += words > before
             for k in range(complete, found):
@@ -185,6 +184,7 @@ def scan(
 def scan_unspaced(
     data: Bytes,
     table: FoldTable,
+    scripts: Bytes,
     marks: npt.NDArray[np.bool_],
     keys: Keys,
     values: Array,
@@ -199,7 +199,7 @@ def scan_unspaced(
     Parameters
     ----------
     data : (n,) bytes
-    table, marks : (characters,)
+    table, scripts, marks : (characters,)
     keys, values : (slots,)
     longest : int
         Number of characters of the longest word.
@@ -217,7 +217,7 @@ def scan_unspaced(
     while i <= n:
         code, size = (0, 1) if i == n else character_at(data, i)
         letter = table[code]
-        if letter >= FIRST_UNSPACED and script_kind(letter) == 1 and not stacks:
+        if scripts[letter] == 1 and not stacks:
             h, end, width = np.uint64(0), i, size
             for _ in range(longest):
                 h = (h + np.uint64(letter)) * np.uint64(MULTIPLIER)
@@ -230,7 +230,7 @@ def scan_unspaced(
                         if found < len(hits):
                             record_hit(hits[found], values[slot], line, line_start, i, end)
                         found += 1
-                if letter == 0 or script_kind(letter) == 0:
+                if scripts[letter] == 0:
                     break
         stacks = table[code] == 0x17D2 or table[code] == 0x1039
         if i == n or data[i] == 10:

@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from lexshift.corpus.word_rule import kind_of_script
+from lexshift.corpus.word_rule import script_kinds
 from lexshift.errors import UserError
 
-# Runs of the scripts that kind_of_script knows, with the punctuation of their blocks.
+# Runs of the scripts that script_kinds knows, with the punctuation of their blocks.
 _RUN = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u31f0-\u31ff\u3400-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f"
     "\uf900-\ufaff\uff66-\uff9f\U000116d0-\U000116ff\U0001aff0-\U0001b16f\U00020000-\U0003347f]+"
@@ -53,7 +53,7 @@ def is_unspaced(word: str) -> bool:
     >>> is_unspaced("電話"), is_unspaced("phone")
     (True, False)
     """
-    return kind_of_script(ord(word[0])) == 1
+    return bool(script_kinds()[ord(word[0])] == 1)
 
 
 def advice(absent: Sequence[str], match: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from lexshift.corpus.decoding import normalise
-from lexshift.corpus.word_rule import APOSTROPHES, HYPHENS, FoldTable, WordTable, fold, kind_of_script, rule, word_table
+from lexshift.corpus.word_rule import APOSTROPHES, HYPHENS, FoldTable, WordTable, fold, rule, script_kinds, word_table
 from lexshift.errors import UserError
 from lexshift.utils import checks
 
@@ -73,7 +73,7 @@ class Targets:
     @property
     def _unspaced(self) -> dict[tuple[int, ...], int]:
         numbers = {word: number for number, word in enumerate(self.first_words)}
-        return {w: i for w, i in numbers.items() if self.match != "token" and kind_of_script(w[0]) == 1}
+        return {w: i for w, i in numbers.items() if self.match != "token" and script_kinds()[w[0]] == 1}
 
     @cached_property
     def first_words(self) -> dict[tuple[int, ...], list[Candidate]]:
@@ -123,10 +123,10 @@ class Targets:
             return at
         if self.match == "token":
             return None
-        if kind_of_script(ord(form[-1])) == 1:
+        if script_kinds()[ord(form[-1])] == 1:
             continues = unicodedata.category(text[at])[0] == "M"
         else:
-            continues = bool(table[ord(form[-1])]) and kind_of_script(ord(text[at])) != 1
+            continues = bool(table[ord(form[-1])]) and script_kinds()[ord(text[at])] != 1
         return None if continues else at
 
 
@@ -172,7 +172,7 @@ def _first_run(folded: tuple[int, ...], by_script: bool) -> tuple[int, int] | No
     start = next((i for i, code in enumerate(folded) if code), None)
     if start is None:
         return None
-    kinds = [kind_of_script(code) if by_script else 0 for code in folded]
+    kinds = [int(script_kinds()[code]) if by_script else 0 for code in folded]
     inside = (kinds[start] & 1, 2)
     return start, next((i for i, c in enumerate(folded) if i > start and not (c and kinds[i] in inside)), len(folded))
 

@@ -28,14 +28,18 @@ APOSTROPHES = "'\u2018\u2019\u02bc"
 """Characters that are the same sign between letters; the last is a letter to Unicode."""
 HYPHENS = "-\u2010\u2011"
 """Characters that are the same sign between letters."""
-FIRST_UNSPACED = 0x0E00
-"""The first character of a script that is written without spaces between words."""
 WORD_RULE = 2
 """Version of the rule by which words are found; results of another version are not added to or taken over."""
 
 _CHARACTERS = 0x110000
 _LETTERS = (range(0x33480), range(0xE0100, 0xE01F0))  # Unicode has letters, digits and marks nowhere else
 MULTIPLIER = 0x9E3779B97F4A7C15
+_UNSPACED = (
+    *((0x0E00, 0x0F00), (0x1000, 0x10A0), (0x1780, 0x1800), (0x3005, 0x3100), (0x31F0, 0x3200), (0x3400, 0xA000)),
+    *((0xA9E0, 0xAA00), (0xAA60, 0xAA80), (0xF900, 0xFB00), (0xFF66, 0xFFA0)),
+    *((0x116D0, 0x11700), (0x1AFF0, 0x1B170), (0x20000, 0xE0100)),
+)
+_SHARED_MARKS = ((0x0300, 0x0370), (0xFE00, 0xFE10), (0xE0100, _CHARACTERS))
 _MASK = 0xFFFFFFFFFFFFFFFF
 _ASCII = 128
 FILTER_BITS = 14
@@ -105,12 +109,12 @@ def hash_word(folded: Iterable[int]) -> int:
     return (h ^ (h >> 32)) or 1
 
 
-def ends_by_script(data: Bytes, table: FoldTable) -> bool | None:
-    """Return True if words of a UTF-8 text may end where two scripts meet, else None. data : (n,)
+def find_scripts(data: Bytes, table: FoldTable) -> Bytes | None:
+    """Return :func:`script_kinds` if words of a UTF-8 text may end where two scripts meet, else None. data : (n,)
 
     Tokens, of which a hyphen is a part, do not.
     """
-    return True if table[ord("-")] == 0 and may_be_unspaced(data) else None
+    return script_kinds() if table[ord("-")] == 0 and may_be_unspaced(data) else None
 
 
 class WordTable:
@@ -154,30 +158,19 @@ class WordTable:
             self.beginnings[((window * FILTER_MULTIPLIER) & 0xFFFFFFFF) >> (32 - FILTER_BITS)] = 1
 
 
-def kind_of_script(code: int | np.uint32) -> int:
-    """Return 1 for a letter or mark of a script written without spaces, 2 for a mark of any script, 0 for the others.
+@cache
+def script_kinds() -> Bytes:
+    """Return the kind of script of each character: (characters,).
 
-    The first are Thai, Lao, Myanmar, Khmer, Hiragana, Katakana and Han; the second are the combining diacritical marks
-    and the variation selectors, which go on with the word that they stand in.
+    It is 1 for letters and marks of Thai, Lao, Myanmar, Khmer, Hiragana, Katakana and Han, which are written without
+    spaces; 2 for the combining diacritical marks and the variation selectors, which go on with the word that they stand
+    in; 0 for the others.
     """
-    if code < FIRST_UNSPACED:
-        return 2 if 0x0300 <= code < 0x0370 else 0
-    if code < 0x3005:
-        if code >= 0x1800:
-            return 0
-        return int(code < 0x0F00 or 0x1000 <= code < 0x10A0 or 0x1780 <= code < 0x1800)
-    if code < 0xA000:
-        return int(code < 0x3100 or 0x31F0 <= code < 0x3200 or code >= 0x3400)
-    if 0xFE00 <= code < 0xFE10 or code >= 0xE0100:
-        return 2
-    if code < 0xF900:
-        return int(0xA9E0 <= code < 0xAA00 or 0xAA60 <= code < 0xAA80)
-    if code < 0x116D0:
-        return int(code < 0xFB00 or 0xFF66 <= code < 0xFFA0)
-    return int(code < 0x11700 or 0x1AFF0 <= code < 0x1B170 or code >= 0x20000)
-
-
-script_kind = kernel(kind_of_script)
+    kinds = np.zeros(_CHARACTERS, np.uint8)
+    for kind, ranges in ((1, _UNSPACED), (2, _SHARED_MARKS)):
+        for first, end in ranges:
+            kinds[first:end] = kind
+    return kinds
 
 
 @kernel
@@ -205,16 +198,16 @@ def character_at(data: Bytes, i: int) -> tuple[int, int]:
 
 
 @inlined_kernel
-def next_word(data: Bytes, at: int, table: FoldTable, by_script: bool | None) -> tuple[int, int, np.uint64]:
+def next_word(data: Bytes, at: int, table: FoldTable, scripts: Bytes | None) -> tuple[int, int, np.uint64]:
     """Find the next word of a line of UTF-8 text, from byte ``at`` on, where no word is cut.
 
     Parameters
     ----------
     data : (n,) bytes
     table : (characters,)
-    by_script : True or None
-        Whether a word also ends where a script written without spaces meets another one; a run of such a script is one
-        word. With None, numba compiles the loop without the test.
+    scripts : (characters,) or None
+        As of :func:`script_kinds` if a word also ends where a script written without spaces meets another one; a run of
+        such a script is one word. With None, numba compiles the loop without the test.
 
     Returns
     -------
@@ -227,24 +220,27 @@ def next_word(data: Bytes, at: int, table: FoldTable, by_script: bool | None) ->
     while i < n:
         character, size = character_at(data, i)
         code = table[character]
-        if code != 0 or character == 10:
+        if code != 0 or data[i] == 10:  # a second use of the character would slow down both loops
             break
         i += size
     start = i
     if code == 0:
         return start, i, h
-    if by_script is not None:
-        kind = script_kind(code) & 1
-    while i < n and code != 0:
+    if scripts is not None:
+        kind = scripts[code] & 1
+    while True:  # with a condition here it would be compiled to a slower loop
         h = (h + np.uint64(code)) * np.uint64(MULTIPLIER)
         i += size
-        if i < n:
-            character, size = character_at(data, i)
-            code = table[character]
-            if by_script is not None:
-                this = script_kind(code)
-                if this != kind and this != 2:
-                    break
+        if i >= n:
+            break
+        character, size = character_at(data, i)
+        code = table[character]
+        if code == 0:
+            break
+        if scripts is not None:
+            this = scripts[code]
+            if this != kind and this != 2:
+                break
     return start, i, finish_hash(h)
 
 
