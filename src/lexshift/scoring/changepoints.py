@@ -49,7 +49,7 @@ class ChangePoints:
     ----------
     at : tuple of int
         Indices of the periods that begin something new, ascending, by the p-value of this word alone. Whether they are
-        reported depends on the other words as well: see :func:`lexshift.study.trace_tables.reported`.
+        reported depends on the other words as well: see :func:`lexshift.study.trace_result.reported_change`.
     p : float
         How likely it is that a word that never changed has a change point at this penalty or a higher one.
     penalty : float
