@@ -289,7 +289,7 @@ def test_an_encoder_of_a_model_is_sent_after_it_has_been_used() -> None:
 
 @pytest.mark.usefixtures("ray")
 def test_shards_go_out_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.engine.ray._ROUND", 2)
+    monkeypatch.setattr("lexshift.engine.ray.ROUND", 2)
     taken: list[int] = []
     ahead = []
 
@@ -320,7 +320,7 @@ def test_a_shard_whose_encoder_is_killed_is_encoded_again(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("ray")
 def test_a_shard_that_kills_every_worker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.engine.ray._TRIES", 2)
+    monkeypatch.setattr("lexshift.engine.ray.MAX_TRIES", 2)
     encoder = Fatal()
     with pytest.raises(
         UserError, match=r"^the workers of the Ray cluster die again and again of the same work; run the"
@@ -330,7 +330,7 @@ def test_a_shard_that_kills_every_worker_is_given_up(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.usefixtures("ray")
 def test_a_part_that_kills_every_worker_is_given_up(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lexshift.engine.ray._TRIES", 2)
+    monkeypatch.setattr("lexshift.engine.ray.MAX_TRIES", 2)
     with pytest.raises(
         UserError, match=r"^the workers of the Ray cluster die again and again of the same work; run the"
     ):

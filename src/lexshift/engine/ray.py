@@ -35,10 +35,12 @@ from lexshift.store.shards import EncodedShard, EncodeShards
 from lexshift.utils import checks
 
 _CORES = 4  # of an encoder, if it is not said how many there are
-_ROUND = 256  # shards of each encoder that are away at a time: some minutes of work, so that loading a model is little
+ROUND = 256
+"""Number of shards sent to each worker at a time: minutes of work, next to which loading a model takes little time."""
 _AHEAD = 2  # shards that wait at an encoder, so that it never does
 _PATIENCE = 10  # seconds for a cluster to answer
-_TRIES = 6  # of a shard or part whose workers die of it
+MAX_TRIES = 6
+"""How often a shard or a part may be begun whose workers die of it; then the run is given up."""
 _DEATHS = 3  # of workers while they load their encoder, one after another; then it is not by chance
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 _MADE = pa.schema([("number", pa.int64()), ("table", pa.large_binary()), ("error", pa.string())])
@@ -105,7 +107,7 @@ class RayEngine:
                 return
             recipe = _sent((model, options, optional_attribute(encoder, "weights"), threads))
             tries = _tries()
-            pending = [first, *islice(waiting, _ROUND * workers - 1)]
+            pending = [first, *islice(waiting, ROUND * workers - 1)]
             while pending:
                 with _settings():
                     data = ray.data.from_arrow_refs([ray.put(as_table(shard)) for shard in pending])
@@ -125,7 +127,7 @@ class RayEngine:
                     flat = np.frombuffer(row["values"], row["dtype"])
                     truncated = np.frombuffer(row["truncated"], bool)
                     yield row["number"], EncodedShard(flat.reshape(rows_of[row["number"]], -1), truncated)
-                pending = list(islice(waiting, _ROUND * workers))
+                pending = list(islice(waiting, ROUND * workers))
 
         return encode
 
@@ -237,7 +239,7 @@ def _shares(
 
 def _tries() -> Any:
     """What counts how often each shard or part was begun, on a worker of its own, which outlives the others."""
-    return _ray().remote(num_cpus=0)(Tries).remote(_TRIES)
+    return _ray().remote(num_cpus=0)(Tries).remote(MAX_TRIES)
 
 
 def _absolute(part: Part) -> Part:

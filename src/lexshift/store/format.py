@@ -20,13 +20,8 @@ from lexshift.errors import UserError
 from lexshift.utils.files import open_plain
 
 FORMAT = 1
-INDEX, OCCURRENCES, VECTORS, UNFINISHED, PLAN = (
-    "store.json",
-    "occurrences.parquet",
-    "vectors.npy",
-    "unfinished",
-    "plan.json",
-)
+INDEX, OCCURRENCES, VECTORS = "store.json", "occurrences.parquet", "vectors.npy"
+UNFINISHED, PLAN = "unfinished", "plan.json"
 SHARD = "{:06d}.shard"
 """The name of the file of a shard, by its number."""
 WORK_FILES = re.compile(rf"\d{{6,}}\.shard|({re.escape(VECTORS)}|{re.escape(OCCURRENCES)})\.[0-9a-f]{{16}}")
@@ -76,7 +71,9 @@ _INDEX_SCHEMA = {
 
 
 def digest(value: Any) -> str:
-    """Return the SHA-256 of plain values."""
+    """Return the SHA-256 of plain values; that of a mapping leaves out its own checksum, ``sha256``."""
+    if isinstance(value, Mapping):
+        value = {key: item for key, item in value.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
@@ -104,8 +101,7 @@ def pending_path(folder: Path, name: str, fingerprint: str) -> Path:
 
 def seal(index: Mapping[str, Any]) -> bytes:
     """Return the content of ``store.json``: the index and a checksum of it."""
-    body = {key: value for key, value in index.items() if key != "sha256"}
-    sealed = {**body, "sha256": digest(body)}
+    sealed = {**index, "sha256": digest(index)}
     return (json.dumps(sealed, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
@@ -115,7 +111,7 @@ def read_index(folder: Path) -> dict[str, Any]:
     try:
         index = _read_json(path)
         version = index["format"]
-        is_genuine = index["sha256"] == digest({key: value for key, value in index.items() if key != "sha256"})
+        is_genuine = index["sha256"] == digest(index)
     except FileNotFoundError:
         begun = (folder / UNFINISHED / PLAN).is_file()
         unfinished = " It holds unfinished work: run the same command again to finish it." if begun else ""

@@ -178,7 +178,11 @@ def _complete(
     fingerprint = store_fingerprint(settings, contents.forms, contents.corpora)
     is_anonymous = not isinstance(optional_attribute(encoder, "settings"), Mapping)
     if store is not None and is_anonymous:
-        _check_encoder(encoder, *_sample_store(encoder, store), f"the store {str(store.path)!r}")
+        n_rows = store.index["rows"]
+        rows = np.unique(np.linspace(0, n_rows - 1, min(_PROBES, n_rows)).astype(int))
+        sample = plan_encoding(store.occurrences.take(rows), periods=_number_periods(encoder, store.corpora))
+        source = f"the store {str(store.path)!r}"
+        _check_encoder(encoder, sample.select(sample.places), store.vectors[rows], source)
     if store is not None and store.fingerprint == fingerprint:
         monitor.note("the store has all of this already")
         return store
@@ -213,17 +217,6 @@ def _number_periods(encoder: Encoder, labels: Sequence[str]) -> dict[str, int] |
     """Return the number of the period of each corpus, or None for an encoder that does not distinguish periods."""
     periods = optional_attribute(encoder, "periods")
     return dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None
-
-
-def _sample_store(encoder: Encoder, store: Siblings) -> tuple[Shard, Matrix]:
-    """Return a few words in sentences of a store, and their vectors."""
-    n = store.index["rows"]
-    sample = np.unique(np.linspace(0, n - 1, min(_PROBES, n)).astype(int))
-    rows = store.occurrences.take(sample).to_pydict()
-    numbers = _number_periods(encoder, store.corpora)
-    keywords = {} if numbers is None else {"periods": [numbers[label] for label in rows["corpus"]]}
-    spans = list(zip(rows["start"], rows["end"], strict=True))
-    return Shard(0, rows["sentence"], spans, keywords), store.vectors[sample]
 
 
 def _check_encoder(encoder: Encoder, shard: Shard, vectors: Matrix, source: str) -> None:

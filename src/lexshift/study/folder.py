@@ -242,7 +242,7 @@ def _read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | Non
     except (ValueError, RecursionError):
         record = None
     ours = isinstance(record, dict) and isinstance(record.get("files"), dict)
-    if not ours or digest({k: v for k, v in record.items() if k != "sha256"}) != record.get("sha256"):
+    if not ours or digest(record) != record.get("sha256"):
         raise UserError(
             f"{str(path)!r} was not written by lexshift, or was changed since; move it or choose another folder (--out)"
         )

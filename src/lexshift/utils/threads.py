@@ -1,6 +1,6 @@
-"""Work for many words, several at a time: a thread for each core, and one core for each thread's products of matrices.
+"""Process many words at a time: one thread for each core, and one core for the matrix products of each thread.
 
-Left to itself a product of matrices takes all cores, and several of them at once wait for each other: scoring took
+A matrix product takes all cores by default, and several of them at once wait for each other, which makes scoring take
 half as long again.
 """
 
@@ -63,21 +63,34 @@ def _cpu_limits() -> Iterator[int]:
 
 
 def for_each(
-    items: Collection[K], one: Callable[[K], T], told: Callable[[int], None] | None = None, workers: int | None = None
+    items: Collection[K],
+    function: Callable[[K], T],
+    advance: Callable[[int], None] = lambda _: None,
+    workers: int | None = None,
 ) -> dict[K, T]:
-    """Call a function for every item, several at a time; ``told`` hears how many are done. In the items' order.
+    """Call a function for every item, several at a time, and return the results in the order of the items.
 
+    Parameters
+    ----------
+    items : collection
+    function : callable
+    advance : callable, optional
+        Is called with the number of items that are done.
+    workers : int, optional
+        Number of items at a time; by default the number of available cores.
+
+    Examples
+    --------
     >>> for_each(["a", "bc"], len)
     {'a': 1, 'bc': 2}
     """
     found: dict[K, T] = {}
     with single_products(), ThreadPoolExecutor(workers or available_cores()) as pool:
-        futures = {pool.submit(one, item): item for item in items}
+        futures = {pool.submit(function, item): item for item in items}
         try:
             for done, future in enumerate(as_completed(futures), 1):
                 found[futures[future]] = future.result()
-                if told is not None:
-                    told(done)
+                advance(done)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
@@ -85,7 +98,7 @@ def for_each(
 
 
 def single_products() -> AbstractContextManager[object]:
-    """While it lasts, products of matrices take one core each."""
+    """Return a context in which products of matrices take one core each."""
     from threadpoolctl import threadpool_limits  # it looks through all libraries that are loaded
 
     limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
