@@ -26,10 +26,10 @@ from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.adaptation import period_numbers
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.store.plan import StoreContents, gather_occurrences, gather_usages
+from lexshift.store.plan import gather_occurrences, gather_usages
 from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
-from lexshift.store.writer import write_store
+from lexshift.store.writer import open_store
 from lexshift.utils import checks
 from lexshift.utils.monitor import Monitor, Silent, reading_stage
 
@@ -227,14 +227,11 @@ def embed_usages(
     contents = gather_usages(usages, labels)
     encoder = as_encoder(model, **options)
     settings = {"usages": "given", "precision": precision}
-
-    def collect(store: Siblings | None) -> StoreContents:
-        stored = contents.corpora if store is None else store.index["corpora"]
+    with open_store(out, settings, encoder) as folder:
+        stored = contents.corpora if folder.store is None else folder.store.index["corpora"]
         if [entry["content"] for entry in stored] != [entry["content"] for entry in contents.corpora]:
             raise UserError(f"the store {str(out)!r} was made from other usages; choose another folder (--out)")
-        return contents
-
-    return write_store(out, settings, encoder, collect, monitor or Silent())
+        return folder.write(contents, encoder, monitor or Silent())
 
 
 def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:
@@ -344,10 +341,8 @@ def make_store(
     Siblings
         With the corpora that were scanned, in their order.
     """
-    scanned: dict[str, Occurrences] = {}
-
-    def collect(store: Siblings | None) -> StoreContents:
-        known = store if extend else None
+    with open_store(out, settings, encoder) as folder:
+        known = folder.store if extend else None
         forms = dict(targets.forms) if known is None else _merge_forms(known, targets)
         stored = [] if known is None else known.corpora
         periods = optional_attribute(encoder, "periods")
@@ -355,10 +350,10 @@ def make_store(
             period_numbers(periods, list(dict.fromkeys([*stored, *(labels or ())])))
         if known is not None and labels is not None:
             _check_labels(known, labels, forms, periods)
-        scanned.update(scan(Targets(forms, targets.match)))
+        scanned = scan(Targets(forms, targets.match))
         if known is not None and labels is None:
             _check_labels(known, list(scanned), forms, periods)
-        for entry in [] if store is None else store.index["corpora"]:
+        for entry in [] if folder.store is None else folder.store.index["corpora"]:
             if entry["label"] in scanned and scanned[entry["label"]].content != entry["content"]:
                 raise UserError(
                     f"the {entry['label']} corpus is not the one that the store {str(out)!r} was made from; choose "
@@ -371,9 +366,8 @@ def make_store(
             _report_absent(absent, len(forms), targets.match, missing, monitor)
         left_out = set(absent)
         present = {word: all_forms for word, all_forms in forms.items() if word not in left_out}
-        return gather_occurrences(present, list(forms), scanned, known)
-
-    siblings = write_store(out, settings, encoder, collect, monitor, encode)
+        contents = gather_occurrences(present, list(forms), scanned, known)
+        siblings = folder.write(contents, encoder, monitor, encode)
     return siblings.select(list(scanned))
 
 

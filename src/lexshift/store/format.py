@@ -24,8 +24,10 @@ INDEX, OCCURRENCES, VECTORS = "store.json", "occurrences.parquet", "vectors.npy"
 UNFINISHED, PLAN = "unfinished", "plan.json"
 SHARD = "{:06d}.shard"
 """The name of the file of a shard, by its number."""
+PENDING = "{}.{:.16}"
+"""The name of a file of a store before it takes its place, by its name and the fingerprint of the store."""
 WORK_FILES = re.compile(rf"\d{{6,}}\.shard|({re.escape(VECTORS)}|{re.escape(OCCURRENCES)})\.[0-9a-f]{{16}}")
-"""The names of the files in the folder of unfinished work, except for the plan."""
+"""The names of the files, shards and pending ones, in the folder of unfinished work, except for the plan."""
 MAX_INDEX_BYTES = 1 << 28
 """Size up to which ``store.json`` and ``plan.json`` are read; a store that would need more is refused."""
 _SHOWN = 40  # characters of an unknown format that are shown
@@ -92,11 +94,6 @@ def store_fingerprint(
             "corpora": [[entry["label"], entry["content"]] for entry in corpora],
         }
     )
-
-
-def pending_path(folder: Path, name: str, fingerprint: str) -> Path:
-    """Return where a file of a store is written before it takes its place."""
-    return folder / UNFINISHED / f"{name}.{fingerprint[:16]}"
 
 
 def seal(index: Mapping[str, Any]) -> bytes:

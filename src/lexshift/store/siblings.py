@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift.errors import UserError
-from lexshift.store.format import OCCURRENCES, VECTORS, damaged, pending_path, read_index
+from lexshift.store.format import OCCURRENCES, PENDING, UNFINISHED, VECTORS, damaged, read_index
 from lexshift.utils.arrays import Array, Matrix
 from lexshift.utils.files import open_plain
 
@@ -235,7 +235,7 @@ def _map_file(folder: Path, name: str, index: Mapping[str, Any]) -> memoryview:
 
     The bytes stay the same if another file takes the place of this one.
     """
-    path = pending_path(folder, name, index["fingerprint"])
+    path = folder / UNFINISHED / PENDING.format(name, index["fingerprint"])
     if not path.exists():
         path = folder / name
     try:

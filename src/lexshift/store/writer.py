@@ -15,8 +15,9 @@ import tempfile
 import time
 import weakref
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -35,6 +36,7 @@ from lexshift.store.format import (
     INDEX,
     MAX_INDEX_BYTES,
     OCCURRENCES,
+    PENDING,
     PLAN,
     UNFINISHED,
     VECTORS,
@@ -42,7 +44,6 @@ from lexshift.store.format import (
     digest,
     first_difference,
     max_words_bytes,
-    pending_path,
     read_plan,
     seal,
     store_fingerprint,
@@ -66,28 +67,95 @@ _LOST = "occurrences whose word the tokenizer drops"
 _TRUNCATED = "occurrences in sentences longer than the model's window, cut around the word"
 
 
-def write_store(
-    out: str | os.PathLike[str] | None,
-    settings: dict[str, Any],
-    encoder: Encoder,
-    collect: Callable[[Siblings | None], StoreContents],
-    monitor: Monitor,
-    encode: EncodeShards | None = None,
-) -> Siblings:
-    """Make a store or bring one up to date, as the only writer of its folder.
+@dataclass(frozen=True)
+class StoreFolder:
+    """The folder of a store of which this process is the only writer; made by :func:`open_store`.
+
+    Attributes
+    ----------
+    path : Path
+    settings : dict
+        What shapes the vectors.
+    store : Siblings, optional
+        The store that is in the folder.
+    is_temporary : bool
+        Whether the folder is removed with the last object that reads it.
+    """
+
+    path: Path
+    settings: dict[str, Any]
+    store: Siblings | None
+    is_temporary: bool
+
+    def write(
+        self, contents: StoreContents, encoder: Encoder, monitor: Monitor, encode: EncodeShards | None = None
+    ) -> Siblings:
+        """Encode what the store lacks, and publish it.
+
+        Parameters
+        ----------
+        contents : StoreContents
+            What the store is to hold.
+        encoder : Encoder
+        monitor : Monitor
+        encode : callable, optional
+            Encodes shards elsewhere than in this process.
+        """
+        n_words, n_corpora = contents.counts.shape
+        if max_words_bytes(contents.forms, n_corpora) > MAX_INDEX_BYTES:  # the index could not be read again
+            raise UserError(f"{n_words:,} words in {n_corpora:,} corpora are too many for one store; take fewer words")
+        store, fingerprint = self.store, store_fingerprint(self.settings, contents.forms, contents.corpora)
+        labels = [entry["label"] for entry in contents.corpora]
+        periods = list(optional_attribute(encoder, "periods") or ())
+        is_anonymous = not isinstance(optional_attribute(encoder, "settings"), Mapping)
+        if store is not None and is_anonymous:
+            n_rows = store.index["rows"]
+            rows = np.unique(np.linspace(0, n_rows - 1, min(_PROBES, n_rows)).astype(int))
+            numbers = dict(zip(store.corpora, period_numbers(periods, store.corpora), strict=True)) if periods else None
+            sample = plan_encoding(store.occurrences.take(rows), periods=numbers)
+            source = f"the store {str(store.path)!r}"
+            _check_encoder(encoder, sample.select(sample.places), store.vectors[rows], source)
+        if store is not None and store.fingerprint == fingerprint:
+            monitor.note("the store has all of this already")
+            return store
+        numbers = dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None
+        if numbers is not None and [periods[number] for number in numbers.values()] != labels:
+            monitor.note(f"{', '.join(labels)} are taken for the model's periods {', '.join(periods)}, in this order")
+        plan = plan_encoding(contents.table, store, numbers)
+        record = {
+            "fingerprint": fingerprint,
+            "added to": store.fingerprint if store is not None else None,
+            "settings": self.settings,
+            "words": digest(list(contents.forms.items())),
+            "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
+            "work": hashlib.sha256(b"".join(plan.digests)).hexdigest(),
+        }
+        shards = ShardFolder(self.path / UNFINISHED, plan, np.dtype(self.settings["precision"]), record)
+        shards.begin()
+        if is_anonymous:
+            places, vectors = shards.sample(_PROBES)
+            _check_encoder(encoder, plan.select(places), vectors, f"the work in {str(shards.folder)!r}")
+        _report_run(encoder, shards, encode is None, monitor)
+        shards.encode(encode or partial(encode_shards, encoder), monitor)
+        with disk_faults(self.path):
+            _publish(self.path, contents, shards, self.settings, monitor)
+        siblings = Siblings(self.path)
+        if self.is_temporary:  # selections of the store share its vectors
+            weakref.finalize(siblings.vectors, shutil.rmtree, self.path, ignore_errors=True)
+        return siblings
+
+
+@contextmanager
+def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], encoder: Encoder) -> Iterator[StoreFolder]:
+    """Make the folder of a store or open one, as its only writer.
 
     Parameters
     ----------
     out : path, optional
-        The folder; by default a temporary one, which is removed with the last object that reads it.
+        The folder; by default a temporary one.
     settings : dict
         What shapes the vectors, besides the settings of the encoder; a store with other settings is refused.
     encoder : Encoder
-    collect : callable
-        Returns what the store is to hold, given the store that is in the folder or None.
-    monitor : Monitor
-    encode : callable, optional
-        Encodes shards elsewhere than in this process.
     """
     described = optional_attribute(encoder, "settings")
     if not isinstance(described, Mapping):
@@ -104,14 +172,11 @@ def write_store(
             difference = None if store is None else first_difference(store.settings, settings)
             if difference:
                 raise UserError(f"the store {str(folder)!r} was made with {difference}; choose another folder (--out)")
-            siblings = _complete(folder, collect(store), store, encoder, settings, monitor, encode)
+            yield StoreFolder(folder, settings, store, out is None)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    if out is None:  # selections of the store share its vectors
-        weakref.finalize(siblings.vectors, shutil.rmtree, folder, ignore_errors=True)
-    return siblings
 
 
 def _make_folder(folder: Path) -> None:
@@ -146,8 +211,9 @@ def settle(folder: Path) -> None:
     fingerprint = Siblings(folder).fingerprint if os.path.lexists(folder / INDEX) else None
     if fingerprint is not None:
         for name in (OCCURRENCES, VECTORS):
-            if pending_path(folder, name, fingerprint).exists():
-                os.replace(pending_path(folder, name, fingerprint), folder / name)
+            pending = work / PENDING.format(name, fingerprint)
+            if pending.exists():
+                os.replace(pending, folder / name)
         sync_folder(folder)
     plan = read_plan(work)
     if plan is not None and plan["fingerprint"] == fingerprint:
@@ -160,63 +226,6 @@ def settle(folder: Path) -> None:
     if fingerprint is not None and (plan is None or plan["fingerprint"] == fingerprint):
         with suppress(OSError):  # it may hold other files, or not be there
             work.rmdir()
-
-
-def _complete(
-    folder: Path,
-    contents: StoreContents,
-    store: Siblings | None,
-    encoder: Encoder,
-    settings: dict[str, Any],
-    monitor: Monitor,
-    encode: EncodeShards | None,
-) -> Siblings:
-    """Encode what a store lacks, and publish it."""
-    n_words, n_corpora = contents.counts.shape
-    if max_words_bytes(contents.forms, n_corpora) > MAX_INDEX_BYTES:  # the index could not be read again
-        raise UserError(f"{n_words:,} words in {n_corpora:,} corpora are too many for one store; take fewer words")
-    fingerprint = store_fingerprint(settings, contents.forms, contents.corpora)
-    is_anonymous = not isinstance(optional_attribute(encoder, "settings"), Mapping)
-    if store is not None and is_anonymous:
-        n_rows = store.index["rows"]
-        rows = np.unique(np.linspace(0, n_rows - 1, min(_PROBES, n_rows)).astype(int))
-        sample = plan_encoding(store.occurrences.take(rows), periods=_number_periods(encoder, store.corpora))
-        source = f"the store {str(store.path)!r}"
-        _check_encoder(encoder, sample.select(sample.places), store.vectors[rows], source)
-    if store is not None and store.fingerprint == fingerprint:
-        monitor.note("the store has all of this already")
-        return store
-    labels = [entry["label"] for entry in contents.corpora]
-    numbers = _number_periods(encoder, labels)
-    if numbers is not None:
-        periods = list(encoder.periods)  # type: ignore[attr-defined]
-        if [periods[number] for number in numbers.values()] != labels:
-            monitor.note(f"{', '.join(labels)} are taken for the model's periods {', '.join(periods)}, in this order")
-    plan = plan_encoding(contents.table, store, numbers)
-    record = {
-        "fingerprint": fingerprint,
-        "added to": store.fingerprint if store is not None else None,
-        "settings": settings,
-        "words": digest(list(contents.forms.items())),
-        "corpora": {entry["label"]: entry["content"] for entry in contents.corpora},
-        "work": hashlib.sha256(b"".join(plan.digests)).hexdigest(),
-    }
-    shards = ShardFolder(folder / UNFINISHED, plan, np.dtype(settings["precision"]), record)
-    shards.begin()
-    if is_anonymous:
-        places, vectors = shards.sample(_PROBES)
-        _check_encoder(encoder, plan.select(places), vectors, f"the work in {str(shards.folder)!r}")
-    _report_run(encoder, shards, encode is None, monitor)
-    shards.encode(encode or partial(encode_shards, encoder), monitor)
-    with disk_faults(folder):
-        _publish(folder, contents, shards, settings, monitor)
-    return Siblings(folder)
-
-
-def _number_periods(encoder: Encoder, labels: Sequence[str]) -> dict[str, int] | None:
-    """Return the number of the period of each corpus, or None for an encoder that does not distinguish periods."""
-    periods = optional_attribute(encoder, "periods")
-    return dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None
 
 
 def _check_encoder(encoder: Encoder, shard: Shard, vectors: Matrix, source: str) -> None:
@@ -289,7 +298,7 @@ def _publish(
     corpora = _describe_losses(contents, counts, n_truncated, monitor)
     ends = np.cumsum(counts).reshape(counts.shape)
     bounds = np.stack([ends - counts, ends], axis=2)  # (words, corpora, 2)
-    vectors = pending_path(folder, VECTORS, fingerprint)
+    vectors = shards.folder / PENDING.format(VECTORS, fingerprint)
     vectors_record, checksums = _write_vectors(vectors, shards, places, summary.dimensions, ends, monitor)
 
     occurrences = contents.table.filter(pa.array(kept))
@@ -297,7 +306,7 @@ def _publish(
         occurrences = occurrences.append_column("truncated", pa.array(truncated))
     table = io.BytesIO()
     parquet.write_table(occurrences, table, compression="zstd")
-    write_whole(pending_path(folder, OCCURRENCES, fingerprint), table.getvalue())
+    write_whole(shards.folder / PENDING.format(OCCURRENCES, fingerprint), table.getvalue())
     table_record = {"size": table.tell(), "sha256": hashlib.sha256(table.getvalue()).hexdigest()}
 
     index = {

@@ -28,8 +28,8 @@ from lexshift.utils.files import disk_faults, final_name, one_writer, sync_folde
 
 RUN = "run.json"
 _REPLACED = "replaced.json"
-_SAVING = ".saving-"
-_SAVING_NAME = re.compile(re.escape(_SAVING) + "[0-9a-f]{16}")
+_SAVING = ".saving-{:.16}"  # the folder of a save, by the checksum of its record
+_SAVING_NAME = re.compile(r"\.saving-[0-9a-f]{16}")
 _LONGEST_NAME = 100  # characters of the path of any file below a results folder
 
 
@@ -81,7 +81,7 @@ class ResultsFolder:
             checksums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
             record = {"kind": self.kind.name, **run, "files": checksums}
             record["sha256"] = digest(record)
-            saving = _saving_folder(self.path, record)
+            saving = self.path / _SAVING.format(record["sha256"])
             try:
                 saving.mkdir(exist_ok=True)
                 sync_folder(self.path)
@@ -104,8 +104,8 @@ class ResultsFolder:
         for saving in [path for path in self.path.iterdir() if _SAVING_NAME.fullmatch(path.name)]:
             if not saving.is_dir() or saving.is_symlink():
                 continue
-            if record is not None and saving == _saving_folder(self.path, record):
-                replaced = _replaced_by(saving)
+            if record is not None and saving.name == _SAVING.format(record["sha256"]):
+                replaced = _replaced_files(self.path, record)
                 for name in self.kind.files:
                     if (saving / name).exists():
                         os.replace(saving / name, self.path / name)
@@ -256,7 +256,7 @@ def _read_record(folder: Path, kind: Kind | None = None) -> dict[str, Any] | Non
 def _checked_files(folder: Path, kind: Kind) -> dict[str, str]:
     """Return the SHA-256 of the files that may be replaced; a file that was not written with the record is refused."""
     record = _read_record(folder, kind)
-    known = [] if record is None else [record["files"], _replaced_by(_saving_folder(folder, record))]
+    known = [{} if record is None else record["files"], _replaced_files(folder, record)]
     found = {}
     for name in kind.files:
         path = folder / name
@@ -274,13 +274,11 @@ def _checked_files(folder: Path, kind: Kind) -> dict[str, str]:
     return found
 
 
-def _saving_folder(folder: Path, record: dict[str, Any]) -> Path:
-    return folder / f"{_SAVING}{record['sha256'][:16]}"
-
-
-def _replaced_by(saving: Path) -> dict[str, str]:
-    """Return the SHA-256 of the files that an unfinished save replaces, by their names."""
+def _replaced_files(folder: Path, record: dict[str, Any] | None) -> dict[str, str]:
+    """Return the SHA-256 of the files that an unfinished save of a record replaces, by their names."""
+    if record is None:
+        return {}
     try:
-        return dict(json.loads((saving / _REPLACED).read_bytes()))
+        return dict(json.loads((folder / _SAVING.format(record["sha256"]) / _REPLACED).read_bytes()))
     except (OSError, ValueError, TypeError):
         return {}
