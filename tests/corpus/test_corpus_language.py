@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,11 +19,10 @@ from lexshift.corpus import Reading, find_occurrences, language, read_targets
 from lexshift.corpus.language import (
     NAMES,
     UNKNOWN,
-    corpus_language,
     detect_language,
+    detect_languages,
     language_warnings,
-    recorded_language,
-    resolve_language,
+    record_readings,
 )
 from lexshift.corpus.periods import find_in_periods
 from lexshift.errors import UserError
@@ -184,6 +184,10 @@ def test_the_language_of_what_is_no_text_is_not_told(text: str) -> None:
     assert detect_language(text) is None
 
 
+def corpus_language(path: str | Path, reading: Reading) -> str | None:
+    return detect_languages({"it": path}, reading)[0]["it"]
+
+
 def corpus(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -251,9 +255,17 @@ def test_the_rules_for_sentences_are_those_of_the_language(tmp_path: Path) -> No
 
 def test_a_resolved_reading_is_the_one_that_could_have_been_asked_for(tmp_path: Path) -> None:
     path = corpus(tmp_path, "x.txt", TEXTS["de"])
-    assert resolve_language(Reading(split="lines"), path) == Reading(split="lines", language="de")
-    assert resolve_language(Reading(language="sv"), path) == Reading(language="sv")
-    assert resolve_language(Reading(), corpus(tmp_path, "y.txt", "xyzzy")) == Reading(language="en")
+    short = corpus(tmp_path, "y.txt", "xyzzy")
+    for where, asked, expected in [
+        (path, Reading(split="lines"), Reading(split="lines", language="de")),
+        (path, Reading(language="sv"), Reading(language="sv")),
+        (short, Reading(), Reading(language="en")),
+    ]:
+        assert detect_languages({"it": where}, asked)[1] == {"it": expected}
+    assert detect_languages({"old": path, "new": short}, Reading()) == (
+        {"old": "de", "new": "de"},
+        dict.fromkeys(["old", "new"], Reading(language="de")),
+    )
 
 
 @pytest.mark.parametrize("code", ["", "German", "d", 3, None, "de;"])
@@ -302,9 +314,22 @@ def test_many_corpora_make_no_endless_sentence() -> None:
 
 
 def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:
-    assert recorded_language({"old": "de", "new": "de"}) == "de"
-    assert recorded_language({"old": None, "new": UNKNOWN}) == "en"
-    assert recorded_language({"old": "de", "new": None}) == {"old": "de", "new": "en"}
+    german, english = Reading(split="lines", language="de"), Reading(split="lines", language="en")
+    assert record_readings({"old": german, "new": german}) == asdict(german)
+    assert record_readings({"old": german, "new": english}) == {
+        **asdict(german),
+        "language": {"old": "de", "new": "en"},
+    }
+
+
+def test_a_text_in_no_known_language_is_read_and_recorded_by_the_rules_of_english(tmp_path: Path) -> None:
+    short, long = corpus(tmp_path, "x.txt", "xyzzy"), corpus(tmp_path, "y.txt", "xyzzy plugh\n" * 100)
+    german = corpus(tmp_path, "z.txt", TEXTS["de"])
+    languages, readings = detect_languages({"a": short, "b": long, "c": german}, Reading())
+    assert languages == {"a": None, "b": UNKNOWN, "c": "de"}
+    assert record_readings(readings)["language"] == {"a": "en", "b": "en", "c": "de"}
+    del readings["c"]
+    assert record_readings(readings)["language"] == "en"
 
 
 def test_every_language_is_listed_once_with_its_name_and_scripts() -> None:

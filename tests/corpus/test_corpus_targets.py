@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lexshift.corpus import Reading, Targets, find_occurrences, read_targets
-from lexshift.corpus.word_rule import fold
+from lexshift.corpus.word_rule import fold, word_table
 from lexshift.errors import UserError
 
 
@@ -125,7 +125,7 @@ def test_every_form_is_sought_by_its_first_word_in_normal_form() -> None:
     assert targets.match == "word"
 
     def found(first: str) -> list[tuple[int, bool]]:
-        number = list(targets.first_words).index(fold(first, targets.table))
+        number = list(targets.first_words).index(fold(first, word_table()))
         return [(candidate.target, candidate.form is None) for candidate in list(targets.first_words.values())[number]]
 
     assert found("mouse") == [(0, True), (2, True)]
@@ -137,7 +137,7 @@ def test_every_form_is_sought_by_its_first_word_in_normal_form() -> None:
 
 def test_a_letter_whose_capital_takes_two_characters_is_sought_in_both_spellings() -> None:
     targets = read_targets(["ẖrd"])
-    assert list(targets.first_words) == [fold("\u1e96rd", targets.table), fold("h\u0331rd", targets.table)]
+    assert list(targets.first_words) == [fold("\u1e96rd", word_table()), fold("h\u0331rd", word_table())]
     assert len(read_targets(["ẖrd"], "cased").first_words) == 1
 
 

@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lexshift.corpus.counting import WordCounts, count_words
+from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Reading
 from lexshift.corpus.vocabulary import (
     LANGUAGES,
@@ -23,7 +24,6 @@ from lexshift.corpus.vocabulary import (
     select_vocabulary,
 )
 from lexshift.corpus.word_rule import FoldTable, fold, rule, token_table, word_table
-from lexshift.engine.reader import CorpusReader
 from lexshift.errors import UserError
 from lexshift.study.settings import Settings
 from lexshift.study.words import choose_vocabulary

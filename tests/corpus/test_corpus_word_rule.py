@@ -77,7 +77,7 @@ def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[lis
     """As the package calls it, with a buffer for so many hits."""
     table = token_table() if match == "token" else word_table()
     numbers = {fold(form, table): number for number, form in enumerate(forms)}
-    targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table), longest_unspaced=0)
+    targets: Any = SimpleNamespace(match=match, word_table=WordTable(numbers, table), unspaced={})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanner, "_HITS", buffer)
         found, counts = scanner._scan_block(text.encode(), targets)
@@ -145,7 +145,7 @@ ASCII_TEXT = st.lists(
 def test_the_way_of_ascii_text_finds_what_the_way_of_any_text_finds(text: str, match: str, forms: set[str]) -> None:
     table = token_table() if match == "token" else word_table()
     numbers = {folded: i for i, folded in enumerate(dict.fromkeys(fold(form, table) for form in sorted(forms)))}
-    targets: Any = SimpleNamespace(table=table, word_table=WordTable(numbers, table))
+    targets: Any = SimpleNamespace(match=match, word_table=WordTable(numbers, table))
     array = np.frombuffer(text.encode(), np.uint8)
     (ours, counts), (theirs, expected) = (f(array, targets) for f in (scanner._scan_ascii, scanner._scan_any))
     assert ours.tolist() == theirs.tolist()

@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 
 from lexshift import UserError, compare, trace
 from lexshift.corpus import Occurrences, Reading
+from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.targets import Targets
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Local
 from lexshift.engine.parts import split_corpus
-from lexshift.engine.reader import CorpusReader, PartsReader
+from lexshift.engine.reader import PartsReader
 from lexshift.utils.monitor import Silent
 
 WORDS = ["mouse", "Mouse", "bread", "cloud", "the", "a"]

@@ -72,40 +72,39 @@ class HashedFile(io.RawIOBase):
 
 
 @contextmanager
-def open_source(source: Source, tally: Tally) -> Iterator[HashedFile]:
-    """Open a source for its bytes as they are on disk; a fault of the file is a UserError."""
+def open_source(source: Source, tally: Tally) -> Iterator[IO[bytes]]:
+    """Open the stream within a file, whatever its name says: gzip, zstandard or the bytes themselves.
+
+    A fault of the file is a UserError. At the end, ``tally.hashes`` has the SHA-256 of all of its bytes on disk.
+    """
     try:
         raw = sys.stdin.buffer if source.path == STANDARD_INPUT else open(source.path, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise UserError(f"the file {source.path!r} cannot be read: {error.strerror}") from None
     with raw, HashedFile(raw, tally) as file:
         try:
-            yield file
+            buffered = io.BufferedReader(file, BLOCK)
+            head = buffered.peek(4)
+            if head.startswith(_GZIP):
+                from isal import igzip, igzip_lib
+
+                try:
+                    yield io.BufferedReader(igzip.IGzipFile(fileobj=buffered, mode="rb"), BLOCK)
+                except igzip_lib.IsalError as error:  # type: ignore[misc]
+                    raise OSError(str(error)) from None
+            elif head.startswith(_ZSTANDARD):
+                import pyarrow as pa
+
+                # It reads frames one after another, holds one block at a time and refuses a frame that is not complete.
+                yield pa.CompressedInputStream(pa.PythonFile(buffered, mode="r"), "zstd")
+            else:
+                yield buffered
+            while buffered.read(BLOCK):  # whatever was left unread is part of the file's hash
+                continue
         except (EOFError, zlib.error, OSError) as error:  # isal raises zlib.error and OSError for bad gzip data
             raise UserError(f"the file {source.path!r} is damaged or cannot be read to its end: {error}") from None
-
-
-@contextmanager
-def decompress(file: HashedFile) -> Iterator[IO[bytes]]:
-    """Open the stream within a file, whatever its name says: gzip, zstandard or the bytes themselves."""
-    buffered = io.BufferedReader(file, BLOCK)
-    head = buffered.peek(4)
-    if head.startswith(_GZIP):
-        from isal import igzip, igzip_lib
-
-        try:
-            yield io.BufferedReader(igzip.IGzipFile(fileobj=buffered, mode="rb"), BLOCK)
-        except igzip_lib.IsalError as error:  # type: ignore[misc]
-            raise OSError(str(error)) from None
-    elif head.startswith(_ZSTANDARD):
-        import pyarrow as pa
-
-        # It reads frames one after another, holds one block at a time and refuses a frame that is not complete.
-        yield pa.CompressedInputStream(pa.PythonFile(buffered, mode="r"), "zstd")
-    else:
-        yield buffered
-    while buffered.read(BLOCK):  # whatever a decompressor left unread is part of the file's hash
-        continue
+        tally.hashes[source.name] = file.sha256.hexdigest()
+        tally.files += 1
 
 
 def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:

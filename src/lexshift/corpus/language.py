@@ -12,7 +12,7 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -84,61 +84,45 @@ def detect_language(text: str) -> str | None:
     return best if clear and often and len(hits) > 1 else None
 
 
-def corpus_language(corpus: str | os.PathLike[str], reading: Reading) -> str | None:
-    """Return the language of a corpus as an ISO code: the one that was asked for, or the one of a sample of its text.
+def detect_languages(
+    corpora: Mapping[str, str | os.PathLike[str]], reading: Reading
+) -> tuple[dict[str, str | None], dict[str, Reading]]:
+    """Return the language of each corpus as an ISO code, and how it is read with the rules of that language.
 
-    The sample are lines from the beginnings of some files; of standard input, what is there without reading.
-    Returns :data:`UNKNOWN` for a text in a language that is not known, and None for one too short to tell.
+    The language is the one of ``reading``, or for "auto" the one of a sample of the text: lines from the beginnings of
+    some files; of standard input, what is there without reading. It is :data:`UNKNOWN` for a text in a language that is
+    not known. A corpus too short to tell is taken to be in the language of the others, if they agree, else it has None.
+    Where the language is not known, the rules are those of :data:`FALLBACK`.
     """
-    if reading.language != AUTO:
-        return reading.language
-    sources, texts = find_sources(corpus), []
-    if sources[0].path == STANDARD_INPUT:
-        peek = getattr(sys.stdin.buffer, "peek", None)
-        texts.append("" if peek is None else peek(_BYTES).decode(reading.encoding, "ignore"))
-        sources = []
-    for source in sources[:: max(1, -(-len(sources) // _FILES))]:
-        blocks = read_blocks(source, reading, Tally())
-        block = next(blocks, None)
-        blocks.close()
-        if block is not None:
-            lines = block.data[:_BLOCK].decode(errors="ignore").split("\n")
-            some = lines[:: max(1, min(len(block.data), _BLOCK) // _BYTES)]
-            texts.append("\n".join(some)[:_BYTES])
-    text = "\n".join(texts)
-    found = detect_language(text)
-    return UNKNOWN if found is None and len(text.split()) >= _ENOUGH else found
-
-
-def corpus_languages(
-    corpora: Mapping[str, str | os.PathLike[str]], options: Mapping[str, Any]
-) -> dict[str, str | None]:
-    """Return the language of each corpus by its label, as :func:`corpus_language` does.
-
-    A corpus too short to tell is taken to be in the language of the others, if they agree. ``options`` are those of a
-    run, of which those of :class:`Reading` count.
-    """
-    names = [field.name for field in fields(Reading)]
-    reading = Reading(**{name: options[name] for name in names if name in options})
-    found = {label: corpus_language(corpus, reading) for label, corpus in corpora.items()}
+    found: dict[str, str | None] = dict.fromkeys(corpora, reading.language)
+    for label, corpus in corpora.items() if reading.language == AUTO else ():
+        sources, texts = find_sources(corpus), []
+        if sources[0].path == STANDARD_INPUT:
+            peek = getattr(sys.stdin.buffer, "peek", None)
+            texts.append("" if peek is None else peek(_BYTES).decode(reading.encoding, "ignore"))
+            sources = []
+        for source in sources[:: max(1, -(-len(sources) // _FILES))]:
+            blocks = read_blocks(source, reading, Tally())
+            block = next(blocks, None)
+            blocks.close()
+            if block is not None:
+                lines = block.data[:_BLOCK].decode(errors="ignore").split("\n")
+                some = lines[:: max(1, min(len(block.data), _BLOCK) // _BYTES)]
+                texts.append("\n".join(some)[:_BYTES])
+        text = "\n".join(texts)
+        found[label] = detect_language(text) or (UNKNOWN if len(text.split()) >= _ENOUGH else None)
     known = set(found.values()) - {None}
     common = next(iter(known)) if len(known) == 1 else None
-    return {label: common if code is None else code for label, code in found.items()}
+    languages = {label: code or common for label, code in found.items()}
+    rules = {label: FALLBACK if code in (None, UNKNOWN) else code for label, code in languages.items()}
+    return languages, {label: replace(reading, language=code) for label, code in rules.items()}
 
 
-def rules_of(language: str | None) -> str:
-    """Return the language whose rules apply: the one given, or :data:`FALLBACK` if it is not known."""
-    return FALLBACK if language is None or language == UNKNOWN else language
-
-
-def with_language(reading: Reading, language: str | None) -> Reading:
-    """Return a reading with the rules of a language, or of :data:`FALLBACK` if it is not known."""
-    return replace(reading, language=rules_of(language))
-
-
-def resolve_language(reading: Reading, corpus: str | os.PathLike[str]) -> Reading:
-    """Return the reading of a corpus with its language, detected if that was asked for."""
-    return with_language(reading, corpus_language(corpus, reading)) if reading.language == AUTO else reading
+def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
+    """Return how corpora are read, as a store records it: the language is one code, or one for each if they differ."""
+    codes = {label: reading.language for label, reading in readings.items()}
+    language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
+    return {**asdict(next(iter(readings.values()))), "language": language}
 
 
 def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list[str]:
@@ -167,12 +151,6 @@ def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list
             f"function words are left out; name the language (--language)"
         )
     return told
-
-
-def recorded_language(languages: Mapping[str, str | None]) -> str | dict[str, str]:
-    """Return the language that shapes a store: one code, or one for each corpus if they differ."""
-    codes = {label: rules_of(code) for label, code in languages.items()}
-    return next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
 
 
 def language_name(code: str | None) -> str:

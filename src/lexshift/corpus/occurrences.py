@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lexshift.corpus import sampling
-from lexshift.corpus.language import resolve_language
+from lexshift.corpus.language import detect_languages
 from lexshift.corpus.passages import Block, read_corpus
 from lexshift.corpus.scanner import scan_blocks
 from lexshift.corpus.sentences import LONGEST, Passage
-from lexshift.corpus.sources import Reading, Source, Tally, find_sources
+from lexshift.corpus.sources import Reading, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
 from lexshift.utils import checks
@@ -76,29 +76,12 @@ def find_occurrences(
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
     targets.first_words  # noqa: B018  forms that cannot be found are refused before anything is read
-    tally, sources, how = Tally(), find_sources(corpus), resolve_language(reading or Reading(), corpus)
-    table, found = scan_sources(sources, targets, how, max_per_word, seed, tally, progress)
-    return make_occurrences(table, found, tally, os.fspath(corpus), max_per_word)
-
-
-def scan_sources(
-    sources: Sequence[Source],
-    targets: Targets,
-    reading: Reading,
-    max_per_word: int | None,
-    seed: int,
-    tally: Tally,
-    progress: Callable[[int, int], None] | None = None,
-    shared: bool = False,
-) -> tuple[pa.Table, Array]:
-    """Return the occurrences in some files, or a sample of them, and the number found of each target: (targets,).
-
-    What was read is added to ``tally``. ``shared`` is for samples of very many words.
-    """
-    collector = OccurrenceCollector(targets, max_per_word, checks.seed(seed), shared)
-    blocks = read_corpus(sources, reading, tally, progress)
-    collect_occurrences(blocks, targets, reading.language, {"": collector}, {"": tally})
-    return collector.rows(), collector.found
+    tally, sources = Tally(), find_sources(corpus)
+    _, readings = detect_languages({"": corpus}, reading or Reading())
+    collector = OccurrenceCollector(targets, max_per_word, checks.seed(seed))
+    blocks = read_corpus(sources, readings[""], tally, progress)
+    collect_occurrences(blocks, targets, readings[""].language, {"": collector}, {"": tally})
+    return make_occurrences(collector.rows(), collector.found, tally, os.fspath(corpus), max_per_word)
 
 
 def collect_occurrences(
@@ -121,7 +104,7 @@ def collect_occurrences(
         collector.add(block, hits, language, tally)
         held += collector.held
         most = collector.max_per_word
-        if most is not None and held > 1.25 * most * len(targets.words) * len(collectors) + SLACK:
+        if most is not None and held > 1.25 * most * len(targets.forms) * len(collectors) + SLACK:
             for each in collectors.values():
                 each.cut()
             held = sum(each.held for each in collectors.values())
@@ -154,12 +137,12 @@ class OccurrenceCollector:
     def __init__(self, targets: Targets, max_per_word: int | None, seed: int, shared: bool = False) -> None:
         self._targets = targets
         self.max_per_word = None if max_per_word is None else checks.positive(max_per_word, "max_per_word")
-        self.found = np.zeros(len(targets.words), np.int64)
+        self.found = np.zeros(len(targets.forms), np.int64)
         self.held = 0
-        self._words, self._seed = targets.words, seed
+        self._words, self._seed = list(targets.forms), seed
         self._file: str | None = None  # whose keys are at hand
-        self._of_words = sampling.word_keys(seed, targets.words) if shared else None
-        self._limits = np.full(len(targets.words), np.iinfo(np.uint64).max, np.uint64)
+        self._of_words = sampling.word_keys(seed, self._words) if shared else None
+        self._limits = np.full(len(targets.forms), np.iinfo(np.uint64).max, np.uint64)
         self._batches: list[pa.RecordBatch] = []
         self._candidates = list(targets.first_words.values())
         # The target of a number that stands for nothing else; -1 where the text decides.
@@ -220,7 +203,7 @@ class OccurrenceCollector:
         if len(targets) and targets.min() >= 0:
             rows = hits.copy()
             rows[:, 0] = targets
-            if not self._targets.longest_unspaced or not _overlap(rows):
+            if not self._targets.unspaced or not _overlap(rows):
                 return rows
         resolved = []
         taken: dict[int, int] = {}  # for each target, where its last occurrence ends
@@ -303,10 +286,7 @@ class OccurrenceCollector:
         """Keep the smallest hashes of each target, and take nothing above them from now on."""
         if self.max_per_word is None or not self._batches:
             return
-        give_back()  # what reading and scanning no longer use, before copies are made
-        table = pa.Table.from_batches(self._batches, SCHEMA).unify_dictionaries().combine_chunks()
-        targets = table["target"].to_numpy()
-        table = table.take(sampling.smallest(targets, table["priority"].to_numpy(), self.max_per_word))
+        table = self.rows()
         targets, hashes = table["target"].to_numpy(), table["priority"].to_numpy()
         most = np.zeros(len(self.found), np.uint64)
         np.maximum.at(most, targets, hashes)
@@ -315,9 +295,9 @@ class OccurrenceCollector:
         self._batches, self.held = table.to_batches(), len(table)
 
     def rows(self) -> pa.Table:
-        """Return all rows, ordered by target and place."""
-        self.cut()
-        return merge_samples([pa.Table.from_batches(self._batches, SCHEMA)], None)
+        """Return the rows that are kept, ordered by target and place."""
+        give_back()  # what reading and scanning no longer use, before copies are made
+        return merge_samples([pa.Table.from_batches(self._batches, SCHEMA)], self.max_per_word)
 
 
 def merge_samples(tables: Sequence[pa.Table], max_per_word: int | None) -> pa.Table:

@@ -12,12 +12,11 @@ from lexshift.corpus.decoding import (
     LONGEST,
     SOFT_HYPHEN,
     count_lines,
-    decompress,
     normalise_utf8,
     open_source,
     utf8_lines,
 )
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, size_of
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.tables import Record, parquet_records, records
 from lexshift.errors import UserError
 
@@ -78,7 +77,7 @@ def read_corpus(
 
     ``progress`` is called with the bytes read so far and the size of all files (0 for standard input).
     """
-    total = sum(map(size_of, sources))
+    total = sum(source.size for source in sources)
     for source in sources:
         for block in read_blocks(source, reading, tally):
             yield block
@@ -90,23 +89,17 @@ def read_corpus(
 
 def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:
     """Yield the blocks of a file. Once it is read to its end, ``tally.hashes`` has the SHA-256 of its bytes."""
-    with open_source(source, tally) as file:
+    with open_source(source, tally) as stream:
         if source.kind == "parquet":
             if source.path == STANDARD_INPUT:
                 raise UserError("parquet cannot be read from standard input")
             with open(source.path, "rb") as seekable:
                 yield from _table_blocks(parquet_records(seekable, source, reading), source.name, reading, tally)
-            while file.read(BLOCK):
-                continue
+        elif source.kind == "text":
+            chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
+            yield from _text_blocks(chunks, source.name, reading, tally)
         else:
-            with decompress(file) as stream:
-                if source.kind == "text":
-                    chunks = map(normalise_utf8, utf8_lines(stream, source, reading, tally))
-                    yield from _text_blocks(chunks, source.name, reading, tally)
-                else:
-                    yield from _table_blocks(records(stream, source, reading, tally), source.name, reading, tally)
-        tally.hashes[source.name] = file.sha256.hexdigest()
-        tally.files += 1
+            yield from _table_blocks(records(stream, source, reading, tally), source.name, reading, tally)
 
 
 def _text_blocks(chunks: Iterator[bytes], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:

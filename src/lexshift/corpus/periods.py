@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal, get_args
 
-from lexshift.corpus.language import resolve_language
+from lexshift.corpus.language import detect_languages
 from lexshift.corpus.occurrences import OccurrenceCollector, Occurrences, collect_occurrences, make_occurrences
 from lexshift.corpus.passages import Block, read_corpus
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
@@ -107,7 +107,8 @@ def find_in_periods(
     seed, sources = checks.seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
         raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")
-    how, whole = resolve_language(reading or Reading(), corpus), Tally()
+    _, readings = detect_languages({"": corpus}, reading or Reading())
+    how, whole = readings[""], Tally()
     collectors: defaultdict[str, OccurrenceCollector] = defaultdict(
         lambda: OccurrenceCollector(targets, max_per_word, seed)
     )

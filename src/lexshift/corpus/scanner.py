@@ -26,6 +26,7 @@ from lexshift.corpus.word_rule import (
     finish_hash,
     marks,
     next_word,
+    rule,
     script_kinds,
 )
 from lexshift.utils.arrays import Array
@@ -67,7 +68,7 @@ def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
     if ascii_only and len(data) <= _LARGEST:
         return _scan_ascii(array, targets)
     hits, counts = _scan_any(array, targets)
-    if targets.longest_unspaced and not ascii_only:
+    if targets.unspaced and not ascii_only:
         hits = np.concatenate([hits, _scan_unspaced(array, targets)])
         hits = hits[np.argsort(hits[:, 4], kind="stable")]
     return hits, counts
@@ -92,17 +93,19 @@ def _scratch(n: int) -> tuple[Array, Array, Array]:
 
 def _scan_unspaced(array: Array, targets: Targets) -> Array:
     """Return the hits inside runs of scripts that are written without spaces: (hits, 6)."""
-    words, longest, size = targets.unspaced_table, targets.longest_unspaced, _HITS
+    words, longest, size = targets.unspaced_table, max(map(len, targets.unspaced)), _HITS
+    table = rule(targets.match)
     while True:
         hits = np.empty((size, 6), np.int64)
-        n = scan_unspaced(array, targets.table, script_kinds(), marks(), words.keys, words.values, longest, hits)
+        n = scan_unspaced(array, table, script_kinds(), marks(), words.keys, words.values, longest, hits)
         if n <= size:
             return hits[:n]
         size = n
 
 
 def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
-    table, words, scripts = targets.table, targets.word_table, find_scripts(array, targets.table)
+    words, table = targets.word_table, rule(targets.match)
+    scripts = find_scripts(array, table)
     buffer, counts, found = np.empty((_HITS, 6), np.int64), np.zeros(2, np.int64), []
     at = line = 0
     while at < len(array):

@@ -41,11 +41,14 @@ class Source:
     name : str
         Its name within the corpus, the same wherever the corpus lies.
     kind : "text", "jsonl", "csv", "tsv" or "parquet"
+    size : int
+        Its bytes on disk; 0 for standard input.
     """
 
     path: str
     name: str
     kind: Kind
+    size: int = 0
 
 
 def place_of(corpus: object) -> str:
@@ -84,14 +87,6 @@ def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
     raise UserError(f"no {what} {text!r} (looked from {os.getcwd()})")
 
 
-def size_of(source: Source) -> int:
-    """Return the bytes of a file on disk; 0 for one that is not there or cannot be read, which reading it will tell."""
-    try:
-        return os.path.getsize(source.path)
-    except OSError:
-        return 0
-
-
 def as_text(name: str) -> str:
     """Return the name of a file as text, which it need not be."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
@@ -122,14 +117,14 @@ def _matches(pattern: str) -> list[str]:
 def _source(path: Path, name: str) -> Source:
     """Return a file of a corpus; refuse what is no plain text by its name or cannot be read as often as needed."""
     try:
-        mode = os.stat(path).st_mode
+        status = os.stat(path)
     except OSError as error:
         broken = os.path.islink(path) and not os.path.exists(path)
         reason = f"it is a link to {os.readlink(path)!r}, which is not there" if broken else str(error.strerror)
         raise UserError(f"the file {str(path)!r} cannot be read: {reason}") from None
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(status.st_mode):
         kinds = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a folder"))
-        kind = next((kind for is_kind, kind in kinds if is_kind(mode)), "a device")
+        kind = next((kind for is_kind, kind in kinds if is_kind(status.st_mode)), "a device")
         raise UserError(
             f"{str(path)!r} is {kind}, not a file that can be read several times: write its text to a file, or for a "
             f"single corpus of a run use '-', standard input"
@@ -148,7 +143,7 @@ def _source(path: Path, name: str) -> Source:
             f"the file {str(path)!r} is by its name JSON, which is not read: write its records to a .jsonl file, one "
             f"object a line, or if it has one object a line already, give it that ending"
         )
-    return Source(str(path), as_text(name), _KINDS.get(suffix, "text"))
+    return Source(str(path), as_text(name), _KINDS.get(suffix, "text"), status.st_size)
 
 
 AUTO = "auto"

@@ -49,55 +49,48 @@ class Targets:
         """The target words, in their order."""
         return list(self.forms)
 
-    @property
-    def table(self) -> FoldTable:
-        """The characters that make words under the rule."""
-        return rule(self.match)
-
     @cached_property
     def word_table(self) -> WordTable:
         """The first word of every form, for the scan."""
-        unspaced = self._unspaced
-        return WordTable({w: i for i, w in enumerate(self.first_words) if w not in unspaced}, self.table)
+        numbers = {word: number for number, word in enumerate(self.first_words) if word not in self.unspaced}
+        return WordTable(numbers, rule(self.match))
 
     @cached_property
     def unspaced_table(self) -> WordTable:
         """The first words in scripts written without spaces, which are found inside runs of letters."""
-        return WordTable(self._unspaced, self.table)
+        return WordTable(self.unspaced, rule(self.match))
 
     @cached_property
-    def longest_unspaced(self) -> int:
-        """Number of characters of the longest first word in a script written without spaces; 0 if there is none."""
-        return max(map(len, self._unspaced), default=0)
-
-    @property
-    def _unspaced(self) -> dict[tuple[int, ...], int]:
-        numbers = {word: number for number, word in enumerate(self.first_words)}
-        return {w: i for w, i in numbers.items() if self.match != "token" and script_kinds()[w[0]] == 1}
+    def unspaced(self) -> dict[tuple[int, ...], int]:
+        """The first words in scripts written without spaces, with their numbers."""
+        numbers = enumerate(self.first_words)
+        return {w: i for i, w in numbers if self.match != "token" and script_kinds()[w[0]] == 1}
 
     @cached_property
     def first_words(self) -> dict[tuple[int, ...], list[Candidate]]:
         """The folded first word of every form, and the targets that it may be; its number is its position."""
         found: dict[tuple[int, ...], list[Candidate]] = {}
+        table = rule(self.match)
         for target, (word, forms) in enumerate(self.forms.items()):
-            for form in forms:
-                for spelling in _spellings(form, self.table):
-                    folded = fold(spelling, self.table)
-                    first = _first_run(folded, self.match != "token")
-                    if first is None or first[0] > 0:
-                        raise UserError(
-                            f"the target {word!r} has the form {form!r}, which does not begin with a letter "
-                            f"or digit; tokens may (--match token)"
-                        )
-                    if first[1] < len(spelling) > _LONGEST_FORM:
-                        raise UserError(
-                            f"the target {word[:40]!r} has a form of {len(form):,} characters; of several words, at "
-                            f"most {_LONGEST_FORM} characters can be found"
-                        )
-                    candidate = Candidate(target, None if first == (0, len(spelling)) else spelling)
-                    entries = found.setdefault(folded[: first[1]], [])
-                    if candidate not in entries:
-                        entries.append(candidate)
+            for form, spelling in [(whole, each) for whole in forms for each in _spellings(whole, table)]:
+                folded = fold(spelling, table)
+                if not any(folded[:1]):
+                    raise UserError(
+                        f"the target {word!r} has the form {form!r}, which does not begin with a letter "
+                        f"or digit; tokens may (--match token)"
+                    )
+                kinds = [0 if self.match == "token" else int(script_kinds()[code]) for code in folded]
+                ends = (i for i, code in enumerate(folded) if not code or kinds[i] not in (kinds[0] & 1, 2))
+                length = next(ends, len(folded))  # of the first word, as the scan finds it
+                if length < len(folded) > _LONGEST_FORM:
+                    raise UserError(
+                        f"the target {word[:40]!r} has a form of {len(form):,} characters; of several words, at "
+                        f"most {_LONGEST_FORM} characters can be found"
+                    )
+                candidate = Candidate(target, None if length == len(folded) else spelling)
+                entries = found.setdefault(folded[:length], [])
+                if candidate not in entries:
+                    entries.append(candidate)
         return found
 
     def extent(self, form: str, text: str) -> int | None:
@@ -106,7 +99,7 @@ class Targets:
         White space in the form stands for any amount of it, and nothing that goes on with the last word may follow.
         All apostrophes are one sign, and all hyphens are, except in tokens.
         """
-        table, at = self.table, 0
+        table, at = rule(self.match), 0
         for character in form:
             if character.isspace():
                 rest = text[at:].lstrip()
@@ -165,16 +158,6 @@ def _as_capital(character: str) -> str:
     """Return a small letter as its capital folds, if the capital takes several characters and is equivalent."""
     small = character.upper().lower()
     return small if unicodedata.normalize("NFC", small) == character else character
-
-
-def _first_run(folded: tuple[int, ...], by_script: bool) -> tuple[int, int] | None:
-    """Return start and end of the first word, as the scan finds it."""
-    start = next((i for i, code in enumerate(folded) if code), None)
-    if start is None:
-        return None
-    kinds = [int(script_kinds()[code]) if by_script else 0 for code in folded]
-    inside = (kinds[start] & 1, 2)
-    return start, next((i for i, c in enumerate(folded) if i > start and not (c and kinds[i] in inside)), len(folded))
 
 
 def read_targets(words: Words, match: str = "word", language: str = "en") -> Targets:

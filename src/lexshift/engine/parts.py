@@ -19,9 +19,16 @@ import numpy as np
 import pyarrow as pa
 
 from lexshift.corpus.counting import WordCounts, count_sources, make_word_counts, sum_counts
-from lexshift.corpus.occurrences import Occurrences, make_occurrences, merge_samples, scan_sources
+from lexshift.corpus.occurrences import (
+    OccurrenceCollector,
+    Occurrences,
+    collect_occurrences,
+    make_occurrences,
+    merge_samples,
+)
+from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.segmentation import segmenter_version
-from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources, size_of
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally, find_sources
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.word_rule import WORD_RULE, rule
 from lexshift.errors import UserError
@@ -58,7 +65,7 @@ def split_corpus(corpus: str | os.PathLike[str], size: int = SIZE) -> list[Part]
     for source in find_sources(corpus):
         if source.path == STANDARD_INPUT:
             raise UserError("a corpus from standard input is read only once, and this run reads it twice: give a file")
-        bytes_on_disk = size_of(source)
+        bytes_on_disk = source.size
         if groups and sizes[-1] + bytes_on_disk <= size:
             groups[-1].append(source)
             sizes[-1] += bytes_on_disk
@@ -123,18 +130,11 @@ class Sampling:
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
         """Columns as :data:`lexshift.corpus.occurrences.SCHEMA`; how many there are of each word is told."""
-        tally = Tally()
-        table, found = scan_sources(
-            part.sources,
-            Targets(self.forms, self.match),
-            self.reading,
-            self.max_per_word,
-            self.seed,
-            tally,
-            lambda done, _: progress(done),
-            shared=self.shared,
-        )
-        return _telling(table, tally, found)
+        tally, targets = Tally(), Targets(self.forms, self.match)
+        collector = OccurrenceCollector(targets, self.max_per_word, self.seed, self.shared)
+        blocks = read_corpus(part.sources, self.reading, tally, lambda done, _: progress(done))
+        collect_occurrences(blocks, targets, self.reading.language, {"": collector}, {"": tally})
+        return _telling(collector.rows(), tally, collector.found)
 
     def key(self, part: Part) -> str:
         """What the sample depends on."""

@@ -1,58 +1,19 @@
-"""Count and find words in the corpora of a study: directly, or in parts on an engine with a cache of finished parts."""
+"""Count and find words in corpora in parts, on an engine with a cache of finished parts."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from lexshift.corpus.counting import WordCounts, count_words
+from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.occurrences import Occurrences
-from lexshift.corpus.sources import Reading
+from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.targets import Targets
-from lexshift.corpus.word_rule import rule
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Engine, map_parts
 from lexshift.engine.parts import Counting, Part, Sampling, combine_counts, combine_samples, split_corpus
-from lexshift.store.embedding import scan_corpora
-from lexshift.utils.monitor import Monitor, reading_stage
-
-
-@dataclass
-class CorpusReader:
-    """Read corpora in this process.
-
-    Parameters
-    ----------
-    corpora : mapping of str to str or path
-        The corpora by name, in order.
-    readings : mapping of str to Reading
-        How each of them is read.
-    match : "word", "cased", "token" or "lemma"
-    sampling : mapping, optional
-        ``max_per_word`` and ``seed`` of the sample of a word's occurrences in each corpus; None for all occurrences.
-    by : str, optional
-        The length of the periods into which the only corpus is cut.
-    monitor : Monitor
-    """
-
-    corpora: Mapping[str, str | os.PathLike[str]]
-    readings: Mapping[str, Reading]
-    match: str
-    sampling: dict[str, Any] | None
-    by: str | None
-    monitor: Monitor
-
-    def count(self, corpus: str) -> WordCounts:
-        """Count the words of a corpus."""
-        progress = reading_stage(self.monitor, f"counting {corpus}")
-        return count_words(self.corpora[corpus], rule(self.match), self.readings[corpus], progress)
-
-    def scan(self, targets: Targets) -> dict[str, Occurrences]:
-        """Find the occurrences of target words in each corpus or period, or a sample of each word's."""
-        return scan_corpora(self.corpora, self.readings, self.sampling, self.by, self.monitor, targets)
+from lexshift.utils.monitor import reading_stage
 
 
 @dataclass

@@ -7,11 +7,11 @@ import io
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
-from lexshift.corpus.language import corpus_languages, recorded_language
+from lexshift.corpus.language import detect_languages, record_readings
 from lexshift.corpus.sources import Reading, as_text, find_sources
 from lexshift.simulation.pseudowords import (
     PATTERNS,
@@ -124,11 +124,11 @@ def simulate(
         _Pseudoword(name, pair, plan, deal_usages(*rows, plan, generator(seed, "simulate", f"deal {name}")))
         for name, (pair, rows), plan in zip(names, sources.items(), plans, strict=True)
     ]
-    languages = corpus_languages({as_text(os.fspath(corpus)): corpus for corpus in corpora}, options)
+    _, readings = detect_languages({as_text(os.fspath(corpus)): corpus for corpus in corpora}, text.reading)
     settings = {
         "lexshift": __version__,
         "corpora": [as_text(os.fspath(corpus)) for corpus in corpora],
-        "reading": {**asdict(text.reading), "language": recorded_language(languages)},
+        "reading": record_readings(readings),
         "pattern": pattern,
         "pseudowords": count,
         "usages": usages,

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
-from lexshift.corpus import Occurrences, Reading, Targets, find_occurrences, read_targets
-from lexshift.corpus.language import corpus_languages, language_warnings, recorded_language, with_language
-from lexshift.corpus.periods import BY, find_in_periods
+from lexshift.corpus import Occurrences, Reading, Targets, read_targets
+from lexshift.corpus.language import detect_languages, language_warnings, record_readings
+from lexshift.corpus.periods import BY
+from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import advice
 from lexshift.corpus.sources import STANDARD_INPUT, as_text, find_sources, place_of
 from lexshift.corpus.targets import Words
@@ -31,7 +30,7 @@ from lexshift.store.shards import EncodeShards
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import open_store
 from lexshift.utils import checks
-from lexshift.utils.monitor import Monitor, Silent, reading_stage
+from lexshift.utils.monitor import Monitor, Silent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,14 +165,13 @@ def embed(
     labelled = dict(zip(corpus_names(corpora, labels), corpora, strict=True))
     for corpus in corpora:
         find_sources(corpus)
-    languages = corpus_languages(labelled, asdict(reading))
-    readings = {label: with_language(reading, code) for label, code in languages.items()}
+    languages, readings = detect_languages(labelled, reading)
     targets = read_targets(words, match, list(readings.values())[-1].language)
     seed = checks.seed(values["seed"])
     max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
     encoder = as_encoder(model, **{name: value for name, value in values.items() if name in ENCODING})
-    settings = store_settings(reading, languages, match, sampling, values["precision"], by)
+    settings = store_settings(readings, match, sampling, values["precision"], by)
     monitor = monitor or Silent()
     for warning in language_warnings(languages, encoder):
         monitor.note(f"warning: {warning}")
@@ -182,7 +180,7 @@ def embed(
         targets,
         settings,
         encoder,
-        partial(scan_corpora, labelled, readings, sampling, by, monitor),
+        CorpusReader(labelled, readings, match, sampling, by, monitor).scan,
         monitor,
         labels=list(labelled) if by is None else None,
         missing=values["missing"],
@@ -249,8 +247,7 @@ def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str
 
 
 def store_settings(
-    reading: Reading,
-    languages: Mapping[str, str | None],
+    readings: Mapping[str, Reading],
     match: str,
     sampling: Mapping[str, Any] | None,
     precision: str = PRECISIONS[0],
@@ -260,9 +257,8 @@ def store_settings(
 
     Parameters
     ----------
-    reading : Reading
-        How text is read; its language is replaced by the ``languages`` of the corpora, by their labels.
-    languages : mapping
+    readings : mapping of str to Reading
+        How each corpus is read, by its label.
     match : str
     sampling : mapping, optional
         ``max_per_word`` and ``seed`` of the sample of usages; None for all usages.
@@ -271,32 +267,13 @@ def store_settings(
         The length of the periods into which one corpus is cut.
     """
     return {
-        "reading": {**asdict(reading), "language": recorded_language(languages)},
+        "reading": record_readings(readings),
         "match": match,
         "word_rule": WORD_RULE,
         "sampling": None if sampling is None else dict(sampling),
         "precision": precision,
         **({} if by is None else {"by": by}),
     }
-
-
-def scan_corpora(
-    corpora: Mapping[str, str | os.PathLike[str]],
-    readings: Mapping[str, Reading],
-    sampling: Mapping[str, Any] | None,
-    by: str | None,
-    monitor: Monitor,
-    targets: Targets,
-) -> dict[str, Occurrences]:
-    """Find the occurrences of targets in each corpus, or with ``by`` in each period of the only corpus."""
-    limit, seed = (None, 0) if sampling is None else (sampling["max_per_word"], sampling["seed"])
-    found = {}
-    for label, path in corpora.items():
-        progress = reading_stage(monitor, f"reading {label}")
-        if by is not None:
-            return find_in_periods(path, targets, by, readings[label], limit, seed, progress)
-        found[label] = find_occurrences(path, targets, readings[label], limit, seed, progress)
-    return found
 
 
 def make_store(

@@ -20,14 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from lexshift import __version__
-from lexshift.corpus.language import corpus_languages, language_warnings, rules_of, with_language
+from lexshift.corpus.language import detect_languages, language_warnings
+from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Reading, as_text
 from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.encode import as_encoder
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Engine, Local, as_engine
-from lexshift.engine.reader import CorpusReader, PartsReader
+from lexshift.engine.reader import PartsReader
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
@@ -80,9 +81,9 @@ def run_study(
     periods = check_periods(question, corpora, settings)
     if out is not None and question != TRACE:
         check_store(Path(out) / STORE, periods.keys)
-    languages = corpus_languages(periods.by_key(), settings.reading_options())
-    language = list(languages.values())[-1]
-    targets = None if words is None else read_targets(words, settings.match, rules_of(language))
+    languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
+    language, rules = list(languages.values())[-1], list(readings.values())[-1].language
+    targets = None if words is None else read_targets(words, settings.match, rules)
     with ExitStack() as stack:
         progress = stack.enter_context(watching(monitor or False))
         if note := periods.order_note():
@@ -98,16 +99,15 @@ def run_study(
         if question == DISCOVER or not isinstance(engine, Local):
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))
             cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
-        reader = _open_reader(question, periods, languages, settings, engine, cache, progress)
+        reader = _open_reader(question, periods, readings, settings, engine, cache, progress)
         vocabulary = None
         if targets is None:
             vocabulary = choose_vocabulary(question, reader, settings, language, progress)
-            targets = read_targets(vocabulary.words, settings.match, rules_of(language))
-        reading, how = Reading(**settings.reading_options()), (settings.match, reader.sampling, settings.precision)
+            targets = read_targets(vocabulary.words, settings.match, rules)
         siblings = make_store(
             None if results is None else results.path / STORE,
             targets,
-            store_settings(reading, languages, *how, settings.by),
+            store_settings(readings, settings.match, reader.sampling, settings.precision, settings.by),
             encoder,
             reader.scan,
             progress,
@@ -130,15 +130,14 @@ def run_study(
 def _open_reader(
     question: str,
     periods: Periods,
-    languages: dict[str, str | None],
+    readings: dict[str, Reading],
     settings: Settings,
     engine: Engine,
     cache: Cache | None,
     monitor: Monitor,
 ) -> CorpusReader:
     """Return a reader of the corpora: in parts if there is a cache, unless one corpus is cut into periods."""
-    reading, limit = Reading(**settings.reading_options()), settings.max_per_word
-    readings = {key: with_language(reading, code) for key, code in languages.items()}
+    limit = settings.max_per_word
     sampling: dict[str, Any] | None = None
     if question == DISCOVER:
         sampling = {"max_per_word": limit, "seed": settings.sample_seed if limit else 0, "shared": True}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from lexshift.corpus.language import UNKNOWN, language_name, rules_of
+from lexshift.corpus.language import UNKNOWN, language_name
+from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import STANDARD_INPUT
 from lexshift.corpus.targets import folded_lemmas
 from lexshift.corpus.vocabulary import LEFT_OUT, Vocabulary, select_vocabulary
-from lexshift.engine.reader import CorpusReader
 from lexshift.errors import UserError
 from lexshift.study.settings import DISCOVER, Settings
 from lexshift.utils.monitor import Monitor
@@ -38,7 +38,7 @@ def choose_vocabulary(
         settings.min_count,
         settings.top_words,
         names=settings.names or question != DISCOVER,
-        lemmas=folded_lemmas(rules_of(language)) if settings.match == "lemma" else None,
+        lemmas=folded_lemmas(reader.readings[corpora[-1]].language) if settings.match == "lemma" else None,
         language=language,
         match=settings.match,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 
 from lexshift import __version__
 from lexshift.corpus import Reading
-from lexshift.corpus.language import recorded_language
+from lexshift.corpus.language import record_readings
 from lexshift.encode.adaptation import Adaptation, missing_tokens, read_adaptation
 from lexshift.errors import UserError
 from lexshift.store.embedding import READING, corpus_names
@@ -226,8 +226,7 @@ class _Task:
         """Return all that shapes the tuned model."""
         from lexshift.tune.heads import digest_weights
 
-        languages = {name: sample.language for name, sample in zip(self.names, samples, strict=True)}
-        adaptation = self.adaptation
+        adaptation, labelled = self.adaptation, zip(self.names, samples, strict=True)
         return {
             "kind": "time" if adaptation.periods else "mlm",
             "model": os.fspath(self.model),
@@ -235,7 +234,7 @@ class _Task:
             "periods": self.names if adaptation.periods else None,
             "time tokens": list(adaptation.time_tokens),
             "corpora": [sample.content for sample in samples],
-            "reading": {**asdict(self.reading), "language": recorded_language(languages)},
+            "reading": record_readings({n: replace(self.reading, language=s.language) for n, s in labelled}),
             **self.settings.record(),
             "window": start.window,
         }

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lexshift.corpus.language import resolve_language
+from lexshift.corpus.language import detect_languages
 from lexshift.corpus.passages import read_corpus
 from lexshift.corpus.sentences import Passage
 from lexshift.corpus.sources import Reading, Tally, find_sources
@@ -56,7 +56,8 @@ def sample_sentences(
     A sentence is taken by a hash of its text, so the sample does not depend on the order of the text.
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    tally, how = Tally(), resolve_language(reading or Reading(), corpus)
+    _, readings = detect_languages({"": corpus}, reading or Reading())
+    tally, how = Tally(), readings[""]
     keeper = _Keeper(most, seed)
     for block in read_corpus(find_sources(corpus), how, tally, progress):
         for line in block.data.decode().split("\n"):

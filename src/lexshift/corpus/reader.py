@@ -1,0 +1,58 @@
+"""Count and find words in the corpora of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lexshift.corpus.counting import WordCounts, count_words
+from lexshift.corpus.occurrences import Occurrences, find_occurrences
+from lexshift.corpus.periods import find_in_periods
+from lexshift.corpus.sources import Reading
+from lexshift.corpus.targets import Targets
+from lexshift.corpus.word_rule import rule
+from lexshift.utils.monitor import Monitor, reading_stage
+
+
+@dataclass
+class CorpusReader:
+    """Read corpora in this process.
+
+    Parameters
+    ----------
+    corpora : mapping of str to str or path
+        The corpora by name, in order.
+    readings : mapping of str to Reading
+        How each of them is read.
+    match : "word", "cased", "token" or "lemma"
+    sampling : mapping, optional
+        ``max_per_word`` and ``seed`` of the sample of a word's occurrences in each corpus; None for all occurrences.
+    by : str, optional
+        The length of the periods into which the only corpus is cut.
+    monitor : Monitor
+    """
+
+    corpora: Mapping[str, str | os.PathLike[str]]
+    readings: Mapping[str, Reading]
+    match: str
+    sampling: dict[str, Any] | None
+    by: str | None
+    monitor: Monitor
+
+    def count(self, corpus: str) -> WordCounts:
+        """Count the words of a corpus."""
+        progress = reading_stage(self.monitor, f"counting {corpus}")
+        return count_words(self.corpora[corpus], rule(self.match), self.readings[corpus], progress)
+
+    def scan(self, targets: Targets) -> dict[str, Occurrences]:
+        """Find the occurrences of target words in each corpus or period, or a sample of each word's."""
+        limit, seed = (None, 0) if self.sampling is None else (self.sampling["max_per_word"], self.sampling["seed"])
+        found = {}
+        for label, path in self.corpora.items():
+            progress = reading_stage(self.monitor, f"reading {label}")
+            if self.by is not None:
+                return find_in_periods(path, targets, self.by, self.readings[label], limit, seed, progress)
+            found[label] = find_occurrences(path, targets, self.readings[label], limit, seed, progress)
+        return found
