@@ -139,6 +139,18 @@ def test_every_command_runs(
 
 
 @pytest.mark.model
+def test_readme_shows_lines_that_the_demo_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["lexshift", "demo", "--out", str(tmp_path / "demo")])
+    with pytest.raises(SystemExit):
+        main()
+    printed = {line.rstrip() for line in capsys.readouterr().out.splitlines()}
+    (table,) = blocks(ROOT / "README.md", "text")
+    assert {line.rstrip() for line in table.splitlines()} <= printed
+
+
+@pytest.mark.model
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 @pytest.mark.usefixtures("desk")
 def test_all_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +164,7 @@ def test_all_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_is_in_a_block_that_is_run(page: Path) -> None:
     kinds = {kind for kind, _ in FENCE.findall(page.read_text("utf-8"))}
-    assert kinds <= {"sh", "python"}
+    assert kinds <= {"sh", "python", "text"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
