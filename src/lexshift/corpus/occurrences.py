@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,7 +24,6 @@ from lexshift.corpus.targets import Targets
 from lexshift.errors import UserError
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array
-from lexshift.utils.memory import give_back
 
 
 @dataclass(frozen=True)
@@ -296,8 +297,16 @@ class OccurrenceCollector:
 
     def rows(self) -> pa.Table:
         """Return the rows that are kept, ordered by target and place."""
-        give_back()  # what reading and scanning no longer use, before copies are made
+        give_back_memory()  # what reading and scanning no longer use, before copies are made
         return merge_samples([pa.Table.from_batches(self._batches, SCHEMA)], self.max_per_word)
+
+
+def give_back_memory() -> None:
+    """Give memory that is free back to the system; the C library of Linux keeps more and more of it otherwise."""
+    if sys.platform.startswith("linux"):
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # there is none in other C libraries
+        if trim is not None:
+            trim(0)
 
 
 def merge_samples(tables: Sequence[pa.Table], max_per_word: int | None) -> pa.Table:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexshift.utils.memory import give_back
+from lexshift.corpus.occurrences import give_back_memory
 
 
 def resident() -> int:
@@ -24,7 +24,7 @@ def test_what_was_freed_below_something_that_is_in_use_is_given_back() -> None:
     last = arrays[-1]
     before = resident()
     del arrays
-    give_back()
+    give_back_memory()
     assert resident() < before - 100_000_000
     assert last.sum() == 10_000
 
@@ -32,4 +32,4 @@ def test_what_was_freed_below_something_that_is_in_use_is_given_back() -> None:
 def test_elsewhere_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr("ctypes.CDLL", lambda _: pytest.fail("another system has another C library"))
-    give_back()
+    give_back_memory()
