@@ -1,8 +1,9 @@
-"""lexshift: which words changed their meaning between two bodies of text?
+"""Find the words that changed their meaning between two bodies of text.
 
-Its method is SSCD (Swapping-based Semantic Change Detection, Aida & Bollegala 2023). ``lexshift.compare`` goes the
-whole way from two corpora to a ranked table and a page, and ``lexshift.discover`` does so for every frequent word;
-``embed`` and ``SSCD`` are the halves, from text to vectors and from vectors to scores:
+The method is SSCD (Swapping-based Semantic Change Detection, Aida & Bollegala 2023). :func:`lexshift.compare` takes two
+corpora and returns a ranked table of words, with a page to explore it; :func:`lexshift.discover` does the same for
+every frequent word, and :func:`lexshift.trace` follows words over several periods. The two halves can be used
+separately: :func:`lexshift.embed` turns text into vectors, and :class:`lexshift.SSCD` turns vectors into scores:
 
 >>> import numpy as np
 >>> import lexshift
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOME = {
+_MODULES = {
     "compare": "study.compare",
     "Result": "study.result",
     "discover": "study.discover",
@@ -103,10 +104,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name's module when it is first asked for, so that ``import lexshift`` stays quick."""
-    if name not in _HOME:
+    """Import the module of a public name at its first use, so that ``import lexshift`` stays fast."""
+    if name not in _MODULES:
         raise AttributeError(f"module 'lexshift' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"lexshift.{_HOME[name]}"), name)
+    value = globals()[name] = getattr(import_module(f"lexshift.{_MODULES[name]}"), name)
     return value
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-_SHOWN, _LONGEST = 10, 60  # names in a message, and characters of each
+_MAX_NAMES, _MAX_CHARACTERS = 10, 60  # in a message, and in each name
 
 
 class UserError(ValueError):
-    """One sentence for the user: what is wrong, where, and what would be right. The command line prints just that.
+    """An error that the user can fix: its message says what is wrong, where, and what to do.
+
+    The command line prints the message without a traceback.
 
     Examples
     --------
@@ -22,16 +24,18 @@ class UserError(ValueError):
 
 
 class Note(UserWarning):
-    """Something that a user should know and need not act on; the command line prints it as a note."""
+    """A warning that the user should know of but need not act on; the command line prints it as a note."""
 
 
-def listed(names: Iterable[str], show: Callable[[str], str] = repr) -> str:
+def join_names(names: Iterable[str], show: Callable[[str], str] = repr) -> str:
     """Join names for a message, at most the first 10, each with at most 60 characters.
 
-    >>> listed(["id", "text"]), listed(map(str, range(12)), show=str)
+    >>> join_names(["id", "text"]), join_names(map(str, range(12)), show=str)
     ("'id', 'text'", '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
     """
-    known = list(names)
-    shown = [show(name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…") for name in known[:_SHOWN]]
-    more = f" and {len(known) - _SHOWN:,} more" if len(known) > _SHOWN else ""
-    return (", ".join(shown) or "none") + more
+    every = list(names)
+    shortened = [
+        name if len(name) <= _MAX_CHARACTERS else name[: _MAX_CHARACTERS - 1] + "…" for name in every[:_MAX_NAMES]
+    ]
+    more = f" and {len(every) - _MAX_NAMES:,} more" if len(every) > _MAX_NAMES else ""
+    return (", ".join(map(show, shortened)) or "none") + more

@@ -153,7 +153,7 @@ def test_a_mistake_is_one_line_whatever_it_quotes(
     monkeypatch.chdir(tmp_path)
     said = only_sentence(typed(monkeypatch, capsys, "data", "a\nb\x1b[2J"))
     assert not RAW.search(said)
-    terminal.complain("a\nb")
+    terminal.print_error("a\nb")
     assert capsys.readouterr().err == "error: a\\u000ab\n"
 
 
@@ -178,7 +178,7 @@ def test_nothing_that_is_printed_drives_the_terminal(screen: io.StringIO, escape
     for console in (terminal.out, progress.err):
         console.print(f"text {escape}", Text(f"styled {escape}").append(f"more{escape}", "red"), table)
     progress.note(f"note {escape}")
-    terminal.complain(f"mistake {escape}")
+    terminal.print_error(f"mistake {escape}")
     with Bars() as bars:
         bars.stage(f"stage {escape}", 10, "bytes")
         bars.advance(10, 0, f"status {escape}")

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from lexshift.cli import terminal
-from lexshift.cli.terminal import complain
+from lexshift.cli.terminal import print_error
 from lexshift.utils import progress
 from lexshift.utils.monitor import Monitor, Silent
 from lexshift.utils.progress import Bars
@@ -90,12 +90,12 @@ def test_names_of_stages_are_shown_as_they_are(screen: io.StringIO, text: str) -
 @pytest.mark.parametrize("text", ODD)
 def test_notes_and_mistakes_are_shown_as_they_are(screen: io.StringIO, text: str) -> None:
     Bars().note(f"left out: {text}")
-    complain(f"the word {text}")
+    print_error(f"the word {text}")
     assert screen.getvalue().splitlines() == [f"note: left out: {text}", f"error: the word {text}"]
 
 
 def test_a_mistake_is_one_line_however_long(screen: io.StringIO) -> None:
-    complain("word " * 200 + "end")
+    print_error("word " * 200 + "end")
     assert screen.getvalue() == "error: " + "word " * 200 + "end\n"
 
 

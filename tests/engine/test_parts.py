@@ -262,7 +262,7 @@ def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
     corpus = written(tmp_path / "corpus", [["a mouse"]])
     (table,) = made(Sampling(FORMS, "word", Reading(), 1, 0, True), split_corpus(corpus), Cache(tmp_path / "kept"))
     told = json.loads(table.schema.metadata[b"lexshift"])
-    assert told["found"] == [1, 0, 0]
+    assert told["counts"] == [1, 0, 0]
     assert told["tally"]["words"] == 2
     assert list(told["hashes"]) == ["00.txt"]
 

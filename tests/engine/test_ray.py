@@ -22,7 +22,7 @@ from lexshift.corpus.sources import Reading
 from lexshift.encode import Encoder
 from lexshift.engine.local import Local, as_engine
 from lexshift.engine.parts import Counting, Job, Part, Sampling, split_corpus
-from lexshift.engine.ray import RayEngine, _shares
+from lexshift.engine.ray import RayEngine, _divide_resources
 from lexshift.store.plan import Shard
 from lexshift.store.shards import encode_shards
 
@@ -345,7 +345,7 @@ def test_errors_for_the_user_are_told_in_their_own_sentence() -> None:
     for model, options, sentence in (
         (Raises(UserError("no vectors today")), {}, "^no vectors today$"),
         ("nowhere/at/all", {}, "no such model folder"),
-        (Unmakable(), {}, r"^the encoder cannot be made on .*, a machine of the cluster \(.*invalid literal for int"),
+        (Unmakable(), {}, r"^the encoder cannot be loaded on .*, a machine of the cluster \(.*invalid literal for int"),
         (Numbers(), {"layers": "last"}, "layers cannot be set for an encoder that is already made"),
         (
             Tied(),
@@ -427,4 +427,4 @@ def machine(cpus: float, gpus: float = 0, alive: bool = True) -> dict[str, Any]:
 def test_every_encoder_finds_a_place(
     nodes: list[dict[str, Any]], workers: int | None, device: str | None, shares: tuple[Any, ...]
 ) -> None:
-    assert _shares(nodes, workers, device) == shares
+    assert _divide_resources(nodes, workers, device) == shares

@@ -31,7 +31,7 @@ from lexshift.cli import (
     tune,
 )
 from lexshift.cli.streams import discard_output, open_streams
-from lexshift.cli.terminal import complain, show_notes
+from lexshift.cli.terminal import print_error, show_notes
 from lexshift.errors import UserError
 from lexshift.utils.console import visible
 
@@ -83,10 +83,10 @@ def main() -> None:
             status = _run()
         sys.stdout.flush()
     except UserError as error:
-        complain(str(error))
+        print_error(str(error))
         status = 2
     except MemoryError:
-        complain(
+        print_error(
             "there is not enough memory: take fewer words or usages (--max-per-word), or close other programs; an "
             "interrupted run with --out resumes where it stopped"
         )
@@ -95,7 +95,7 @@ def main() -> None:
         if error.filename is not None or error.errno not in _LOST:
             raise
         if error.errno != errno.EPIPE:
-            complain(f"standard output cannot be written: {error.strerror}")
+            print_error(f"standard output cannot be written: {error.strerror}")
         status = 1
     discard_output()
     sys.exit(status)

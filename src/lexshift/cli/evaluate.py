@@ -44,14 +44,14 @@ def command(
     """
     from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.evaluation import GRID, evaluate
-    from lexshift.cli.results import FORMATS, monitored
+    from lexshift.cli.results import FORMATS, progress_monitor
     from lexshift.cli.terminal import echo, echo_table, json_text
     from lexshift.cli.terminal import out as console
     from lexshift.utils import checks
     from lexshift.utils.progress import err
 
     checks.choice(form, "format", FORMATS)
-    with monitored(quiet) as monitor:
+    with progress_monitor(quiet) as monitor:
         data = load_dataset(path, suffix, gold)
         result = evaluate(data, with_grid=grid, monitor=monitor, **settings)
     if form == "table":

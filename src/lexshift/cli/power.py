@@ -45,7 +45,7 @@ def command(
     settings: dict[str, Any],
 ) -> None:
     """Find how many usages of a word are needed to see a change, by planting changes in sentences of a corpus."""
-    from lexshift.cli.results import FORMATS, monitored
+    from lexshift.cli.results import FORMATS, progress_monitor
     from lexshift.cli.terminal import echo_table
     from lexshift.cli.terminal import out as console
     from lexshift.simulation.power import power
@@ -55,7 +55,7 @@ def command(
     checks.choice(form, "format", FORMATS)
     settings |= {"usages": _numbers(usages, "usages", int), "changes": _numbers(changes, "changes", float)}
     settings |= {"pseudowords": pseudowords, "pairs": pairs, "trials": trials, "words_tested": words_tested}
-    with monitored(quiet) as monitor:
+    with progress_monitor(quiet) as monitor:
         table = power(*corpora, monitor=monitor, **settings)
     if form != "table":
         echo_table(table, form)

@@ -31,13 +31,13 @@ def command(
 
     from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.paper import reproduce
-    from lexshift.cli.results import monitored
+    from lexshift.cli.results import progress_monitor
     from lexshift.cli.terminal import out as console
     from lexshift.report.page import write_page
     from lexshift.report.reproduction import PAGE, render
     from lexshift.utils.progress import err
 
-    with monitored(quiet) as monitor:
+    with progress_monitor(quiet) as monitor:
         result = reproduce(load_dataset(path, suffix, gold), monitor=monitor, **settings)
     page = write_page(render(result.exhibits, result.run), result.folder / PAGE)
     for i, exhibit in enumerate(result.exhibits):

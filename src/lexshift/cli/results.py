@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lexshift.cli.terminal import complain, echo_table, out
+from lexshift.cli.terminal import echo_table, out, print_error
 from lexshift.report.page import chance, digits, percent
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
@@ -34,12 +34,12 @@ def interruptible(message: str = INTERRUPTED) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        complain(message)
+        print_error(message)
         raise typer.Exit(130) from None
 
 
 @contextmanager
-def monitored(quiet: bool, message: str = INTERRUPTED) -> Iterator[Monitor]:
+def progress_monitor(quiet: bool, message: str = INTERRUPTED) -> Iterator[Monitor]:
     """Provide a monitor, which shows progress unless ``quiet``, and end an interrupted run with one sentence."""
     with interruptible(message), Bars() as bars:
         yield Silent() if quiet else bars
@@ -68,7 +68,7 @@ def run_question(
         Maximum number of rows of a printed table.
     """
     checks.choice(form, "format", FORMATS)
-    with monitored(quiet) as monitor:
+    with progress_monitor(quiet) as monitor:
         if arguments["out"] is None:
             arguments["out"] = default_out(question.__name__, corpora, arguments.get("by"))
         result = question(*corpora, **arguments, monitor=monitor)

@@ -40,7 +40,7 @@ def command(
     from rich.table import Table
     from rich.text import Text
 
-    from lexshift.cli.results import monitored
+    from lexshift.cli.results import progress_monitor
     from lexshift.cli.terminal import out as console
     from lexshift.simulation.corpora import simulate
     from lexshift.utils.progress import err
@@ -52,7 +52,7 @@ def command(
         "pattern": pattern,
         "years": years,
     }
-    with monitored(quiet, "interrupted; run the same command again to simulate the corpora") as monitor:
+    with progress_monitor(quiet, "interrupted; run the same command again to simulate the corpora") as monitor:
         planted = simulate(*corpora, out=out, seed=seed, monitor=monitor, **what, **settings)
     if quiet:
         return

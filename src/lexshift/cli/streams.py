@@ -28,7 +28,7 @@ def open_streams() -> None:
 
 
 def discard_output() -> None:
-    """Drop what is left for a standard output that cannot be written; Python would complain of it at its end."""
+    """Discard what cannot be written to standard output; otherwise Python would report an error at exit."""
     try:
         sys.stdout.flush()
     except OSError:

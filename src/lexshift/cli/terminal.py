@@ -24,7 +24,7 @@ _ON_TERMINAL = sys.stdout is not None and sys.stdout.isatty()  # it is None if i
 out = SafeConsole(highlight=False, emoji=False, markup=False, width=None if _ON_TERMINAL else _WIDE)
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """Tell a mistake, in one line."""
     err.print(Text("error: ", "bold red").append(visible(text, one_line=True), "not bold default"))
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from lexshift.corpus.decoding import BLOCK, LONGEST, utf8_lines
 from lexshift.corpus.sources import Reading, Source, Tally
-from lexshift.errors import UserError, listed
+from lexshift.errors import UserError, join_names
 
 Record = tuple[int, Any, Any]  # line or row from 1, text, date
 _ROWS = 4096  # of a parquet file, at a time, or fewer if they are long
@@ -137,7 +137,8 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
         if column not in known:
             place = f" {where}" if where else ""
             raise UserError(
-                f"the file {source.path!r} has no column {column!r}{place}: name one of {listed(known)} with {option}"
+                f"the file {source.path!r} has no column {column!r}{place}: name one of {join_names(known)} with "
+                f"{option}"
             )
         if known.count(column) > 1:
             raise UserError(

@@ -1,10 +1,10 @@
-"""Two small corpora to try lexshift with, and the list of their words that changed.
+"""Two small corpora to try lexshift with, and the list of the words that changed between them.
 
-In: nothing. Out: the paths of the two files (:func:`demo_corpora`), the known answer (:func:`gold`), and an encoder
+In: nothing. Out: the paths of the two files (:func:`demo_corpora`), the expected answer (:func:`gold`), and an encoder
 without a model, for examples (:class:`ExampleEncoder`).
 
-Both were written for this purpose: 24 words, 30 sentences for each word and period. Half of the words have in the 2010s
-a meaning that they did not have in the 1950s, and keep some of their old one.
+Both corpora were written for this purpose: 24 words, with 30 sentences for each word and period. In the 2010s, half of
+the words have a meaning that they did not have in the 1950s, next to their old one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_HERE = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 
 
 class ExampleEncoder:
@@ -33,7 +33,7 @@ class ExampleEncoder:
 
 
 def demo_corpora() -> tuple[Path, Path]:
-    """The files of the two corpora that come with the package, the old one first.
+    """Return the files of the two corpora that come with the package, the old one first.
 
     Examples
     --------
@@ -41,10 +41,10 @@ def demo_corpora() -> tuple[Path, Path]:
     >>> [path.name for path in demo_corpora()]
     ['1950s.txt', '2010s.txt']
     """
-    return _HERE / "1950s.txt", _HERE / "2010s.txt"
+    return _FOLDER / "1950s.txt", _FOLDER / "2010s.txt"
 
 
 def gold() -> dict[str, bool]:
-    """Every word of the corpora that is to be compared, and whether it changed."""
-    rows = [line.split("\t") for line in (_HERE / "gold.tsv").read_text("utf-8").splitlines()[1:]]
-    return {word: changed == "1" for word, changed in rows}
+    """Return the target words of the corpora, each with whether it changed."""
+    rows = [line.split("\t") for line in (_FOLDER / "gold.tsv").read_text("utf-8").splitlines()[1:]]
+    return {word: label == "1" for word, label in rows}

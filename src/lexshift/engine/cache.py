@@ -1,4 +1,4 @@
-"""Results that are kept on disk until the run is done, each whole or not at all, by what they depend on."""
+"""Cache intermediate results of a run on disk, under keys made from everything that they depend on."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _DIGEST = hashlib.sha256().digest_size
 
 
 class Cache:
-    """A folder of tables, each with a key; one that is damaged is as good as none.
+    """A folder of tables, each with a key and a checksum; a damaged table counts as missing.
 
     Parameters
     ----------
     folder : path
-        It is made when the first table is kept.
+        It is created when the first table is written.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def put(self, key: str, table: pa.Table) -> None:
-        """Keep a table."""
+        """Write a table atomically."""
         sink = pa.BufferOutputStream()
         with ipc.new_file(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
             writer.write_table(table)
@@ -36,7 +36,7 @@ class Cache:
             write_whole(self._path(key), lambda file: file.writelines((data, hashlib.sha256(data).digest())))
 
     def get(self, key: str) -> pa.Table | None:
-        """The table of a key, if it is there as it was written."""
+        """Return the table of a key, or None if it is missing or damaged."""
         try:
             data = self._path(key).read_bytes()
         except OSError:
@@ -50,7 +50,7 @@ class Cache:
         return self.get(key) is not None
 
     def remove(self, key: str) -> None:
-        """Keep it no longer."""
+        """Delete the table of a key, if there is one."""
         self._path(key).unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:

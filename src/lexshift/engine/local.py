@@ -1,4 +1,7 @@
-"""Where the work is done: on this machine, or on a cluster. The results are the same."""
+"""The protocol of engines, the engine of this machine, and the cached computation over the parts of a corpus.
+
+The results do not depend on the engine.
+"""
 
 from __future__ import annotations
 
@@ -19,45 +22,53 @@ ENGINES = ("local", "ray")
 
 
 class Engine(Protocol):
-    """Does the work of a discovery."""
+    """Runs the counting, scanning and encoding of a study."""
 
     def map(self, job: Job, parts: Sequence[Part], progress: Callable[[int], None]) -> Iterator[tuple[Part, pa.Table]]:
-        """What is made of each part, in any order; ``progress`` is called with the bytes that are done."""
+        """Yield each part with the table that ``job`` returns for it, in any order.
+
+        ``progress`` is called with the number of bytes read so far.
+        """
 
     def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> EncodeShards:
-        """What encodes shards with an encoder, which is the one that ``as_encoder(model, **options)`` gives."""
+        """Return a function that encodes shards; ``encoder`` is ``as_encoder(model, **options)``."""
 
     def close(self) -> None:
-        """No more work."""
+        """Release all resources."""
 
 
 class Local:
-    """Works on this machine, with all of its cores."""
+    """Runs everything on this machine, with all of its cores."""
 
     def map(self, job: Job, parts: Sequence[Part], progress: Callable[[int], None]) -> Iterator[tuple[Part, pa.Table]]:
-        """One part after another; the blocks of a part are worked on beside one another."""
+        """Process one part after another; the blocks of a part are processed in parallel."""
         done = 0
         for part in parts:
-            yield part, job(part, _from(done, progress))
+            yield part, job(part, _add_offset(done, progress))
             done += part.size
 
     def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> EncodeShards:  # noqa: ARG002
-        """Encode in this process, as the encoder uses all cores or the GPU."""
+        """Return a function that encodes in this process, as the encoder uses all cores or the GPU."""
         return partial(encode_shards, encoder)
 
     def close(self) -> None:
-        """Nothing is left running."""
+        """Do nothing, as there is nothing to release."""
 
 
-def _from(done: int, progress: Callable[[int], None]) -> Callable[[int], None]:
-    return lambda size: progress(done + size)
+def _add_offset(offset: int, progress: Callable[[int], None]) -> Callable[[int], None]:
+    return lambda size: progress(offset + size)
 
 
 def as_engine(engine: str | Engine, address: str | None = None, workers: int | None = None) -> Engine:
-    """An engine by its name.
+    """Return an engine from its name; an engine is returned unchanged.
 
-    ``address`` is that of a Ray cluster ("auto": the one that this machine is part of); by default one is started here.
-    ``workers`` is how many encoders it runs; by default one for each GPU, or for every few cores.
+    Parameters
+    ----------
+    engine : "local", "ray" or Engine
+    address : str, optional
+        Address of a Ray cluster, "auto" for the one that this machine belongs to; by default one is started here.
+    workers : int, optional
+        Number of encoders on a Ray cluster; by default one per GPU, or one for every four cores.
     """
     if not isinstance(engine, str):
         return engine
@@ -69,28 +80,33 @@ def as_engine(engine: str | Engine, address: str | None = None, workers: int | N
 
 
 def map_parts(
-    job: Job, parts: Sequence[Part], engine: Engine, kept: Cache, progress: Callable[[int, int], None]
+    job: Job, parts: Sequence[Part], engine: Engine, cache: Cache, progress: Callable[[int, int], None]
 ) -> Iterator[pa.Table]:
-    """What is made of each part of a corpus, in their order; what is kept from before is not made again.
+    """Yield the table that a job returns for each part of a corpus, in the order of the parts.
 
-    ``progress`` is called with the bytes that are done and those there are.
+    Tables that are in the cache are not computed again.
+
+    Parameters
+    ----------
+    job : Job
+    parts : sequence of Part
+    engine : Engine
+    cache : Cache
+    progress : callable
+        Called with the number of bytes that are done and the total.
     """
-    todo = [part for part in parts if job.key(part) not in kept]
+    missing = [part for part in parts if job.key(part) not in cache]
     total = sum(part.size for part in parts)
-    before = total - sum(part.size for part in todo)
-    progress(before, total)
-    for part, table in engine.map(job, todo, lambda size: progress(before + size, total)):
+    cached = total - sum(part.size for part in missing)
+    progress(cached, total)
+    for part, table in engine.map(job, missing, lambda size: progress(cached + size, total)):
         if file_hashes(table) != part.hashes:
-            raise _changed(part)
-        kept.put(job.key(part), table)
+            files = ", ".join(repr(source.path) for source in part.sources[:3])
+            raise UserError(f"a file of the corpus was changed while it was read ({files}); run the command again")
+        cache.put(job.key(part), table)
     progress(total, total)
     for part in parts:
-        table = kept.get(job.key(part))
+        table = cache.get(job.key(part))
         if table is None:
-            raise UserError(f"a file in {str(kept.folder)!r} was removed or damaged; run the command again")
+            raise UserError(f"a file in {str(cache.folder)!r} was removed or damaged; run the command again")
         yield table
-
-
-def _changed(part: Part) -> UserError:
-    files = ", ".join(repr(source.path) for source in part.sources[:3])
-    return UserError(f"a file of the corpus was changed while it was read ({files}); run the command again")

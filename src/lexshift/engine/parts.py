@@ -1,7 +1,7 @@
-"""A corpus in parts, and what is made of a part: counts of its words, or a sample of its occurrences.
+"""Split a corpus into parts, and count the words or sample the occurrences of each part.
 
-What is made of a part depends on its files and on nothing else, and the parts' results add up to the corpus's. So it
-does not matter where and in which order they are made, and a run that is stopped goes on with the parts that are left.
+The result for a part depends on its files alone, and the results of all parts combine into that of the corpus. So parts
+can be processed anywhere and in any order, and an interrupted run resumes with the parts that are missing.
 """
 
 from __future__ import annotations
@@ -36,14 +36,24 @@ from lexshift.store.format import digest
 from lexshift.utils.arrays import Array
 
 SIZE = 64 << 20
-"""Bytes on disk of small files that make a part together; a larger file is a part by itself."""
-_TOLD = b"lexshift"
-_ROWS = 1 << 20  # of parts' samples that are put together before they are cut down
+"""Maximum size of a part of several files, in bytes on disk; a larger file is a part by itself."""
+_METADATA = b"lexshift"  # key in the metadata of a table
+_MAX_ROWS = 1 << 20  # rows of samples that are gathered before they are merged, which bounds the memory
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some files of a corpus: their number among the parts, the files, and their bytes on disk."""
+    """Some files of a corpus.
+
+    Attributes
+    ----------
+    number : int
+        Position among the parts of the corpus.
+    sources : tuple of Source
+        The files.
+    size : int
+        Their size in bytes on disk.
+    """
 
     number: int
     sources: tuple[Source, ...]
@@ -51,15 +61,15 @@ class Part:
 
     @cached_property
     def hashes(self) -> dict[str, str]:
-        """The SHA-256 of the bytes of each file by its name, as they are when this is first asked for.
+        """SHA-256 of each file by its name, computed at the first access.
 
-        Sizes and times would be quicker to look at, but a file can be edited without changing them.
+        Sizes and times would be faster to compare, but a file can be edited without changing them.
         """
         return {source.name: _hash(source.path) for source in self.sources}
 
 
 def split_corpus(corpus: str | os.PathLike[str], size: int = SIZE) -> list[Part]:
-    """The parts of a corpus: its files in their order, small ones together."""
+    """Return the parts of a corpus: its files in their order, with small ones in one part of up to ``size`` bytes."""
     groups: list[list[Source]] = []
     sizes: list[int] = []
     for source in find_sources(corpus):
@@ -84,39 +94,42 @@ def _hash(path: str) -> str:
 
 
 class Job(Protocol):
-    """What is to be made of each part: a table, with what else is to be told of the part in its metadata."""
+    """A computation on the parts of a corpus.
+
+    It returns a table; further facts on the part are in the metadata of the table.
+    """
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
-        """Make it; ``progress`` is called with the bytes of the part that are done."""
+        """Return the table of a part; ``progress`` is called with the number of bytes read so far."""
 
     def key(self, part: Part) -> str:
-        """What the result depends on."""
+        """Return a digest of everything that the table depends on."""
 
 
 @dataclass(frozen=True)
 class Counting:
-    """Counts of the words of a part, by a rule of what a word is."""
+    """Counts the words of a part, by a rule of what a word is."""
 
     match: str
     reading: Reading
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
-        """Columns word, n, small and capital, as :data:`lexshift.corpus.counting.Cases`."""
+        """Return a table with the columns word, n, small and capital; see :data:`lexshift.corpus.counting.Cases`."""
         tally = Tally()
-        found = count_sources(part.sources, rule(self.match), self.reading, tally, lambda done, _: progress(done))
-        words = sorted(found)  # which thread met a word first is chance
-        cases = np.array([found[word] for word in words], np.int64).reshape(-1, 3)
+        counts = count_sources(part.sources, rule(self.match), self.reading, tally, lambda done, _: progress(done))
+        words = sorted(counts)  # the order of the counts depends on the timing of threads
+        cases = np.array([counts[word] for word in words], np.int64).reshape(-1, 3)  # (n_words, 3)
         columns = [pa.array(words, pa.string()), *(pa.array(cases[:, i]) for i in range(3))]
-        return _telling(pa.table(columns, names=["word", "n", "small", "capital"]), tally)
+        return _with_metadata(pa.table(columns, names=["word", "n", "small", "capital"]), tally)
 
     def key(self, part: Part) -> str:
-        """What the counts depend on."""
+        """Return a digest of everything that the counts depend on."""
         return digest(["counting", WORD_RULE, segmenter_version(), self.match, asdict(self.reading), part.hashes])
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """A sample of the occurrences of words in a part.
+    """Samples the occurrences of words in a part.
 
     With ``shared``, the samples of different words share sentences as far as possible.
     """
@@ -129,55 +142,55 @@ class Sampling:
     shared: bool
 
     def __call__(self, part: Part, progress: Callable[[int], None]) -> pa.Table:
-        """Columns as :data:`lexshift.corpus.occurrences.SCHEMA`; how many there are of each word is told."""
+        """Return a table of :data:`lexshift.corpus.occurrences.SCHEMA`; its metadata holds the counts of each word."""
         tally, targets = Tally(), Targets(self.forms, self.match)
         collector = OccurrenceCollector(targets, self.max_per_word, self.seed, self.shared)
         blocks = read_corpus(part.sources, self.reading, tally, lambda done, _: progress(done))
         collect_occurrences(blocks, targets, self.reading.language, {"": collector}, {"": tally})
-        return _telling(collector.rows(), tally, collector.found)
+        return _with_metadata(collector.rows(), tally, collector.found)
 
     def key(self, part: Part) -> str:
-        """What the sample depends on."""
+        """Return a digest of everything that the sample depends on."""
         how = [list(self.forms.items()), self.match, asdict(self.reading), self.max_per_word, self.seed, self.shared]
         return digest(["sampling", WORD_RULE, *how, part.hashes])
 
 
 def file_hashes(table: pa.Table) -> dict[str, str]:
     """Return the SHA-256 of the bytes that were read for a table, by the names of the files."""
-    return dict(json.loads(table.schema.metadata[_TOLD])["hashes"])
+    return dict(json.loads(table.schema.metadata[_METADATA])["hashes"])
 
 
 def combine_counts(tables: Iterable[pa.Table], corpus: str) -> WordCounts:
-    """The counts of a corpus, from those of its parts."""
+    """Return the counts of a corpus from the tables of its parts."""
     names = ("word", "n", "small", "capital")
     rows = (row for table in tables for row in zip(*(table[name].to_pylist() for name in names), strict=True))
     return make_word_counts(sum_counts((word, (n, small, capital)) for word, n, small, capital in rows), corpus)
 
 
 def combine_samples(tables: Iterable[pa.Table], corpus: str, max_per_word: int | None) -> Occurrences:
-    """The occurrences in a corpus, from those in its parts in their order."""
+    """Return the occurrences in a corpus from the tables of its parts, which come in their order."""
     gathered: list[pa.Table] = []
-    found: Array | None = None
+    counts: Array | None = None  # (n_words,)
     tally = Tally()
     for table in tables:
-        told = json.loads(table.schema.metadata[_TOLD])
-        found = np.array(told["found"], np.int64) + (0 if found is None else found)
-        _add(tally, {**told["tally"], "hashes": told["hashes"]})
+        metadata = json.loads(table.schema.metadata[_METADATA])
+        counts = np.array(metadata["counts"], np.int64) + (0 if counts is None else counts)
+        _add_to_tally(tally, {**metadata["tally"], "hashes": metadata["hashes"]})
         gathered.append(table.replace_schema_metadata())
-        if sum(map(len, gathered)) > _ROWS:
+        if sum(map(len, gathered)) > _MAX_ROWS:
             gathered = [merge_samples(gathered, max_per_word)]
-    assert found is not None
-    return make_occurrences(merge_samples(gathered, max_per_word), found, tally, corpus, max_per_word)
+    assert counts is not None
+    return make_occurrences(merge_samples(gathered, max_per_word), counts, tally, corpus, max_per_word)
 
 
-def _telling(table: pa.Table, tally: Tally, found: Sequence[int] | Array = ()) -> pa.Table:
-    """A table that tells what was read and skipped, the files' hashes, and how many occurrences there are."""
-    read = {name: dict(value) if isinstance(value, Counter) else value for name, value in vars(tally).items()}
-    told = {"hashes": read.pop("hashes"), "tally": read, "found": [int(n) for n in found]}
-    return table.replace_schema_metadata({_TOLD: json.dumps(told).encode()})
+def _with_metadata(table: pa.Table, tally: Tally, counts: Sequence[int] | Array = ()) -> pa.Table:
+    """Return a table whose metadata holds the tally, the hashes of the files and the occurrences of each word."""
+    values = {name: dict(value) if isinstance(value, Counter) else value for name, value in vars(tally).items()}
+    metadata = {"hashes": values.pop("hashes"), "tally": values, "counts": [int(n) for n in counts]}
+    return table.replace_schema_metadata({_METADATA: json.dumps(metadata).encode()})
 
 
-def _add(tally: Tally, other: dict[str, Any]) -> None:
+def _add_to_tally(tally: Tally, other: dict[str, Any]) -> None:
     for name, value in other.items():
         if isinstance(value, dict):
             getattr(tally, name).update(value)

@@ -1,8 +1,8 @@
-"""The work of a discovery on a cluster, by Ray Data. The values are those of this machine, made elsewhere.
+"""An engine that runs on a Ray cluster, by Ray Data; its results are those of the local engine.
 
-Parts of corpora are worked on in tasks; shards are encoded by actors, each with an encoder of its own, and only a few
-rounds of shards are away at a time. What is raised for the user there is told as a value and raised here, as Ray would
-wrap it; a worker that dies is started again, and what it had to do is done again.
+Parts of corpora are processed by tasks. Shards are encoded by actors, each with its own encoder, and sent in rounds. A
+UserError on a worker is returned as a value and raised here, because Ray would wrap the exception. A worker that dies
+is restarted, and its task is repeated.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from pyarrow import ipc
 from lexshift.encode import Encoder
 from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.parts import Job, Part
-from lexshift.engine.workers import Tries, Worker, as_table, begin
+from lexshift.engine.workers import AttemptCounter, Worker, begin_attempt, shard_to_table
 from lexshift.errors import UserError
 from lexshift.store.plan import Shard
 from lexshift.store.shards import EncodedShard, EncodeShards
 from lexshift.utils import checks
 
-_CORES = 4  # of an encoder, if it is not said how many there are
+_CORES = 4  # cores per encoder, unless the number of workers is given
 ROUND = 256
-"""Number of shards sent to each worker at a time: minutes of work, next to which loading a model takes little time."""
-_AHEAD = 2  # shards that wait at an encoder, so that it never does
-_PATIENCE = 10  # seconds for a cluster to answer
+"""Number of shards sent to each worker at a time: minutes of work, so that loading the model costs little."""
+_SHARDS_IN_FLIGHT = 2  # per encoder, so that it never waits for the next shard
+_TIMEOUT = 10  # seconds for a cluster to answer
 MAX_TRIES = 6
-"""How often a shard or a part may be begun whose workers die of it; then the run is given up."""
-_DEATHS = 3  # of workers while they load their encoder, one after another; then it is not by chance
+"""Maximum number of attempts at a shard or a part whose workers die; the run is then aborted."""
+_MAX_INIT_DEATHS = 3  # consecutive deaths of workers that load their encoder
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
-_MADE = pa.schema([("number", pa.int64()), ("table", pa.large_binary()), ("error", pa.string())])
+_PART_SCHEMA = pa.schema([("number", pa.int64()), ("table", pa.large_binary()), ("error", pa.string())])
 
 
 class RayEngine:
-    """Works on the machines of a Ray cluster.
+    """Runs on the machines of a Ray cluster.
 
     Parameters
     ----------
     address : str, optional
-        "auto" is the cluster that this machine is part of. By default one is started on this machine alone. Where Ray
-        runs in this process already, that is used, and left running.
+        Address of the cluster, "auto" for the one that this machine belongs to. By default a cluster is started on this
+        machine alone. If Ray is already initialised in this process, it is used and left running.
     workers : int, optional
-        Encoders beside one another: by default one for each GPU, or else for every few cores.
+        Number of encoders; by default one per GPU, or one for every four cores.
     """
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
@@ -66,34 +66,34 @@ class RayEngine:
             _connect(address)
 
     def map(self, job: Job, parts: Sequence[Part], progress: Callable[[int], None]) -> Iterator[tuple[Part, pa.Table]]:
-        """What is made of each part, as parts are done; files are looked for under their absolute paths."""
+        """Yield each part with its table as soon as it is done; workers read files by their absolute paths."""
         if not parts:
             return
-        there, tries = [_absolute(part) for part in parts], _tries()
+        remote_parts, attempts = [_absolute(part) for part in parts], _attempt_counter()
 
-        def make(rows: pa.Table) -> pa.Table:
+        def process(rows: pa.Table) -> pa.Table:
             number = rows["id"][0].as_py()
             try:
-                begin(tries, number)
-                made, error = _bytes(job(there[number], lambda _: None)), None
+                begin_attempt(attempts, number)
+                table, error = _serialise(job(remote_parts[number], lambda _: None)), None
             except UserError as raised:
-                made, error = None, str(raised)
-            return pa.table([[number], [made], [error]], schema=_MADE)
+                table, error = None, str(raised)
+            return pa.table([[number], [table], [error]], schema=_PART_SCHEMA)
 
         with _settings():
             data = _ray().data.range(len(parts), override_num_blocks=len(parts))
-            made = data.map_batches(make, batch_size=1, batch_format="pyarrow")
+            processed = data.map_batches(process, batch_size=1, batch_format="pyarrow")
         done = 0
-        for row in _rows(made):
+        for row in _rows(processed):
             part = parts[row["number"]]
             done += part.size
             progress(done)
             yield part, ipc.open_file(row["table"]).read_all()
 
     def encode(self, encoder: Encoder, model: Any, options: dict[str, Any]) -> EncodeShards:
-        """What encodes shards, each with one of several encoders; those are made there as the given one was here."""
+        """Return a function that encodes shards on the workers, each of which loads its own encoder."""
         ray = _ray()
-        workers, threads, needs = _shares(ray.nodes(), self._workers, options.get("device"))
+        workers, threads, resources = _divide_resources(ray.nodes(), self._workers, options.get("device"))
         if isinstance(model, (str, os.PathLike)) and os.path.isdir(model):
             model = os.path.abspath(model)
 
@@ -101,44 +101,44 @@ class RayEngine:
             shards: Iterable[Shard],
             advance: Callable[[int, float], None],  # noqa: ARG001
         ) -> Iterator[tuple[int, EncodedShard]]:
-            waiting = iter(shards)
-            first = next(waiting, None)
+            remaining = iter(shards)
+            first = next(remaining, None)
             if first is None:
                 return
-            recipe = _sent((model, options, optional_attribute(encoder, "weights"), threads))
-            tries = _tries()
-            pending = [first, *islice(waiting, ROUND * workers - 1)]
+            recipe = _put_recipe((model, options, optional_attribute(encoder, "weights"), threads))
+            attempts = _attempt_counter()
+            pending = [first, *islice(remaining, ROUND * workers - 1)]
             while pending:
                 with _settings():
-                    data = ray.data.from_arrow_refs([ray.put(as_table(shard)) for shard in pending])
-                    made = data.map_batches(
+                    data = ray.data.from_arrow_refs([ray.put(shard_to_table(shard)) for shard in pending])
+                    encoded = data.map_batches(
                         Worker,
-                        fn_constructor_args=(recipe, tries),
+                        fn_constructor_args=(recipe, attempts),
                         batch_size=1,
                         batch_format="pyarrow",
                         compute=ray.data.ActorPoolStrategy(
-                            size=min(workers, len(pending)), max_tasks_in_flight_per_actor=_AHEAD
+                            size=min(workers, len(pending)), max_tasks_in_flight_per_actor=_SHARDS_IN_FLIGHT
                         ),
-                        **needs,
+                        **resources,
                     )
-                rows_of = {shard.number: len(shard.sentences) for shard in pending}
+                n_rows = {shard.number: len(shard.sentences) for shard in pending}
                 pending = []
-                for row in _rows(made):
+                for row in _rows(encoded):
                     flat = np.frombuffer(row["values"], row["dtype"])
                     truncated = np.frombuffer(row["truncated"], bool)
-                    yield row["number"], EncodedShard(flat.reshape(rows_of[row["number"]], -1), truncated)
-                pending = list(islice(waiting, ROUND * workers))
+                    yield row["number"], EncodedShard(flat.reshape(n_rows[row["number"]], -1), truncated)
+                pending = list(islice(remaining, ROUND * workers))
 
         return encode
 
     def close(self) -> None:
-        """Leave the cluster; one that was started here ends."""
+        """Disconnect from the cluster, and stop it if it was started here."""
         if self._starts:
             _ray().shutdown()
 
 
 def _ray() -> Any:
-    """Ray with Ray Data, silent."""
+    """Import Ray with Ray Data, and turn its messages off."""
     warnings.filterwarnings("ignore", module=r"ray\.")
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
@@ -159,9 +159,9 @@ def _connect(address: str | None) -> None:
             ray.init("local", include_dashboard=False, **quiet)
         return
     try:
-        place = urlsplit(address if "://" in address else f"//{address}")
-        if place.port is not None:  # Ray itself would try for minutes
-            socket.create_connection((place.hostname, place.port), _PATIENCE).close()
+        url = urlsplit(address if "://" in address else f"//{address}")
+        if url.port is not None:  # Ray itself would retry for minutes
+            socket.create_connection((url.hostname, url.port), _TIMEOUT).close()
         with _mute():
             ray.init(address, **quiet)
     except (ConnectionError, ImportError, RuntimeError, ValueError, OSError) as error:
@@ -174,20 +174,20 @@ def _connect(address: str | None) -> None:
 
 @contextmanager
 def _mute() -> Iterator[None]:
-    """Nothing on the terminal, not even by what is not Python: Ray says there how much it is going to say."""
+    """Redirect file descriptor 2 to the null device: Ray announces its log settings from C++ code."""
     sys.stderr.flush()
-    kept = os.dup(2)
-    with open(os.devnull, "wb") as nothing:
-        os.dup2(nothing.fileno(), 2)
+    saved = os.dup(2)
+    with open(os.devnull, "wb") as null:
+        os.dup2(null.fileno(), 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(saved, 2)
+        os.close(saved)
 
 
 def _settings() -> Any:
-    """Datasets made in this context show no bars, wait for as long as it takes, and survive the death of workers."""
+    """Return a context in which datasets show no bars, have no timeout, and survive the death of workers."""
     data = _ray().data
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     context = data.DataContext.get_current().copy()
@@ -195,15 +195,15 @@ def _settings() -> Any:
     context.issue_detectors_config.detectors = []
     context.raise_original_map_exception = True
     context.execution_no_progress_timeout_s = -1
-    context.max_consecutive_actor_init_deaths = _DEATHS
+    context.max_consecutive_actor_init_deaths = _MAX_INIT_DEATHS
     return data.DataContext.current(context)
 
 
-def _rows(made: Any) -> Iterator[dict[str, Any]]:
-    """The rows of a dataset as they come; an error that a row tells is raised."""
+def _rows(dataset: Any) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a dataset as they arrive; raise the error of a row that has one."""
     exceptions = _ray().exceptions
     try:
-        for block in made.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=1):
+        for block in dataset.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=1):
             for row in block.to_pylist():
                 if row["error"] is not None:
                     raise UserError(row["error"])
@@ -213,33 +213,35 @@ def _rows(made: Any) -> Iterator[dict[str, Any]]:
     except exceptions.RayError as error:
         raise UserError(
             f"the Ray cluster lost workers that it could not start again ({type(error).__name__}); run the same "
-            f"command again to go on, with fewer of them (--workers) if they lack memory"
+            f"command again to resume, with fewer workers (--workers) if they lack memory"
         ) from None
 
 
-def _shares(
+def _divide_resources(
     nodes: Iterable[dict[str, Any]], workers: int | None, device: str | None
 ) -> tuple[int, int | None, dict[str, float]]:
-    """How many encoders there are, the threads of each, and what of a machine it needs for itself.
+    """Return the number of encoders, the threads of each, and the resources that each reserves.
 
     >>> node = {"Alive": True, "Resources": {"CPU": 8.0}}
-    >>> _shares([node, node], None, None), _shares([node, node], 3, None), _shares([node], 9, None)
-    ((4, 4, {'num_cpus': 4}), (3, 4, {'num_cpus': 4}), (9, 1, {'num_cpus': 0}))
+    >>> [_divide_resources([node, node], workers, None) for workers in (None, 3)]
+    [(4, 4, {'num_cpus': 4}), (3, 4, {'num_cpus': 4})]
+    >>> _divide_resources([node], 9, None)
+    (9, 1, {'num_cpus': 0})
     """
     alive = [node["Resources"] for node in nodes if node["Alive"]]
-    gpus = int(sum(has.get("GPU", 0) for has in alive))
+    gpus = int(sum(resources.get("GPU", 0) for resources in alive))
     if gpus and device != "cpu":
         workers = workers or gpus
         return workers, None, {"num_gpus": 1 / math.ceil(workers / gpus)}
-    cores = [int(has.get("CPU", 0)) for has in alive]
+    cores = [int(resources.get("CPU", 0)) for resources in alive]
     workers = workers or max(1, sum(math.ceil(n / _CORES) for n in cores))
     share = next((s for s in range(max(cores), 0, -1) if sum(n // s for n in cores) >= workers), 0)
     return workers, max(share, 1), {"num_cpus": share}
 
 
-def _tries() -> Any:
-    """What counts how often each shard or part was begun, on a worker of its own, which outlives the others."""
-    return _ray().remote(num_cpus=0)(Tries).remote(MAX_TRIES)
+def _attempt_counter() -> Any:
+    """Start an actor that counts attempts; it runs on its own worker, which outlives the others."""
+    return _ray().remote(num_cpus=0)(AttemptCounter).remote(MAX_TRIES)
 
 
 def _absolute(part: Part) -> Part:
@@ -247,22 +249,22 @@ def _absolute(part: Part) -> Part:
     return replace(part, sources=sources)
 
 
-def _bytes(table: pa.Table) -> bytes:
-    """A table with its metadata, which Ray Data does not keep."""
+def _serialise(table: pa.Table) -> bytes:
+    """Return a table as bytes, with its metadata, which Ray Data would drop."""
     sink = pa.BufferOutputStream()
     with ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
 
 
-def _sent(recipe: tuple[Any, ...]) -> Any:
-    """What an encoder is made of, put where every worker gets it."""
+def _put_recipe(recipe: tuple[Any, ...]) -> Any:
+    """Put the arguments from which workers load their encoders into the object store of the cluster."""
     hooks: Any = sys.modules.get("transformers.utils.output_capturing")
-    if hasattr(hooks, "_active_collector"):  # a model that has run refers to this variable, which every process has
+    if hasattr(hooks, "_active_collector"):  # a model that has run refers to it; every process has one
         copyreg.pickle(type(hooks._active_collector), lambda _: "_active_collector")
     try:
         return _ray().put(recipe)
-    except Exception as error:  # whatever an object raises when it is pickled
+    except Exception as error:  # pickling may raise any exception
         reason = str(error.__cause__ or error).splitlines()[0]
         raise UserError(
             f"the encoder cannot be sent to the workers of a cluster ({reason}); give the model by its name or folder"

@@ -23,7 +23,7 @@ from lexshift.report.page import (
     notebook_table,
     pack_groups,
     render_page,
-    rounded,
+    round_figures,
 )
 from lexshift.senses.evidence import leanings, plane
 from lexshift.study.periods import OLD_NEW
@@ -94,21 +94,21 @@ def content(result: Result) -> dict[str, Any]:
         words.append(word)
         if row["verdict"] == TOO_FEW:
             continue
-        word |= {name: rounded(row[name], _ALL_FIGURES) for name in ("score", "low", "high", "p", "q")}
+        word |= {name: round_figures(row[name], _ALL_FIGURES) for name in ("score", "low", "high", "p", "q")}
         test = scores.words[row["word"]].test
         word["permutations"] = test.permutations
         if test.p == test.tail:
             word["approximate"] = True
-        similar = {name: rounded(row[name], _ALL_FIGURES) for name in SIMILAR if name in row}
+        similar = {name: round_figures(row[name], _ALL_FIGURES) for name in SIMILAR if name in row}
         word |= {name: value for name, value in similar.items() if value is not None}
     curve = (
         None
         if scores.curve is None
         else {
             "rates": [round(float(rate), 4) for rate in scores.curve.rates],
-            "mean": [rounded(value) for value in scores.curve.mean],
-            "std": [rounded(value) for value in scores.curve.std],
-            "original": rounded(scores.curve.e_original.mean()),
+            "mean": [round_figures(value) for value in scores.curve.mean],
+            "std": [round_figures(value) for value in scores.curve.std],
+            "original": round_figures(scores.curve.e_original.mean()),
             "least": scores.curve.rate,
             "chosen": scores.sscd.rate,
         }
@@ -167,8 +167,8 @@ def _word_details(result: Result, name: str, most: int) -> dict[str, Any]:
     found: dict[str, Any] = {"usages": [[], []]}
     word = result.word(name)
     if word.score is not None:
-        found["eOriginal"] = rounded(word.score.change.e_original)
-        found["eSwap"] = [rounded(value) for value in word.score.change.e_swap]
+        found["eOriginal"] = round_figures(word.score.change.e_original)
+        found["eSwap"] = [round_figures(value) for value in word.score.change.e_swap]
     if name not in result.siblings:
         return found
     old, new = word.vectors
@@ -177,7 +177,7 @@ def _word_details(result: Result, name: str, most: int) -> dict[str, Any]:
         seen = plane(old, new)
         leaning, points = list(leanings(old, new)), [seen.old, seen.new]
         found["explained"] = [round(float(share), 3) for share in seen.explained]
-        found["centres"] = [[rounded(x) for x in side.mean(axis=0)] for side in points]
+        found["centres"] = [[round_figures(x) for x in side.mean(axis=0)] for side in points]
     spread = float(np.std(np.concatenate(leaning))) or 1.0
     found["usages"] = [_usages(result, name, side, leaning[side] / spread, points[side], most) for side in (0, 1)]
     return found
@@ -198,6 +198,6 @@ def _usages(result: Result, name: str, side: int, leaning: Floats, points: Float
     columns = (table[column].to_pylist() for column in ("sentence", "start", "end", "file", "line"))
     rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), strict=True)
     return [
-        [*excerpt(sentence, start, end), round(lean, 2), rounded(x), rounded(y), f"{file}:{line}"]
+        [*excerpt(sentence, start, end), round(lean, 2), round_figures(x), round_figures(y), f"{file}:{line}"]
         for sentence, start, end, file, line, lean, (x, y) in rows
     ]

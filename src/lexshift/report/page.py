@@ -161,7 +161,7 @@ def excerpt(sentence: str, start: int, end: int) -> tuple[str, str, str]:
     return before, word if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD] + "…", after
 
 
-def rounded(value: Any, figures: int = 5) -> float | None:
+def round_figures(value: Any, figures: int = 5) -> float | None:
     """Return a number with as many digits as a chart can show, or None, because JSON has no NaN."""
     number = float(value)
     return float(f"{number:.{figures}g}") if math.isfinite(number) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lexshift.report.page import render_page, rounded
+from lexshift.report.page import render_page, round_figures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def _curves(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [
         {
             "metric": metric,
-            "points": [[*map(rounded, part.loc[i, names]), bool(part.loc[i, "minimum"])] for i in part.index],
+            "points": [[*map(round_figures, part.loc[i, names]), bool(part.loc[i, "minimum"])] for i in part.index],
             "rate": f"{part.loc[part['minimum'], 'rate'].iloc[0]:g}",
         }
         for metric, part in table.groupby("metric", sort=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lexshift.report.methods import facts
-from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, rounded
+from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, round_figures
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
 from lexshift.study.verdict import TOO_FEW
@@ -70,18 +70,18 @@ def _word(trace: Trace, row: dict[str, Any], most: int) -> dict[str, Any]:
     for kind in KINDS:
         found[kind] = [
             [position[step["from"]], position[step["to"]]]
-            + [rounded(step[name]) for name in ("score", "low", "high", "p", "q")]
+            + [round_figures(step[name]) for name in ("score", "low", "high", "p", "q")]
             for step in trace.word(word).steps(kind).to_dict("records")
         ]
     if word in trace.changes:
         change_points, shape = reported_change(trace.changes[word], row["change_q"], trace.settings["alpha"])
-        found |= {"changes": list(change_points), "shape": shape, "score": rounded(row["score"], _ALL_FIGURES)}
-        found |= {name: rounded(row[f"change_{name}"], _ALL_FIGURES) for name in ("p", "q")}
+        found |= {"changes": list(change_points), "shape": shape, "score": round_figures(row["score"], _ALL_FIGURES)}
+        found |= {name: round_figures(row[f"change_{name}"], _ALL_FIGURES) for name in ("p", "q")}
     if word in trace.seasons:
         found["season"] = {
             "seasonal": row["season"] == SEASONAL,
-            "profile": [rounded(value) for value in trace.seasons[word].profile],
-            **{name: rounded(row[f"season_{name}"], _ALL_FIGURES) for name in ("p", "q", "strength")},
+            "profile": [round_figures(value) for value in trace.seasons[word].profile],
+            **{name: round_figures(row[f"season_{name}"], _ALL_FIGURES) for name in ("p", "q", "strength")},
         }
     found["sentences"] = []
     for period, n in zip(trace.periods, found["n"], strict=True):

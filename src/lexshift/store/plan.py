@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from lexshift.corpus.occurrences import USAGE_COLUMNS, Occurrences
 from lexshift.encode.protocol import Span
-from lexshift.errors import UserError, listed
+from lexshift.errors import UserError, join_names
 from lexshift.store.siblings import Siblings
 from lexshift.utils.arrays import Array, Indices
 
@@ -134,7 +134,7 @@ def gather_usages(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None)
     words, corpora = (list(dict.fromkeys(table[name].to_pylist())) for name in ("word", "corpus"))
     known = [str(label) for label in labels or corpora]
     if not set(corpora) <= set(known) or len(set(known)) != len(known):
-        raise UserError(f"labels must name each corpus of the usages once; got {listed(known, str)}")
+        raise UserError(f"labels must name each corpus of the usages once; got {join_names(known, str)}")
     places = [
         pc.index_in(table[name], pa.array(order, pa.string())) for name, order in (("word", words), ("corpus", known))
     ]
@@ -177,7 +177,7 @@ def _check_usages(table: pa.Table) -> pa.Table:
         elif name in ("file", "line", "date"):
             columns[name] = pa.nulls(len(table), kind)
         else:
-            raise UserError(f"usages have no column {name!r}; they have {listed(table.column_names, str)}")
+            raise UserError(f"usages have no column {name!r}; they have {join_names(table.column_names, str)}")
     columns["file"], columns["line"] = columns["file"].fill_null(""), columns["line"].fill_null(0)
     checked = (columns[name].to_pylist() for name in ("word", "sentence", "start", "end"))
     for row, (word, sentence, start, end) in enumerate(zip(*checked, strict=True)):

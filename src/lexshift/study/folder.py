@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexshift.errors import UserError, listed
+from lexshift.errors import UserError, join_names
 from lexshift.store.format import INDEX, digest, read_index
 from lexshift.utils.files import disk_faults, final_name, one_writer, sync_folder, write_whole
 
@@ -206,7 +206,7 @@ def read_results(folder: Path, kinds: Mapping[str, Kind]) -> tuple[dict[str, Any
             is_ours = name in kinds[record["kind"]].files and (folder / name).is_file()
             data = (folder / name).read_bytes() if is_ours else b""
             if not is_ours or hashlib.sha256(data).hexdigest() != checksum:
-                shown = listed([name])
+                shown = join_names([name])
                 raise UserError(f"{shown} in {str(folder)!r} is not as it was written; run the command again")
             files[name] = data
     del record["sha256"]

@@ -1,4 +1,4 @@
-"""What is done to every argument before any arithmetic: errors that name the argument, the value and the remedy."""
+"""Check arguments before any arithmetic; errors name the argument, its value and what is valid."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MIN_ROWS = 2  # a sample variance needs two
 
 
 def rows(values: npt.ArrayLike, name: str) -> Matrix:
-    """A set of sibling embeddings as a C-ordered (n, d) array of float32 or float64, copied only if it has to be."""
+    """Return a set of sibling embeddings as a C-ordered (n, d) array of float32 or float64, copied only if needed."""
     try:
         array: Array = np.asarray(values)
-    except Exception as error:  # whatever a library's __array__ raises: a tensor on a GPU, one with gradients
+    except Exception as error:  # __array__ may raise anything, e.g. of a tensor on a GPU or with gradients
         raise UserError(f"{name} must be a 2-D array of numbers (occurrences x dimensions): {error}") from None
     if np.ma.is_masked(values):
         raise UserError(f"{name} has masked values; every value must be a finite number")
@@ -45,7 +45,7 @@ def rows(values: npt.ArrayLike, name: str) -> Matrix:
 
 
 def pair(old: npt.ArrayLike, new: npt.ArrayLike) -> tuple[Matrix, Matrix]:
-    """Both sets as :func:`rows`, of one precision and one dimension."""
+    """Return both sets as :func:`rows` does, with the same precision; their dimensions must agree."""
     a, b = rows(old, "old"), rows(new, "new")
     if a.shape[1] != b.shape[1]:
         raise UserError(
@@ -57,7 +57,7 @@ def pair(old: npt.ArrayLike, new: npt.ArrayLike) -> tuple[Matrix, Matrix]:
 
 
 def finite(array: Matrix, name: str) -> None:
-    """Raise for the first NaN or infinite value, saying where it is. Called only once one is known to exist."""
+    """Raise an error that locates the first NaN or infinite value, of which there must be one."""
     for i, row in enumerate(array):
         bad = np.flatnonzero(~np.isfinite(row))
         if len(bad):
@@ -68,7 +68,7 @@ def finite(array: Matrix, name: str) -> None:
 
 
 def fraction(rate: Any, name: str = "rate") -> Fraction:
-    """The swap rate as the fraction its decimals say: 0.7 is 7/10, not the binary number nearest to it."""
+    """Return the swap rate as the fraction that its decimals denote: 0.7 is 7/10, not the nearest binary number."""
     message = f"{name} must be a number from 0 to 1; got {rate!r}"
     if isinstance(rate, (bool, np.bool_)) or not isinstance(rate, (numbers.Real, Decimal)):
         raise UserError(message)
@@ -82,7 +82,7 @@ def fraction(rate: Any, name: str = "rate") -> Fraction:
 
 
 def fractions(rates: Any) -> tuple[Fraction, ...]:
-    """A non-empty sequence of swap rates as :func:`fraction`."""
+    """Return each of a non-empty sequence of swap rates as :func:`fraction` does."""
     if isinstance(rates, (str, bytes)) or not isinstance(rates, Iterable) or getattr(rates, "ndim", 1) != 1:
         raise UserError(f"rates must be a sequence of numbers from 0 to 1; got {rates!r}")
     values = tuple(fraction(rate, "every rate in rates") for rate in rates)
@@ -92,7 +92,7 @@ def fractions(rates: Any) -> tuple[Fraction, ...]:
 
 
 def positive(value: Any, name: str, least: int = 1) -> int:
-    """A whole number of at least ``least``."""
+    """Return a whole number of at least ``least``."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
         raise UserError(f"{name} must be a whole number of at least {least}; got {value!r}")
     return int(value)
@@ -135,45 +135,50 @@ def positive_or_auto(value: Any, name: str) -> int | Literal["auto"]:
 
 
 def between_0_and_1(value: Any, name: str) -> float:
-    """A share strictly between 0 and 1."""
+    """Return a number strictly between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < float(value) < 1:
         raise UserError(f"{name} must be a number between 0 and 1; got {value!r}")
     return float(value)
 
 
 def from_0_to_1(values: Array, name: str) -> None:
-    """Probabilities, both ends included; NaN is none."""
+    """Raise an error unless all values are from 0 to 1; NaN is not."""
     outside = values[~((values >= 0) & (values <= 1))]
     if outside.size:
         raise UserError(f"{name} must be from 0 to 1; got {outside[0]}")
 
 
 def choice(value: Any, name: str, choices: Iterable[str]) -> str:
-    """One of a few names; a near miss is answered with the name that was probably meant."""
-    known = sorted(choices)
-    if isinstance(value, str) and value in known:
+    """Return a value that is one of some names; the error for any other suggests the most similar name."""
+    names = sorted(choices)
+    if isinstance(value, str) and value in names:
         return value
-    near = difflib.get_close_matches(str(value), known, n=1)
+    near = difflib.get_close_matches(str(value), names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    raise UserError(f"{name} must be one of {', '.join(known)}; got {value!r}. {hint}".rstrip())
+    raise UserError(f"{name} must be one of {', '.join(names)}; got {value!r}. {hint}".rstrip())
 
 
-def keywords(given: Iterable[str], known: Iterable[str], function: Callable[..., Any]) -> None:
-    """Raise for the first keyword argument that a function does not take, naming the one that was probably meant.
+def keywords(names: Iterable[str], accepted: Iterable[str], function: Callable[..., Any]) -> None:
+    """Raise an error for the first keyword argument that a function does not accept, and suggest a similar one.
 
-    ``given`` are keyword arguments that the signature of the function does not name, ``known`` those of them that it
-    passes on.
+    Parameters
+    ----------
+    names : iterable of str
+        Keyword arguments of a call that the signature of the function does not name.
+    accepted : iterable of str
+        Names of the keyword arguments that the function passes on.
+    function : callable
     """
-    allowed = tuple(known)
-    for name in given:
-        if name not in allowed:
-            near = difflib.get_close_matches(name, [*inspect.signature(function).parameters, *allowed], n=1)
+    valid = tuple(accepted)
+    for name in names:
+        if name not in valid:
+            near = difflib.get_close_matches(name, [*inspect.signature(function).parameters, *valid], n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise UserError(f"{function.__name__} has no argument {name!r}{hint}")
 
 
 def sizes(corpus_sizes: Any) -> tuple[int, int] | None:
-    """Sentences in the old and the new corpus, or None."""
+    """Return the numbers of sentences in the old and the new corpus, or None."""
     if corpus_sizes is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Consoles that show text from data safely: control characters are made visible, and a lost stream stops no run."""
+"""Print text from data safely: control characters are made visible, and a closed stream does not stop a run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-# Control characters of both sets but the tab and the end of a line, separators of lines and paragraphs, characters that
-# turn the direction of writing, and lone surrogates.
+# C0 and C1 control characters except tab and newline, line and paragraph separators, characters that change the
+# direction of writing, and lone surrogates: a terminal would interpret them.
 _UNSAFE = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _LINE_END = re.compile("\n")
 
 
 def visible(text: str, one_line: bool = False) -> str:
-    r"""Return a text whose control characters are written as escapes; with ``one_line``, ends of lines too.
+    r"""Return a text with control characters written as escapes; with ``one_line``, newlines too.
 
     >>> visible("a\x1b[31mb\u202ec"), visible("a\nb"), visible("a\nb", one_line=True)
     ('a\\u001b[31mb\\u202ec', 'a\nb', 'a\\u000ab')
@@ -32,13 +32,14 @@ def _escape(match: re.Match[str]) -> str:
 
 
 class SafeConsole(Console):
-    """A console that prints nothing but what can be seen.
+    """A console that makes control characters visible.
 
-    What is printed on standard error accompanies a run: if nobody can read it any more, the run goes on without it.
+    Standard error only accompanies a run, so if it can no longer be written, the console falls silent and the run
+    continues.
     """
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print objects, with the control characters of texts and of the cells of tables made visible."""
+        """Print objects, with control characters in texts and table cells made visible."""
         super().print(*map(_safe, objects), **options)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
@@ -50,7 +51,7 @@ class SafeConsole(Console):
                 yield segment
 
     def on_broken_pipe(self) -> None:
-        """End the command if its results are read by nobody."""
+        """End the command if the reader of its results has closed the pipe."""
         if self.stderr:
             self.quiet = True
         else:
@@ -65,26 +66,27 @@ class SafeConsole(Console):
             self.quiet = True
 
 
-def _safe(thing: Any) -> Any:
-    if isinstance(thing, str):
-        return visible(thing)
-    if isinstance(thing, Text):
-        return _safe_text(thing)
-    if isinstance(thing, Table):
-        thing.title = _safe(thing.title)
-        for column in thing.columns:
+def _safe(item: Any) -> Any:
+    """Return an object with control characters made visible if it is a text; tables are changed in place."""
+    if isinstance(item, str):
+        return visible(item)
+    if isinstance(item, Text):
+        return _safe_text(item)
+    if isinstance(item, Table):
+        item.title = _safe(item.title)
+        for column in item.columns:
             column.header = _safe(column.header)
             column._cells[:] = map(_safe, column._cells)
-    return thing
+    return item
 
 
 def _safe_text(text: Text) -> Text:
-    """Return a text with the same styles, in which escapes take the place of control characters."""
-    places = [match.start() for match in _UNSAFE.finditer(text.plain)]
-    if not places:
+    """Return a text with the same styles, in which control characters are written as escapes."""
+    positions = [match.start() for match in _UNSAFE.finditer(text.plain)]
+    if not positions:
         return text
     shown = text.blank_copy()
-    for part in text.divide([offset for place in places for offset in (place, place + 1)]):
+    for part in text.divide([offset for position in positions for offset in (position, position + 1)]):
         if _UNSAFE.fullmatch(part.plain):
             shown.append(visible(part.plain))
         else:

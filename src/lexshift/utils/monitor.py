@@ -1,4 +1,4 @@
-"""What is told about a run while it goes on."""
+"""The protocol by which a run reports its progress, and the choice of a monitor for a run."""
 
 from __future__ import annotations
 
@@ -9,53 +9,73 @@ from typing import Protocol
 
 
 class Monitor(Protocol):
-    """Hears of the stages of a run."""
+    """Receives the progress events of a run."""
 
     def stage(self, name: str, total: int, unit: str) -> None:
-        """A stage begins, of a known size (0 if it is not known), in bytes or in sentences."""
+        """Begin a stage.
+
+        Parameters
+        ----------
+        name : str
+            Label of the stage.
+        total : int
+            Its size, 0 if unknown.
+        unit : str
+            Unit of the counts, such as "bytes" or "sentences".
+        """
 
     def advance(self, done: int, items: int = 0, status: str = "") -> None:
-        """So much of the stage is done, out of its size; ``items`` of a finer count, and how it goes, for the eye."""
+        """Report progress in the present stage.
+
+        Parameters
+        ----------
+        done : int
+            Amount that is done, out of the size of the stage.
+        items : int
+            Number of units that are done, for display, if the size is not in units.
+        status : str
+            Further text to display, such as the current loss.
+        """
 
     def note(self, text: str) -> None:
-        """Something worth knowing."""
+        """Show a note to the user; the text of a warning begins with "warning: "."""
 
 
 class Silent:
-    """Tells nobody."""
+    """A monitor that ignores all events."""
 
     def stage(self, name: str, total: int, unit: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def advance(self, done: int, items: int = 0, status: str = "") -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def note(self, text: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 def duration(seconds: float) -> str:
-    """A time, for people.
+    """Return a duration in readable units.
 
     >>> [duration(seconds) for seconds in (3, 50, 130, 5400, 86400 * 3)]
     ['3 seconds', '50 seconds', '2 minutes', '1.5 hours', '3.0 days']
     """
-    for most, size, unit in ((90, 1, "seconds"), (90 * 60, 60, "minutes")):
-        if seconds < most:
+    for limit, size, unit in ((90, 1, "seconds"), (90 * 60, 60, "minutes")):
+        if seconds < limit:
             return f"{seconds / size:.0f} {unit}"
     hours = seconds / 3600
     return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:.1f} days"
 
 
 def reading_stage(monitor: Monitor, name: str) -> Callable[[int, int], None]:
-    """A stage that is told in bytes done and bytes there are; it begins when it is first told."""
-    begun = False
+    """Return a function that reports bytes done out of a total, as a stage that begins at its first call."""
+    has_begun = False
 
     def progress(done: int, total: int) -> None:
-        nonlocal begun
-        if not begun:
+        nonlocal has_begun
+        if not has_begun:
             monitor.stage(name, total, "bytes")
-            begun = True
+            has_begun = True
         monitor.advance(done)
 
     return progress
@@ -63,7 +83,7 @@ def reading_stage(monitor: Monitor, name: str) -> Callable[[int, int], None]:
 
 @contextmanager
 def watching(monitor: Monitor | bool) -> Iterator[Monitor]:
-    """Yield the given monitor; for True, progress bars if a terminal or a notebook shows them."""
+    """Yield a monitor: the one passed, or for True progress bars if a terminal or a notebook can show them."""
     if not isinstance(monitor, bool):
         yield monitor
         return
@@ -76,7 +96,7 @@ def watching(monitor: Monitor | bool) -> Iterator[Monitor]:
         finally:
             bars.finish()
     elif monitor and sys.stderr is not None and sys.stderr.isatty():
-        with Bars() as drawn:
-            yield drawn
+        with Bars() as terminal_bars:
+            yield terminal_bars
     else:
         yield Silent()

@@ -1,4 +1,4 @@
-"""Every random choice comes from here: one seed, and a stream of its own for each word and each purpose."""
+"""Create the random generators of the package: one seed, and an independent stream per word and purpose."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Purpose = Literal["swap", "samples", "permutation", "bootstrap", "simulate", "po
 
 
 def generator(seed: int, purpose: Purpose, word: str = "") -> np.random.Generator:
-    """The random stream of a word for a purpose.
+    """Return the random stream of a word for a purpose.
 
-    It depends on the three arguments and on nothing else, so neither the other words, nor their order, nor the number
-    of workers can move a result, and the swaps are the same whether or not a test is run beside them.
+    It depends on the three arguments alone. So results do not depend on the other words, their order or the number of
+    workers, and the swaps are the same whether or not a permutation test is run.
 
     >>> a, b = generator(0, "swap", "plane"), generator(0, "swap", "plane")
     >>> bool(a.random() == b.random())
