@@ -80,7 +80,7 @@ def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[lis
     targets: Any = SimpleNamespace(match=match, word_table=WordTable(numbers, table), unspaced={})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanner, "_HITS", buffer)
-        found, counts = scanner._scan_block(text.encode(), targets)
+        found, counts = scanner.scan_block(text.encode(), targets)
     return [tuple(hit) for hit in found.tolist()], (int(counts[0]), int(counts[1]))
 
 

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.corpus.passages import Block, read_corpus
+from lexshift.corpus.passages import process_blocks, read_corpus
 from lexshift.corpus.segmentation import segment, segmenter_version
 from lexshift.corpus.sources import Reading, Source, Tally, find_sources
 from lexshift.corpus.word_rule import (
@@ -38,14 +36,11 @@ from lexshift.corpus.word_rule import (
 from lexshift.errors import UserError
 from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import kernel
-from lexshift.utils.threads import available_cores
 
 Cases = tuple[int, int, int]
 """How often a word occurs, and inside a sentence with a small and with a capital first letter."""
 _SLOTS = 1 << 16  # of the table at first
 _FULLEST = 0.6  # share of the slots in use before the table grows
-_AHEAD = 2  # blocks read ahead for each worker
-_AHEAD_BYTES = 1 << 26  # of all blocks read ahead, so that very long lines do not fill the memory
 _LONGEST_WORD = 1 << 12  # bytes; what is longer is data without spaces, not a word
 _ENDS = np.frombuffer(b'.!?:;"()[]', np.uint8)  # after these a capital letter says nothing
 
@@ -100,8 +95,20 @@ def count_sources(
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Cases]:
     """Count the words of some files, and add what was read to ``tally``."""
-    counters = [Counter(table) for _ in range(min(4, available_cores()))]
-    _count_blocks(read_corpus(sources, reading, tally, progress), counters)
+    counters: list[Counter] = []
+    free: SimpleQueue[Counter] = SimpleQueue()
+
+    def count_block(data: bytes) -> None:
+        try:
+            counter = free.get_nowait()
+        except Empty:
+            counter = Counter(table)
+            counters.append(counter)
+        counter.add(data)
+        free.put(counter)
+
+    for _ in process_blocks(read_corpus(sources, reading, tally, progress), count_block):
+        continue
     tally.words += sum(counter.total for counter in counters)
     return sum_counts(pair for counter in counters for pair in counter.words())
 
@@ -113,29 +120,6 @@ def sum_counts(counts: Iterable[tuple[str, Cases]]) -> dict[str, Cases]:
         a, b, c = summed.get(word, (0, 0, 0))
         summed[word] = (a + n, b + small, c + capital)
     return summed
-
-
-def _count_blocks(blocks: Iterable[Block], counters: list[Counter]) -> None:
-    """Count the words of blocks, as many at a time as there are counters."""
-    free: SimpleQueue[Counter] = SimpleQueue()
-    for counter in counters:
-        free.put(counter)
-
-    def count_block(data: bytes) -> None:
-        counter = free.get()
-        try:
-            counter.add(data)
-        finally:
-            free.put(counter)
-
-    ahead: deque[tuple[int, Future[None]]] = deque()  # with the bytes of each
-    with ThreadPoolExecutor(len(counters)) as pool:
-        for block in blocks:
-            ahead.append((len(block.data), pool.submit(count_block, block.data)))
-            if len(ahead) > _AHEAD * len(counters) or sum(size for size, _ in ahead) > _AHEAD_BYTES:
-                ahead.popleft()[1].result()
-        for _, future in ahead:
-            future.result()
 
 
 class Counter:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -16,8 +17,8 @@ import pyarrow.compute as pc
 
 from lexshift.corpus import sampling
 from lexshift.corpus.language import detect_languages
-from lexshift.corpus.passages import Block, read_corpus
-from lexshift.corpus.scanner import scan_blocks
+from lexshift.corpus.passages import Block, process_blocks, read_corpus
+from lexshift.corpus.scanner import scan_block
 from lexshift.corpus.sentences import LONGEST, Passage
 from lexshift.corpus.sources import Reading, Tally, find_sources
 from lexshift.corpus.targets import Targets
@@ -97,10 +98,10 @@ def collect_occurrences(
     Samples are cut down together, so that many periods share what they may hold beyond their size.
     """
     held = 0
-    for block, hits, (words, passages) in scan_blocks(blocks, targets):
+    for block, (hits, (words, passages)) in process_blocks(blocks, partial(scan_block, targets=targets)):
         collector, tally = collectors[block.period], tallies[block.period]
-        tally.words += words
-        tally.passages += passages
+        tally.words += int(words)
+        tally.passages += int(passages)
         held -= collector.held
         collector.add(block, hits, language, tally)
         held += collector.held

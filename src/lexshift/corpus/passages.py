@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import TypeVar
 
 from lexshift.corpus.decoding import (
     BLOCK,
@@ -19,12 +22,17 @@ from lexshift.corpus.decoding import (
 from lexshift.corpus.sources import STANDARD_INPUT, Reading, Source, Tally
 from lexshift.corpus.tables import Record, parquet_records, records
 from lexshift.errors import UserError
+from lexshift.utils.threads import available_cores
+
+T = TypeVar("T")
 
 _PARAGRAPH_END = re.compile(rb"\n[ \t]*\n")
 _INNER_NEWLINE = re.compile(rb"([^\s][ \t]*)\n(?=[ \t]*[^\s])")
 _SOFT_BREAK = f"{SOFT_HYPHEN}\n".encode()
 _DIVIDED = re.compile(_SOFT_BREAK + rb"[ \t]*([^\s]+)[ \t]*")
 _HYPHENATED = re.compile(rb"[A-Za-z\x80-\xff](?:-|\xe2\x80\x90)\n[ \t]*(?=[A-Za-z\x80-\xff])")
+_AHEAD = 4  # blocks read ahead for each worker
+_AHEAD_BYTES = 1 << 26  # of all blocks read ahead, so that very long lines do not fill the memory
 _NEWLINES = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -85,6 +93,24 @@ def read_corpus(
                 progress(tally.size, total)
     if progress is not None:
         progress(tally.size, total)
+
+
+def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> Iterator[tuple[Block, T]]:
+    """Yield each block with what a function returns for its data, in order; up to four are processed at a time."""
+    ahead: deque[tuple[Block, Future[T]]] = deque()
+    workers = min(4, available_cores())
+    with ThreadPoolExecutor(workers) as pool:
+        for block in chain(blocks, [None]):
+            if block is not None:
+                ahead.append((block, pool.submit(function, block.data)))
+            while ahead and (
+                block is None
+                or len(ahead) > _AHEAD * workers
+                or sum(len(waiting.data) for waiting, _ in ahead) > _AHEAD_BYTES
+                or ahead[0][1].done()
+            ):
+                oldest, future = ahead.popleft()
+                yield oldest, future.result()
 
 
 def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Block]:

@@ -1,17 +1,12 @@
-"""Scan UTF-8 bytes for target words: compiled kernels, applied to several blocks at a time."""
+"""Scan UTF-8 bytes for target words, with compiled kernels."""
 
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.corpus.passages import Block
 from lexshift.corpus.targets import Targets
 from lexshift.corpus.word_rule import (
     FILTER_BITS,
@@ -31,39 +26,14 @@ from lexshift.corpus.word_rule import (
 )
 from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import inlined_kernel, kernel
-from lexshift.utils.threads import available_cores
 
 _HITS = 1 << 15  # the scan's buffer, in hits
 _LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones
-_AHEAD = 4  # blocks read ahead for each worker
-_AHEAD_BYTES = 1 << 26  # of all blocks read ahead, so that very long lines do not fill the memory
 _local = threading.local()
 
 
-def scan_blocks(blocks: Iterable[Block], targets: Targets) -> Iterator[tuple[Block, Array, tuple[int, int]]]:
-    """Yield each block with its hits and its numbers of words and of passages; several are scanned at a time, in order.
-
-    Hits are of shape (hits, 6), as :func:`scan` fills them.
-    """
-    workers = min(4, available_cores())
-    ahead: deque[tuple[Block, Future[tuple[Array, Array]]]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        for block in chain(blocks, [None]):
-            if block is not None:
-                ahead.append((block, pool.submit(_scan_block, block.data, targets)))
-            while ahead and (
-                block is None
-                or len(ahead) > _AHEAD * workers
-                or sum(len(waiting.data) for waiting, _ in ahead) > _AHEAD_BYTES
-                or ahead[0][1].done()
-            ):
-                oldest, future = ahead.popleft()
-                hits, (words, passages) = future.result()
-                yield oldest, hits, (int(words), int(passages))
-
-
-def _scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
-    """Return the hits, (hits, 6), and the counts of words and of lines with words, (2,)."""
+def scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
+    """Return the hits, (hits, 6) as :func:`scan` fills them, and the counts of words and of lines with words, (2,)."""
     array, ascii_only = np.frombuffer(data, np.uint8), data.isascii()
     if ascii_only and len(data) <= _LARGEST:
         return _scan_ascii(array, targets)
