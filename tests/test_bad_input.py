@@ -15,7 +15,7 @@ import pytest
 
 import lexshift
 from lexshift import SSCD, Gaussian, Metric, UserError, register, search_rate, sweep
-from lexshift.benchmark import published
+from lexshift.benchmark import published_code
 from lexshift.scoring.distance import CLOSED_FORM, get
 from lexshift.store.embedding import ENCODING
 
@@ -66,7 +66,7 @@ SCORERS: dict[str, Callable[[Any, Any], Any]] = {
     "score by distance": SSCD(strategy="distance").score,
     "sweep": sweep,
     "sweep apd": lambda old, new: sweep(old, new, ["apd"]),
-    "published": lambda old, new: published.e_swap(old, new, "cosine", 0.4, 1),
+    "published": lambda old, new: published_code.e_swap(old, new, "cosine", 0.4, 1),
 }
 
 

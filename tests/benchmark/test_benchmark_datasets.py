@@ -100,7 +100,7 @@ def test_what_is_no_data_set_is_told_with_those_that_are(tmp_path: Path, name: s
     with pytest.raises(UserError) as error:
         load_dataset(tmp_path / name)
     told = str(error.value)
-    assert told.startswith(f"{str(tmp_path / name)!r} is no data set that is known: ")
+    assert told.startswith(f"{str(tmp_path / name)!r} is in no known format: ")
     assert "\n" not in told
     assert all(part in told for part in ("SemEval", "DWUG", "Liverpool FC", "csv or tsv"))
 
@@ -390,7 +390,7 @@ def test_gold_of_a_release_of_other_words_is_refused(mine: Dataset, tmp_path: Pa
 
 def test_gold_of_a_folder_that_is_no_data_set_is_refused(mine: Dataset, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UserError, match="is no data set that is known"):
+    with pytest.raises(UserError, match="is in no known format"):
         replace_gold(mine, tmp_path / "empty")
 
 

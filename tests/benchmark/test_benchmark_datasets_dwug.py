@@ -363,7 +363,7 @@ def test_usages_of_one_period_alone_are_told(tmp_path: Path) -> None:
     told = complaint(release(tmp_path, ("1800-1850",)))
     assert repr(str(tmp_path)) in told
     assert "'1800-1850'" in told
-    assert "two are needed" in told
+    assert "two periods are needed" in told
 
 
 def test_a_lemma_without_usages_is_told(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_spans_are_those_of_every_whole_word_or_else_of_every_form(
 def test_a_context_before_its_period_is_told_with_its_line(tmp_path: Path) -> None:
     folder = release(tmp_path, "TARGET WORD: crew\n\nthe crew\n")
     told = complaint(folder)
-    assert told == f"{str(folder / 'contexts.txt')!r}, line 3: a context before its period (*2011-13*)"
+    assert told == f"{str(folder / 'contexts.txt')!r}, line 3: the context has no period (*2011-13*) before it"
 
 
 def test_a_period_does_not_last_beyond_its_word(tmp_path: Path) -> None:
@@ -325,16 +325,16 @@ def test_every_whole_word_of_a_dump_is_found_and_all_of_its_text_counted(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("the crew", "not a post in JSON"),
-        ('{"body": "crew"', "not a post in JSON"),
-        ("{'body': crew}", "not a post in JSON"),
-        ("{[1]: 2}", "not a post in JSON"),
-        ("[" * 100_000, "not a post in JSON"),
-        ("[1]", "a post without a body"),
-        ('"body"', "a post without a body"),
-        ('{"text": "crew"}', "a post without a body"),
-        ('{"body": null}', "a post without a body"),
-        ("{'body': 3}", "a post without a body"),
+        ("the crew", "this is not a post (a JSON object)"),
+        ('{"body": "crew"', "this is not a post (a JSON object)"),
+        ("{'body': crew}", "this is not a post (a JSON object)"),
+        ("{[1]: 2}", "this is not a post (a JSON object)"),
+        ("[" * 100_000, "this is not a post (a JSON object)"),
+        ("[1]", "the post has no body"),
+        ('"body"', "the post has no body"),
+        ('{"text": "crew"}', "the post has no body"),
+        ('{"body": null}', "the post has no body"),
+        ("{'body': 3}", "the post has no body"),
     ],
 )
 def test_a_post_that_cannot_be_read_is_told_with_its_line(tmp_path: Path, line: str, told: str) -> None:

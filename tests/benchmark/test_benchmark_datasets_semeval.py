@@ -339,7 +339,7 @@ def test_a_truth_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
 def test_targets_that_are_empty_are_told(tmp_path: Path, content: str) -> None:
     folder = release(tmp_path)
     (folder / "targets.txt").write_bytes(content.encode())
-    assert complaint(folder) == f"{str(folder / 'targets.txt')!r} is empty; it must have a target a line"
+    assert complaint(folder) == f"{str(folder / 'targets.txt')!r} is empty; it must list one target per line"
 
 
 def test_targets_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> None:

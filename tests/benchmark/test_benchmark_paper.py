@@ -21,12 +21,12 @@ from lexshift.benchmark.paper import (
     Exhibit,
     Measurements,
     best_row,
-    figure,
+    format_number,
+    format_scaled,
+    format_spread,
     make_exhibits,
     published_figures,
     published_name,
-    scaled,
-    spread,
     tabulate_ablation,
     tabulate_comparison,
     tabulate_curve,
@@ -403,9 +403,9 @@ def test_a_correlation_that_is_not_defined_is_a_dash_and_never_the_best(measured
 
 
 def test_numbers_are_written_with_the_digits_that_are_worth_reading() -> None:
-    assert (figure(0.12345), figure(3.0, 0), figure(float("nan"))) == ("0.123", "3", "–")
-    assert (spread(float("nan"), 0.1), spread(-0.5, 0.25)) == ("–", "-0.500 ± 0.250")
-    assert (scaled(467.1, 0), scaled(1.2345, 0.5)) == ("467 ± 0", "1.23 ± 0.50")
+    assert (format_number(0.12345), format_number(3.0, 0), format_number(float("nan"))) == ("0.123", "3", "–")
+    assert (format_spread(float("nan"), 0.1), format_spread(-0.5, 0.25)) == ("–", "-0.500 ± 0.250")
+    assert (format_scaled(467.1, 0), format_scaled(1.2345, 0.5)) == ("467 ± 0", "1.23 ± 0.50")
 
 
 def test_the_best_row_is_the_first_of_the_highest(measured: Measurements) -> None:

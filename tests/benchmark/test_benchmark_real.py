@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from lexshift import SSCD, embed_usages, sweep
-from lexshift.benchmark import published
+from lexshift.benchmark import published_code
 from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.datasets.dataset import PERIODS
 from lexshift.benchmark.evaluation import evaluate, evaluate_system, select_pairs
@@ -87,11 +87,11 @@ def test_the_published_code_and_the_fast_path_agree_on_real_vectors_swapped_at_r
 ) -> None:
     for word, (old, new) in vectors.items():
         for rate in (0.1, 0.4, 0.9):
-            count, draw = published.swap_count(len(old), len(new), rate), random.Random(304)
+            count, draw = published_code.swap_count(len(old), len(new), rate), random.Random(304)
             orders = [(in_the_published_order(len(old), count, draw), in_the_published_order(len(new), count, draw))]
             swapped = swapped_gaussians(TwoSets(old, new), orders, [count])
             ours = evaluate_metric([get(metric)], *swapped, np.random.default_rng(0)).item()
-            theirs = published.e_swap(old, new, metric, rate, 304)
+            theirs = published_code.e_swap(old, new, metric, rate, 304)
             assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-9), (word, rate)
 
 
@@ -100,8 +100,8 @@ def test_they_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> N
     rates = (0.2, 0.4, 0.6)
     for word, (old, new) in vectors.items():
         fast = sweep(old, new, [metric], rates, strategy="distance", word=word)
-        slow = [published.e_swap(old, new, metric, rate, 1, "distance") for rate in rates]
-        assert fast.e_original[0] == pytest.approx(published.e_original(old, new, metric), rel=1e-5)
+        slow = [published_code.e_swap(old, new, metric, rate, 1, "distance") for rate in rates]
+        assert fast.e_original[0] == pytest.approx(published_code.e_original(old, new, metric), rel=1e-5)
         np.testing.assert_allclose(fast.e_swap[0, :, 0], slow, rtol=1e-5, err_msg=word)
 
 
@@ -109,6 +109,6 @@ def test_they_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> N
 def test_dscd_of_the_published_code_differs_by_what_1_000_draws_explain(vectors: Pairs, distance: str) -> None:
     for word, (old, new) in list(vectors.items())[:3]:
         expected = SSCD(f"dscd-{distance}").score(old, new, word).e_original
-        drawn = [published.e_original(old, new, f"dscd-{distance}", seed) for seed in range(8)]
+        drawn = [published_code.e_original(old, new, f"dscd-{distance}", seed) for seed in range(8)]
         error = np.std(drawn, ddof=1)  # of one answer of the published code
         assert abs(np.mean(drawn) - expected) < 5 * error / np.sqrt(8), word

@@ -446,12 +446,12 @@ def test_a_path_that_is_no_data_set_is_told(shell: Shell) -> None:
     (shell.folder / "folder").mkdir()
     (shell.folder / "notes.txt").write_text("a line\n")
     for path in ("folder", "notes.txt"):
-        assert shell.refused(path).startswith(f"'{path}' is no data set that is known: ")
+        assert shell.refused(path).startswith(f"'{path}' is in no known format: ")
 
 
 def test_a_data_set_without_gold_is_refused(shell: Shell) -> None:
     usages([]).to_csv("plain.csv", index=False)
-    assert shell.refused("plain.csv") == "'plain.csv' has no gold to compare with"
+    assert shell.refused("plain.csv") == "'plain.csv' has no gold to compare with; give one with --gold"
     assert shell.toy.calls == 0
 
 

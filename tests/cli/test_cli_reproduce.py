@@ -230,7 +230,7 @@ def test_fewer_than_three_words_are_refused(shell: Shell) -> None:
 
 def test_gold_that_ranks_nothing_is_refused(shell: Shell) -> None:
     usages(graded=0.5).to_csv("alike.csv", index=False)
-    told = "the graded gold of 'alike.csv' is the same for all words: there is nothing to rank"
+    told = "the graded gold of 'alike.csv' is the same for all words, so they cannot be ranked"
     assert shell.refused("alike.csv") == told
     assert not Path("lexshift-eval-alike.csv-minilm", "reproduction.html").exists()
 

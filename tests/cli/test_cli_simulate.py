@@ -111,7 +111,7 @@ def test_simulate_refuses_in_one_sentence(shell: Shell) -> None:
         said == "'old.txt' was not written by lexshift, or was changed since; move it or choose another folder (--out)"
     )
     said = shell.refused("simulate", "corpus.txt", "--out", "planted", "--usages", "100")
-    assert said.startswith("30 pairs of words with 101 sentences of each are asked for, but only 0 can be made")
+    assert said.startswith("30 pairs of words with 101 sentences each were requested, but only 0 can be made")
     assert shell.run("simulate", "corpus.txt").exit_code == 2
 
 
@@ -155,7 +155,7 @@ def test_pairs_of_power_may_be_chosen_at_random(shell: Shell) -> None:
         (["--changes", "half"], "changes must be numbers with commas between"),
         (["--format", "xml"], "format must be one of"),
         (["--pairs", "none.tsv"], "'none.tsv' is missing"),
-        (["--words-tested", "1000", "--permutations", "1000"], "take 20,000 permutations"),
+        (["--words-tested", "1000", "--permutations", "1000"], "use 20,000 permutations"),
     ],
     ids=["usages", "changes", "format", "pairs", "permutations"],
 )

@@ -238,7 +238,7 @@ def test_if_a_file_cannot_be_written_none_is_left(
         ({"usages": 1}, "usages must be a whole number of at least 2"),
         ({"years": 0, "pattern": "step"}, "years must be a whole number of at least 1"),
         ({"seed": -1}, "seed must be a whole number"),
-        ({"pseudowords": 6}, "6 pairs of words with 100 sentences of each are asked for, but only 0 can be made"),
+        ({"pseudowords": 6}, "6 pairs of words with 100 sentences each were requested, but only 0 can be made"),
         ({"pairs": [("mouse", "tiger")], "usages": 10}, "'tiger' has 0 of 10"),
         ({"encoding": "latin-17"}, "encoding 'latin-17' is not known"),
     ],

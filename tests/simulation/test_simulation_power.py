@@ -19,7 +19,7 @@ from scipy.stats import binomtest
 
 from lexshift import permutation_test
 from lexshift.errors import UserError
-from lexshift.simulation.power import Trial, _permutations, draw_sets, interval_over_pairs, least_usages, power
+from lexshift.simulation.power import Trial, _choose_permutations, draw_sets, interval_over_pairs, minimum_usages, power
 from lexshift.utils.arrays import Floats
 from lexshift.utils.seeds import generator
 
@@ -95,7 +95,7 @@ def test_a_change_is_seen_if_the_permutation_test_of_the_draw_says_so() -> None:
         key = f"{'ab'[trial % 2]} 10 0.3 {trial}"
         old, new = draw_sets(*vectors["ab"[trial % 2]], 10, 0.3, generator(7, "power", key))
         expected = permutation_test(old, new, "apd", 300, 7, key).p <= 0.2
-        assert drawing.is_seen(10, 0.3, trial) == expected
+        assert drawing.detects_change(10, 0.3, trial) == expected
         seen.add(expected)
     assert seen == {True, False}
 
@@ -156,7 +156,7 @@ def test_a_store_is_used_again(source: Path, tmp_path: Path) -> None:
 def test_a_model_that_tells_periods_apart_is_refused(source: Path) -> None:
     encoder = Planted(1)
     encoder.periods = ("1950s", "2010s")  # type: ignore[attr-defined]
-    with pytest.raises(UserError, match="tells periods apart"):
+    with pytest.raises(UserError, match="distinguishes periods"):
         power(source, model=encoder, pairs=PAIRS, usages=[10], monitor=False)
 
 
@@ -246,13 +246,13 @@ def test_enough_is_the_size_from_which_on_all_have_the_power(powers: list[float]
     sizes = [10 * (i + 1) for i in range(len(powers))]
     table = pd.DataFrame({"usages": sizes, "change": 0.5, "power": powers})
     obvious = [size for i, size in enumerate(sizes) if all(value >= wanted for value in powers[i:])]
-    assert least_usages(table, wanted) == {0.5: min(obvious, default=None)}
+    assert minimum_usages(table, wanted) == {0.5: min(obvious, default=None)}
 
 
 @pytest.mark.parametrize(("level", "most"), [(0.05, 1_000), (0.005, 1_000), (0.0005, 10_000), (5e-5, 100_000)])
 def test_there_are_as_many_permutations_as_the_level_asks_for(level: float, most: int) -> None:
-    assert _permutations("auto", level) == most
-    assert math.isclose(_permutations(25, 0.05), 25)
+    assert _choose_permutations("auto", level) == most
+    assert math.isclose(_choose_permutations(25, 0.05), 25)
 
 
 @pytest.mark.parametrize(
@@ -265,8 +265,8 @@ def test_there_are_as_many_permutations_as_the_level_asks_for(level: float, most
         ({"trials": 0}, "trials must be a whole number"),
         ({"alpha": 1.0}, "alpha must be a number between 0 and 1"),
         ({"words_tested": 0}, "words_tested must be a whole number"),
-        ({"permutations": 10}, "take 20 permutations"),
-        ({"words_tested": 10**6}, "no p is below 1/100,001"),
+        ({"permutations": 10}, "use 20 permutations"),
+        ({"words_tested": 10**6}, "the smallest p is 1/100,001"),
         ({"metric": "cosin"}, "did you mean 'cosine'?"),
         ({"space": "flat"}, "space must be one of"),
         ({"pairs": None, "pseudowords": 0}, "pseudowords must be a whole number"),

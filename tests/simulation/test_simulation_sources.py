@@ -16,11 +16,11 @@ from lexshift.simulation.sources import (
     SourceText,
     _begin_alike,
     choose_pairs,
+    count_folded_words,
     find_pairs,
     fold_word,
     read_pairs,
     separate_usages,
-    words_in,
 )
 from lexshift.utils.monitor import Silent
 
@@ -39,7 +39,7 @@ def lines_of(words: Sequence[str], each: int) -> list[str]:
 
 @given(st.text(st.sampled_from("abcAÉéβ .,-'\n7_"), max_size=40))
 def test_words_are_runs_of_letters_digits_and_underscores_whatever_their_case(text: str) -> None:
-    assert sorted(words_in(text).elements()) == sorted(word.lower() for word in re.findall(r"\w+", text))
+    assert sorted(count_folded_words(text).elements()) == sorted(word.lower() for word in re.findall(r"\w+", text))
 
 
 @pytest.mark.parametrize("word", ["two words", "", "it's", "..."], ids=["two", "none", "apostrophe", "signs"])
@@ -131,7 +131,7 @@ def test_given_pairs_that_are_short_are_told_all_at_once(tmp_path: Path) -> None
     pairs = [("mouse", "bread"), ("river", "winter")]
     assert [len(rows) for rows in find_pairs(text, text.counts(), pairs[:1], [(10, 10)], 0)[pairs[0]]] == [10, 10]
     with pytest.raises(
-        UserError, match=r"'bread' has 10 of 11, 'river' has 3 of 4, 'winter' has 0 of 4; ask for fewer"
+        UserError, match=r"'bread' has 10 of 11, 'river' has 3 of 4, 'winter' has 0 of 4; request fewer"
     ):
         find_pairs(text, text.counts(), pairs, [(10, 11), (4, 4)], 0)
 
@@ -148,8 +148,8 @@ def test_pairs_are_read_from_a_file(tmp_path: Path) -> None:
         ([("mouse", "Mouse")], "two different words"),
         ([("mouse",)], "two different words"),
         ([("a", "b", "c")], "two different words"),
-        ([], "there is no pair"),
-        ([("mouse", "bread")] * 2, "given twice"),
+        ([], "no pairs of source words"),
+        ([("mouse", "bread")] * 2, "occurs twice"),
         ([("cell phone", "bread")], "must be a single word; got 'cell phone'"),
     ],
     ids=["the same", "one", "three", "none", "twice", "two words"],

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 STORE, TABLE, GRID, RUN = "store", "evaluation.csv", "grid.csv", "evaluation.json"
 MIN_USAGES = checks.MIN_ROWS
-"""Default of ``min_usages`` here: all judged words that can be scored."""
+"""Default of ``min_usages`` in evaluations: every word that can be scored is scored."""
 EMBEDDING = ("out", "model", "min_usages", "space", *ENCODING, "precision")
-"""Settings of all evaluations: where the results go, and how usages are embedded."""
+"""Settings of all evaluations: the folder of the results, and how usages are embedded."""
 SCORING = ("metric", "strategy", "normalised", "rate", "keep", "repeats", "alpha", "seed")
 """Further settings of :func:`evaluate`."""
 
@@ -62,10 +62,10 @@ class EmbeddedDataset:
 
 
 def make_settings(
-    function: Callable[..., Any], known: tuple[str, ...], settings: Mapping[str, Any], **defaults: Any
+    function: Callable[..., Any], allowed: tuple[str, ...], settings: Mapping[str, Any], **defaults: Any
 ) -> Settings:
-    """Return the checked settings of a function that passes on the ``known`` ones."""
-    checks.keywords(settings, known, function)
+    """Return the checked settings of a function, which accepts those named in ``allowed``."""
+    checks.keywords(settings, allowed, function)
     return Settings(**{"min_usages": MIN_USAGES, **defaults, **settings})
 
 
@@ -107,9 +107,9 @@ class SystemEvaluation:
     spearman, low, high : float
         Spearman's correlation of the scores averaged over repetitions, with its interval.
     spearman_each, spearman_each_sd : float
-        Mean and standard deviation (ddof = 0) over repetitions of the correlation of each, which the paper reports.
+        Mean and standard deviation (ddof = 0) of the correlations of the single repetitions, as in the paper.
     accuracy, f1 : float
-        Of the decisions; NaN if the system does not decide, or without binary gold.
+        Accuracy and F1 of the decisions; NaN if the system does not decide, or without binary gold.
     average_precision : float
         Average precision of the words that changed; NaN without binary gold.
     words, dropped : int
@@ -130,7 +130,7 @@ class SystemEvaluation:
 
 
 def evaluate_system(data: Dataset, system: SystemScores) -> SystemEvaluation:
-    """Compare a system's scores with the gold. Signs are kept: a negative correlation is negative."""
+    """Compare a system's scores with the gold; correlations keep their signs, unlike in the paper."""
     row = {word: i for i, word in enumerate(system.words)}
     graded = [word for word in data.graded if word in row]
     rows = [row[word] for word in graded]
@@ -143,7 +143,7 @@ def evaluate_system(data: Dataset, system: SystemScores) -> SystemEvaluation:
         precision = average_precision(system.mean[[row[w] for w in binary]], [data.binary[w] for w in binary])
     accuracy, f1 = np.nan, np.nan
     if system.changed is not None and data.binary:
-        # A word that the system dropped is one that it does not call changed.
+        # A word that the system dropped counts as a decision for no change.
         changed = [word in row and bool(system.changed[row[word]]) for word in data.binary]
         accuracy, f1 = accuracy_and_f1(changed, list(data.binary.values()))
     return SystemEvaluation(
@@ -162,16 +162,16 @@ def evaluate_system(data: Dataset, system: SystemScores) -> SystemEvaluation:
 
 
 def grid_table(data: Dataset, grid: Grid) -> pd.DataFrame:
-    """Return Spearman's correlation of every metric, strategy and rate, of both kinds, and of the distance alone."""
+    """Return Spearman's correlation of every metric, strategy and rate, and of each distance without swapping."""
     import pandas as pd
 
     words = [word for word in data.graded if word in grid.words]
-    at = [grid.words.index(word) for word in words]
+    word_rows = [grid.words.index(word) for word in words]
     gold = [data.graded[word] for word in words]
-    plain = spearman_each(grid.e_original[at], gold)  # (metrics,)
+    plain = spearman_each(grid.e_original[word_rows], gold)  # (metrics,)
     rows = []
     for strategy in grid.strategies:
-        scores = grid.scores(strategy)[at]  # (words, metrics, rates, repetitions)
+        scores = grid.scores(strategy)[word_rows]  # (words, metrics, rates, repetitions)
         for m, metric in enumerate(grid.metrics):
             averaged = spearman_each(scores[:, m].mean(axis=2), gold)  # (rates,)
             for r, rate in enumerate(grid.rates):
@@ -233,7 +233,7 @@ def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None 
     chosen = make_settings(evaluate, (*EMBEDDING, *SCORING), settings)
     monitor = monitor or Silent()
     if not data.graded and not data.binary:
-        raise UserError(f"{data.name!r} has no gold to compare with")
+        raise UserError(f"{data.name!r} has no gold to compare with; give one with --gold")
     embedded = embed_dataset(data, chosen, monitor)
     sscd = replace(chosen.sscd(), corpus_sizes=data.sizes if chosen.normalised else None)
     if chosen.rate == "auto":

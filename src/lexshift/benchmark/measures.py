@@ -1,4 +1,4 @@
-"""Agreement of scores with human judgement: rank correlation with its interval, accuracy, F1, average precision."""
+"""Measure agreement of scores with human judgement: rank correlation, accuracy, F1, average precision."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ RESAMPLES = 2_000
 
 @dataclass(frozen=True)
 class Correlation:
-    """Spearman's rank correlation over words, with the bootstrap interval of the words.
+    """Spearman's rank correlation over words, with its bootstrap interval over the words.
 
     Attributes
     ----------
     rho : float
-        NaN where it is not defined: fewer than three words, or all scores alike.
+        NaN if undefined: with fewer than three words, or if all scores are equal.
     low, high : float
-        The percentile interval: what the correlation might have been with other words of the same kind.
+        Percentile bootstrap interval over the words.
     words : int
     """
 
@@ -32,7 +32,7 @@ class Correlation:
 
 
 def spearman(scores: npt.ArrayLike, gold: npt.ArrayLike, confidence: float = 0.95, seed: int = 0) -> Correlation:
-    """Compute Spearman's rank correlation of scores with gold, ties at their mean rank, and its bootstrap interval.
+    """Compute Spearman's rank correlation of scores with gold, with mean ranks for ties, and its bootstrap interval.
 
     >>> spearman([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 4.0, 3.0]).rho
     0.8
@@ -40,8 +40,8 @@ def spearman(scores: npt.ArrayLike, gold: npt.ArrayLike, confidence: float = 0.9
     a, b = np.asarray(scores, float), np.asarray(gold, float)
     rho = _rho(a[None], b[None])[0]
     rng = np.random.default_rng(seed)
-    drawn = rng.integers(0, len(a), (RESAMPLES, len(a))) if len(a) else np.zeros((0, 0), int)
-    resampled = _rho(a[drawn], b[drawn])
+    draws = rng.integers(0, len(a), (RESAMPLES, len(a))) if len(a) else np.zeros((0, 0), int)
+    resampled = _rho(a[draws], b[draws])
     resampled = resampled[np.isfinite(resampled)]
     if not np.isfinite(rho) or not len(resampled):
         return Correlation(float("nan"), float("nan"), float("nan"), len(a))
@@ -59,7 +59,7 @@ def _rho(a: Floats, b: Floats) -> Floats:
     """Compute Pearson's correlation of ranks, row by row: (n, words) -> (n,)."""
     if a.shape[1] < 3:
         return np.full(len(a), np.nan)
-    from scipy.stats import rankdata  # a slow import
+    from scipy.stats import rankdata  # imported here because it is slow
 
     ranks = [np.asarray(rankdata(x, axis=1), float) for x in (a, b)]
     centred = [r - r.mean(axis=1, keepdims=True) for r in ranks]
@@ -68,13 +68,13 @@ def _rho(a: Floats, b: Floats) -> Floats:
         return np.where(norms > 0, (centred[0] * centred[1]).sum(axis=1) / norms, np.nan)
 
 
-def accuracy_and_f1(changed: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[float, float]:
-    """Compute the accuracy of decisions, and F1 of the words that changed; F1 is 0 if none of these was found.
+def accuracy_and_f1(decisions: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[float, float]:
+    """Compute the accuracy of decisions, and F1 of the changed class; F1 is 0 without a true positive.
 
     >>> accuracy_and_f1([True, True, False], [True, False, False])
     (0.6666666666666666, 0.6666666666666666)
     """
-    a, b = np.asarray(changed, bool), np.asarray(gold, bool)
+    a, b = np.asarray(decisions, bool), np.asarray(gold, bool)
     if not len(a):
         return float("nan"), float("nan")
     hits = int((a & b).sum())
@@ -83,9 +83,9 @@ def accuracy_and_f1(changed: npt.ArrayLike, gold: npt.ArrayLike) -> tuple[float,
 
 
 def average_precision(scores: npt.ArrayLike, gold: npt.ArrayLike) -> float:
-    """Compute the mean, over changed words, of the share of changed words down to each in the ranking by score.
+    """Compute average precision: the mean over changed words of the precision at their rank by score.
 
-    Words of equal score share a place: precision is taken at the end of each group of ties.
+    Words with equal scores share a rank: precision is computed at the end of each group of ties.
 
     >>> average_precision([3.0, 2.0, 1.0], [True, False, True])
     0.8333333333333333

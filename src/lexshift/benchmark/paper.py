@@ -1,7 +1,7 @@
-"""The tables and figures of the paper, computed for any data set and set beside the published figures.
+"""Compute the tables and figures of the paper for any data set, next to the published figures.
 
 The published figures are in ``paper_data``. Correlations of the paper's appendix are printed there without their signs.
-Its encoders are multilingual BERT as it comes (mBERT), and BERT-base tuned with time tokens on the corpora (MLM_temp).
+Its encoders are multilingual BERT untuned (mBERT), and BERT-base tuned with time tokens on the corpora (MLM_temp).
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ class Exhibit:
     name : str
         Name of its file, without the ending.
     title, note : str
-        What it shows and how to read it.
+        Title, and a note on what it shows and how to read it.
     table : DataFrame
         All figures, for a CSV file.
     columns : tuple of str
-        Headings of what is shown.
+        Headings of the displayed columns.
     rows : tuple of tuples of Cell
-        What is shown; the first cell is the heading of its row.
+        Displayed rows; the first cell is the heading of its row.
     texts : int
         Number of leading columns that hold text instead of numbers.
     """
@@ -144,7 +144,7 @@ class Measurements:
         return self.grid.scores(strategy)[self.rows, m, r]
 
     def curve(self, metric: str) -> RateCurve:
-        """Return e_swap of random swapping against the rate, of all words that have scores: no label is used."""
+        """Return e_swap of random swapping against the rate, for all words that have scores, without using the gold."""
         m = self.grid.metrics.index(metric)
         closed = np.array([closed_form_rate(len(old), len(new)) for old, new in self.pairs.values()])
         e_swap = self.grid.e_swap["random"][:, m]  # (words, rates, repetitions)
@@ -191,35 +191,35 @@ def reproduce(data: Dataset, *, monitor: Monitor | None = None, **settings: Any)
     if not data.graded:
         raise UserError(f"{data.name!r} has no graded gold to compare with")
     monitor = monitor or Silent()
-    embedded = embed_dataset(data, chosen, monitor)
-    judged = [value for word, value in data.graded.items() if word in embedded.pairs]
+    embedded_data = embed_dataset(data, chosen, monitor)
+    judged = [value for word, value in data.graded.items() if word in embedded_data.pairs]
     if len(judged) < _MIN_WORDS:
         raise UserError(
             f"{data.name!r} has {len(judged)} words with graded gold and {chosen.min_usages} usages in each period; a "
             f"correlation needs {_MIN_WORDS}"
         )
     if len(set(judged)) == 1:
-        raise UserError(f"the graded gold of {data.name!r} is the same for all words: there is nothing to rank")
-    exhibits = make_exhibits(measure(embedded, chosen.repeats, chosen.seed, monitor))
+        raise UserError(f"the graded gold of {data.name!r} is the same for all words, so they cannot be ranked")
+    exhibits = make_exhibits(measure(embedded_data, chosen.repeats, chosen.seed, monitor))
     run = {
         "lexshift": __version__,
         "data": data.record() | {"words": len(judged)},
-        "embedding": embedded.siblings.settings,
-        "store": embedded.siblings.fingerprint,
+        "embedding": embedded_data.siblings.settings,
+        "store": embedded_data.siblings.fingerprint,
         **{name: getattr(chosen, name) for name in ("space", "min_usages", "repeats", "seed")},
     }
-    folder = embedded.folder / FOLDER
+    folder = embedded_data.folder / FOLDER
     texts = {f"{exhibit.name}.csv": csv_text(exhibit.table) for exhibit in exhibits}
-    with disk_faults(embedded.folder):
+    with disk_faults(embedded_data.folder):
         folder.mkdir(exist_ok=True)
         for name, text in (texts | {RUN: json.dumps(run, indent=1, ensure_ascii=False) + "\n"}).items():
             write_whole(folder / name, text.encode("utf-8", "replace"))
-    return Reproduction(exhibits, run, embedded.folder)
+    return Reproduction(exhibits, run, embedded_data.folder)
 
 
-def measure(embedded: EmbeddedDataset, repeats: int, seed: int, monitor: Monitor) -> Measurements:
+def measure(embedded_data: EmbeddedDataset, repeats: int, seed: int, monitor: Monitor) -> Measurements:
     """Score the words with all systems that the paper compares."""
-    pairs, sizes = embedded.pairs, embedded.data.sizes
+    pairs, sizes = embedded_data.pairs, embedded_data.data.sizes
     monitor.stage("scoring", 3, "steps")
     grid = sweep_grid(pairs, sizes, repeats=repeats, seed=seed)
     monitor.advance(1, 1)
@@ -228,21 +228,21 @@ def measure(embedded: EmbeddedDataset, repeats: int, seed: int, monitor: Monitor
     monitor.advance(2, 2)
     liu = score_liu(pairs, seed=seed)
     monitor.advance(3, 3)
-    return Measurements(embedded.data, pairs, grid, full, apd, liu)
+    return Measurements(embedded_data.data, pairs, grid, full, apd, liu)
 
 
-def make_exhibits(measured: Measurements) -> tuple[Exhibit, ...]:
+def make_exhibits(measurements: Measurements) -> tuple[Exhibit, ...]:
     """Make all tables and the figure, in the order of the page."""
     return (
-        tabulate_statistics(measured.data),
-        tabulate_effectiveness(measured),
-        tabulate_comparison(measured),
-        tabulate_summary(measured),
-        tabulate_curve(measured),
-        tabulate_ablation(measured),
-        *(tabulate_rates(measured, strategy) for strategy in ("random", "distance")),
-        tabulate_divergences(measured),
-        *(tabulate_rates(measured, strategy) for strategy in ("random, normalised", "distance, normalised")),
+        tabulate_statistics(measurements.data),
+        tabulate_effectiveness(measurements),
+        tabulate_comparison(measurements),
+        tabulate_summary(measurements),
+        tabulate_curve(measurements),
+        tabulate_ablation(measurements),
+        *(tabulate_rates(measurements, strategy) for strategy in ("random", "distance")),
+        tabulate_divergences(measurements),
+        *(tabulate_rates(measurements, strategy) for strategy in ("random, normalised", "distance, normalised")),
     )
 
 
@@ -269,14 +269,14 @@ def tabulate_statistics(data: Dataset) -> Exhibit:
     return Exhibit("statistics", "The data", note, table, tuple(table.columns), cells)
 
 
-def tabulate_rates(measured: Measurements, strategy: str) -> Exhibit:
+def tabulate_rates(measurements: Measurements, strategy: str) -> Exhibit:
     """Make the table of Spearman by metric and swap rate for a strategy."""
-    table = _beside_published(measured, strategy).drop(columns=[f"paper_{encoder}_sd" for encoder in ENCODERS])
+    table = _join_published(measurements, strategy).drop(columns=[f"paper_{encoder}_sd" for encoder in ENCODERS])
     encoders = tuple(encoder for encoder in ENCODERS if table[f"paper_{encoder}"].notna().any())
 
     def show(row: dict[str, Any]) -> Cell:
-        published = tuple(figure(row[f"paper_{encoder}"]) for encoder in encoders)
-        return Cell(figure(row["spearman_each"]), published, row["best"])
+        published = tuple(format_number(row[f"paper_{encoder}"]) for encoder in encoders)
+        return Cell(format_number(row["spearman_each"]), published, row["best"])
 
     by, _, normalised = strategy.partition(", ")
     title = f"Swap rates: {'random swapping' if by == 'random' else 'swapping by distance'}"
@@ -285,38 +285,38 @@ def tabulate_rates(measured: Measurements, strategy: str) -> Exhibit:
         "Spearman's rank correlation with the gold, of each repetition, averaged over the repetitions. The best rate "
         f"of each metric is marked. {_explain_published(encoders)}"
     )
-    columns = ("metric", *(f"{rate:g}" for rate in measured.grid.rates))
-    rows = _rows_by(_mark_best(table), "metric", encoders, show)
+    columns = ("metric", *(f"{rate:g}" for rate in measurements.grid.rates))
+    rows = _group_rows(_mark_best(table), "metric", encoders, show)
     return Exhibit("rates-" + strategy.replace(", ", "-"), title, note, table, columns, rows)
 
 
-def tabulate_divergences(measured: Measurements) -> Exhibit:
+def tabulate_divergences(measurements: Measurements) -> Exhibit:
     """Make the table of the divergences: mean and standard deviation over repetitions of Spearman at each rate."""
-    table = _beside_published(measured, "random")
+    table = _join_published(measurements, "random")
     names = ["metric", "rate", "spearman_each", "spearman_each_sd", "paper_MLM_temp", "paper_MLM_temp_sd"]
     table = table.loc[table["metric"].isin(DIVERGENCES), names].sort_values("rate", kind="stable")
     encoders = ("MLM_temp",) if table["paper_MLM_temp"].notna().any() else ()
 
     def show(row: dict[str, Any]) -> Cell:
-        published = tuple(spread(row[f"paper_{encoder}"], row[f"paper_{encoder}_sd"]) for encoder in encoders)
-        return Cell(spread(row["spearman_each"], row["spearman_each_sd"]), published, row["best"])
+        published = tuple(format_spread(row[f"paper_{encoder}"], row[f"paper_{encoder}_sd"]) for encoder in encoders)
+        return Cell(format_spread(row["spearman_each"], row["spearman_each_sd"]), published, row["best"])
 
     note = (
         "Spearman with random swapping: mean and standard deviation over the repetitions. "
         f"{_explain_published(encoders)}"
     )
-    rows = _rows_by(_mark_best(table), "rate", encoders, show)
+    rows = _group_rows(_mark_best(table), "rate", encoders, show)
     return Exhibit("divergences", "Divergences and their spread", note, table, ("rate", *DIVERGENCES), rows)
 
 
-def tabulate_summary(measured: Measurements) -> Exhibit:
+def tabulate_summary(measurements: Measurements) -> Exhibit:
     """Make the table of the best rate of each metric, the rate estimated without labels, and Spearman at both."""
     import pandas as pd
 
-    frame = measured.spearman[measured.spearman["strategy"] == "random"]
+    frame = measurements.spearman[measurements.spearman["strategy"] == "random"]
     rows = []
     for metric, part in frame.groupby("metric", sort=False):
-        best, estimated = best_row(part), measured.curve(str(metric)).rate
+        best, estimated = best_row(part), measurements.curve(str(metric)).rate
         at_estimate = part.loc[(part["rate"] - estimated).abs().idxmin()]
         rows.append(
             {
@@ -328,14 +328,14 @@ def tabulate_summary(measured: Measurements) -> Exhibit:
                 "spearman_e_original": best["e_original"],
             }
         )
-    published = published_figures("summary", measured.data.name).drop(columns="encoder").set_index("metric")
+    published = published_figures("summary", measurements.data.name).drop(columns="encoder").set_index("metric")
     table = pd.DataFrame(rows).join(published.add_prefix("paper_MLM_temp_"), on="metric")
     headings = ["metric", "best Spearman", "best rate", "estimated rate", "Spearman there", "e_original alone"]
     if table.filter(like="paper").notna().any(axis=None):
         headings += ["MLM_temp: Spearman", "MLM_temp: best rate", "MLM_temp: estimated rate"]
     shown = list(table.columns[1 : len(headings)])
     cells = tuple(
-        (Cell(row["metric"]), *(Cell(figure(row[name], 1 if "rate" in name else 3)) for name in shown))
+        (Cell(row["metric"]), *(Cell(format_number(row[name], 1 if "rate" in name else 3)) for name in shown))
         for row in table.to_dict("records")
     )
     note = (
@@ -345,13 +345,13 @@ def tabulate_summary(measured: Measurements) -> Exhibit:
     return Exhibit("summary", "The best rate and the estimated one", note, table, tuple(headings), cells)
 
 
-def tabulate_curve(measured: Measurements) -> Exhibit:
+def tabulate_curve(measurements: Measurements) -> Exhibit:
     """Make the figure: e_swap averaged over words against the rate, and its spread over the repetitions."""
     import pandas as pd
 
     parts = []
     for metric in DIVERGENCES:
-        curve = measured.curve(metric)
+        curve = measurements.curve(metric)
         columns = {
             "metric": metric,
             "rate": [0.0, *curve.rates],
@@ -368,22 +368,22 @@ def tabulate_curve(measured: Measurements) -> Exhibit:
     )
 
     def show(row: dict[str, Any]) -> Cell:
-        return Cell(scaled(row["e_swap_mean"], row["e_swap_sd"]), best=bool(row["minimum"]))
+        return Cell(format_scaled(row["e_swap_mean"], row["e_swap_sd"]), best=bool(row["minimum"]))
 
-    rows = _rows_by(table, "rate", (), show)
+    rows = _group_rows(table, "rate", (), show)
     return Exhibit("curve", "The search for the swap rate", note, table, ("rate", *DIVERGENCES), rows)
 
 
-def _beside_published(measured: Measurements, strategy: str) -> pd.DataFrame:
+def _join_published(measurements: Measurements, strategy: str) -> pd.DataFrame:
     """Return our correlations of a strategy at each metric and rate, and the published ones of each encoder."""
-    table = measured.spearman[measured.spearman["strategy"] == strategy]
+    table = measurements.spearman[measurements.spearman["strategy"] == strategy]
     table = table[["metric", "rate", "spearman_each", "spearman_each_sd", "spearman"]]
-    published = published_figures("grid", measured.data.name)
+    published = published_figures("grid", measurements.data.name)
     for encoder in ENCODERS:
         part = published[(published["encoder"] == encoder) & (published["strategy"] == strategy)]
         names = {"spearman": f"paper_{encoder}", "sd": f"paper_{encoder}_sd"}
-        theirs = part[["metric", "rate", *names]].rename(columns=names)
-        table = table.merge(theirs, on=["metric", "rate"], how="left")
+        published_columns = part[["metric", "rate", *names]].rename(columns=names)
+        table = table.merge(published_columns, on=["metric", "rate"], how="left")
     return table
 
 
@@ -392,7 +392,7 @@ def _mark_best(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(best=table.index.isin([best_row(part).name for _, part in table.groupby("metric")]))
 
 
-def _rows_by(
+def _group_rows(
     table: pd.DataFrame, index: str, encoders: tuple[str, ...], show: Callable[[dict[str, Any]], Cell]
 ) -> tuple[tuple[Cell, ...], ...]:
     """Return a row of cells for each value of a column, which is the heading of the row."""
@@ -414,28 +414,28 @@ def _explain_published(encoders: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------------- systems
 
 
-def tabulate_effectiveness(measured: Measurements) -> Exhibit:
+def tabulate_effectiveness(measurements: Measurements) -> Exhibit:
     """Make the paper's first table: swapping as a score against swapping as a test."""
     import pandas as pd
 
-    liu = measured.liu
+    liu = measurements.liu
     changed = np.zeros(len(liu.words), bool) if liu.changed is None else liu.changed
     controlled = tuple(word for word, yes in zip(liu.words, changed, strict=True) if yes)
     systems = {
-        "Liu et al., cosine": SystemScores("", measured.words, measured.original("cosine")[:, None]),
+        "Liu et al., cosine": SystemScores("", measurements.words, measurements.original("cosine")[:, None]),
         "Liu et al., permutation test": liu,
         "Liu et al., false discovery rate": SystemScores("", controlled, liu.scores[changed]),
     }
     rows: list[dict[str, Any]] = []
     for name, system in systems.items():
-        found = evaluate_system(measured.data, system)
-        row = {"system": name, "setting": "", "spearman": found.spearman, "words": found.words}
-        rows.append(row | _published_system(measured, "MLM_tuned", name))
+        evaluation = evaluate_system(measurements.data, system)
+        row = {"system": name, "setting": "", "spearman": evaluation.spearman, "words": evaluation.words}
+        rows.append(row | _published_figure(measurements, "MLM_tuned", name))
     for kind, metrics in (("divergence", DIVERGENCES), ("distance of means", DISTANCES), ("DSCD", DSCD)):
-        best, name = measured.best("random", metrics), f"SSCD, {kind}"
-        row = {"system": name, "setting": _setting(best), "spearman": float(best["spearman_each"])}
-        rows.append(row | {"words": len(measured.words)} | _published_system(measured, "mBERT", name))
-    rows += _published_only("XL-LEXEME", _published_system(measured, _SUPERVISED, "APD"))
+        best, name = measurements.best("random", metrics), f"SSCD, {kind}"
+        row = {"system": name, "setting": _describe_setting(best), "spearman": float(best["spearman_each"])}
+        rows.append(row | {"words": len(measurements.words)} | _published_figure(measurements, "mBERT", name))
+    rows += _published_row("XL-LEXEME", _published_figure(measurements, _SUPERVISED, "APD"))
     table = pd.DataFrame(rows)
     note = (
         "Liu et al. (2021) score a word by the cosine distance of means. Their permutation test drops words with p of "
@@ -444,46 +444,54 @@ def tabulate_effectiveness(measured: Measurements) -> Exhibit:
         "that are best. They are chosen by the gold, as in the paper, and the figure is therefore optimistic."
     )
     columns = ("system", "setting", "Spearman", "words", "paper (encoder)")
-    cells = _system_rows(table, lambda row: (figure(row["spearman"]), figure(row["words"], 0)))
+    cells = _system_rows(table, lambda row: (format_number(row["spearman"]), format_number(row["words"], 0)))
     return Exhibit("effectiveness", "Effectiveness of swapping", note, table, columns, cells, texts=2)
 
 
-def tabulate_comparison(measured: Measurements) -> Exhibit:
+def tabulate_comparison(measurements: Measurements) -> Exhibit:
     """Make the main comparison: SSCD against the distances alone and other systems."""
     import pandas as pd
 
-    plain = pd.DataFrame([{"metric": m, "rho": spearman(measured.original(m), measured.gold).rho} for m in DSCD])
+    plain = pd.DataFrame(
+        [{"metric": m, "rho": spearman(measurements.original(m), measurements.gold).rho} for m in DSCD]
+    )
     dscd = str(best_row(plain, "rho")["metric"])
-    random, by_distance = measured.best("random", ["kl"]), measured.best("distance", DSCD)
-    estimated = measured.curve("kl").rate
+    random, by_distance = measurements.best("random", ["kl"]), measurements.best("distance", DSCD)
+    estimated = measurements.curve("kl").rate
 
-    def evaluated(system: str, setting: str, scores: SystemScores | Floats, published: str) -> dict[str, Any]:
+    def evaluate_row(system: str, setting: str, scores: SystemScores | Floats, published_system: str) -> dict[str, Any]:
         if not isinstance(scores, SystemScores):  # (words, repetitions)
-            scores = SystemScores(system, measured.words, scores)
-        found = asdict(evaluate_system(measured.data, scores))
-        row = {"system": system, "setting": setting} | {name: found[name] for name in ("spearman", "low", "high")}
-        row |= {name: found[name] for name in ("spearman_each", "spearman_each_sd", "words")}
+            scores = SystemScores(system, measurements.words, scores)
+        evaluation = asdict(evaluate_system(measurements.data, scores))
+        row = {"system": system, "setting": setting} | {name: evaluation[name] for name in ("spearman", "low", "high")}
+        row |= {name: evaluation[name] for name in ("spearman_each", "spearman_each_sd", "words")}
         if scores.scores.shape[1] == 1:
             row["spearman_each_sd"] = np.nan
-        return row | _published_system(measured, "MLM_temp", published)
+        return row | _published_figure(measurements, "MLM_temp", published_system)
 
-    def swapped(best: pd.Series) -> Floats:
-        return measured.scores(best["strategy"], best["metric"], best["rate"])
+    def swap_scores(best: pd.Series) -> Floats:
+        return measurements.scores(best["strategy"], best["metric"], best["rate"])
 
     rows = [
-        evaluated("Cosine of means", "", measured.original("cosine")[:, None], "Cosine of means"),
-        evaluated("APD", "", measured.apd, "APD"),
-        evaluated("DSCD", f"best distance: {dscd.removeprefix('dscd-')}", measured.original(dscd)[:, None], "DSCD"),
-        *_published_only("Temporal attention", _published_system(measured, _ATTENTION, "Cosine of means")),
-        evaluated("SSCD random", f"best: {_setting(random)}", swapped(random), "SSCD, random"),
-        evaluated("SSCD random", f"estimated: kl, rate {estimated:g}", measured.scores("random", "kl", estimated), ""),
-        evaluated("SSCD distance", f"best: {_setting(by_distance)}", swapped(by_distance), "SSCD, distance"),
-        *_published_only("XL-LEXEME", _published_system(measured, _SUPERVISED, "APD")),
+        evaluate_row("Cosine of means", "", measurements.original("cosine")[:, None], "Cosine of means"),
+        evaluate_row("APD", "", measurements.apd, "APD"),
+        evaluate_row(
+            "DSCD", f"best distance: {dscd.removeprefix('dscd-')}", measurements.original(dscd)[:, None], "DSCD"
+        ),
+        *_published_row("Temporal attention", _published_figure(measurements, _ATTENTION, "Cosine of means")),
+        evaluate_row("SSCD random", f"best: {_describe_setting(random)}", swap_scores(random), "SSCD, random"),
+        evaluate_row(
+            "SSCD random", f"estimated: kl, rate {estimated:g}", measurements.scores("random", "kl", estimated), ""
+        ),
+        evaluate_row(
+            "SSCD distance", f"best: {_describe_setting(by_distance)}", swap_scores(by_distance), "SSCD, distance"
+        ),
+        *_published_row("XL-LEXEME", _published_figure(measurements, _SUPERVISED, "APD")),
     ]
 
     def show(row: dict[str, Any]) -> tuple[str, ...]:
-        interval = _DASH if np.isnan(row["low"]) else f"{figure(row['low'])} to {figure(row['high'])}"
-        return figure(row["spearman"]), interval, spread(row["spearman_each"], row["spearman_each_sd"])
+        interval = _DASH if np.isnan(row["low"]) else f"{format_number(row['low'])} to {format_number(row['high'])}"
+        return format_number(row["spearman"]), interval, format_spread(row["spearman_each"], row["spearman_each_sd"])
 
     table = pd.DataFrame(rows)
     note = (
@@ -503,98 +511,98 @@ def _system_rows(
     """Return a row of cells for each system: its name and setting, some figures, and the published figure."""
     rows = []
     for row in table.to_dict("records"):
-        published = _DASH if np.isnan(row["paper"]) else f"{figure(row['paper'])} ({row['paper_encoder']})"
+        published = _DASH if np.isnan(row["paper"]) else f"{format_number(row['paper'])} ({row['paper_encoder']})"
         rows.append(tuple(map(Cell, (row["system"], row["setting"], *show(row), published))))
     return tuple(rows)
 
 
-def _setting(row: pd.Series) -> str:
+def _describe_setting(row: pd.Series) -> str:
     return f"{row['metric']}, rate {row['rate']:g}"
 
 
-def _published_system(measured: Measurements, encoder: str, system: str) -> dict[str, Any]:
+def _published_figure(measurements: Measurements, encoder: str, system: str) -> dict[str, Any]:
     """Return the published figure of a system with an encoder, NaN if there is none."""
-    published = published_figures("systems", measured.data.name)
-    found = published.loc[(published["encoder"] == encoder) & (published["system"] == system), "spearman"]
-    return {"paper": float(found.iloc[0]), "paper_encoder": encoder} if len(found) else {"paper": np.nan}
+    published = published_figures("systems", measurements.data.name)
+    figures = published.loc[(published["encoder"] == encoder) & (published["system"] == system), "spearman"]
+    return {"paper": float(figures.iloc[0]), "paper_encoder": encoder} if len(figures) else {"paper": np.nan}
 
 
-def _published_only(system: str, published: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the row of a system that is not run here; none if nothing is published about it."""
-    return [] if np.isnan(published["paper"]) else [{"system": system, "setting": "published only"} | published]
+def _published_row(system: str, figures: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the row of a system that is not run here, or no row if nothing is published about it."""
+    return [] if np.isnan(figures["paper"]) else [{"system": system, "setting": "published only"} | figures]
 
 
 # --------------------------------------------------------------------------------------------------------- words
 
 
-def tabulate_ablation(measured: Measurements) -> Exhibit:
-    """Make the ablation: ranks by KL of the most and least changed words at no, little, the best and full swapping."""
+def tabulate_ablation(measurements: Measurements) -> Exhibit:
+    """Make the ablation: ranks by KL of the most and least changed words at swap rates 0, 0.1, the best, and 1."""
     import pandas as pd
 
-    best = float(measured.best("random", ["kl"])["rate"])
+    best = float(measurements.best("random", ["kl"])["rate"])
     scores = {
-        "rate_0": measured.original("kl"),
-        "rate_0.1": measured.scores("random", "kl", 0.1).mean(axis=1),
-        "rate_best": measured.scores("random", "kl", best).mean(axis=1),
-        "rate_1": measured.full.scores("random")[measured.rows, 0, 0].mean(axis=1),
+        "rate_0": measurements.original("kl"),
+        "rate_0.1": measurements.scores("random", "kl", 0.1).mean(axis=1),
+        "rate_best": measurements.scores("random", "kl", best).mean(axis=1),
+        "rate_1": measurements.full.scores("random")[measurements.rows, 0, 0].mean(axis=1),
     }  # (words,) each
-    ranks = {"gold": _ranks(measured.gold)} | {name: _ranks(values) for name, values in scores.items()}
-    published = published_figures("ablation", measured.data.name).set_index("word")
-    systems = published_figures("systems", measured.data.name).set_index("system")["spearman"]
+    ranks = {"gold": _rank(measurements.gold)} | {name: _rank(values) for name, values in scores.items()}
+    published = published_figures("ablation", measurements.data.name).set_index("word")
+    systems = published_figures("systems", measurements.data.name).set_index("system")["spearman"]
     rows: list[dict[str, Any]] = []
-    for word in _ablation_words(measured):
-        i, bare = measured.words.index(word), _PART_OF_SPEECH.sub("", word)
-        changed = {True: "yes", False: "no", None: ""}[measured.data.binary.get(word)]
+    for word in _ablation_words(measurements):
+        i, bare = measurements.words.index(word), _PART_OF_SPEECH.sub("", word)
+        changed = {True: "yes", False: "no", None: ""}[measurements.data.binary.get(word)]
         row = {"word": word, "gold": int(ranks["gold"][i]), "changed": changed}
         row |= {name: int(ranks[name][i]) for name in scores}
         rows.append(row | {f"paper_{name}": float(published[name].get(bare, np.nan)) for name in scores})
     last = {"word": "Spearman", "gold": 1.0, "changed": ""}
-    last |= {name: spearman(values, measured.gold).rho for name, values in scores.items()}
+    last |= {name: spearman(values, measurements.gold).rho for name, values in scores.items()}
     keys = {name: f"ablation, {name.replace('_', ' ')}" for name in scores}
     rows.append(last | {f"paper_{name}": float(systems.get(key, np.nan)) for name, key in keys.items()})
-    labelled = bool(measured.data.binary)
-    cells = tuple(_ablation_cells(row, list(scores), labelled) for row in rows)
+    has_labels = bool(measurements.data.binary)
+    cells = tuple(_ablation_cells(row, list(scores), has_labels) for row in rows)
     note = (
         "Ranks by KL with random swapping, scores averaged over repetitions, 1 being the most changed; equal words "
         f"share the better rank. Shown are the {ABLATION_WORDS} words of the highest gold"
-        f"{' that are labelled changed' if labelled else ''} and the {ABLATION_WORDS} of the lowest"
-        f"{' that are labelled stable' if labelled else ''}. Without swapping SSCD is 0 for every word, so "
+        f"{' that are has_labels changed' if has_labels else ''} and the {ABLATION_WORDS} of the lowest"
+        f"{' that are has_labels stable' if has_labels else ''}. Without swapping SSCD is 0 for every word, so "
         "that rate 0 stands for e_original itself. The last row is Spearman over all words. "
     )
     if len(published):
         note += "Below ours, small: the paper's, with MLM_temp, of the words that it shows."
     else:
         note += "The paper has no ranks for this data set."
-    columns = ("word", "gold", *(("changed",) if labelled else ()))
+    columns = ("word", "gold", *(("changed",) if has_labels else ()))
     columns += ("rate 0", "rate 0.1", f"best rate ({best:g})", "rate 1")
     return Exhibit("ablation", "Words at some swap rates", note, pd.DataFrame(rows), columns, cells)
 
 
-def _ablation_words(measured: Measurements) -> list[str]:
-    """Return the words that changed most, then those that changed least, each by falling gold; no word is in both."""
-    binary = measured.data.binary
-    order = sorted(measured.words, key=lambda word: -measured.data.graded[word])
+def _ablation_words(measurements: Measurements) -> list[str]:
+    """Return the words that changed most, then those that changed least, each by descending gold, without overlap."""
+    binary = measurements.data.binary
+    order = sorted(measurements.words, key=lambda word: -measurements.data.graded[word])
     if not binary:
         return order[:ABLATION_WORDS] + order[ABLATION_WORDS:][-ABLATION_WORDS:]
     changed = [word for word in order if binary.get(word) is True]
     return changed[:ABLATION_WORDS] + [word for word in order if binary.get(word) is False][-ABLATION_WORDS:]
 
 
-def _ablation_cells(row: dict[str, Any], rates: Sequence[str], labelled: bool) -> tuple[Cell, ...]:
+def _ablation_cells(row: dict[str, Any], rates: Sequence[str], has_labels: bool) -> tuple[Cell, ...]:
     """Return the cells of a word, with the paper's ranks below ours if it has the word; the last row has no ranks."""
     is_published, digits = not np.isnan(row["paper_rate_0"]), 3 if isinstance(row["gold"], float) else 0
-    published = [(figure(row[f"paper_{name}"], digits),) if is_published else () for name in rates]
+    published = [(format_number(row[f"paper_{name}"], digits),) if is_published else () for name in rates]
     return (
         Cell(row["word"], ("MLM_temp",) if is_published else ()),
-        Cell(figure(row["gold"], digits)),
-        *([Cell(row["changed"])] if labelled else []),
-        *map(Cell, [figure(row[name], digits) for name in rates], published),
+        Cell(format_number(row["gold"], digits)),
+        *([Cell(row["changed"])] if has_labels else []),
+        *map(Cell, [format_number(row[name], digits) for name in rates], published),
     )
 
 
-def _ranks(values: Floats) -> Array:
+def _rank(values: Floats) -> Array:
     """Return ranks, 1 for the highest; equal values share the better rank."""
-    from scipy.stats import rankdata  # a slow import
+    from scipy.stats import rankdata  # imported here because it is slow
 
     return np.asarray(rankdata(-values, method="min"), int)
 
@@ -603,7 +611,7 @@ def _ranks(values: Floats) -> Array:
 
 
 def published_figures(table: str, name: str) -> pd.DataFrame:
-    """Return a table of published figures for a release of this name; it is empty if the paper has none.
+    """Return a table of published figures for a data set; it is empty if the paper has none.
 
     Parameters
     ----------
@@ -626,7 +634,7 @@ def _read_figures(table: str) -> pd.DataFrame:
 
 
 def published_name(name: str) -> str | None:
-    """Return the name in the published figures of a release of this name, None if the paper does not have it.
+    """Return the name of a data set in the tables of published figures, or None if the paper does not use it.
 
     >>> published_name("semeval2020_ulscd_eng"), published_name("LiverpoolFC"), published_name("dwug_en")
     ('semeval-english', 'liverpool', None)
@@ -644,28 +652,28 @@ def best_row(frame: pd.DataFrame, column: str = "spearman_each") -> pd.Series:
     return frame.loc[frame[column].fillna(-math.inf).idxmax()]
 
 
-def figure(value: float, digits: int = 3) -> str:
+def format_number(value: float, digits: int = 3) -> str:
     """Return a number as text, or a dash if it is NaN.
 
-    >>> figure(-0.0561), figure(float("nan"))
+    >>> format_number(-0.0561), format_number(float("nan"))
     ('-0.056', '–')
     """
     return _DASH if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def spread(mean: float, sd: float) -> str:
+def format_spread(mean: float, sd: float) -> str:
     """Return a mean with its standard deviation as text.
 
-    >>> spread(0.552, 0.037), spread(0.552, float("nan"))
+    >>> format_spread(0.552, 0.037), format_spread(0.552, float("nan"))
     ('0.552 ± 0.037', '0.552')
     """
-    return figure(mean) if math.isnan(mean) or math.isnan(sd) else f"{figure(mean)} ± {figure(sd)}"
+    return format_number(mean) if math.isnan(mean) or math.isnan(sd) else f"{format_number(mean)} ± {format_number(sd)}"
 
 
-def scaled(mean: float, sd: float) -> str:
+def format_scaled(mean: float, sd: float) -> str:
     """Return a mean of any size with three digits, and its standard deviation with as many decimals.
 
-    >>> scaled(3002.4, 431.3), scaled(0.01234, 0.0021), scaled(0.0, 0.0)
+    >>> format_scaled(3002.4, 431.3), format_scaled(0.01234, 0.0021), format_scaled(0.0, 0.0)
     ('3002 ± 431', '0.0123 ± 0.0021', '0 ± 0')
     """
     decimals = max(0, 2 - math.floor(math.log10(abs(mean)))) if mean else 0

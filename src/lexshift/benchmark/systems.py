@@ -1,6 +1,6 @@
-"""The systems that are compared: SSCD with any metric and strategy, the plain distance, and those of the paper.
+"""Systems to compare: SSCD with any metric and strategy, the plain distance, and those of the paper.
 
-Each is a function of the words' vectors that gives each word a score in each repetition; a higher score is more change.
+Each is a function from the words' vectors to a score of each word in each repetition; a higher score is more change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lexshift.utils.monitor import Silent
 from lexshift.utils.seeds import generator
 
 LIU_P = 0.005
-"""Liu et al. (2021) drop the words whose p is not below it."""
+"""p-value below which Liu et al. (2021) keep a word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +88,11 @@ def decide_words(pairs: Pairs, settings: SSCD, alpha: float) -> npt.NDArray[np.b
 
     first = for_words(pairs, None, lambda _old, _new, word: test(word, first_permutations("auto")))
     tests = add_permutations(first, test, alpha, Silent())
-    return decide(benjamini_hochberg([found.p for found in tests.values()]), alpha)
+    return decide(benjamini_hochberg([result.p for result in tests.values()]), alpha)
 
 
 def score_distance(pairs: Pairs, metric: str, name: str | None = None, seed: int = 0) -> SystemScores:
-    """Score words by the distance between the two sets as they are; the seed is for metrics that draw samples."""
+    """Score words by the distance between the two sets without swapping; metrics that draw samples use the seed."""
     chosen = get(metric)
     distances = []
     for word, sides in pairs.items():
@@ -106,9 +106,9 @@ def score_distance(pairs: Pairs, metric: str, name: str | None = None, seed: int
 
 
 def score_liu(pairs: Pairs, alpha: float = 0.05, seed: int = 0) -> SystemScores:
-    """Score words as Liu et al. (2021): cosine distance of means, of words that a permutation test finds significant.
+    """Score words as Liu et al. (2021): by the cosine distance of means if it is significant.
 
-    Words with p of 0.005 or more are dropped. Of the others, those changed whose p is significant after the correction
+    Words with p of 0.005 or more are dropped. The others count as changed if p stays significant after the correction
     of Benjamini and Hochberg for the number of words.
     """
     p = for_words(pairs, None, lambda old, new, word: permutation_test(old, new, "cosine", seed=seed, word=word).p)
@@ -158,7 +158,7 @@ def sweep_grid(
     for strategy in strategies:
 
         def sweep_word(old: Floats, new: Floats, word: str, strategy: swap.Strategy = strategy) -> Sweep:
-            # Normalised rates as the plain rates of the same swap counts, so that equal counts are swapped once.
+            # Normalised rates become plain rates with the same swap counts, so that equal counts are swapped once.
             counts = [swap.swap_count(len(old), len(new), rate, corpus_sizes) for rate in checks.fractions(rates)]
             normalised = [Fraction(count, min(len(old), len(new))) for count in counts]
             return sweep(old, new, metrics, [*rates, *normalised], repeats, seed, strategy, word=word)

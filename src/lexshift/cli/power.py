@@ -83,14 +83,14 @@ def _power_table(table: pd.DataFrame) -> Table:
     """Return a table with a row for each change, a column for each number of usages, and the number that is enough."""
     from rich.table import Table
 
-    from lexshift.simulation.power import WANTED, least_usages
+    from lexshift.simulation.power import TARGET_POWER, minimum_usages
 
-    shown, enough = Table(box=None, header_style="bold", pad_edge=False), least_usages(table)
+    shown, enough = Table(box=None, header_style="bold", pad_edge=False), minimum_usages(table)
     shown.add_column("change", justify="right")
     sizes = sorted(set(table["usages"]))
     for size in sizes:
         shown.add_column(f"{size:,} usages", justify="right", no_wrap=True)
-    shown.add_column(f"{WANTED:.0%} from".replace("%", " %"), justify="right")
+    shown.add_column(f"{TARGET_POWER:.0%} from".replace("%", " %"), justify="right")
     for change, rows in table.groupby("change"):
         cells = [f"{row.power:.2f} ({row.low:.2f} to {row.high:.2f})" for row in rows.itertuples()]
         least = enough.get(float(change))

@@ -1,4 +1,4 @@
-"""Corpora with planted change, written to a folder together with what was planted."""
+"""Write corpora with planted change to a folder, together with the gold."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ PERIODS = ("old", "new")
 FILES = ("old.txt", "new.txt", "usages.csv", "corpus.jsonl", "planted.tsv", "words.txt")
 SIMULATION = Kind("simulation", FILES, "simulate.json")
 _CORPUS_USAGES, _MONTH_USAGES = 100, 5  # default numbers of usages of a pseudoword
-_FIRST_YEAR = 2000  # of the months, which are as invented as the pseudowords
-_DAYS = 28  # every month has them
+_FIRST_YEAR = 2000  # of the invented months
+_DAYS = 28  # per month, so that every month has the same number
 
 
 def simulate(
@@ -53,26 +53,25 @@ def simulate(
     monitor: Monitor | bool | None = True,
     **options: Any,
 ) -> pd.DataFrame:
-    r"""Make corpora in which it is known how much each word changed.
+    r"""Make corpora in which the change of each word is known.
 
     Parameters
     ----------
     *corpora : str or path
-        Where sentences are taken from: text files, tables, folders or patterns, read as one.
+        Source of the sentences: text files, tables, folders or patterns, read as one corpus.
     out : path
-        The folder for the result; new, empty, or with an earlier simulation, which is replaced.
+        Folder of the result. It must be new or empty, or hold an earlier simulation, which is replaced.
     pseudowords : int
-        Number of pseudowords; ignored with ``pairs``, each of which makes one.
+        Number of pseudowords; ignored with ``pairs``, since each pair makes one.
     usages : int, optional
         Number of usages of each pseudoword in each period (default: 100 in a corpus, 5 in a month).
     pairs : path or list of (str, str), optional
-        The source words, as a file of ``word<TAB>word`` lines or a list; by default content words with enough
-        sentences, paired at random.
+        Pairs of source words, as a file of ``word<TAB>word`` lines or a list (default: random pairs of content words
+        with enough sentences).
     pattern : "change", "none", "step", "season" or "yearly"
-        "change": two corpora, and pseudowords whose change goes from all of their usages to none in even steps; "none":
-        two corpora in which nothing changed; "step", "season" and "yearly": one table with dates, where the meaning of
-        each pseudoword changes in a month once and for all, from month to month and back, or smoothly from January to
-        July and back.
+        "change": two corpora, and pseudowords whose change falls from 1 to 0 in even steps; "none": two corpora
+        without change; "step", "season" and "yearly": one table with dates, where the meaning of each pseudoword
+        changes once in some month, alternates from month to month, or moves smoothly from January to July and back.
     years : int
         Number of years of twelve months, for "step", "season" and "yearly".
     seed : int
@@ -85,7 +84,7 @@ def simulate(
     Returns
     -------
     DataFrame
-        A row for each pseudoword: word, first and second (its source words), and change, or the month of the step.
+        A row for each pseudoword: word, first and second (its source words), and change or the month of the step.
 
     Examples
     --------
@@ -104,13 +103,13 @@ def simulate(
 
     checks.keywords(options, READING, simulate)
     checks.choice(pattern, "pattern", PATTERNS)
-    two = _has_two_corpora(pattern)
+    has_two = _has_two_corpora(pattern)
     if usages is None:
-        usages = _CORPUS_USAGES if two else _MONTH_USAGES
-    checks.positive(usages, "usages", checks.MIN_ROWS if two else 1)
+        usages = _CORPUS_USAGES if has_two else _MONTH_USAGES
+    checks.positive(usages, "usages", checks.MIN_ROWS if has_two else 1)
     checks.seed(seed)
-    listed = None if pairs is None else read_pairs(pairs)
-    count = checks.positive(pseudowords, "pseudowords") if listed is None else len(listed)
+    source_pairs = None if pairs is None else read_pairs(pairs)
+    count = checks.positive(pseudowords, "pseudowords") if source_pairs is None else len(source_pairs)
     plans = make_plans(pattern, count, usages, 12 * checks.positive(years, "years"), seed)
     check_results(out, SIMULATION)
     for corpus in corpora:
@@ -118,9 +117,9 @@ def simulate(
     with watching(monitor or False) as watcher:
         text = SourceText(corpora, Reading(**options), watcher)
         counts = text.counts()
-        sources = find_pairs(text, counts, listed, [required_usages(plan) for plan in plans], seed)
+        sources = find_pairs(text, counts, source_pairs, [required_usages(plan) for plan in plans], seed)
     names = invent_pseudowords(count, counts.counts, seed)
-    planted = [
+    planted_words = [
         _Pseudoword(name, pair, plan, deal_usages(*rows, plan, generator(seed, "simulate", f"deal {name}")))
         for name, (pair, rows), plan in zip(names, sources.items(), plans, strict=True)
     ]
@@ -132,12 +131,14 @@ def simulate(
         "pattern": pattern,
         "pseudowords": count,
         "usages": usages,
-        **({} if two else {"years": years}),
+        **({} if has_two else {"years": years}),
         "seed": seed,
-        "pairs": "chosen" if listed is None else "given",
+        "pairs": "chosen" if source_pairs is None else "given",
     }
-    records = [one.record(pattern) for one in planted]
-    files = _two_corpora(planted, pattern, seed) if two else _dated_corpus(planted, pattern, seed)
+    records = [word.record(pattern) for word in planted_words]
+    files = (
+        _make_two_corpora(planted_words, pattern, seed) if has_two else _make_dated_corpus(planted_words, pattern, seed)
+    )
     files["words.txt"] = "".join(f"{name}\n" for name in names)
     with open_results(out, SIMULATION) as results:
         contents = {name: content.encode() for name, content in files.items()}
@@ -155,62 +156,62 @@ class _Pseudoword:
     plan: Plan
     usages: list[list[tuple[int, Usage]]]
 
-    def renamed(self) -> list[list[Usage]]:
+    def renamed_usages(self) -> list[list[Usage]]:
         """Return the usages of the pseudoword in each period."""
         return [[rename_usage(usage, self.name) for _, usage in period] for period in self.usages]
 
     def change(self, pattern: str) -> float:
-        """Return the planted change; where none was planted, the periods may still differ by chance."""
+        """Return the planted change: 0 if none was planted, although the periods may differ by chance."""
         return planted_change(self.plan) if pattern == "change" else 0.0
 
     def record(self, pattern: str) -> dict[str, Any]:
-        """Return what is known about the pseudoword."""
-        about: dict[str, Any] = {"word": self.name, "first": self.pair[0], "second": self.pair[1]}
+        """Return the entry about the pseudoword in the record of the simulation."""
+        record: dict[str, Any] = {"word": self.name, "first": self.pair[0], "second": self.pair[1]}
         if _has_two_corpora(pattern):
-            about["change"] = self.change(pattern)
+            record["change"] = self.change(pattern)
         if pattern == "step":
-            about["month"] = _month(sum(second == 0 for _, second in self.plan))
-        return {**about, "counts": [list(counts) for counts in self.plan]}
+            record["month"] = _month_name(sum(second == 0 for _, second in self.plan))
+        return {**record, "counts": [list(counts) for counts in self.plan]}
 
 
 def _has_two_corpora(pattern: str) -> bool:
     return pattern in ("change", "none")
 
 
-def _month(index: int) -> str:
+def _month_name(index: int) -> str:
     return f"{_FIRST_YEAR + index // 12}-{index % 12 + 1:02}"
 
 
-def _two_corpora(planted: Sequence[_Pseudoword], pattern: str, seed: int) -> dict[str, str]:
-    """Return both corpora, a sentence a line in random order, the gold, and a table of usages that ``eval`` reads."""
+def _make_two_corpora(pseudowords: Sequence[_Pseudoword], pattern: str, seed: int) -> dict[str, str]:
+    """Return both corpora with one sentence per line in random order, the gold, and a table of usages for ``eval``."""
     files = {}
     for number, period in enumerate(PERIODS):
-        lines = [usage.sentence for one in planted for usage in one.renamed()[number]]
+        lines = [usage.sentence for word in pseudowords for usage in word.renamed_usages()[number]]
         order = generator(seed, "simulate", f"order {period}").permutation(len(lines))
         files[f"{period}.txt"] = "".join(f"{lines[i]}\n" for i in order)
-    files["planted.tsv"] = "".join(f"{one.name}\t{one.change(pattern)}\n" for one in planted)
+    files["planted.tsv"] = "".join(f"{word.name}\t{word.change(pattern)}\n" for word in pseudowords)
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     gold = pattern == "change"
     writer.writerow(["word", "period", "sentence", "start", "end", *(["graded", "binary"] if gold else [])])
-    for one in planted:
-        values = [one.change(pattern), int(one.change(pattern) > 0)] if gold else []
-        for period, usages in zip(PERIODS, one.renamed(), strict=True):
-            writer.writerows([one.name, period, u.sentence, u.start, u.end, *values] for u in usages)
+    for word in pseudowords:
+        values = [word.change(pattern), int(word.change(pattern) > 0)] if gold else []
+        for period, usages in zip(PERIODS, word.renamed_usages(), strict=True):
+            writer.writerows([word.name, period, u.sentence, u.start, u.end, *values] for u in usages)
     files["usages.csv"] = table.getvalue()
     return files
 
 
-def _dated_corpus(planted: Sequence[_Pseudoword], pattern: str, seed: int) -> dict[str, str]:
-    """Return one table of sentences with their dates, in the order of the dates, and the gold."""
+def _make_dated_corpus(pseudowords: Sequence[_Pseudoword], pattern: str, seed: int) -> dict[str, str]:
+    """Return a table of sentences with their dates, ordered by date, and the gold."""
     rows = []
-    for one in planted:
-        rng = generator(seed, "simulate", f"days {one.name}")
-        for index, usages in enumerate(one.renamed()):
+    for word in pseudowords:
+        rng = generator(seed, "simulate", f"days {word.name}")
+        for index, usages in enumerate(word.renamed_usages()):
             days = rng.integers(1, _DAYS + 1, len(usages))
-            rows += [(f"{_month(index)}-{day:02}", u.sentence) for day, u in zip(days, usages, strict=True)]
+            rows += [(f"{_month_name(index)}-{day:02}", u.sentence) for day, u in zip(days, usages, strict=True)]
     lines = [json.dumps({"text": text, "date": date}, ensure_ascii=False) for date, text in sorted(rows)]
-    records = [one.record(pattern) for one in planted]
+    records = [word.record(pattern) for word in pseudowords]
     head = "word\tpattern\tmonth\n"
     return {
         "corpus.jsonl": "".join(f"{line}\n" for line in lines),

@@ -1,7 +1,7 @@
-"""The power of the permutation test: how many usages are needed to see a change of a given size, by simulation.
+"""Estimate the power of the permutation test: how many usages are needed to detect a change of a given size.
 
-The usages of some pseudowords are embedded once. Then for each number of usages and each change, old and new sets are
-drawn from the vectors many times, and tested as ``compare`` tests them.
+The usages of some pseudowords are embedded once. For each number of usages and each change, old and new sets are then
+drawn from the vectors many times and tested as in ``compare``.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 SIDES = ("first", "second")
 SETTINGS = ("model", "metric", "space", "alpha", "permutations", "seed", *READING, *ENCODING)
-"""Settings of :func:`lexshift.compare` that :func:`power` has as well."""
-WANTED = 0.8
-"""The power that is commonly asked for."""
-_FINER = 5  # the least p is so many times below the level of the test
-_SPREAD = 4  # standard deviations by which a draw may have more than half of its usages from one word
+"""Settings of :func:`lexshift.compare` that :func:`power` accepts."""
+TARGET_POWER = 0.8
+"""Conventional target for the power of a test."""
+_FINER = 5  # factor by which the smallest possible p is below the level of the test
+_SPREAD = 4  # standard deviations by which one word may exceed half of the usages of a draw
 
 
 def power(
@@ -55,38 +55,39 @@ def power(
     monitor: Monitor | bool | None = True,
     **settings: Any,
 ) -> pd.DataFrame:
-    """Estimate how often a planted change is seen, for each number of usages and each size of the change.
+    """Estimate how often a planted change is detected, for each number of usages and each size of the change.
 
     Parameters
     ----------
     *corpora : str or path
-        Where sentences are taken from, best those that are to be compared: text files, tables, folders or patterns.
+        Source of the sentences, preferably the corpora to be compared: text files, tables, folders or patterns.
     usages : sequence of int
         Numbers of usages of a pseudoword in either set.
     changes : sequence of float
-        By how much the share of one source word differs between the sets, above 0 and up to 1. No change at all is
-        always tried too: its power is the share of false alarms.
+        Differences in the share of one source word between the sets, above 0 and up to 1. A change of 0 is always
+        added: its power is the rate of false positives.
     pseudowords, pairs
         Number of pseudowords, or their source words, as for :func:`lexshift.simulate`.
     trials : int
-        Draws for each number of usages and each change, the pseudowords taking turns.
+        Number of draws for each number of usages and each change; pseudowords take turns.
     words_tested : int
-        If so many words are tested together, p must be up to alpha / words_tested: what is then seen stays so after any
-        correction for many tests, so the power is a lower bound.
+        Number of words that are tested together. A change is detected if p is at most alpha / words_tested
+        (Bonferroni), so the power is a lower bound for any correction for multiple tests.
     out : path, optional
-        A folder for the store of vectors, which is used again with the same corpora, pairs, usages and seed.
+        Folder for the store of vectors, which is reused with the same corpora, pairs, usages and seed.
     monitor : bool or Monitor
         As for :func:`lexshift.compare`.
     **settings
         ``model`` and how text is read and encoded, as for :func:`lexshift.embed`; ``metric``, ``space`` and ``seed``,
-        as for :func:`lexshift.compare`; ``alpha``, the p up to which a change counts as seen; ``permutations``, their
-        maximum number in a test, by default ("auto") as many as the level of the test requires.
+        as for :func:`lexshift.compare`; ``alpha``, the level of the test; ``permutations``, their maximum number per
+        test, by default ("auto") as many as the level requires.
 
     Returns
     -------
     DataFrame
-        Columns usages, change, trials, seen, power (the share seen), low and high (the 95 % interval of the mean power
-        over pairs of source words), spread (the standard deviation of the power between pairs).
+        Columns usages, change, trials, seen (number of trials that detect the change), power (their share), low and
+        high (the 95 % interval of the mean power over pairs of source words), spread (the standard deviation of the
+        power between pairs).
 
     Examples
     --------
@@ -107,23 +108,25 @@ def power(
     import pandas as pd
 
     checks.keywords(settings, SETTINGS, power)
-    sizes, shares = _sizes(usages), _shares(changes)
+    sizes, shares = _check_sizes(usages), _check_changes(changes)
     chosen = Settings(**settings)
     level = chosen.alpha / checks.positive(words_tested, "words_tested")
-    permutations = _permutations(chosen.permutations, level)
+    permutations = _choose_permutations(chosen.permutations, level)
     checks.positive(trials, "trials")
-    listed = None if pairs is None else read_pairs(pairs)
-    count = checks.positive(pseudowords, "pseudowords") if listed is None else len(listed)
+    source_pairs = None if pairs is None else read_pairs(pairs)
+    count = checks.positive(pseudowords, "pseudowords") if source_pairs is None else len(source_pairs)
     for corpus in corpora:
         find_sources(corpus)
-    need = max(sizes) + math.ceil(_SPREAD * math.sqrt(max(sizes) / 2))  # of either word: half of both sets, and luck
+    need = max(sizes) + math.ceil(
+        _SPREAD * math.sqrt(max(sizes) / 2)
+    )  # of either word: half of both sets, plus a margin for chance
     with watching(monitor or False) as watcher:
         encoder = as_encoder(chosen.model, **chosen.encoder_options())
         # A usage is drawn into the old set in one trial, into the new one in another.
         if getattr(encoder, "periods", ()):
-            raise UserError("usages of no period in particular cannot be embedded by a model that tells periods apart")
+            raise UserError("the model distinguishes periods, but usages are drawn into either set; choose another")
         text = SourceText(corpora, Reading(**chosen.reading_options()), watcher)
-        table = _find_usages(text, listed, count, need, chosen.seed)
+        table = _find_usages(text, source_pairs, count, need, chosen.seed)
         store = embed_usages(table, encoder, out, SIDES, monitor=watcher)
         vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}
         trial = Trial(fit_space(vectors, chosen.space).of(vectors), chosen.metric, permutations, chosen.seed, level)
@@ -131,11 +134,11 @@ def power(
         watcher.stage("testing", len(cells), "cells")
         rows = []
         for done, (size, share) in enumerate(cells, 1):
-            found = for_each(range(trials), partial(trial.is_seen, size, share))
+            results = for_each(range(trials), partial(trial.detects_change, size, share))
             turns = np.arange(trials) % len(vectors)  # the pair of each trial
-            seen = np.bincount(turns, weights=list(found.values())).astype(int)  # (pairs,)
-            low, high, spread = interval_over_pairs(seen.tolist(), np.bincount(turns).tolist())
-            rows.append((size, share, trials, int(seen.sum()), int(seen.sum()) / trials, low, high, spread))
+            detections = np.bincount(turns, weights=list(results.values())).astype(int)  # (pairs,)
+            low, high, spread = interval_over_pairs(detections.tolist(), np.bincount(turns).tolist())
+            rows.append((size, share, trials, int(detections.sum()), int(detections.sum()) / trials, low, high, spread))
             watcher.advance(done, done)
     return pd.DataFrame(rows, columns=["usages", "change", "trials", "seen", "power", "low", "high", "spread"])
 
@@ -151,7 +154,7 @@ class Trial:
     permutations : int
     seed : int
     level : float
-        The p up to which a change is seen.
+        Largest p at which a change counts as detected.
     """
 
     vectors: Mapping[str, tuple[Matrix, Matrix]]
@@ -160,8 +163,8 @@ class Trial:
     seed: int
     level: float
 
-    def is_seen(self, size: int, change: float, number: int) -> bool:
-        """Return whether the change is seen in one draw, which depends on its own number and on no other draw."""
+    def detects_change(self, size: int, change: float, number: int) -> bool:
+        """Return whether the change is detected in one draw, which depends only on its own number."""
         name = list(self.vectors)[number % len(self.vectors)]
         key = f"{name} {size} {change} {number}"
         old, new = draw_sets(*self.vectors[name], size, change, generator(self.seed, "power", key))
@@ -174,9 +177,9 @@ def draw_sets(
 ) -> tuple[Matrix, Matrix]:
     """Draw an old and a new set with a planted change, (size, d) each, no row twice.
 
-    Each usage is of the second word with a chance of (1 - change) / 2 in the old set and (1 + change) / 2 in the new
-    one, as in a sample of a corpus. Sets with exactly these shares would be more alike than samples are, and at change
-    0 the test would hardly ever err.
+    A usage belongs to the second word with probability (1 - change) / 2 in the old set and (1 + change) / 2 in the new
+    one, as in a sample of a corpus. Sets with exactly these shares would be more similar than samples are, and at
+    change 0 the test would hardly ever reject.
     """
     while True:
         old, new = rng.binomial(size, [(1 - change) / 2, (1 + change) / 2]).tolist()
@@ -187,31 +190,31 @@ def draw_sets(
     return np.concatenate([a[:rest], b[:old]]), np.concatenate([a[rest : rest + size - new], b[old : old + new]])
 
 
-def least_usages(table: pd.DataFrame, wanted: float = WANTED) -> dict[float, int | None]:
-    """Return for each change of a table of :func:`power` the number of usages from which on its power is enough.
+def minimum_usages(table: pd.DataFrame, target: float = TARGET_POWER) -> dict[float, int | None]:
+    """Return the smallest number of usages at which each change of a table of :func:`power` reaches a target power.
 
-    It is None if the power is not enough with the largest number that was tried.
+    It is None if the largest number of usages in the table does not reach it.
 
     >>> import pandas as pd
     >>> powers = {"usages": [10, 20, 10, 20], "change": [0.5, 0.5, 1, 1], "power": [0.3, 0.6, 0.7, 0.9]}
-    >>> least_usages(pd.DataFrame(powers))
+    >>> minimum_usages(pd.DataFrame(powers))
     {0.5: None, 1.0: 20}
     """
-    found: dict[float, int | None] = {}
+    minimums: dict[float, int | None] = {}
     for change, rows in table[table["change"] > 0].groupby("change"):
-        least: int | None = None
+        minimum: int | None = None
         for size, share in sorted(zip(rows["usages"], rows["power"], strict=True), reverse=True):
-            if share < wanted:
+            if share < target:
                 break
-            least = int(size)
-        found[float(change)] = least
-    return found
+            minimum = int(size)
+        minimums[float(change)] = minimum
+    return minimums
 
 
-def interval_over_pairs(seen: Sequence[int], trials: Sequence[int]) -> tuple[float, float, float]:
+def interval_over_pairs(detections: Sequence[int], trials: Sequence[int]) -> tuple[float, float, float]:
     """Return the 95 % interval of the mean power over source pairs, and the standard deviation between pairs.
 
-    Trials of one pair share its two words, so they are not independent, and the number of pairs limits what is known.
+    Trials of one pair share its two words, so they are not independent, and the number of pairs limits the precision.
     The interval is that of Korn and Graubard (1998) for shares in clusters: Clopper and Pearson's, for as many
     independent trials as would give the standard error that the pairs show, corrected for the degrees of freedom. The
     number of independent trials is taken to be at least that of the pairs and at most that of all trials, so the
@@ -219,14 +222,14 @@ def interval_over_pairs(seen: Sequence[int], trials: Sequence[int]) -> tuple[flo
 
     Parameters
     ----------
-    seen, trials : sequences of int, one for each pair
-        Number of trials in which the change was seen, and of all.
+    detections, trials : sequences of int, one for each pair
+        Number of trials that detect the change, and number of all trials.
 
     Returns
     -------
     low, high, spread : float
-        The spread is an estimate for the power of the pairs without the chance of the trials; NaN if it cannot be
-        estimated, for fewer than two pairs with two trials.
+        The spread is the estimated standard deviation of the power between pairs, corrected for the chance of the
+        trials; NaN with fewer than two pairs that have two trials.
 
     Examples
     --------
@@ -237,22 +240,22 @@ def interval_over_pairs(seen: Sequence[int], trials: Sequence[int]) -> tuple[flo
     """
     from scipy.stats import beta, norm, t
 
-    hits, tries = np.asarray(seen, float), np.asarray(trials, float)  # (pairs,)
+    hits, tries = np.asarray(detections, float), np.asarray(trials, float)  # (pairs,)
     pairs, total = len(tries), tries.sum()
     shares, share = hits / tries, hits.sum() / total
     if pairs < 2:
         return 0.0, 1.0, math.nan
-    error = pairs / (pairs - 1) * ((tries / total) ** 2 * (shares - share) ** 2).sum()  # squared, of the share
+    error = pairs / (pairs - 1) * ((tries / total) ** 2 * (shares - share) ** 2).sum()  # variance of the share
     independent = share * (1 - share) / error if error > 0 else pairs
     independent = min(max(independent, pairs), total) * (norm.ppf(0.975) / t.ppf(0.975, pairs - 1)) ** 2
     successes = share * independent
     low = float(beta.ppf(0.025, successes, independent - successes + 1)) if share > 0 else 0.0
     high = float(beta.ppf(0.975, successes + 1, independent - successes)) if share < 1 else 1.0
-    repeated = tries > 1
-    if repeated.sum() < 2:
+    has_repeats = tries > 1
+    if has_repeats.sum() < 2:
         return low, high, math.nan
-    own = shares[repeated]
-    chance = (own * (1 - own) / (tries[repeated] - 1)).mean()
+    own = shares[has_repeats]
+    chance = (own * (1 - own) / (tries[has_repeats] - 1)).mean()
     return low, high, math.sqrt(max(float(own.var(ddof=1)) - chance, 0.0))
 
 
@@ -271,27 +274,27 @@ def _find_usages(text: SourceText, pairs: Sequence[Pair] | None, count: int, nee
     return pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
 
 
-def _sizes(usages: Sequence[int]) -> list[int]:
+def _check_sizes(usages: Sequence[int]) -> list[int]:
     if isinstance(usages, (str, int)) or not len(usages):
         raise UserError(f"usages must be a list of whole numbers, as in 10,20,50; got {usages!r}")
     return sorted({checks.positive(size, "every number of usages", checks.MIN_ROWS) for size in usages})
 
 
-def _shares(changes: Sequence[float]) -> list[float]:
-    """Return the changes in order, with no change before them."""
+def _check_changes(changes: Sequence[float]) -> list[float]:
+    """Return the changes in ascending order, with 0 first."""
     if isinstance(changes, (str, float, int)) or not len(changes):
         raise UserError(f"changes must be a list of numbers from 0 to 1, as in 0.1,0.5,1; got {changes!r}")
     return sorted({0.0, *(float(checks.fraction(change, "every change")) for change in changes)})
 
 
-def _permutations(permutations: int | Literal["auto"], level: float) -> int:
-    """Return the maximum number of permutations of a test; "auto" is enough for a p well below the level."""
+def _choose_permutations(permutations: int | Literal["auto"], level: float) -> int:
+    """Return the maximum number of permutations of a test; with "auto", p can fall well below the level."""
     if permutations == "auto":
         permutations = next((stage for stage, _ in STAGES if stage >= _FINER / level), STAGES[-1][0])
-    most = checks.positive(permutations, "permutations")
-    if 1 / (most + 1) > level:
+    maximum = checks.positive(permutations, "permutations")
+    if 1 / (maximum + 1) > level:
         raise UserError(
-            f"with {most:,} permutations no p is below 1/{most + 1:,}, and so none up to {level:g}: take "
+            f"with {maximum:,} permutations the smallest p is 1/{maximum + 1:,}, above the level {level:g}: use "
             f"{math.ceil(1 / level):,} permutations, or test fewer words"
         )
-    return most
+    return maximum

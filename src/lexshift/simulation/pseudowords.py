@@ -1,4 +1,4 @@
-"""Pseudowords: their invented spelling, how many usages of either source word a period gets, and which ones."""
+"""Invent pseudowords, plan their usages in each period, and deal usages of their source words to the periods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lexshift.simulation.sources import Usage
 from lexshift.utils.seeds import generator
 
 Plan: TypeAlias = tuple[tuple[int, int], ...]
-"""For each period, how many usages of the first and of the second source word it gets."""
+"""For each period, the numbers of usages of the first and of the second source word."""
 
 PATTERNS = ("change", "none", "step", "season", "yearly")
 _ONSETS = (*"bdfgklmnprstvz", "br", "dr", "fl", "gr", "pl", "sk", "tr")
@@ -23,7 +23,7 @@ _YEARLY = (0.0, 0.067, 0.25, 0.5, 0.75, 0.933, 1.0)
 
 
 def invent_pseudowords(count: int, taken: Container[str], seed: int = 0) -> list[str]:
-    """Invent different words that can be pronounced, none of which is taken.
+    """Invent distinct pronounceable words that are not in ``taken``.
 
     >>> invent_pseudowords(3, taken={"plavet"})
     ['debo', 'plefik', 'fluten']
@@ -36,17 +36,17 @@ def invent_pseudowords(count: int, taken: Container[str], seed: int = 0) -> list
 
 
 def _candidates(rng: np.random.Generator) -> Iterator[str]:
-    """Generate words of two syllables, later longer ones, without end."""
-    tried = 0
+    """Generate an endless sequence of words, first of two syllables, later longer ones."""
+    attempts = 0
     while True:
-        syllables = 2 + tried // 100
+        syllables = 2 + attempts // 100
         parts = [rng.choice(_ONSETS) + rng.choice(_VOWELS) for _ in range(syllables)]
         yield "".join(parts) + str(rng.choice(_ENDS))
-        tried += 1
+        attempts += 1
 
 
 def make_plans(pattern: str, count: int, usages: int, months: int, seed: int) -> list[Plan]:
-    """Plan what each pseudoword gets in each period. Changes and shares go down in even steps from 1 to 0."""
+    """Plan the usages of each pseudoword in each period; changes and shares fall in even steps from 1 to 0."""
     steps = [Fraction(count - 1 - k, count - 1) if count > 1 else Fraction(1) for k in range(count)]
     if pattern == "change":
         return [change_plan(usages, change) for change in steps]
@@ -56,7 +56,7 @@ def make_plans(pattern: str, count: int, usages: int, months: int, seed: int) ->
         return [season_plan(usages, months)] * count
     if pattern == "yearly":
         return [yearly_plan(usages, months)] * count
-    # In the middle third, so that there is something to see on both sides.
+    # The step is in the middle third, so that there are months before and after it.
     draws = [generator(seed, "simulate", f"step {k}").integers(months // 3, months - months // 3) for k in range(count)]
     return [step_plan(usages, months, int(step)) for step in draws]
 
@@ -65,8 +65,8 @@ def change_plan(usages: int, change: float | Fraction) -> Plan:
     """Plan two periods with a number of usages each; the share of the second word grows by ``change``.
 
     Its shares are (1 - change) / 2 and (1 + change) / 2, so over both periods either word has half of the usages,
-    whatever the change. Pseudowords then differ in how their usages are dealt to the periods and in nothing else: a
-    score that depends on how varied usages are gains nothing. The change is the nearest that whole usages allow.
+    whatever the change. Pseudowords thus differ only in how their usages are dealt to the periods, and a score cannot
+    gain from the variety of usages. The change is rounded to a whole number of usages.
 
     >>> change_plan(10, 0.4)
     ((7, 3), (3, 7))
@@ -77,9 +77,9 @@ def change_plan(usages: int, change: float | Fraction) -> Plan:
 
 
 def mixed_plan(usages: int, share: float | Fraction, rng: np.random.Generator) -> Plan:
-    """Plan two periods between which nothing changed: usages with this share of the second word, dealt at random.
+    """Plan two periods without change: usages with this share of the second word, dealt at random.
 
-    The periods are not made equal: they differ as two samples do, which is what a test must not call a change.
+    The periods differ as two samples do, which a test must not call a change.
 
     >>> mixed_plan(10, 0.3, np.random.default_rng(0))
     ((8, 2), (6, 4))
@@ -99,7 +99,7 @@ def step_plan(usages: int, months: int, step: int) -> Plan:
 
 
 def season_plan(usages: int, months: int) -> Plan:
-    """Plan months with the first and the second word by turns.
+    """Plan months that alternate between the first and the second word.
 
     >>> season_plan(5, 3)
     ((5, 0), (0, 5), (5, 0))
@@ -110,7 +110,7 @@ def season_plan(usages: int, months: int) -> Plan:
 def yearly_plan(usages: int, months: int) -> Plan:
     """Plan a smooth season: the share of the second word follows a cosine, 0 in January and 1 in July.
 
-    Shares are those nearest to the cosine that whole usages allow.
+    Shares are rounded to a whole number of usages.
 
     >>> yearly_plan(10, 8)
     ((10, 0), (9, 1), (8, 2), (5, 5), (2, 8), (1, 9), (0, 10), (1, 9))
@@ -120,12 +120,12 @@ def yearly_plan(usages: int, months: int) -> Plan:
 
 
 def required_usages(plan: Plan) -> tuple[int, int]:
-    """Return how many usages of the first and of the second word a plan takes."""
+    """Return the numbers of usages of the first and of the second word that a plan needs."""
     return sum(first for first, _ in plan), sum(second for _, second in plan)
 
 
 def planted_change(plan: Plan) -> float:
-    """Return by how much the share of the second word grows from the first period of a plan to the last."""
+    """Return the increase of the share of the second word from the first period of a plan to the last."""
     shares = [Fraction(second, first + second) for first, second in (plan[0], plan[-1])]
     return float(shares[1] - shares[0])
 
@@ -135,15 +135,14 @@ def deal_usages(
 ) -> list[list[tuple[int, Usage]]]:
     """Deal usages to periods, each at most once, with 0 for the first word and 1 for the second.
 
-    Which ones, and which of them in which period, depends on the random stream and on the set of usages, not on their
-    order.
+    The result depends on the random stream and on the set of usages, but not on their order.
     """
     stacks = [[rows[i] for i in rng.permutation(len(rows))] for rows in (sorted(first), sorted(second))]
     return [[(word, stacks[word].pop()) for word in (0, 1) for _ in range(counts[word])] for counts in plan]
 
 
 def rename_usage(usage: Usage, name: str) -> Usage:
-    """Put a pseudoword in the place of the source word, capitalised as the word was, and the sentence on one line.
+    """Replace the source word by a pseudoword in the same capitalisation, and put the sentence on one line.
 
     >>> rename_usage(Usage("Mice  ran.", 0, 4), "drofa")
     Usage(sentence='Drofa ran.', start=0, end=5)

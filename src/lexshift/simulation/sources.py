@@ -1,4 +1,4 @@
-"""Source words of pseudowords: which words are paired, and the sentences in which they occur."""
+"""Pair the source words of pseudowords, and find the sentences in which they occur."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from lexshift.utils.seeds import generator
 
 Place: TypeAlias = str | os.PathLike[str]
 Pair: TypeAlias = tuple[str, str]
-_SHARED_LETTERS = 4  # at the beginning of words of one stem: nation, national
-_BATCH = 4  # candidates that are read at a time, for each pair that is wanted
-_SPARE = 50  # usages of a word that are read beyond the needed ones, which may hold it twice or be repeated
+_SHARED_LETTERS = 4  # initial letters shared by words of one stem, as in nation and national
+_BATCH = 4  # candidate words read at a time, for each requested pair
+_SPARE = 50  # extra usages read per word, since a sentence may hold it twice or be a duplicate
 
 
 @dataclass(frozen=True, order=True)
 class Usage:
-    """A sentence, and where in it the word is, in characters."""
+    """A sentence, and the character offsets of the word in it."""
 
     sentence: str
     start: int
@@ -59,7 +59,7 @@ class SourceText:
 
     def __post_init__(self) -> None:
         if not self.corpora:
-            raise UserError("there is no corpus to take sentences from; give at least one")
+            raise UserError("no corpus to take sentences from; give at least one")
         if STANDARD_INPUT in [os.fspath(corpus) for corpus in self.corpora]:
             raise UserError("sentences cannot be taken from standard input, which is read only once; give a file")
 
@@ -68,69 +68,69 @@ class SourceText:
         counts, total = Counter[str](), 0
         for corpus in self.corpora:
             progress = reading_stage(self.monitor, "counting")
-            found = count_words(corpus, word_table(), self.reading, progress)
-            counts.update(found.counts)
-            total += found.total
+            corpus_counts = count_words(corpus, word_table(), self.reading, progress)
+            counts.update(corpus_counts.counts)
+            total += corpus_counts.total
         return WordCounts(dict(counts), total)
 
-    def usages(self, words: Sequence[str], most: int) -> dict[str, list[Usage]]:
-        """Find sentences in which a word occurs just once, no sentence twice, among at most so many of a corpus."""
+    def usages(self, words: Sequence[str], max_per_corpus: int) -> dict[str, list[Usage]]:
+        """Find distinct sentences in which a word occurs exactly once, among ``max_per_corpus`` usages per corpus."""
         targets = read_targets(list(words))
-        found: dict[str, dict[str, Usage]] = {word: {} for word in words}
+        usages: dict[str, dict[str, Usage]] = {word: {} for word in words}
         for corpus in self.corpora:
             progress = reading_stage(self.monitor, "reading")
-            table = find_occurrences(corpus, targets, self.reading, most, progress=progress).table
+            table = find_occurrences(corpus, targets, self.reading, max_per_corpus, progress=progress).table
             columns = (table[name].to_pylist() for name in ("target", "sentence", "start", "end"))
             for target, sentence, start, end in zip(*columns, strict=True):
                 key, word = " ".join(sentence.split()), targets.words[target]
-                if words_in(sentence)[fold_word(word)] == 1:
-                    found[word].setdefault(key, Usage(sentence, start, end))
-        return {word: sorted(usages.values()) for word, usages in found.items()}
+                if count_folded_words(sentence)[fold_word(word)] == 1:
+                    usages[word].setdefault(key, Usage(sentence, start, end))
+        return {word: sorted(by_sentence.values()) for word, by_sentence in usages.items()}
 
 
-def words_in(text: str) -> Counter[str]:
-    """Count the words of a text, folded as words of a corpus are counted.
+def count_folded_words(text: str) -> Counter[str]:
+    """Count the words of a text after the same case folding as in a corpus.
 
-    >>> words_in("Mice? The mice.")["mice"]
+    >>> count_folded_words("Mice? The mice.")["mice"]
     2
     """
-    return Counter(unicodedata.normalize("NFC", text.translate(_SPACED)).split())
+    return Counter(unicodedata.normalize("NFC", text.translate(_FOLD_TABLE)).split())
 
 
-class _Spaced(dict[int, int]):
-    """What each character is folded to, a space for those that separate words; looked up when first met."""
+class _FoldTable(dict[int, int]):
+    """Translation table of characters: folded case, and a space for separators; filled as characters occur."""
 
     def __missing__(self, code: int) -> int:
         self[code] = int(word_table()[code]) or ord(" ")
         return self[code]
 
 
-_SPACED = _Spaced()
+_FOLD_TABLE = _FoldTable()
 
 
 def fold_word(word: str) -> str:
-    """Return a source word as words are counted; raise if it is not one word."""
-    found = words_in(word)
-    if found.total() != 1:
+    """Return a source word folded as words are counted; raise if it is not a single word."""
+    words = count_folded_words(word)
+    if words.total() != 1:
         raise UserError(f"a source word must be a single word; got {word!r}")
-    return next(iter(found))
+    return next(iter(words))
 
 
 def read_pairs(pairs: Place | Iterable[Sequence[str]]) -> list[Pair]:
     """Read pairs of source words, from a file of word<TAB>word lines or from a list."""
     if isinstance(pairs, (str, os.PathLike)):
         lines = [line for line in read_lines(Path(pairs)) if line.strip()]
-        listed = [tuple(word.strip() for word in line.split("\t")) for line in lines]
+        parsed = [tuple(word.strip() for word in line.split("\t")) for line in lines]
     else:
-        listed = [tuple(pair) for pair in pairs]
-    for pair in listed:
+        parsed = [tuple(pair) for pair in pairs]
+    for pair in parsed:
         if len(pair) != 2 or fold_word(pair[0]) == fold_word(pair[1]):
             raise UserError(f"a pair must be two different words, as in mouse<TAB>bread; got {' '.join(pair)!r}")
-    if not listed:
-        raise UserError("there is no pair of source words; give lines of word<TAB>word")
-    if len(set(listed)) < len(listed):
-        raise UserError("a pair of source words is given twice; each makes a pseudoword of its own")
-    return [(first, second) for first, second in listed]
+    if not parsed:
+        raise UserError("no pairs of source words; give lines of word<TAB>word")
+    if len(set(parsed)) < len(parsed):
+        raise UserError("a pair of source words occurs twice; each pair makes one pseudoword, so remove the duplicate")
+    return [(first, second) for first, second in parsed]
 
 
 def find_pairs(
@@ -138,77 +138,79 @@ def find_pairs(
 ) -> PairUsages:
     """Find usages of pairs of source words, which are chosen at random if ``pairs`` is None.
 
-    ``needs`` has for each pair how many usages of the first and of the second word are needed.
+    ``needs`` holds, for each pair, the required numbers of usages of the first and of the second word.
     """
     if pairs is None:
         return choose_pairs(text, counts, len(needs), max(map(max, needs)), seed)
     usages = text.usages(
         list(dict.fromkeys(word for pair in pairs for word in pair)), 4 * max(map(max, needs)) + _SPARE
     )
-    found = {pair: separate_usages(usages, pair) for pair in pairs}
+    pair_usages = {pair: separate_usages(usages, pair) for pair in pairs}
     short = [
         f"{word!r} has {len(rows):,} of {need:,}"
-        for (pair, sides), sizes in zip(found.items(), needs, strict=True)
+        for (pair, sides), sizes in zip(pair_usages.items(), needs, strict=True)
         for word, rows, need in zip(pair, sides, sizes, strict=True)
         if len(rows) < need
     ]
     if short:
         shown = ", ".join(short[:5]) + (f" and {len(short) - 5} more" if len(short) > 5 else "")
         raise UserError(
-            f"too few sentences that have one word of a pair, and have it once: {shown}; ask for fewer usages, or take "
-            f"other words"
+            f"too few sentences with exactly one occurrence of one word of a pair: {shown}; request fewer usages, or "
+            f"choose other words"
         )
-    return found
+    return pair_usages
 
 
 def separate_usages(usages: Mapping[str, Sequence[Usage]], pair: Pair) -> tuple[list[Usage], list[Usage]]:
-    """Return the usages of either word whose sentences do not hold the other."""
+    """Return the usages of each word whose sentences do not contain the other word."""
     first, second = (
-        [usage for usage in usages[word] if not words_in(usage.sentence)[fold_word(other)]]
+        [usage for usage in usages[word] if not count_folded_words(usage.sentence)[fold_word(other)]]
         for word, other in (pair, pair[::-1])
     )
     return first, second
 
 
-def choose_pairs(text: SourceText, counts: WordCounts, wanted: int, need: int, seed: int) -> PairUsages:
-    """Choose pairs of content words with enough usages of either at random, no word twice, and find their usages.
+def choose_pairs(text: SourceText, counts: WordCounts, count: int, need: int, seed: int) -> PairUsages:
+    """Choose random pairs of distinct content words with at least ``need`` usages each, and find the usages.
 
-    Words that begin alike are not paired, as they are often forms of one word. A word's place in the random order does
-    not depend on the other words.
+    Words with the same beginning are not paired, as they are often forms of one word. A word's position in the random
+    order does not depend on the other words.
     """
     try:
-        # Sentences are taken by what stands between separators, so words are not found inside runs of letters here.
+        # Sentences are searched for tokens between separators, so words inside runs of letters do not count.
         ranked: Sequence[str] = select_vocabulary([counts], 1, match="token").words
     except UserError:  # there is no content word
         ranked = ()
     candidates = [word for word in ranked if counts.counts[word] >= need]
     order = sorted(candidates, key=lambda word: generator(seed, "simulate", f"source {word}").random())
     pairs: PairUsages = {}
-    left: list[str] = []
+    unpaired: list[str] = []
     usages: dict[str, list[Usage]] = {}
-    for start in range(0, len(order), _BATCH * wanted):
-        batch = order[start : start + _BATCH * wanted]
+    for start in range(0, len(order), _BATCH * count):
+        batch = order[start : start + _BATCH * count]
         usages |= text.usages(batch, 2 * need + _SPARE)
-        left = _pair_up([*left, *(word for word in batch if len(usages[word]) >= need)], usages, need, wanted, pairs)
-        if len(pairs) == wanted:
+        unpaired = _pair_up(
+            [*unpaired, *(word for word in batch if len(usages[word]) >= need)], usages, need, count, pairs
+        )
+        if len(pairs) == count:
             return pairs
-    if len(ranked) < 2 * wanted:
+    if len(ranked) < 2 * count:
         supply = f"there are {len(ranked):,} words that are neither function words nor numbers"
     else:
-        last = ranked[2 * wanted - 1]
-        supply = f"number {2 * wanted} of the words by frequency, {last!r}, occurs {counts.counts[last]:,} times"
+        last = ranked[2 * count - 1]
+        supply = f"number {2 * count} of the words by frequency, {last!r}, occurs {counts.counts[last]:,} times"
     raise UserError(
-        f"{wanted} pairs of words with {need:,} sentences of each are asked for, but only {len(pairs)} can be made: "
-        f"{supply}; ask for fewer pseudowords or usages, or give a larger corpus"
+        f"{count} pairs of words with {need:,} sentences each were requested, but only {len(pairs)} can be made: "
+        f"{supply}; request fewer pseudowords or usages, or give a larger corpus"
     )
 
 
 def _pair_up(
-    words: Sequence[str], usages: Mapping[str, Sequence[Usage]], need: int, wanted: int, pairs: PairUsages
+    words: Sequence[str], usages: Mapping[str, Sequence[Usage]], need: int, count: int, pairs: PairUsages
 ) -> list[str]:
-    """Add pairs, each word with the first that can be its partner; return the words that are left."""
+    """Pair each word with the first possible partner; return the words without a partner."""
     waiting, single = list(words), list[str]()
-    while waiting and len(pairs) < wanted:
+    while waiting and len(pairs) < count:
         first = waiting.pop(0)
         for second in waiting:
             if not _begin_alike(first, second):

@@ -1,7 +1,7 @@
-"""Data sets with human judgements, as their makers release them or as a table of your own.
+"""Data sets with human judgements, in the format of their release or as a table of your own.
 
-Each release has a module that reads it into a :class:`~lexshift.benchmark.datasets.dataset.Dataset`. Which release a
-path is, is found out by looking for its files.
+Each release has a module that reads it into a :class:`~lexshift.benchmark.datasets.dataset.Dataset`. The
+format of a path is recognised by the files in it.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ def load_dataset(
         Gold that replaces that of the data set: the folder of another release of the same words, or a file of
         ``word<TAB>value`` lines.
     """
-    place = Path(path)
+    location = Path(path)
     checks.choice(suffix, "suffix", SUFFIXES)
-    if not place.exists():
-        raise UserError(f"no such file or folder: {str(place)!r} (looked from {os.getcwd()})")
-    if is_semeval(place):
-        data = load_semeval(place, suffix)
-    elif is_dwug(place):
-        data = load_dwug(place)
-    elif is_liverpool(place):
-        data = load_liverpool(place)
-    elif is_table(place):
-        data = load_table(place)
+    if not location.exists():
+        raise UserError(f"no such file or folder: {str(location)!r} (looked from {os.getcwd()})")
+    if is_semeval(location):
+        data = load_semeval(location, suffix)
+    elif is_dwug(location):
+        data = load_dwug(location)
+    elif is_liverpool(location):
+        data = load_liverpool(location)
+    elif is_table(location):
+        data = load_table(location)
     else:
         raise UserError(
-            f"{str(place)!r} is no data set that is known: neither SemEval (targets.txt, corpus1, corpus2), nor DWUG "
+            f"{str(location)!r} is in no known format: neither SemEval (targets.txt, corpus1, corpus2), nor DWUG "
             f"or DURel (data/*/uses.csv), nor Liverpool FC (annotated_words.csv, contexts.txt), nor a csv or tsv table"
         )
     data = replace(data, suffix=suffix)

@@ -34,16 +34,16 @@ class TextSize:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Usages of words in two periods, with gold.
+    """Usages of words in two periods, with gold: human judgements of how much each word changed.
 
     Attributes
     ----------
     name : str
         Name of the folder or file.
     kind : str
-        The format that it was read from.
+        Format that the data set was read from.
     language : str
-        ISO code; empty if the format does not say.
+        ISO code; empty if unknown.
     periods : (str, str)
         Names of the periods.
     words : tuple of str
@@ -51,11 +51,11 @@ class Dataset:
     usages : pyarrow.Table
         Columns as :data:`SCHEMA`, ordered by word and period.
     graded : dict
-        How much each word changed, a higher value being more change; empty if the data set does not say.
+        Degree of change of each word, higher meaning more change; empty if the data set has none.
     gold : str
-        What ``graded`` is, in a few words.
+        Short description of ``graded``.
     binary : dict
-        Whether each word changed; empty if the data set does not say.
+        Whether each word changed; empty if the data set has no such judgements.
     texts : (TextSize, TextSize)
     skipped : dict
         Number of usages that were left out, by reason.
@@ -82,7 +82,7 @@ class Dataset:
         return self.texts[0].sentences, self.texts[1].sentences
 
     def record(self) -> dict[str, Any]:
-        """Return what the record of a run says about the data set."""
+        """Return the entry about the data set in the record of a run."""
         words = {"words": len(self.words), "gold": self.gold, "suffix": self.suffix}
         return {"name": self.name, "kind": self.kind, **words}
 
@@ -115,9 +115,9 @@ class UsageCollector:
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
 
     def dataset(self, words: Iterable[str], texts: Sequence[TextSize] = (), **about: Any) -> Dataset:
-        """Return the data set of all usages, with what else is known about it.
+        """Return the data set of all usages; ``about`` are the other fields of :class:`Dataset`.
 
-        The sizes of the texts are those of the distinct sentences of the usages if ``texts`` is empty.
+        Without ``texts``, the sizes are those of the distinct sentences of the usages.
         """
         words = tuple(words)
         rank = {word: i for i, word in enumerate(words)}
@@ -138,16 +138,16 @@ class UsageCollector:
 
 
 def write_texts(data: Dataset, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write the distinct sentences of each period, one a line, as a model sees them; return the files."""
-    place = Path(folder)
+    """Write the distinct sentences of each period, one per line, as a model sees them; return the files."""
+    directory = Path(folder)
     sentences, periods = (data.usages[name].to_pylist() for name in ("sentence", "corpus"))
     files = []
-    with disk_faults(place):
-        place.mkdir(parents=True, exist_ok=True)
+    with disk_faults(directory):
+        directory.mkdir(parents=True, exist_ok=True)
         for period in PERIODS:
             lines = dict.fromkeys(s for s, p in zip(sentences, periods, strict=True) if p == period)
             content = "".join(" ".join(line.split()) + "\n" for line in lines).encode()
-            files.append(place / f"{period}.txt")
+            files.append(directory / f"{period}.txt")
             write_whole(files[-1], content)
     return files
 

@@ -1,4 +1,4 @@
-"""DWUG and DURel releases, RuShiftEval among them: a folder for each lemma with its usages, and statistics."""
+"""Read DWUG and DURel releases, including RuShiftEval: a folder of usages for each lemma, and statistics."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def is_dwug(folder: Path) -> bool:
 def load_dwug(folder: Path) -> Dataset:
     """Read a release: ``data/<lemma>/uses.csv``, and the gold in ``stats``.
 
-    The gold is the graded change of the word's clusters of senses where there is one, else how unlike usages of
-    different periods were judged (COMPARE, with its sign turned, so that more is more change).
+    The gold is the graded change of the word's clusters of senses where there is one, else the judged
+    relatedness of usages from different periods (COMPARE, with its sign reversed: higher is more change).
     """
     tables = {}
     for path in sorted((folder / "data").glob("*/uses.csv")):
@@ -35,21 +35,21 @@ def load_dwug(folder: Path) -> Dataset:
         first = gold_rows[0][1]["grouping"].split("_")
         periods = first if len(first) == 2 else periods
     if len(periods) < 2:
-        raise UserError(f"{str(folder)!r}: all usages are of one period, {periods[0]!r}; two are needed")
+        raise UserError(f"{str(folder)!r}: all usages are from one period, {periods[0]!r}; two periods are needed")
     order = {periods[0]: 0, periods[-1]: 1}
-    collected = UsageCollector()
+    collector = UsageCollector()
     for word, (path, rows) in zip(words, tables.items(), strict=True):
         for number, row in rows:
             period, context = order.get(row["grouping"]), row["context"]
             if period is None:
-                collected.skip("usages of other periods")
+                collector.skip("usages of other periods")
                 continue
             start, end = parse_span(row["indexes_target_token"], context, path, number)
             date = row.get("date") or None
-            collected.add(word, period, context, start, end, f"{word}/{path.name}", number, date)
+            collector.add(word, period, context, start, end, f"{word}/{path.name}", number, date)
     graded, binary, name = _judgements(gold_path, gold_rows, set(words), f"{periods[0]}_{periods[-1]}")
     ending = folder.name.lower().rstrip("0123456789")
-    return collected.dataset(
+    return collector.dataset(
         words,
         name=folder.name,
         kind="DWUG or DURel release",
@@ -72,7 +72,7 @@ def _gold(folder: Path) -> tuple[Path, list[tuple[int, dict[str, str]]]]:
 def _judgements(
     path: Path, rows: list[tuple[int, dict[str, str]]], words: set[str], grouping: str
 ) -> tuple[dict[str, float], dict[str, bool], str]:
-    """Return the graded and the binary gold of the two periods, and what the graded one is."""
+    """Return the graded and the binary gold of the two periods, and a description of the graded one."""
     graded: dict[str, float] = {}
     binary: dict[str, bool] = {}
     if not rows:
@@ -80,12 +80,12 @@ def _judgements(
     column = next((name for name in (_GRADED, _COMPARE) if name in rows[0][1]), None)
     if column is None:
         raise UserError(f"{str(path)!r}, line 1: no column {_COMPARE!r}, nor {_GRADED!r}")
-    several = len({row["grouping"] for _, row in rows}) > 1
+    has_several = len({row["grouping"] for _, row in rows}) > 1
     for number, row in rows:
         word = row["lemma"]
         if word not in words:
             raise UserError(f"{str(path)!r}, line {number}: {word!r} has no usages")
-        if several and row["grouping"] != grouping:
+        if has_several and row["grouping"] != grouping:
             continue
         value = parse_optional_number(row, column, path, number)
         if value is not None:

@@ -1,6 +1,6 @@
 """Liverpool FC (Del Tredici et al. 2019): words of a football forum, judged by its members.
 
-Two ways in: the contexts that the judges saw, and dumps of the forum itself.
+Usages are read from the contexts that the judges saw, or from dumps of the forum itself.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 from sentencex import segment
@@ -31,12 +31,12 @@ def load_liverpool(folder: Path) -> Dataset:
     """Read the judged words, with their usages in the dumps if there are some, else in the contexts."""
     graded = _gold(folder / WORDS)
     dumps = _dumps(folder)
-    collected, texts = UsageCollector(), []
+    collector, texts = UsageCollector(), []
     if dumps:
-        texts = [_add_posts(collected, period, dumps[period], graded) for period in range(2)]
+        texts = [_add_posts(collector, period, dumps[period], graded) for period in range(2)]
     else:
-        _add_contexts(collected, folder / CONTEXTS, graded)
-    return collected.dataset(
+        _add_contexts(collector, folder / CONTEXTS, graded)
+    return collector.dataset(
         graded,
         texts,
         name=folder.name,
@@ -49,43 +49,43 @@ def load_liverpool(folder: Path) -> Dataset:
     )
 
 
-def _add_contexts(collected: UsageCollector, path: Path, graded: dict[str, float]) -> None:
-    """Add the contexts that the judges saw, which stand under their words and periods."""
-    word, period, seen = "", -1, [0, 0]
+def _add_contexts(collector: UsageCollector, path: Path, words: Container[str]) -> None:
+    """Add the contexts that the judges saw, which the file groups by word and period."""
+    word, period, counts = "", -1, [0, 0]
     for number, line in enumerate(read_lines(path), 1):
         text = line.strip()
         if text.startswith("TARGET WORD:"):
             word, period = text.partition(":")[2].strip(), -1
         elif text.strip("*") in _PERIODS and text.startswith("*"):
             period = _PERIODS.index(text.strip("*"))
-        elif text and text.strip("*") and word in graded:
+        elif text and text.strip("*") and word in words:
             if period < 0:
-                raise UserError(f"{str(path)!r}, line {number}: a context before its period (*{_PERIODS[0]}*)")
-            seen[period] += 1
-            _add_occurrences(collected, word, period, text, number)
+                raise UserError(f"{str(path)!r}, line {number}: the context has no period (*{_PERIODS[0]}*) before it")
+            counts[period] += 1
+            _add_occurrences(collector, word, period, text, number)
         elif text and text.strip("*") and word:
-            collected.skip("contexts of words without a judgement")
-    for label, n in zip(_PERIODS, seen, strict=True):
+            collector.skip("contexts of words without a judgement")
+    for label, n in zip(_PERIODS, counts, strict=True):
         if not n:
             raise UserError(f"{str(path)!r} has no contexts of {label}")
 
 
 def _dumps(folder: Path) -> dict[int, list[Path]]:
-    """Return the files of posts by period, which their names end with: LiverpoolFC_13.txt, LiverpoolFC_17.txt."""
-    found: dict[int, list[Path]] = {}
+    """Return the files of posts by period, which their names end with, as in LiverpoolFC_13.txt, LiverpoolFC_17.txt."""
+    dumps: dict[int, list[Path]] = {}
     for path in sorted(folder.iterdir()):
         match = re.search(r"(11|12|13|17)(?:\.\w+)+$", path.name)
         if match and path.is_file():
-            found.setdefault(1 if match[1] == "17" else 0, []).append(path)
-    return found if len(found) == 2 else {}
+            dumps.setdefault(1 if match[1] == "17" else 0, []).append(path)
+    return dumps if len(dumps) == 2 else {}
 
 
-def _add_posts(collected: UsageCollector, period: int, paths: list[Path], words: Iterable[str]) -> TextSize:
+def _add_posts(collector: UsageCollector, period: int, paths: list[Path], words: Iterable[str]) -> TextSize:
     """Add the usages in sentences of the posts' bodies, and return the size of the text.
 
     Other fields of a post (names, times) are not text.
     """
-    known = {word.lower(): word for word in words}
+    spellings = {word.lower(): word for word in words}
     any_word = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     finder = re.compile(rf"(?<!\w)(?:{any_word})(?!\w)", re.IGNORECASE)
     sentences, tokens = 0, Counter[str]()
@@ -96,14 +96,14 @@ def _add_posts(collected: UsageCollector, period: int, paths: list[Path], words:
                 sentences += bool(text)
                 tokens.update(text.split())
                 for match in finder.finditer(text):
-                    collected.add(known[match[0].lower()], period, text, *match.span(), path.name, number)
+                    collector.add(spellings[match[0].lower()], period, text, *match.span(), path.name, number)
     if not sentences:
         raise UserError(f"{str(paths[0])!r} has no posts")
     return TextSize(sentences, tokens.total(), len(tokens))
 
 
 def _bodies(path: Path) -> Iterator[tuple[int, str]]:
-    """Read the bodies of posts: a JSON object a line, or a Python dictionary written out, as the dumps have it."""
+    """Read the bodies of posts: each line is a JSON object or, as in the dumps, a Python dictionary literal."""
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
@@ -113,21 +113,22 @@ def _bodies(path: Path) -> Iterator[tuple[int, str]]:
             except ValueError:
                 post = ast.literal_eval(line)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            raise UserError(f"{str(path)!r}, line {number}: not a post in JSON") from None
+            raise UserError(f"{str(path)!r}, line {number}: this is not a post (a JSON object)") from None
         if not isinstance(post, dict) or not isinstance(post.get("body"), str):
-            raise UserError(f"{str(path)!r}, line {number}: a post without a body")
+            raise UserError(f"{str(path)!r}, line {number}: the post has no body")
         if post["body"] not in ("[deleted]", "[removed]"):
             yield number, post["body"]
 
 
-def _add_occurrences(collected: UsageCollector, word: str, period: int, text: str, number: int) -> None:
-    """Add every occurrence of a word as a whole word in any case; with an ending if the word does not stand alone."""
-    whole = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)]
-    found = whole or [match.span() for match in re.finditer(rf"(?<!\w){re.escape(word)}\w*", text, re.IGNORECASE)]
-    if not found:
-        collected.skip("contexts without the word")
-    for start, end in found:
-        collected.add(word, period, text, start, end, CONTEXTS, number)
+def _add_occurrences(collector: UsageCollector, word: str, period: int, text: str, number: int) -> None:
+    """Add every occurrence of a word, in any case; if it is never a whole word, add words that begin with it."""
+    spans = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)]
+    if not spans:
+        spans = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(word)}\w*", text, re.IGNORECASE)]
+    if not spans:
+        collector.skip("contexts without the word")
+    for start, end in spans:
+        collector.add(word, period, text, start, end, CONTEXTS, number)
 
 
 def _gold(path: Path) -> dict[str, float]:

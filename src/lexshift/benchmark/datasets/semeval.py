@@ -1,4 +1,4 @@
-"""SemEval-2020 Task 1: two lemmatised corpora, a list of targets, and the truth of both subtasks."""
+"""Read SemEval-2020 Task 1: two lemmatised corpora, a list of targets, and the truth of both subtasks."""
 
 from __future__ import annotations
 
@@ -26,33 +26,35 @@ def is_semeval(folder: Path) -> bool:
 def load_semeval(folder: Path, suffix: str = "strip", text: str = "lemma") -> Dataset:
     """Read the release.
 
-    ``suffix`` says whether the part of speech that is written at the end of English and Latin targets stays in what the
-    model sees ("keep", as published) or not ("strip"). ``text`` is the folder of the corpora, "lemma" or "token".
+    English and Latin targets end in their part of speech, as in plane_nn. ``suffix`` says whether the model sees it
+    ("keep", as published) or not ("strip"). ``text`` is the subfolder of the corpora to read, "lemma" or "token".
     """
     path = folder / "targets.txt"
     words = tuple(dict.fromkeys(word.strip() for word in read_lines(path) if word.strip()))
     if not words:
-        raise UserError(f"{str(path)!r} is empty; it must have a target a line")
+        raise UserError(f"{str(path)!r} is empty; it must list one target per line")
     targets = read_targets(list(words), "token")
     reading = Reading(split="lines")
-    rows, texts = UsageCollector(), []
+    collector, texts = UsageCollector(), []
     for period in range(2):
         corpus = folder / f"corpus{period + 1}" / text
-        found = find_occurrences(corpus, targets, reading)
-        counted = count_words(corpus, token_table(), reading)
-        texts.append(TextSize(found.tally.passages, counted.total, len(counted.counts)))
-        for reason, n in found.tally.skipped.items():
-            rows.skipped[f"{PERIODS[period]}: {reason}"] = n
-        columns = (found.table[name].to_pylist() for name in ("target", "file", "line", "sentence", "start", "end"))
+        occurrences = find_occurrences(corpus, targets, reading)
+        counts = count_words(corpus, token_table(), reading)
+        texts.append(TextSize(occurrences.tally.passages, counts.total, len(counts.counts)))
+        for reason, n in occurrences.tally.skipped.items():
+            collector.skipped[f"{PERIODS[period]}: {reason}"] = n
+        columns = (
+            occurrences.table[name].to_pylist() for name in ("target", "file", "line", "sentence", "start", "end")
+        )
         for target, file, line, sentence, start, end in zip(*columns, strict=True):
             word = words[target]
             shown = _SUFFIX.sub("", word) if suffix == "strip" else word
             bare = sentence[:start] + shown + sentence[end:]
             if suffix == "strip":
-                bare, start = _strip_others(bare, start, len(shown), words)
-            rows.add(word, period, bare, start, start + len(shown), file, line)
+                bare, start = _strip_suffixes(bare, start, len(shown), words)
+            collector.add(word, period, bare, start, start + len(shown), file, line)
     graded, binary = _truth(folder / "truth", words)
-    return rows.dataset(
+    return collector.dataset(
         words,
         texts,
         name=folder.name,
@@ -65,18 +67,18 @@ def load_semeval(folder: Path, suffix: str = "strip", text: str = "lemma") -> Da
     )
 
 
-def _strip_others(sentence: str, start: int, length: int, words: tuple[str, ...]) -> tuple[str, int]:
-    """Return a sentence without the suffixes of all targets in it, and where the target begins then."""
-    known = {word: _SUFFIX.sub("", word) for word in words}
+def _strip_suffixes(sentence: str, start: int, length: int, words: tuple[str, ...]) -> tuple[str, int]:
+    """Return a sentence without the suffixes of all targets in it, and the new start of the target."""
+    stripped = {word: _SUFFIX.sub("", word) for word in words}
     before, after = (
-        re.sub(r"\S+", lambda token: known.get(token[0], token[0]), part)
+        re.sub(r"\S+", lambda token: stripped.get(token[0], token[0]), part)
         for part in (sentence[:start], sentence[start + length :])
     )
     return before + sentence[start : start + length] + after, len(before)
 
 
 def _truth(folder: Path, words: tuple[str, ...]) -> tuple[dict[str, float], dict[str, bool]]:
-    """Read the graded and the binary truth, as far as the release has them."""
+    """Read the graded and the binary truth; either is empty if the release does not have it."""
     graded: dict[str, float] = {}
     binary: dict[str, bool] = {}
     for path in (folder / "graded.txt", folder / "binary.txt"):

@@ -1,4 +1,4 @@
-"""A data set of your own as a table: word, period, sentence, start, end, and if there is gold, graded and binary."""
+"""Read your own data set from a table: word, period, sentence, start, end and, with gold, graded and binary."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def load_table(path: Path) -> Dataset:
 
     The earlier period is the one whose name has the smaller numbers, or is "old".
 
-    ``start`` and ``end`` are where the word is in the sentence, in characters. The optional columns ``graded`` and
-    ``binary`` hold a word's gold, the same in each of its rows, and ``date`` when a usage is from.
+    ``start`` and ``end`` are the character offsets of the word in the sentence. The optional columns ``graded`` and
+    ``binary`` hold a word's gold, which is the same in each of its rows; ``date`` is the date of the usage.
     """
     rows = read_table(path, COLUMNS, "\t" if path.suffix.lower() == ".tsv" else ",")
     periods = sort_periods({row["period"] for _, row in rows})
@@ -25,19 +25,19 @@ def load_table(path: Path) -> Dataset:
         names = ", ".join(periods) or "none"
         raise UserError(f"{str(path)!r} must have two periods; it has {len(periods)} ({names})")
     words = tuple(dict.fromkeys(row["word"] for _, row in rows))
-    collected, graded, binary = UsageCollector(), dict[str, float](), dict[str, float]()
+    collector, graded, binary = UsageCollector(), dict[str, float](), dict[str, float]()
     for number, row in rows:
         if not row["word"].strip():
             raise UserError(f"{str(path)!r}, line {number}: no word")
-        start, end = (_whole(row, name, path, number) for name in ("start", "end"))
+        start, end = (_parse_whole_number(row, name, path, number) for name in ("start", "end"))
         if not is_span(start, end, row["sentence"]):
             raise UserError(f"{str(path)!r}, line {number}: {start} to {end} is not within the sentence")
         period = periods.index(row["period"])
-        collected.add(row["word"], period, row["sentence"], start, end, path.name, number, row.get("date") or None)
+        collector.add(row["word"], period, row["sentence"], start, end, path.name, number, row.get("date") or None)
         for name, gold in (("graded", graded), ("binary", binary)):
             if row.get(name, "").strip():
                 set_gold(gold, row["word"], parse_number(row, name, path, number), path, number)
-    return collected.dataset(
+    return collector.dataset(
         words,
         name=path.name,
         kind="table of usages",
@@ -49,7 +49,7 @@ def load_table(path: Path) -> Dataset:
     )
 
 
-def _whole(row: dict[str, str], column: str, path: Path, line: int) -> int:
+def _parse_whole_number(row: dict[str, str], column: str, path: Path, line: int) -> int:
     value = parse_number(row, column, path, line)
     if value != int(value):
         raise UserError(f"{str(path)!r}, line {line}: {column} is {row[column]!r}, not a whole number")

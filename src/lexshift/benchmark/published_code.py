@@ -1,6 +1,6 @@
-"""The answers of the published SSCD code, number for number: to compare with its results, not for use.
+"""Reproduce the published SSCD code digit for digit, for comparisons with its results only.
 
-It differs from :mod:`lexshift.scoring.sscd` in ways that its results depend on. Here as there:
+Its results depend on details in which it differs from :mod:`lexshift.scoring.sscd`:
 
 * the swap count is rounded in floating point, ``round(min(n_old, n_new) * rate)``, and with corpus sizes
   ``round(min(n_old, n_new * size_old / size_new) * rate)``;
@@ -8,12 +8,12 @@ It differs from :mod:`lexshift.scoring.sscd` in ways that its results depend on.
   occurrences of the old set and then those of the new one;
 * variances have no floor;
 * DSCD draws 1,000 vectors from each Gaussian and averages the distances of the **paired** rows, not of all pairs,
-  drawing anew for each distance in the order of ``DSCD_ORDER``; so the value of one depends on those before it.
+  drawing new vectors for each distance in the order of ``DSCD_ORDER``, so each value depends on those before it.
 
-Where the published code fails (a normalised swap count beyond what a set holds) a ValueError says so.
+A ValueError is raised where the published code fails: for a normalised swap count larger than a set.
 
 =====================  =====================
-name there             metric here
+published name         metric here
 =====================  =====================
 ``kl_c1_c2``           ``kl``
 ``kl_c2_c1``           ``kl-reverse``
@@ -57,10 +57,10 @@ DSCD_SAMPLES = 1000
 def e_original(old: npt.ArrayLike, new: npt.ArrayLike, metric: str, seed: int = 7) -> float:
     """Compute the distance before swapping.
 
-    ``seed`` is what numpy starts from just before the first DSCD distance is drawn.
+    ``seed`` is the seed of numpy's generator just before the first DSCD distance is drawn.
     """
-    D1, D2 = _pair(old, new)
-    return _distance(D1, D2, metric, np.random.RandomState(_seed(seed)))
+    D1, D2 = _check_pair(old, new)
+    return _compute_distance(D1, D2, metric, np.random.RandomState(_check_seed(seed)))
 
 
 def e_swap(
@@ -72,14 +72,14 @@ def e_swap(
     strategy: str = "random",
     corpus_sizes: tuple[int, int] | None = None,
 ) -> float:
-    """Compute the distance after swapping, in the repetition that starts from ``seed``.
+    """Compute the distance after swapping, in the repetition with this seed.
 
-    With the distance strategy the seed matters to DSCD only.
+    With the distance strategy, the seed affects DSCD only.
     """
-    D1, D2 = _pair(old, new)
+    D1, D2 = _check_pair(old, new)
     checks.fraction(rate)
     checks.sizes(corpus_sizes)
-    _seed(seed)
+    _check_seed(seed)
     n = swap_count(len(D1), len(D2), rate, corpus_sizes)
     if n > min(len(D1), len(D2)):
         raise ValueError(
@@ -90,32 +90,32 @@ def e_swap(
         draw = random.Random(seed)
         s1, s2 = np.array(draw.sample(range(len(D1)), n), int), np.array(draw.sample(range(len(D2)), n), int)
     else:
-        s1, s2 = _farthest(D1, D2, n), _farthest(D2, D1, n)
+        s1, s2 = _farthest_rows(D1, D2, n), _farthest_rows(D2, D1, n)
     D1_swap = np.concatenate([np.delete(D1, s1, axis=0), D2[s2]])
     D2_swap = np.concatenate([np.delete(D2, s2, axis=0), D1[s1]])
-    return _distance(D1_swap, D2_swap, metric, np.random.RandomState(seed))
+    return _compute_distance(D1_swap, D2_swap, metric, np.random.RandomState(seed))
 
 
 def swap_count(n_old: int, n_new: int, rate: float, corpus_sizes: tuple[int, int] | None = None) -> int:
-    """Compute the number of occurrences that are swapped, in floating point."""
+    """Compute the number of occurrences to swap, rounded in floating point."""
     if corpus_sizes is None:
         return round(min(n_old, n_new) * rate)
     size_old, size_new = corpus_sizes
     return round(min(n_old, n_new * size_old / size_new) * rate)
 
 
-def _seed(seed: int) -> int:
+def _check_seed(seed: int) -> int:
     if checks.seed(seed) >= 2**32:
-        raise ValueError(f"seed must be below 2**32, as numpy's was; got {seed!r}")
+        raise ValueError(f"seed must be below 2**32, the limit of numpy's generator; got {seed!r}")
     return seed
 
 
-def _farthest(rows: Floats, others: Floats, n: int) -> Indices:
-    distances = np.linalg.norm(rows - others.mean(axis=0), axis=1)
+def _farthest_rows(rows: Floats, opposite: Floats, n: int) -> Indices:
+    distances = np.linalg.norm(rows - opposite.mean(axis=0), axis=1)
     return np.argsort(-distances, kind="stable")[:n]
 
 
-def _pair(old: npt.ArrayLike, new: npt.ArrayLike) -> tuple[Floats, Floats]:
+def _check_pair(old: npt.ArrayLike, new: npt.ArrayLike) -> tuple[Floats, Floats]:
     D1, D2 = checks.pair(old, new)
     for rows, name in ((D1, "old"), (D2, "new")):
         if not np.isfinite(rows).all():
@@ -123,41 +123,41 @@ def _pair(old: npt.ArrayLike, new: npt.ArrayLike) -> tuple[Floats, Floats]:
     return D1.astype(float), D2.astype(float)
 
 
-def _distance(D1: Floats, D2: Floats, metric: str, rng: np.random.RandomState) -> float:
+def _compute_distance(D1: Floats, D2: Floats, metric: str, rng: np.random.RandomState) -> float:
     checks.choice(metric, "metric", METRICS)
     m1, m2, v1, v2 = D1.mean(axis=0), D2.mean(axis=0), D1.var(axis=0, ddof=1), D2.var(axis=0, ddof=1)
     if metric == "kl":
-        value = _kl(m1, v1, m2, v2)
+        value = _kl_divergence(m1, v1, m2, v2)
     elif metric == "kl-reverse":
-        value = _kl(m2, v2, m1, v1)
+        value = _kl_divergence(m2, v2, m1, v1)
     elif metric == "jeffreys":
-        value = 0.5 * (_kl(m1, v1, m2, v2) + _kl(m2, v2, m1, v1))
+        value = 0.5 * (_kl_divergence(m1, v1, m2, v2) + _kl_divergence(m2, v2, m1, v1))
     elif metric in DSCD_ORDER:
-        value = float(_paired(m1[None], m2[None], metric)[0])
+        value = float(_row_distances(m1[None], m2[None], metric)[0])
     else:
-        value = _dscd(m1, v1, m2, v2, metric.removeprefix("dscd-"), rng)
+        value = _compute_dscd(m1, v1, m2, v2, metric.removeprefix("dscd-"), rng)
     if not np.isfinite(value):
         raise ValueError(
-            f"the published code has no answer here: {metric} came out as {value}, because a dimension has no variance "
-            f"or a mean no direction; lexshift.SSCD has a variance floor"
+            f"the published code fails here: {metric} is {value}, because a dimension has zero variance or a mean is "
+            f"zero; lexshift.SSCD has a variance floor"
         )
     return float(value)
 
 
-def _kl(m1: Floats, v1: Floats, m2: Floats, v2: Floats) -> float:
+def _kl_divergence(m1: Floats, v1: Floats, m2: Floats, v2: Floats) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(0.5 * np.sum(v1 / v2 - 1 - np.log(v1 / v2) + (m2 - m1) ** 2 / v2))
 
 
-def _dscd(m1: Floats, v1: Floats, m2: Floats, v2: Floats, distance: str, rng: np.random.RandomState) -> float:
-    for drawn in DSCD_ORDER:  # every distance before this one has used up its share of the stream
-        x, y = _normal(m1, v1, rng), _normal(m2, v2, rng)
-        if drawn == distance:
+def _compute_dscd(m1: Floats, v1: Floats, m2: Floats, v2: Floats, distance: str, rng: np.random.RandomState) -> float:
+    for name in DSCD_ORDER:  # every earlier distance has advanced the random stream
+        x, y = _draw_normal(m1, v1, rng), _draw_normal(m2, v2, rng)
+        if name == distance:
             break
-    return float(_paired(x, y, distance).mean())
+    return float(_row_distances(x, y, distance).mean())
 
 
-def _normal(mean: Floats, variance: Floats, rng: np.random.RandomState) -> Floats:
+def _draw_normal(mean: Floats, variance: Floats, rng: np.random.RandomState) -> Floats:
     """Draw as ``rng.multivariate_normal(mean, diag(variance), n)`` does: its SVD only sorts variances that differ."""
     if len(np.unique(variance)) < len(variance):
         return rng.multivariate_normal(mean, np.diag(variance), DSCD_SAMPLES)
@@ -168,8 +168,8 @@ def _normal(mean: Floats, variance: Floats, rng: np.random.RandomState) -> Float
     return x + mean
 
 
-def _paired(x: Floats, y: Floats, distance: str) -> Floats:
-    """Compute the distance between row i of x and row i of y, in scipy's definition: (n,)."""
+def _row_distances(x: Floats, y: Floats, distance: str) -> Floats:
+    """Compute the distance between row i of x and row i of y as scipy defines it: (n,)."""
     difference = np.abs(x - y)
     with np.errstate(divide="ignore", invalid="ignore"):
         if distance == "braycurtis":
