@@ -18,7 +18,7 @@ from itertools import product
 import numpy as np
 
 from lexshift import SSCD, bootstrap
-from lexshift.scoring.distance.metric import compared_once, get
+from lexshift.scoring.distance.metric import get, precompute_distances
 from lexshift.utils.arrays import Matrix
 
 KEEPS = {"nearest": (0.0, 0.25)}
@@ -44,7 +44,7 @@ def measured(sets: int, resamples: int, sscd: SSCD, kind: tuple[str, str, int, i
     for i in range(sets):
         old, new = two_sets(*kind, rng)
         once = SSCD(
-            compared_once(get(sscd.metric), old, new), sscd.strategy, sscd.rate, sscd.repeats, i, keep=sscd.keep
+            precompute_distances(get(sscd.metric), old, new), sscd.strategy, sscd.rate, sscd.repeats, i, keep=sscd.keep
         )
         score = once.score(old, new).score
         interval = bootstrap(old, new, once, resamples, score=score)

@@ -246,7 +246,7 @@ def test_no_words_have_no_scores() -> None:
 @pytest.mark.parametrize("metric", ["cosine", "braycurtis", "dscd-cosine", "correlation", "dscd-correlation"])
 def test_a_distance_that_is_undefined_is_refused_by_name_and_never_nan(metric: str) -> None:
     zeros = np.zeros((5, 4))
-    with pytest.raises(ValueError, match=f"metric '{metric}' is undefined for these sets: it came out as nan"):
+    with pytest.raises(ValueError, match=f"metric '{metric}' is undefined for these sets: its value is nan"):
         SSCD(metric).score(zeros, zeros)
 
 
@@ -278,7 +278,7 @@ def test_only_metrics_are_registered(value: Any) -> None:
 
 
 def test_a_name_is_registered_once_unless_replaced() -> None:
-    with pytest.raises(ValueError, match="'kl' is registered already"):
+    with pytest.raises(ValueError, match="'kl' is already registered"):
         register(Metric("kl", get("cosine").between))
     register(Metric("kl", get("cosine").between), replace=True)
     assert SSCD("kl").score(OLD, NEW).e_original == SSCD("cosine").score(OLD, NEW).e_original
@@ -290,7 +290,7 @@ def test_a_metric_of_the_wrong_shape_is_refused_by_name() -> None:
 
 
 def test_a_metric_that_comes_out_as_nan_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"metric 'mine' is undefined .* came out as nan"):
+    with pytest.raises(ValueError, match=r"metric 'mine' is undefined .* value is nan"):
         SSCD(Metric("mine", lambda old, new: (old.mean - new.mean)[:, 0] * np.nan)).score(OLD, NEW)
 
 

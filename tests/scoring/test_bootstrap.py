@@ -17,7 +17,7 @@ from scipy.spatial import distance
 from lexshift import SSCD, Metric, bootstrap
 from lexshift.scoring import bootstrap as _bootstrap
 from lexshift.scoring.bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits, _variance, first_rows
-from lexshift.scoring.distance.metric import compared_once, get
+from lexshift.scoring.distance.metric import get, precompute_distances
 from lexshift.scoring.swap import Strategy, swap_count
 from lexshift.utils.arrays import Floats, Matrix
 from lexshift.utils.seeds import generator
@@ -291,7 +291,7 @@ def spread_and_coverage(sscd: SSCD, sets: int, draw: Callable[[np.random.Generat
     rng, found = np.random.default_rng(0), []
     for seed in range(sets):
         old, new = draw(rng)
-        once = replace(sscd, metric=compared_once(get(sscd.metric), old, new), seed=seed)
+        once = replace(sscd, metric=precompute_distances(get(sscd.metric), old, new), seed=seed)
         score = once.score(old, new).score
         interval = bootstrap(old, new, once, resamples=60, score=score)
         found.append((score, interval.low, interval.high))
@@ -375,7 +375,7 @@ def test_the_rarest_words_have_an_interval_at_any_rate(metric: str, sizes: tuple
 
 
 def test_resamples_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bootstrap, "MANY", 50_000)
+    monkeypatch.setattr(_bootstrap, "MEMORY_ENTRIES", 50_000)
     sizes: list[int] = []
 
     def between(old: Any, new: Any) -> Floats:

@@ -196,7 +196,7 @@ def test_finite_values_whose_sums_overflow_are_refused(rows: list[list[float]]) 
 
 
 def test_values_too_small_for_their_squares_are_refused_and_constants_are_not() -> None:
-    with pytest.raises(ValueError, match="rows holds values too small for their squares to be told from 0; rescale it"):
+    with pytest.raises(ValueError, match="rows contains values so small that their squares underflow to 0; rescale it"):
         Gaussian.fit(WHOLE * 1e-200)
     constant = np.tile([1e-200, 0.0, 5.0], (4, 1))
     assert_fits(Gaussian.fit(constant), constant)

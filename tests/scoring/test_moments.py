@@ -11,7 +11,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lexshift.scoring.gaussian import Gaussian, fit, row_weights
-from lexshift.scoring.moments import FEW, MANY, TILE_ROWS, RowSums, TwoSets, batches, power_of_two
+from lexshift.scoring.moments import (
+    CACHE_ENTRIES,
+    MEMORY_ENTRIES,
+    TILE_ROWS,
+    RowSums,
+    TwoSets,
+    batch_sizes,
+    power_of_two,
+)
 from lexshift.utils.arrays import Array, Floats, Labels, Matrix
 
 DTYPES = ["float32", "float64"]
@@ -66,13 +74,13 @@ def test_sums_of_chosen_rows_are_those_of_a_loop_over_the_rows(
     b, n, d = shape
     sums = row_sums(awkward(n, d, dtype, seed, mean), variance, unit)
     chosen = np.random.default_rng(seed).integers(0, 2, (b, n))
-    found = sums.selected(chosen)
+    found = sums.sum_selected(chosen)
     assert found.dtype == np.float64
     assert found.shape == (b, 2 * d if variance else d)
     for row, of_row in zip(found, chosen, strict=True):
         assert_sums(row, sums, of_row, unit)
     if n > 1:
-        assert_sums(sums.whole[0], sums, np.ones(n), unit)
+        assert_sums(sums.all_sums[0], sums, np.ones(n), unit)
 
 
 @given(
@@ -92,7 +100,7 @@ def test_sums_by_segment_are_those_of_the_rows_of_each_segment(
     dtype, variance, unit = kind
     sums = row_sums(awkward(n, d, dtype, seed, 1.0), variance, unit)
     labels = np.random.default_rng(seed).integers(0, segments, (repeats, n)).astype(np.uint16)
-    found = sums.by_segment(labels, segments)
+    found = sums.sum_by_segment(labels, segments)
     assert found.dtype == np.float64
     assert found.shape == (repeats, segments, 2 * d if variance else d)
     for k in range(repeats):
@@ -104,9 +112,9 @@ def test_sums_by_segment_are_those_of_the_rows_of_each_segment(
 def test_a_segment_without_rows_sums_to_zero(dtype: npt.DTypeLike) -> None:
     sums = row_sums(np.arange(15.0).reshape(5, 3), True, False)
     labels: Labels = np.full((1, 5), 2, dtype)
-    found = sums.by_segment(labels, 4)
+    found = sums.sum_by_segment(labels, 4)
     np.testing.assert_array_equal(found[0, [0, 1, 3]], 0.0)
-    np.testing.assert_allclose(found[0, 2], sums.whole[0], atol=1e-12)
+    np.testing.assert_allclose(found[0, 2], sums.all_sums[0], atol=1e-12)
 
 
 @pytest.mark.parametrize(("kind", "exactness"), [("random", 1e-6), ("constant", 1e-5)])
@@ -116,7 +124,7 @@ def test_float32_sums_of_many_rows_do_not_drift(kind: str, exactness: float) -> 
         rows[:] = 1 / 3  # every sum is rounded in the same direction
     sums = RowSums(rows, np.ones(len(rows)), Gaussian(np.zeros(1), np.zeros(1), len(rows)), np.ones(1), True, False)
     ones = np.ones((1, len(rows)), np.uint8)
-    for found in (sums.selected(ones)[0], sums.by_segment(ones - 1, 1)[0, 0]):
+    for found in (sums.sum_selected(ones)[0], sums.sum_by_segment(ones - 1, 1)[0, 0]):
         assert found[0] == pytest.approx(rows.astype(float).sum(), rel=exactness)
         assert found[1] == pytest.approx((rows.astype(float) ** 2).sum(), rel=exactness)
 
@@ -161,7 +169,7 @@ def test_moments_are_those_of_the_rows_on_each_side(
     rng = np.random.default_rng(seed)
     old, new = rng.normal(1, 1, (n_old, d)), rng.normal(apart, 2, (n_new, d))
     sides = some_sides(n_old, n_new, *ways, share, rng)
-    found = TwoSets(old, new, variance, unit).after(sides, ways[1])
+    found = TwoSets(old, new, variance, unit).gaussians_for_sides(sides, ways[1])
     rows = np.concatenate([old, new])
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True) if unit else rows
     for side, gaussian in zip((1, -1), found, strict=True):
@@ -179,7 +187,7 @@ def test_sets_that_exchange_nothing_are_to_the_last_bit_what_they_were() -> None
     old, new = awkward(30, 9, np.float32, 0, 50.0), awkward(20, 9, np.float32, 1, 50.0)
     sets = TwoSets(old, new)
     sides = np.repeat(np.array([[1, -1]], np.int8), [30, 20], axis=1).repeat(3, axis=0)
-    for found, expected in zip(sets.after(sides), (fit(old, "old"), fit(new, "new")), strict=True):
+    for found, expected in zip(sets.gaussians_for_sides(sides), (fit(old, "old"), fit(new, "new")), strict=True):
         np.testing.assert_array_equal(found.mean, np.tile(expected.mean, (3, 1)))
         np.testing.assert_array_equal(found.variance, np.tile(expected.variance, (3, 1)))
 
@@ -204,13 +212,15 @@ def test_power_of_two_of_zero_is_one_and_that_of_the_smallest_and_largest_number
     assert (as_float32 > 0).all()
 
 
-@given(total=st.integers(0, 2_000), cells=st.integers(1, 10_000_000), most=st.sampled_from([FEW, MANY]))
-def test_batches_make_up_the_total_within_the_bound(total: int, cells: int, most: int) -> None:
-    sizes = list(batches(total, cells, most))
+@given(
+    total=st.integers(0, 2_000), cells=st.integers(1, 10_000_000), most=st.sampled_from([CACHE_ENTRIES, MEMORY_ENTRIES])
+)
+def test_batch_sizes_make_up_the_total_within_the_bound(total: int, cells: int, most: int) -> None:
+    sizes = list(batch_sizes(total, cells, most))
     assert sum(sizes) == total
     assert all(size == 1 or size * cells <= most for size in sizes)
     assert all(size >= 1 for size in sizes)
 
 
-def test_batches_are_no_smaller_than_they_need_be() -> None:
-    assert list(batches(25, 10, 100)) == [10, 10, 5]
+def test_batch_sizes_are_no_smaller_than_they_need_be() -> None:
+    assert list(batch_sizes(25, 10, 100)) == [10, 10, 5]

@@ -19,7 +19,7 @@ from lexshift import Metric, permutation_test
 from lexshift.scoring import permutation
 from lexshift.scoring.distance.metric import get, side_distances
 from lexshift.scoring.gaussian import VARIANCE_FLOOR
-from lexshift.scoring.moments import FEW, TwoSets
+from lexshift.scoring.moments import CACHE_ENTRIES, TwoSets
 from lexshift.scoring.permutation import PermutationTest, choose_members, other_splits, random_splits
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator
@@ -321,7 +321,7 @@ def test_with_a_level_p_is_on_the_same_side_of_it_after_fewer_permutations(
 def test_with_a_level_no_more_is_drawn_than_a_batch_beyond_what_settles_it() -> None:
     old, new = np.random.default_rng(0).normal(size=(2, 100, 50))
     short = permutation_test(old, new, "euclidean", level=0.0001)
-    assert short.permutations <= FEW // 200
+    assert short.permutations <= CACHE_ENTRIES // 200
     assert short.p > 0.0001
 
 
@@ -332,7 +332,7 @@ def test_a_level_that_is_none_is_refused(level: float) -> None:
 
 
 def test_permutations_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permutation, "FEW", 20_000)
+    monkeypatch.setattr(permutation, "CACHE_ENTRIES", 20_000)
     sizes: list[int] = []
 
     def between(old: Any, new: Any) -> Floats:
@@ -376,7 +376,7 @@ def test_gaussians_of_splits_are_those_of_the_split_rows(
 ) -> None:
     old, new = (rows + mean for rows in two_sets(*shape, seed, shift=1))
     sides = random_splits(len(old), len(new), 6, np.random.default_rng(seed))
-    fast = TwoSets(old, new, get(metric).needs_variance, get(metric).unit_rows).after(sides)
+    fast = TwoSets(old, new, get(metric).needs_variance, get(metric).unit_rows).gaussians_for_sides(sides)
     for b, row in enumerate(sides):
         for gaussian, side in zip(fast, on_sides(old, new, row), strict=True):
             rows = side / np.linalg.norm(side, axis=1, keepdims=True) if metric == "apd" else side
@@ -404,7 +404,7 @@ def test_gaussians_of_splits_of_float32_rows_far_from_the_origin_are_exact_to_1e
     # The common mean itself is no float32 number: what rounding it leaves over is 1 % of the spread.
     old, new = ((rows + 100_000).astype(np.float32) for rows in two_sets(40, 60, 10))
     sides = random_splits(len(old), len(new), 10, np.random.default_rng(0))
-    fast = TwoSets(old, new).after(sides)
+    fast = TwoSets(old, new).gaussians_for_sides(sides)
     for b, row in enumerate(sides):
         for gaussian, rows in zip(fast, on_sides(old, new, row), strict=True):
             spread = rows.std(axis=0, ddof=1)

@@ -19,7 +19,7 @@ from lexshift import SSCD, Metric, UserError, bootstrap, permutation_test, regis
 from lexshift.scoring import bootstrap as _bootstrap
 from lexshift.scoring.bootstrap import SWAPS_OF_USAGES, HalfSamples
 from lexshift.scoring.distance import get, nearest
-from lexshift.scoring.distance.metric import as_given, side_distances
+from lexshift.scoring.distance.metric import original_sides, side_distances
 from lexshift.scoring.permutation import other_splits, random_splits
 from lexshift.scoring.swap import STRATEGIES, Strategy, orders, swap, swap_count, swapped_sides
 from lexshift.utils.arrays import Array, Floats, Matrix
@@ -240,16 +240,16 @@ def test_a_usage_metric_that_returns_another_shape_is_told_so(
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_usage_metric_that_is_undefined_is_told_so(use: str, value: float) -> None:
     metric = Metric("mine", lambda _old, _new: lambda sides: np.full(len(sides), value), usages=True)
-    with pytest.raises(ValueError, match=rf"^metric 'mine' is undefined for these sets: it came out as {value} "):
+    with pytest.raises(ValueError, match=rf"^metric 'mine' is undefined for these sets: its value is {value} "):
         USES[use](*sets(20, 30, 4), metric)
 
 
 def test_one_undefined_value_among_many_is_enough() -> None:
     old, new = sets(5, 6, 3)
     metric = Metric("mine", lambda _old, _new: lambda sides: np.where(sides[:, 0] > 0, 1.0, np.nan), usages=True)
-    both = np.concatenate([as_given(5, 6), -as_given(5, 6)])
+    both = np.concatenate([original_sides(5, 6), -original_sides(5, 6)])
     assert_array_equal(side_distances(metric, old, new)(both[:1]), [1.0])
-    with pytest.raises(ValueError, match="it came out as nan"):
+    with pytest.raises(ValueError, match="its value is nan"):
         side_distances(metric, old, new)(both)
 
 
@@ -306,7 +306,7 @@ def test_p_of_nearest_is_the_share_of_all_splits_if_there_are_few(
     old, new = (rows.astype(dtype) for rows in sets(*sizes, 4, seed, shift=0.7))
     splits, e_original = all_splits(old, new, few), slow_nearest(old, new, few)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearest, "FEW", few)
+        patch.setattr(nearest, "N_DRAWN", few)
         found = permutation_test(old, new, "nearest")
     assert found.exact
     assert found.permutations == len(splits) - 1

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from lexshift.scoring import swap
 from lexshift.scoring.distance import PAPER
-from lexshift.scoring.distance.metric import as_given, evaluate, get, side_distances
+from lexshift.scoring.distance.metric import evaluate, get, original_sides, side_distances
 from lexshift.scoring.gaussian import fit
 from lexshift.scoring.permutation import PermutationTest, add_permutations, first_permutations, permutation_test
 from lexshift.scoring.scores import tested_metric
@@ -98,7 +98,7 @@ def score_distance(pairs: Pairs, metric: str, name: str | None = None, seed: int
     for word, sides in pairs.items():
         old, new = checks.pair(*sides)
         if chosen.usages:
-            distances.append(side_distances(chosen, old, new)(as_given(len(old), len(new))))
+            distances.append(side_distances(chosen, old, new)(original_sides(len(old), len(new))))
             continue
         D1, D2 = fit(old, "old", chosen.unit_rows), fit(new, "new", chosen.unit_rows)
         distances.append(evaluate([chosen], D1, D2, generator(seed, "samples", word)))

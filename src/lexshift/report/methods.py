@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lexshift.scoring.distance import PAPER, get
-from lexshift.scoring.distance.nearest import FEW
+from lexshift.scoring.distance.nearest import N_DRAWN
 from lexshift.scoring.permutation import STAGES
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _METRICS = {
     "kl-reverse": f"the reverse Kullback-Leibler divergence {_GAUSSIANS}",
     "jeffreys": f"the Jeffreys divergence {_GAUSSIANS}",
     "apd": "the average pairwise cosine distance (APD)",
-    "nearest": f"the mean cosine distance of a vector to the nearest of {FEW} vectors drawn from the other set",
+    "nearest": f"the mean cosine distance of a vector to the nearest of {N_DRAWN} vectors drawn from the other set",
 }
 _MATCHING = {
     "word": "Occurrences are whole words regardless of case",

@@ -51,8 +51,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.scoring import swap
-from lexshift.scoring.distance.metric import as_given, get, side_distances
-from lexshift.scoring.moments import MANY, batches
+from lexshift.scoring.distance.metric import get, original_sides, side_distances
+from lexshift.scoring.moments import MEMORY_ENTRIES, batch_sizes
 from lexshift.scoring.sscd import SSCD
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
@@ -139,7 +139,7 @@ def bootstrap(
     rng = generator(sscd.seed, "bootstrap", word)
     halves = HalfSamples(rows_old, rows_new, sscd, word)
     score = sscd.score(rows_old, rows_new, word).score if score is None else score
-    batch = [halves(size, rng) for size in batches(splits, halves.cells, MANY)]
+    batch = [halves(size, rng) for size in batch_sizes(splits, halves.cells, MEMORY_ENTRIES)]
     e_original, swapped = (np.concatenate(parts) for parts in zip(*batch, strict=True))
     keep = float(sscd.keep)
     repeats = sscd.repeats if sscd.strategy == "random" else 1
@@ -210,7 +210,7 @@ class HalfSamples:
 
     def e_original(self) -> float:
         """Compute the distance between all usages of the two sets."""
-        return float(self.distances(as_given(len(self.old), len(self.new)))[0])
+        return float(self.distances(original_sides(len(self.old), len(self.new)))[0])
 
     def __call__(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Return e_original, (size, 2), and |e_original - e_swap|, (size, 2, swaps), of the halves of random splits."""

@@ -13,27 +13,27 @@ from lexshift.utils.arrays import Floats, Matrix
 from lexshift.utils.kernels import kernel
 
 VARIANCE_FLOOR = 1e-4
-"""The least variance a dimension counts with in a divergence, as a share of the variance of both sets together.
+"""Minimum variance of a dimension in a divergence, as a share of the pooled variance of both sets.
 
-Encoders have dimensions that do not vary over the occurrences of some word, and a divergence divides by the variance.
-The floor says that a standard deviation under 1 % of the common one is taken as that 1 %. The variance of the two
-sets together does not change when rows are swapped between them, so neither does the floor.
+Encoders have dimensions that do not vary over the usages of some word, and a divergence divides by the variance. The
+floor raises a standard deviation below 1 % of the pooled one to that 1 %. The pooled variance does not change when rows
+are swapped between the sets, so neither does the floor.
 """
 
 
-_TINY = 1e-280  # squares below this are losing digits, or are 0
+_TINY = 1e-280  # squares below this lose digits or underflow to 0
 
 
 @dataclass(frozen=True, eq=False)
 class Gaussian:
-    """Mean and diagonal sample variance (ddof = 1) of a set of rows, or of a whole batch of sets.
+    """Mean and diagonal sample variance (ddof = 1) of a set of rows, or of a batch of sets.
 
     Parameters
     ----------
     mean : array of shape (..., d)
     variance : array of shape (..., d)
     count : int
-        How many rows the set has.
+        Number of rows in the set.
 
     Examples
     --------
@@ -49,29 +49,32 @@ class Gaussian:
 
     @classmethod
     def fit(cls, rows: npt.ArrayLike) -> Gaussian:
-        """Describe a set of rows, an array-like of shape (n, d) with n of at least 2."""
+        """Fit a Gaussian to an array-like of shape (n, d), where n is at least 2."""
         return fit(checks.rows(rows, "rows"), "rows")
 
 
 def fit(rows: Matrix, name: str, unit: bool = False) -> Gaussian:
-    """The Gaussian of checked rows, or of the same rows scaled to unit length; NaN and infinity are refused."""
+    """Fit a Gaussian to checked rows, or to the same rows scaled to unit length.
+
+    Raises a ValueError, which uses ``name`` for the rows, if they contain NaN, infinity or values that underflow.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
         mean, squares = column_moments(rows, row_weights(rows, name, unit))
     if not (np.isfinite(mean).all() and np.isfinite(squares).all()):
         checks.finite(rows, name)
     if not unit and any(0 < np.ptp(rows[:, j]) < math.sqrt(_TINY) for j in np.flatnonzero(squares < _TINY)):
-        raise ValueError(f"{name} holds values too small for their squares to be told from 0; rescale it")
+        raise ValueError(f"{name} contains values so small that their squares underflow to 0; rescale it")
     return Gaussian(mean, squares / (len(rows) - 1), len(rows))
 
 
 def row_weights(rows: Matrix, name: str, unit: bool) -> Floats:
-    """What each row is multiplied by before it counts: 1, or one over its length. (n,)"""
+    """Return the factor of each row, (n,): 1, or the inverse of its length if rows are scaled to unit length."""
     if not unit:
         return np.ones(len(rows))
     squares = squared_distances(rows, np.zeros(rows.shape[1]))
     for i in np.flatnonzero(squares < _TINY):
         if rows[i].any():
-            raise ValueError(f"{name} holds values too small for their squares to be told from 0 (row {i}); rescale it")
+            raise ValueError(f"{name} contains values so small that their squares underflow to 0 (row {i}); rescale it")
         raise ValueError(
             f"{name} has a row of zeros (row {i}), which has no direction: a cosine distance to it is undefined"
         )
@@ -82,10 +85,10 @@ def row_weights(rows: Matrix, name: str, unit: bool) -> Floats:
 
 @kernel
 def column_moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
-    """Mean and sum of squared deviations of each column of ``rows * weights[:, None]``, in float64.
+    """Compute mean and sum of squared deviations of each column of ``rows * weights[:, None]``, in float64.
 
-    A tile of rows is summed twice while it is in the cache, first for its mean and then for the deviations from
-    it, and merged into the running moments (Chan, Golub & LeVeque 1979), so no digits cancel.
+    Each tile of rows is summed twice while it is in the cache, first for its mean and then for the deviations from
+    that mean, and is merged into the running moments (Chan, Golub & LeVeque 1979), so that no digits cancel.
 
     rows : (n, d), weights : (n,)  ->  mean (d,), squares (d,)
     """
@@ -95,7 +98,7 @@ def column_moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
     tile = 32
     for start in range(0, n, tile):
         stop = min(n, start + tile)
-        fours = start + (stop - start) // 4 * 4  # four rows at a time: a sum is loaded and stored once for all
+        fours = start + (stop - start) // 4 * 4  # the sums are loaded and stored once for four rows
         tile_mean[:] = 0.0
         tile_squares[:] = 0.0
         for i in range(start, fours, 4):
@@ -129,7 +132,7 @@ def column_moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
 
 @kernel
 def squared_distances(rows: Matrix, centre: Floats) -> Floats:
-    """Squared Euclidean distance of every row to ``centre``, in float64.
+    """Compute the squared Euclidean distance of every row to ``centre``, in float64.
 
     rows : (n, d), centre : (d,)  ->  (n,)
     """

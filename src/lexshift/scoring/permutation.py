@@ -29,8 +29,8 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from lexshift.scoring.distance.metric import Metric, as_given, get, side_distances
-from lexshift.scoring.moments import FEW, batches
+from lexshift.scoring.distance.metric import Metric, get, original_sides, side_distances
+from lexshift.scoring.moments import CACHE_ENTRIES, batch_sizes
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats
@@ -137,7 +137,7 @@ def permutation_test(
     if exact:  # few rows, among which ties are likely: to the last digit
         rows_old, rows_new = rows_old.astype(float), rows_new.astype(float)
     distances = side_distances(chosen, rows_old, rows_new, seed, word)
-    e_original = float(distances(as_given(n_old, n_new))[0])
+    e_original = float(distances(original_sides(n_old, n_new))[0])
     cells = max(n_old + n_new, rows_old.shape[1])  # numbers that one split takes
     largest = np.empty(0)
 
@@ -152,14 +152,14 @@ def permutation_test(
 
     if exact:
         others = other_splits(n_old, n_new)
-        edges = np.cumsum([0, *batches(len(others), cells, FEW)])
+        edges = np.cumsum([0, *batch_sizes(len(others), cells, CACHE_ENTRIES)])
         found = sum(exceeding(others[start:stop]) for start, stop in itertools.pairwise(edges))
         return PermutationTest((1 + found) / (1 + len(others)), e_original, found, len(others), exact=True)
 
     rng = generator(seed, "permutation", word)
     found = done = 0
     for stage, p_above in stages(permutations):
-        for size in batches(stage - done, cells, FEW):
+        for size in batch_sizes(stage - done, cells, CACHE_ENTRIES):
             found += exceeding(random_splits(n_old, n_new, size, rng))
             done += size
             if above := 1 + found > level * (1 + permutations):

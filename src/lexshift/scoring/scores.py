@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lexshift.errors import UserError
 from lexshift.scoring.bootstrap import Interval, bootstrap
-from lexshift.scoring.distance.metric import Metric, compared_once, get
+from lexshift.scoring.distance.metric import Metric, get, precompute_distances
 from lexshift.scoring.permutation import (
     Permutations,
     PermutationTest,
@@ -237,7 +237,7 @@ def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring
     scoring : Scoring
         How the score is tested.
     """
-    once = replace(sscd, metric=compared_once(get(sscd.metric), old, new))
+    once = replace(sscd, metric=precompute_distances(get(sscd.metric), old, new))
     change = once.score(old, new, word)
     return WordScore(
         change=change,

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.scoring import swap
-from lexshift.scoring.distance.metric import Metric, as_given, evaluate, get, side_distances
+from lexshift.scoring.distance.metric import Metric, evaluate, get, original_sides, side_distances
 from lexshift.scoring.gaussian import fit
 from lexshift.scoring.moments import TwoSets
 from lexshift.utils import checks
@@ -299,7 +299,9 @@ def _usage_distances(
     """Compute e_original, (metrics,), and e_swap, (metrics, repeats * counts), from the rows themselves."""
     for rows, name in ((old, "old"), (new, "new")):
         fit(rows, name)  # refuses rows that are not finite
-    sides = np.concatenate([as_given(len(old), len(new)), swap.swapped_sides(len(old), len(new), row_orders, counts)])
+    sides = np.concatenate(
+        [original_sides(len(old), len(new)), swap.swapped_sides(len(old), len(new), row_orders, counts)]
+    )
     e = np.stack([side_distances(metric, old, new, seed, word)(sides) for metric in metrics])
     return e[:, 0], e[:, 1:]
 

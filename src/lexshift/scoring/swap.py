@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper, context swapping: which occurrences trade places, and what both sets are after it.
+"""Algorithm 1 of the paper, context swapping: exchange occurrences between the two sets of a word.
 
 The algorithm line by line::
 
@@ -9,9 +9,9 @@ The algorithm line by line::
     5   S1_swap      <-  (S1 without s1) and s2                 swap
     6   S2_swap      <-  (S2 without s2) and s1
 
-:func:`swap` does just that, for one rate. :func:`swapped_gaussians` gives the moments of the swapped sets for many
-rates and repetitions without moving a row (:mod:`lexshift.scoring.moments`): a repetition puts each set in an order,
-and the first N_swap rows of it trade places.
+:func:`swap` implements these lines for one rate. :func:`swapped_gaussians` computes the moments of the swapped sets for
+many rates and repetitions without moving a row (:mod:`lexshift.scoring.moments`): each repetition orders the rows of
+both sets, and the first N_swap rows of each order are exchanged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STRATEGIES: tuple[Strategy, ...] = ("random", "distance")
 
 
 def swap_base(n_old: int, n_new: int, corpus_sizes: tuple[int, int] | None = None) -> Fraction:
-    """How many occurrences a rate of 1 asks to swap: the smaller count, taken for corpora of one size if normalised.
+    """Return the number of occurrences that a rate of 1 swaps: the smaller count, optionally normalised by corpus size.
 
     With ``corpus_sizes`` (sentences in the old and in the new corpus) the new count is first scaled to a corpus as
     large as the old one.
@@ -45,7 +45,7 @@ def swap_base(n_old: int, n_new: int, corpus_sizes: tuple[int, int] | None = Non
 
 
 def swap_count(n_old: int, n_new: int, rate: Any, corpus_sizes: tuple[int, int] | None = None) -> int:
-    """How many occurrences trade places at a swap rate: exactly rounded, halves to even, never more than a set has.
+    """Return the number of occurrences to swap at a rate, rounded exactly with halves to even, at most the smaller set.
 
     >>> swap_count(90, 200, 0.7)
     63
@@ -54,18 +54,18 @@ def swap_count(n_old: int, n_new: int, rate: Any, corpus_sizes: tuple[int, int] 
     >>> swap_count(200, 90, 1.0, corpus_sizes=(354, 254))
     90
     """
-    asked = round(checks.fraction(rate) * swap_base(n_old, n_new, corpus_sizes))
-    return min(asked, n_old, n_new)
+    count = round(checks.fraction(rate) * swap_base(n_old, n_new, corpus_sizes))
+    return min(count, n_old, n_new)
 
 
 def random_order(n: int, rng: np.random.Generator) -> Indices:
-    """The rows in random order: the first N_swap of them are a random sample, whatever N_swap is. (n,)"""
+    """Return the rows in random order, (n,); the first N_swap of them are a random sample for every N_swap."""
     return _shuffle(n, rng.bit_generator.random_raw(n))
 
 
 @kernel
 def _shuffle(n: int, bits: npt.NDArray[np.uint64]) -> Indices:
-    """Fisher-Yates: row i trades places with one of the first i + 1, picked by 53 random bits. (n,)"""
+    """Shuffle n rows (Fisher-Yates): row i is exchanged with one of the first i + 1, chosen by 53 random bits."""
     order = np.arange(n)
     for i in range(n - 1, 0, -1):
         pick = np.intp(np.float64(bits[i] >> np.uint64(11)) * 2.0**-53 * (i + 1))
@@ -74,7 +74,7 @@ def _shuffle(n: int, bits: npt.NDArray[np.uint64]) -> Indices:
 
 
 def distance_order(rows: Matrix, other_centroid: Floats) -> Indices:
-    """The rows from the farthest to the nearest to the other corpus's centroid, Euclidean; ties in row order. (n,)"""
+    """Sort rows by Euclidean distance from the other corpus's centroid, the farthest first, ties in row order: (n,)."""
     return np.argsort(-squared_distances(rows, other_centroid), kind="stable")
 
 
@@ -83,7 +83,7 @@ def orders(
 ) -> Iterator[tuple[Indices, Indices]]:
     """Yield, for each repetition, the order in which the rows of the two sets are swapped.
 
-    The distance strategy has one repetition: it makes no random choice.
+    The distance strategy has one repetition, because it is deterministic.
     """
     if strategy == "distance":
         yield distance_order(old, fit(new, "new").mean), distance_order(new, fit(old, "old").mean)
@@ -95,7 +95,7 @@ def orders(
 def swap(
     old: npt.ArrayLike, new: npt.ArrayLike, order_old: Indices, order_new: Indices, count: int
 ) -> tuple[Matrix, Matrix]:
-    """Lines 3 to 6 of Algorithm 1: the first ``count`` rows of each order trade places.
+    """Exchange the first ``count`` rows of each order between the sets (lines 3 to 6 of Algorithm 1).
 
     >>> old, new = [[1.0], [2.0], [3.0]], [[7.0], [8.0], [9.0]]
     >>> old_swap, new_swap = swap(old, new, np.array([2, 0, 1]), np.array([0, 1, 2]), 1)
@@ -112,18 +112,18 @@ def swap(
 def swapped_sides(
     n_old: int, n_new: int, row_orders: Iterable[tuple[Indices, Indices]], counts: Sequence[int]
 ) -> Array:
-    """Return the set that each row is in after swapping, 1 for the old and -1 for the new one: (ways, n_old + n_new).
+    """Return the set of each row after swapping, 1 for the old and -1 for the new one: (swaps, n_old + n_new).
 
-    There is a way for each repetition and each swap count, the swap counts of a repetition after each other.
+    There is a swap for each repetition and each swap count; those of the same repetition are consecutive.
     """
-    swapped = []
+    swaps = []
     for order_old, order_new in row_orders:
         for count in counts:
             sides = np.repeat(np.array([1, -1], np.int8), [n_old, n_new])
             sides[order_old[:count]] = -1
             sides[n_old + order_new[:count]] = 1
-            swapped.append(sides)
-    return np.stack(swapped)
+            swaps.append(sides)
+    return np.stack(swaps)
 
 
 def swapped_gaussians(
@@ -134,9 +134,9 @@ def swapped_gaussians(
     Parameters
     ----------
     sets : TwoSets
-    row_orders : iterable of pairs of orders, as :func:`orders` gives them
+    row_orders : iterable of pairs of orders, as returned by :func:`orders`
     counts : sequence of int
-        Ascending, without repetition.
+        Swap counts, strictly ascending.
 
     Returns
     -------
@@ -144,11 +144,11 @@ def swapped_gaussians(
         With fields of shape (repeats, len(counts), d).
     """
     cuts = np.asarray(counts)
-    return sets.after_swaps(segment_labels(row_orders, cuts), cuts)
+    return sets.gaussians_after_swaps(segment_labels(row_orders, cuts), cuts)
 
 
 def segment_labels(row_orders: Iterable[tuple[Indices, Indices]], cuts: npt.NDArray[np.intp]) -> tuple[Labels, Labels]:
-    """Return the segment of each row in each repetition: how many swap counts its place in the order has passed.
+    """Return the segment of each row in each repetition: the number of swap counts up to its position.
 
     cuts : (counts,), the swap counts, ascending  ->  (repeats, n_old), (repeats, n_new)
     """
@@ -158,8 +158,8 @@ def segment_labels(row_orders: Iterable[tuple[Indices, Indices]], cuts: npt.NDAr
         n = len(pairs[0][side])
         dtype = np.uint16 if len(cuts) < 2**16 else np.uint32
         segments = np.searchsorted(cuts, np.arange(n), side="right").astype(dtype)
-        of_set = np.empty((len(pairs), n), dtype)
+        set_labels = np.empty((len(pairs), n), dtype)
         for k, pair in enumerate(pairs):
-            of_set[k, pair[side]] = segments
-        labels.append(of_set)
+            set_labels[k, pair[side]] = segments
+        labels.append(set_labels)
     return labels[0], labels[1]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from lexshift import SSCD, Gaussian, Metric, metrics, register, sweep
-from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, PAPER, dscd, expected, get, means, pairwise
+from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, PAPER, dscd, expectations, get, means, pairwise
 from lexshift.scoring.distance.metric import evaluate
 from lexshift.scoring.swap import orders, swap, swap_count
 from lexshift.utils.arrays import Floats, Matrix
@@ -50,7 +50,7 @@ def test_all_17_metrics_of_the_paper_are_registered_and_both_modes_of_dscd_apd_a
 def test_a_plain_name_is_the_distance_between_the_means_and_dscd_its_expectation(name: str) -> None:
     old, new = gaussians(3, 8)
     assert_array_equal(get(name)(old, new), means.distances(getattr(means, name.upper()), old.mean, new.mean))
-    want = expected.between(getattr(expected, name))(old, new)
+    want = expectations.for_batches(getattr(expectations, name))(old, new)
     for metric in (get(f"dscd-{name}"), get(f"dscd-{name}:expected"), dscd(name), dscd(name, "expected", samples=5)):
         assert_array_equal(metric(old, new), want)
         assert metric.samples == 0
@@ -77,7 +77,7 @@ def test_a_name_is_taken_once_unless_it_is_to_be_replaced() -> None:
     first = Metric("mine", lambda old, new: (old.mean - new.mean)[:, 0])
     second = Metric("mine", lambda old, new: (new.mean - old.mean)[:, 0])
     register(first)
-    with pytest.raises(ValueError, match="'mine' is registered already; give replace=True to replace it"):
+    with pytest.raises(ValueError, match="'mine' is already registered; pass replace=True to replace it"):
         register(second)
     assert get("mine") is first
     register(second, replace=True)
@@ -87,7 +87,7 @@ def test_a_name_is_taken_once_unless_it_is_to_be_replaced() -> None:
 
 def test_a_metric_of_the_paper_is_not_replaced_by_accident() -> None:
     kl = get("kl")
-    with pytest.raises(ValueError, match="'kl' is registered already"):
+    with pytest.raises(ValueError, match="'kl' is already registered"):
         register(Metric("kl", lambda old, new: (old.mean - new.mean)[:, 0]))
     assert get("kl") is kl
 
@@ -188,7 +188,7 @@ def test_a_sampled_metric_that_returns_more_than_a_number_is_refused_by_name() -
 @pytest.mark.parametrize("name", ["cosine", "correlation", "braycurtis"])
 def test_a_mean_of_zeros_is_refused_by_the_name_of_the_metric(name: str) -> None:
     rows = np.array([[1.0, 1.0], [-1.0, -1.0]])
-    with pytest.raises(ValueError, match=f"metric '{name}' is undefined for these sets: it came out as nan"):
+    with pytest.raises(ValueError, match=f"metric '{name}' is undefined for these sets: its value is nan"):
         SSCD(name).score(rows, rows)
     with pytest.raises(ValueError, match=f"'plane': metric '{name}' is undefined"):
         SSCD(name).score_words({"plane": (rows, rows)})
@@ -197,14 +197,14 @@ def test_a_mean_of_zeros_is_refused_by_the_name_of_the_metric(name: str) -> None
 @pytest.mark.parametrize("name", ["dscd-cosine", "dscd-correlation", "dscd-correlation:sampled", "dscd-braycurtis"])
 def test_vectors_without_a_direction_are_refused_by_the_name_of_the_metric(name: str) -> None:
     zeros = Gaussian(np.zeros(3), np.zeros(3), 4)
-    with pytest.raises(ValueError, match=f"metric '{name}' is undefined for these sets: it came out as nan"):
+    with pytest.raises(ValueError, match=f"metric '{name}' is undefined for these sets: its value is nan"):
         get(name)(zeros, zeros)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_one_value_that_is_not_finite_is_refused_among_good_ones_and_by_name(value: float) -> None:
     mine = Metric("mine", lambda old, new: np.where([False, False, True, False], value, (old.mean - new.mean)[:, 0]))
-    with pytest.raises(ValueError, match=f"metric 'mine' is undefined for these sets: it came out as {value}"):
+    with pytest.raises(ValueError, match=f"metric 'mine' is undefined for these sets: its value is {value}"):
         evaluate([get("kl"), mine], *gaussians(4, 5), np.random.default_rng(0))
 
 

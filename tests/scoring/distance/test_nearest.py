@@ -17,7 +17,7 @@ from scipy.spatial.distance import cdist
 
 from lexshift import Gaussian, UserError, sweep
 from lexshift.scoring.distance import get, metrics, nearest
-from lexshift.scoring.distance.metric import as_given
+from lexshift.scoring.distance.metric import original_sides
 from lexshift.scoring.distance.nearest import Neighbours
 from lexshift.utils.arrays import Array, Floats, Matrix
 
@@ -59,8 +59,8 @@ def fast(old: Matrix, new: Matrix, few: int | None = None, sides: Array | None =
     """What the kernel says, with another number of usages drawn if asked for."""
     with pytest.MonkeyPatch.context() as patch:
         if few is not None:
-            patch.setattr(nearest, "FEW", few)
-        return Neighbours(old, new)(as_given(len(old), len(new)) if sides is None else sides)
+            patch.setattr(nearest, "N_DRAWN", few)
+        return Neighbours(old, new)(original_sides(len(old), len(new)) if sides is None else sides)
 
 
 def taken(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
@@ -162,7 +162,7 @@ def test_the_order_of_the_usages_does_not_matter(n: int, m: int, few: int, doubl
 def test_the_old_and_the_new_set_may_change_places(n: int, m: int, few: int, double: bool, seed: int) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, 6, seed))
     value = fast(old, new, few)[0]
-    assert fast(old, new, few, -as_given(n, m))[0] == pytest.approx(value, rel=1e-12)
+    assert fast(old, new, few, -original_sides(n, m))[0] == pytest.approx(value, rel=1e-12)
     assert fast(new, old, few)[0] == pytest.approx(value, abs=1e-12 if double else 1e-6)
 
 
@@ -177,7 +177,7 @@ def test_the_lengths_of_the_vectors_do_not_matter(n: int, m: int, factor: float,
 def test_each_of_a_batch_is_what_it_is_alone(n: int, m: int, size: int, seed: int) -> None:
     old, new = sets(n, m, 4, seed)
     rng = np.random.default_rng(seed)
-    sides = rng.permuted(as_given(n, m).repeat(size, axis=0), axis=1)
+    sides = rng.permuted(original_sides(n, m).repeat(size, axis=0), axis=1)
     together = fast(old, new, 3, sides)
     assert together.shape == (size,)
     assert_array_equal(together, [fast(old, new, 3, row[None])[0] for row in sides])
@@ -229,7 +229,7 @@ def test_the_nearest_of_all_usages_would_be_farther_for_a_rarer_word() -> None:
 def test_samples_of_a_frequent_word_agree_with_all_of_its_usages() -> None:
     old, new = sets(400, 300, 8, 5)
     rng, between = np.random.default_rng(5), Neighbours(old, new)
-    whole = between(as_given(400, 300))[0]
+    whole = between(original_sides(400, 300))[0]
     for size in (25, 80):
         sides = np.zeros((300, 700), int)
         for row in sides:
@@ -261,19 +261,19 @@ def test_neighbours_sorted_in_blocks_and_at_each_call_are_the_same(
     sides[:, 0], sides[:, -1] = 1, -1
     at_once = Neighbours(old, new)(sides)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nearest, "BLOCK", block)
-        patch.setattr(nearest, "KEPT", kept)
+        patch.setattr(nearest, "BLOCK_BYTES", block)
+        patch.setattr(nearest, "CACHE_BYTES", kept)
         neighbours = Neighbours(old, new)
-        assert sum(part.nbytes for parts in neighbours.kept for part in parts) <= kept
+        assert sum(part.nbytes for parts in neighbours.cached_blocks for part in parts) <= kept
         for _ in range(2):
             assert_allclose(neighbours(sides), at_once, rtol=1e-5 if dtype == "float32" else 1e-12, atol=1e-7)
 
 
 def test_memory_does_not_grow_with_the_pairs_of_usages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "BLOCK", 1 << 20, raising=False)
-    monkeypatch.setattr(nearest, "KEPT", 1 << 21, raising=False)
+    monkeypatch.setattr(nearest, "BLOCK_BYTES", 1 << 20, raising=False)
+    monkeypatch.setattr(nearest, "CACHE_BYTES", 1 << 21, raising=False)
     old, new = sets(700, 800, 4, 0)
-    sides = as_given(700, 800)
+    sides = original_sides(700, 800)
     Neighbours(old[:5], new[:5])(sides[:, 695:705])  # compiled
     tracemalloc.start()
     try:
@@ -293,17 +293,17 @@ def test_an_empty_side_has_no_distance() -> None:
 
 
 def test_more_usages_than_can_be_compared_are_refused_with_the_remedy() -> None:
-    many = np.ones((nearest.MOST, 1), np.float32)
-    wanted = r"^the metric 'nearest' compares all usages .* 10,001 of them; .* at most 5,000 .*\(max_per_word\)$"
+    many = np.ones((nearest.MAX_USAGES, 1), np.float32)
+    wanted = r"^the metric 'nearest' compares all usages .* 10,001 usages; .* at most 5,000 .*\(max_per_word\)$"
     with pytest.raises(UserError, match=wanted):
         Neighbours(many, many[:1])
 
 
 def test_as_many_usages_as_can_be_compared_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest, "MOST", 9)
+    monkeypatch.setattr(nearest, "MAX_USAGES", 9)
     old, new = sets(4, 5, 3, 6)
     assert fast(old, new, 2)[0] == pytest.approx(slow(old, new, 2), rel=1e-9)
-    with pytest.raises(UserError, match="too much for 10 of them"):
+    with pytest.raises(UserError, match="takes too long for 10 usages"):
         Neighbours(old, np.concatenate([new, new[:1]]))
 
 
@@ -343,7 +343,7 @@ def test_the_metric_nearest_is_this_one() -> None:
     assert sweep(old, new, ["nearest"], [0.5], repeats=1).e_original[0] == fast(old, new)[0]
 
 
-def test_the_metric_nearest_cannot_be_had_from_gaussians() -> None:
+def test_nearest_cannot_be_computed_from_gaussians() -> None:
     old, new = (Gaussian.fit(rows) for rows in sets(5, 6, 3, 11))
-    with pytest.raises(ValueError, match=r"^metric 'nearest' is a distance between usages; .* Gaussians$"):
+    with pytest.raises(ValueError, match=r"^metric 'nearest' compares usages and .* from Gaussians; pass the usages"):
         get("nearest")(old, new)

@@ -1,15 +1,15 @@
-"""The metrics, by name: three divergences, seven distances between means, DSCD with the seven, and two of usages.
+"""Metrics by name: three divergences, seven distances between means, DSCD with those seven, and two between usages.
 
 ====================  ==============================================================================================
 ``kl``                KL(C1 || C2) of the two Gaussians; ``kl-reverse`` is KL(C2 || C1), ``jeffreys`` their mean
 ``braycurtis`` ...    ``canberra``, ``chebyshev``, ``cityblock``, ``correlation``, ``cosine``, ``euclidean``: between
                       the two mean vectors
-``dscd-<distance>``   the distance between a vector drawn from the one Gaussian and a vector drawn from the other, on
-                      average; ``dscd-<distance>:expected`` is the same
+``dscd-<distance>``   the expected distance between a vector drawn from one Gaussian and a vector drawn from the
+                      other; ``dscd-<distance>:expected`` is the same metric
 ``dscd-<distance>:sampled``
-                      the same estimated from 1,000 vectors of each, over all pairs of them
+                      the same expectation, estimated as the mean over all pairs of 1,000 vectors from each Gaussian
 ``apd``               mean cosine distance over all pairs of an old and a new row
-``nearest``           mean cosine distance of a row to the nearest of 20 rows drawn from the other set
+``nearest``           mean cosine distance from a row to the nearest of 20 rows drawn from the other set
 ====================  ==============================================================================================
 """
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lexshift.scoring.distance import divergences, expected, means, pairwise
+from lexshift.scoring.distance import divergences, expectations, means, pairwise
 from lexshift.scoring.distance.metric import Metric, get, metrics, register
 from lexshift.scoring.distance.nearest import Neighbours
 from lexshift.utils import checks
@@ -31,26 +31,27 @@ PAPER = (*CLOSED_FORM, *(f"dscd-{distance}" for distance in DISTANCES))
 
 
 def dscd(distance: str, mode: str = "expected", samples: int = 1000) -> Metric:
-    """The DSCD metric with a distance, in one of its two modes.
+    """Return the DSCD metric for a distance, in one of its two modes.
 
     Parameters
     ----------
     distance : one of DISTANCES
     mode : "expected" or "sampled"
-        Expected: no sampling; closed form for city block, quadrature for the others, an approximation for Bray-Curtis
-        (see :mod:`lexshift.scoring.distance.expected`). Sampled: the average over all pairs of ``samples`` vectors
-        drawn from each Gaussian.
+        "expected" does not sample: it uses a closed form for city block, an approximation for Bray-Curtis and
+        quadrature for the others (see :mod:`lexshift.scoring.distance.expectations`). "sampled" averages over all pairs
+        of ``samples`` vectors drawn from each Gaussian.
     samples : int
-        How many vectors are drawn from each Gaussian in the sampled mode.
+        Number of vectors drawn from each Gaussian in the sampled mode.
     """
     checks.choice(distance, "distance", DISTANCES)
     samples = checks.positive(samples, "samples")
     if checks.choice(mode, "mode", ("expected", "sampled")) == "expected":
-        return Metric(f"dscd-{distance}:expected", expected.between(getattr(expected, distance)), needs_variance=True)
+        batch_distance = expectations.for_batches(getattr(expectations, distance))
+        return Metric(f"dscd-{distance}:expected", batch_distance, needs_variance=True)
     return Metric(f"dscd-{distance}:sampled", pairwise.AVERAGES[distance], needs_variance=True, samples=samples)
 
 
-def _on_means(distance: str) -> Metric:
+def _mean_metric(distance: str) -> Metric:
     kind = getattr(means, distance.upper())
     return Metric(distance, lambda old, new: means.distances(kind, old.mean, new.mean))
 
@@ -60,7 +61,7 @@ def _register_all() -> None:
     register(Metric("kl-reverse", divergences.kl_reverse, needs_variance=True))
     register(Metric("jeffreys", divergences.jeffreys, needs_variance=True))
     for distance in DISTANCES:
-        register(_on_means(distance))
+        register(_mean_metric(distance))
     for distance in DISTANCES:
         register(replace(dscd(distance), name=f"dscd-{distance}"))
     for distance in DISTANCES:

@@ -1,8 +1,8 @@
 """The divergences of appendix A, between two Gaussians with diagonal covariance, in closed form.
 
-Each takes two Gaussians whose fields are (b, d) and gives b values. A variance below VARIANCE_FLOOR times the variance
-of the rows of both sets together is raised to it; a dimension that is constant over both sets says nothing and counts
-as 0.
+Each function takes two Gaussians whose fields have shape (b, d) and returns b values. A variance below VARIANCE_FLOOR
+times the pooled variance of both sets is raised to that floor. A dimension that is constant over both sets carries no
+information and contributes 0.
 """
 
 from __future__ import annotations
@@ -32,36 +32,36 @@ def jeffreys(old: Gaussian, new: Gaussian) -> Floats:
 @kernel
 def _kl(m1: Floats, v1: Floats, n1: int, m2: Floats, v2: Floats, n2: int) -> Floats:
     """Compute the divergence from means and variances, (b, d), and numbers of rows: (b,)."""
-    share, between = VARIANCE_FLOOR / (n1 + n2 - 1), n1 * n2 / (n1 + n2)
+    floor_weight, between_weight = VARIANCE_FLOOR / (n1 + n2 - 1), n1 * n2 / (n1 + n2)
     d = m1.shape[1]
     out = np.empty(m1.shape[0])
     for b in range(m1.shape[0]):
         total = 0.0
-        for left in range(0, d, 8):  # one logarithm for the ratios of eight dimensions, which the floor keeps in range
+        for start in range(0, d, 8):  # one logarithm for eight ratios: the floor bounds their product
             product = 1.0
-            for j in range(left, min(left + 8, d)):
+            for j in range(start, min(start + 8, d)):
                 shift2 = (m2[b, j] - m1[b, j]) ** 2
-                floor = share * ((n1 - 1) * v1[b, j] + (n2 - 1) * v2[b, j] + between * shift2)
+                floor = floor_weight * ((n1 - 1) * v1[b, j] + (n2 - 1) * v2[b, j] + between_weight * shift2)
                 if floor > 0:
-                    below = max(v2[b, j], floor)
-                    ratio = max(v1[b, j], floor) / below
+                    denominator = max(v2[b, j], floor)
+                    ratio = max(v1[b, j], floor) / denominator
                     product *= ratio
-                    total += ratio - 1.0 + shift2 / below
+                    total += ratio - 1.0 + shift2 / denominator
             total -= np.log(product)
-        out[b] = max(0.5 * total, 0.0)  # rounding must not make it negative
+        out[b] = max(0.5 * total, 0.0)  # rounding may have made it negative
     return out
 
 
 @kernel
 def _jeffreys(m1: Floats, v1: Floats, n1: int, m2: Floats, v2: Floats, n2: int) -> Floats:
-    """Compute the mean of both divergences from the same: (b,)."""
-    share, between = VARIANCE_FLOOR / (n1 + n2 - 1), n1 * n2 / (n1 + n2)
+    """Compute the mean of both divergences from means and variances, (b, d), and numbers of rows: (b,)."""
+    floor_weight, between_weight = VARIANCE_FLOOR / (n1 + n2 - 1), n1 * n2 / (n1 + n2)
     out = np.empty(m1.shape[0])
     for b in range(m1.shape[0]):
         total = 0.0
         for j in range(m1.shape[1]):
             shift2 = (m2[b, j] - m1[b, j]) ** 2
-            floor = share * ((n1 - 1) * v1[b, j] + (n2 - 1) * v2[b, j] + between * shift2)
+            floor = floor_weight * ((n1 - 1) * v1[b, j] + (n2 - 1) * v2[b, j] + between_weight * shift2)
             if floor > 0:
                 a, c = max(v1[b, j], floor), max(v2[b, j], floor)
                 # (a/c + c/a - 2) + (1/a + 1/c) shift^2, over one denominator

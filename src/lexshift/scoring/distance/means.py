@@ -1,6 +1,7 @@
 """The seven distances of appendix B, between the mean vectors of two sets (scipy's definitions).
 
-Each takes two vectors, (d,), and gives a number. What is undefined comes out as NaN, which the caller refuses by name.
+Each function takes two vectors of shape (d,) and returns a number. An undefined distance is NaN, for which the caller
+raises an error that names the metric.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ BRAYCURTIS, CANBERRA, CHEBYSHEV, CITYBLOCK, CORRELATION, COSINE, EUCLIDEAN = ran
 
 @kernel
 def distances(kind: int, old: Floats, new: Floats) -> Floats:
-    """Compute the distances of many pairs of vectors. kind : one of the constants above; old, new : (b, d)  ->  (b,)"""
+    """Compute the distances of many pairs of vectors.
+
+    kind : one of the constants above; old, new : (b, d)  ->  (b,)
+    """
     out = np.empty(len(old))
     for b in range(len(old)):
         u, v = old[b], new[b]
@@ -39,16 +43,16 @@ def distances(kind: int, old: Floats, new: Floats) -> Floats:
 @kernel
 def braycurtis(u: Floats, v: Floats) -> float:
     """Compute sum |u - v| / sum |u + v|."""
-    apart, together = 0.0, 0.0
+    numerator, denominator = 0.0, 0.0
     for j in range(len(u)):
-        apart += abs(u[j] - v[j])
-        together += abs(u[j] + v[j])
-    return apart / together
+        numerator += abs(u[j] - v[j])
+        denominator += abs(u[j] + v[j])
+    return numerator / denominator
 
 
 @kernel
 def canberra(u: Floats, v: Floats) -> float:
-    """Compute sum |u - v| / (|u| + |v|), a dimension where both are 0 counting 0."""
+    """Compute sum |u - v| / (|u| + |v|), where a dimension in which both are 0 contributes 0."""
     total = 0.0
     for j in range(len(u)):
         size = abs(u[j]) + abs(v[j])
@@ -85,7 +89,7 @@ def euclidean(u: Floats, v: Floats) -> float:
 
 @kernel
 def cosine(u: Floats, v: Floats) -> float:
-    """Compute 1 - cos(u, v) as half the squared distance of the unit vectors: no digits cancel when it is small."""
+    """Compute 1 - cos(u, v) as half the squared distance of the unit vectors, which is accurate for small values."""
     uu, vv = 0.0, 0.0
     for j in range(len(u)):
         uu += u[j] * u[j]
@@ -99,9 +103,9 @@ def cosine(u: Floats, v: Floats) -> float:
 
 @kernel
 def deviations(u: Floats) -> Floats:
-    """Take a vector's own average off it, for 1 - Pearson's correlation, which is the cosine distance after that.
+    """Subtract a vector's own average; the cosine distance of the results is 1 - Pearson's correlation.
 
-    A vector whose dimensions are all equal gives zeros, and not what rounding leaves. u : (d,)  ->  (d,)
+    A vector whose dimensions are all equal becomes exactly 0, without rounding errors. u : (d,)  ->  (d,)
     """
     for j in range(1, len(u)):
         if abs(u[j] - u[0]) > 1e-14 * max(abs(u[0]), abs(u[j])):

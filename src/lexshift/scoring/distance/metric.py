@@ -1,4 +1,4 @@
-"""What a metric is, and the one registry that all of them are in."""
+"""The Metric class, and the registry of all metrics."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from lexshift.scoring.gaussian import Gaussian
-from lexshift.scoring.moments import FEW, TwoSets
+from lexshift.scoring.moments import CACHE_ENTRIES, TwoSets
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator
 
 SideDistances = Callable[..., Floats]
-"""A function of sides, and of how many ways after each other have the same rows in any set; see side_distances."""
+"""The type of the functions that :func:`side_distances` returns."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,21 @@ class Metric:
         b pairs of sets, and returns the b distances. If ``samples`` is not 0 it takes two float32 arrays of shape
         (samples, d) instead, vectors drawn from a pair of Gaussians, and returns one number.
     needs_variance : bool
-        Whether ``between`` looks at the variances. If not, they may be left out (shape (b, 0)), which takes half the
-        time.
+        Whether ``between`` uses the variances. If not, they may be omitted (shape (b, 0)), which halves the time.
     unit_rows : bool
-        Whether the Gaussians are to be those of the rows scaled to unit length.
+        Whether to scale every row to unit length before the Gaussians are fitted.
     samples : int
-        How many vectors to draw from each Gaussian; 0 for a metric that needs none.
+        Number of vectors to draw from each Gaussian; 0 for a metric that does not sample.
     usages : bool
-        Whether the metric looks at the rows themselves. ``between`` then takes the old and the new rows, (n_old, d) and
-        (n_new, d), and returns a function of sides: an array (b, n_old + n_new) of how many times each row counts,
-        positive in the old set and negative in the new one. That function returns the b distances.
+        Whether the metric compares the rows themselves. ``between`` then takes the old and the new rows, (n_old, d) and
+        (n_new, d), and returns a function of *sides*, an array of shape (b, n_old + n_new) that holds the multiplicity
+        of each row: positive in the old set, negative in the new one. That function returns the b distances.
     tested_by : str
-        The name of the metric whose permutation test stands for this one's, if another is faster and sees more.
+        Name of the metric to use in the permutation test instead of this one, if it is faster and more sensitive.
 
     Examples
     --------
-    A metric of one's own, usable by name or as it is:
+    Define your own metric, and use it by name or as an object:
 
     >>> import numpy as np
     >>> from lexshift import Metric, SSCD, register
@@ -73,15 +72,15 @@ class Metric:
     tested_by: str = ""
 
     def __call__(self, old: Gaussian, new: Gaussian, rng: np.random.Generator | None = None) -> Floats:
-        """The distance between two Gaussians, or between two batches of them: (..., d) to (...)."""
+        """Compute the distance between two Gaussians, or between two batches of them: (..., d) to (...)."""
         return evaluate([self], old, new, rng if rng is not None else np.random.default_rng(0))[0]
 
 
 def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.random.Generator) -> Floats:
-    """Several metrics of the same batch of pairs of Gaussians: (..., d) to (metrics, ...).
+    """Compute several metrics for the same batch of pairs of Gaussians: (..., d) to (metrics, ...).
 
-    Metrics that sample share what is drawn, and so do the pairs of the batch: all of them see the same standard
-    normal numbers, so that two values differ by what the Gaussians differ in and not by the luck of the draw.
+    All metrics that sample, and all pairs of the batch, use the same standard normal numbers. Two values therefore
+    differ because the Gaussians differ, not because of the random draw.
     """
     shape, d = old.mean.shape[:-1], old.mean.shape[-1]
     if old.mean.shape != new.mean.shape:
@@ -89,12 +88,15 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
             f"the two Gaussians must have the same number of dimensions; got {d} and {new.mean.shape[-1]} "
             f"(shapes {old.mean.shape} and {new.mean.shape})"
         )
-    flat_old, flat_new = _flat(old), _flat(new)
+    flat_old, flat_new = _flatten(old), _flatten(new)
     pairs = len(flat_old.mean)
     out = np.empty((len(metrics), pairs))
     for i, metric in enumerate(metrics):
         if metric.usages:
-            raise ValueError(f"metric {metric.name!r} is a distance between usages; it cannot be had from Gaussians")
+            raise ValueError(
+                f"metric {metric.name!r} compares usages and cannot be computed from Gaussians; "
+                f"pass the usages, for instance to SSCD.score"
+            )
         if not metric.samples:
             values = np.asarray(metric.between(flat_old, flat_new), dtype=float)
             if values.shape != (pairs,):
@@ -105,10 +107,10 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
             out[i] = values
     start = rng.bit_generator.state
     for n in sorted({metric.samples for metric in metrics} - {0}):
-        rng.bit_generator.state = start  # what one metric draws does not depend on the others
+        rng.bit_generator.state = start  # so that the samples of a metric do not depend on the other metrics
         z_old, z_new = (rng.standard_normal((n, d), dtype=np.float32) for _ in range(2))
         for b in range(pairs):
-            x, y = _draw(z_old, flat_old, b), _draw(z_new, flat_new, b)
+            x, y = _draw_vectors(z_old, flat_old, b), _draw_vectors(z_new, flat_new, b)
             for i, metric in enumerate(metrics):
                 if metric.samples == n:
                     value = np.asarray(metric.between(x, y), dtype=float)
@@ -118,79 +120,87 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
                         )
                     out[i, b] = value
     for metric, values in zip(metrics, out, strict=True):
-        refuse_undefined(metric, values)
+        check_defined(metric, values)
     return out.reshape(len(metrics), *shape)
 
 
 def side_distances(metric: Metric, old: Matrix, new: Matrix, seed: int = 0, word: str = "") -> SideDistances:
-    """Return the function of sides that a metric gives for two sets of rows.
+    """Return a function that computes a metric for many ways to divide the same rows into two sets.
 
-    The function takes sides, an array of shape (b, n_old + n_new) that says in which set each row is (1 for the old
-    one, -1 for the new one, 0 for neither), and the number of ways after each other that have the same rows in any set;
-    it returns the b distances.
+    The function takes ``sides``, an array of shape (b, n_old + n_new) that assigns each row to a set (1 for the old
+    one, -1 for the new one, 0 for neither), and ``repeats``, the number of consecutive assignments that use the same
+    rows. It returns the b distances.
 
     Parameters
     ----------
     metric : Metric
     old, new : ndarray of shape (n_old, d) and (n_new, d)
     seed, word
-        They determine what a metric that samples draws.
+        Seed and name of the random stream of a metric that samples.
     """
     if not metric.usages:
         sets = TwoSets(old, new, metric.needs_variance, metric.unit_rows)
 
         def between_gaussians(sides: Array, repeats: int = 1) -> Floats:
-            step = max(1, FEW // (old.shape[1] * repeats)) * repeats  # ways at a time whose sums stay in the cache
-            parts = (sets.after(sides[start : start + step], repeats) for start in range(0, len(sides), step))
+            # Sums of this number of assignments fit in the cache.
+            step = max(1, CACHE_ENTRIES // (old.shape[1] * repeats)) * repeats
+            batches = (sides[start : start + step] for start in range(0, len(sides), step))
+            parts = (sets.gaussians_for_sides(batch, repeats) for batch in batches)
             return np.concatenate([evaluate([metric], *part, generator(seed, "samples", word))[0] for part in parts])
 
         return between_gaussians
     distances = metric.between(old, new)
     if not callable(distances):
-        raise ValueError(f"metric {metric.name!r} must return a function of sides for two sets of rows")
+        raise ValueError(
+            f"metric {metric.name!r} compares usages, so its `between` must return a function of sides; "
+            f"got {distances!r}"
+        )
 
     def between(sides: Array, _repeats: int = 1) -> Floats:
         values = np.asarray(distances(sides), dtype=float)
         if values.shape != (len(sides),):
             raise ValueError(f"metric {metric.name!r} returned shape {values.shape} for {len(sides)} pairs of sets")
-        refuse_undefined(metric, values)
+        check_defined(metric, values)
         return values
 
     return between
 
 
-def compared_once(metric: Metric, old: Matrix, new: Matrix) -> Metric:
-    """A metric for these two sets of rows only, whose usages are compared with each other here and not again."""
+def precompute_distances(metric: Metric, old: Matrix, new: Matrix) -> Metric:
+    """Return a metric for these two sets of rows only, with the distances between their usages computed in advance.
+
+    A metric of Gaussians is returned unchanged.
+    """
     if not metric.usages:
         return metric
     distances = metric.between(old, new)
     return dataclasses.replace(metric, between=lambda _old, _new: distances)
 
 
-def as_given(n_old: int, n_new: int) -> Array:
-    """The rows on the sides where they are: (1, n_old + n_new)."""
+def original_sides(n_old: int, n_new: int) -> Array:
+    """Return the sides of the original sets: 1 for old rows and -1 for new rows, (1, n_old + n_new)."""
     return np.repeat(np.array([[1, -1]], np.int8), [n_old, n_new], axis=1)
 
 
-def refuse_undefined(metric: Metric, values: Floats) -> None:
-    """Raise if a distance is not a number."""
+def check_defined(metric: Metric, values: Floats) -> None:
+    """Raise a ValueError if a distance is NaN or infinite."""
     if not np.isfinite(values).all():
         raise ValueError(
-            f"metric {metric.name!r} is undefined for these sets: it came out as "
+            f"metric {metric.name!r} is undefined for these sets: its value is "
             f"{values[~np.isfinite(values)][0]} (a vector of zeros, or one whose dimensions are all equal, has no "
             f"direction to compare)"
         )
 
 
-def _draw(z: Matrix, g: Gaussian, b: int) -> Matrix:
-    """Vectors of the b-th Gaussian of a batch, from standard normal ones. (n, d)"""
+def _draw_vectors(z: Matrix, g: Gaussian, b: int) -> Matrix:
+    """Transform standard normal vectors into vectors of the b-th Gaussian of a batch: (n, d) to (n, d)."""
     x: Matrix = z * np.sqrt(g.variance[b]).astype(np.float32)
     x += g.mean[b].astype(np.float32)
     return x
 
 
-def _flat(g: Gaussian) -> Gaussian:
-    """The same Gaussians in one batch: (..., d) to (b, d)."""
+def _flatten(g: Gaussian) -> Gaussian:
+    """Return the same Gaussians as one batch: (..., d) to (b, d)."""
     mean = np.ascontiguousarray(g.mean.reshape(-1, g.mean.shape[-1]))
     variance = np.ascontiguousarray(g.variance.reshape(len(mean), -1))
     return Gaussian(mean, variance, g.count)
@@ -200,13 +210,13 @@ _registry: dict[str, Metric] = {}
 
 
 def register(metric: Metric, replace: bool = False) -> None:
-    """Add a metric to those known by name.
+    """Register a metric under its name.
 
     Parameters
     ----------
     metric : Metric
     replace : bool
-        Whether a metric of the same name may be replaced; otherwise that is an error.
+        Whether to replace a registered metric of the same name; by default that is an error.
 
     Examples
     --------
@@ -218,19 +228,19 @@ def register(metric: Metric, replace: bool = False) -> None:
     if not isinstance(metric, Metric):
         raise ValueError(f"metric must be a lexshift.Metric; got {metric!r}")
     if not replace and metric.name in _registry:
-        raise ValueError(f"a metric named {metric.name!r} is registered already; give replace=True to replace it")
+        raise ValueError(f"a metric named {metric.name!r} is already registered; pass replace=True to replace it")
     _registry[metric.name] = metric
 
 
 def get(metric: str | Metric) -> Metric:
-    """The metric of a name; a metric is taken as it is."""
+    """Return the metric of a name; a Metric is returned unchanged."""
     if isinstance(metric, Metric):
         return metric
     return _registry[checks.choice(metric, "metric", _registry)]
 
 
 def metrics() -> tuple[str, ...]:
-    """The names of all metrics known: the paper's 17 and those beyond it.
+    """Return the names of all registered metrics: the 17 of the paper and those beyond it.
 
     Examples
     --------

@@ -1,9 +1,10 @@
-"""The distance to the nearest usages of the other corpus: a meaning that is new, or was lost, has none close by.
+"""The metric "nearest": usages of a new or a lost meaning have no close neighbour in the other corpus.
 
-For each usage, ``FEW`` usages of the other corpus are drawn, and the cosine distance to the nearest of them counts. The
-mean over all draws is exact and needs none: the k-th nearest of n usages is the nearest of s drawn with the probability
-C(n - k, s - 1) / C(n, s). With s = 1 this is APD. Unlike the nearest of all usages, it does not shrink as a word gets
-more frequent, so words of different frequencies can be compared.
+For each usage, ``N_DRAWN`` usages of the other corpus are drawn, and the cosine distance to the nearest of them
+is averaged over all usages. The expectation over draws is exact and needs no sampling: the k-th nearest of n usages is
+the nearest of s drawn ones with probability C(n - k, s - 1) / C(n, s). With s = 1 this is APD. Unlike the distance to
+the nearest of all usages, it does not shrink as a word becomes more frequent, so words of different frequencies can be
+compared.
 """
 
 from __future__ import annotations
@@ -15,126 +16,128 @@ from lexshift.scoring.gaussian import row_weights
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.kernels import kernel
 
-FEW = 20
-"""How many usages of the other corpus are drawn; all of them, if there are fewer."""
-MOST = 10_000
-"""The most usages of a word: the time grows with the number of pairs. Indices of usages must fit 16 bits."""
-KEPT = 1 << 28
-"""Bytes of sorted neighbours that are kept for one word. Usages whose neighbours do not fit are sorted at each call."""
-BLOCK = 1 << 25
-"""Bytes of working memory in which the neighbours of some usages are sorted at a time."""
-_LEAST = 1e-10  # the chance at which what is left to draw no longer counts
-_STRIDE = 32  # neighbours, a multiple of four, that are looked at before asking whether there is any left to look at
+N_DRAWN = 20
+"""Number of usages drawn from the other corpus; all of them if there are fewer."""
+MAX_USAGES = 10_000
+"""Maximum number of usages of a word: the time grows with the number of pairs. Indices of usages must fit 16 bits."""
+CACHE_BYTES = 1 << 28
+"""Size of the cache of sorted neighbours of one word. Neighbours that do not fit are sorted again at each call."""
+BLOCK_BYTES = 1 << 25
+"""Size of the working memory in which the neighbours of one block of usages are sorted."""
+_MIN_PROBABILITY = 1e-10  # smaller probabilities count as 0
+_STRIDE = 32  # neighbours, a multiple of four, between two checks whether the rest can contribute
 
 
 class Neighbours:
-    """All usages of a word, each with the others from the nearest to the farthest.
+    """All usages of a word, each with the other usages sorted from the nearest to the farthest.
 
-    The memory is bounded whatever the number of usages: ``KEPT`` for neighbours that are kept, ``BLOCK`` to sort them.
+    Memory is bounded for any number of usages: ``CACHE_BYTES`` for sorted neighbours and ``BLOCK_BYTES`` to sort them.
 
     Parameters
     ----------
-    old, new : (n_old, d) and (n_new, d)
+    old, new : ndarray of shape (n_old, d) and (n_new, d)
     """
 
     def __init__(self, old: Matrix, new: Matrix) -> None:
         n = len(old) + len(new)
-        if n > MOST:
+        if n > MAX_USAGES:
             raise UserError(
-                f"the metric 'nearest' compares all usages with each other, which is too much for {n:,} of them; "
-                f"take a sample of at most {MOST // 2:,} from each corpus (max_per_word)"
+                f"the metric 'nearest' compares all usages with each other, which takes too long for {n:,} usages; "
+                f"take a sample of at most {MAX_USAGES // 2:,} from each corpus (max_per_word)"
             )
-        self.unit = np.concatenate([_directions(old, "old"), _directions(new, "new")])  # (n, d)
+        self.unit = np.concatenate([_unit_rows(old, "old"), _unit_rows(new, "new")])  # (n, d)
         size = self.unit.itemsize
-        self.rows = max(1, BLOCK // (n * (2 * size + 10)))  # two sets of distances, indices of 64 and of 16 bits
-        fit = KEPT // (self.rows * n * (size + 2))
-        self.kept = [self._sort(start) for start in range(0, n, self.rows)[:fit]]
+        # Sorting takes two arrays of distances, and one each of 64-bit and 16-bit indices.
+        self.block_rows = max(1, BLOCK_BYTES // (n * (2 * size + 10)))
+        n_cached = CACHE_BYTES // (self.block_rows * n * (size + 2))
+        self.cached_blocks = [self._sort(start) for start in range(0, n, self.block_rows)[:n_cached]]
 
     def _sort(self, start: int) -> tuple[Array, Matrix]:
-        """Sort the neighbours of a block of usages: indices and distances, (rows, n - 1), from the nearest on."""
-        block = self.unit[start : start + self.rows]
+        """Sort the neighbours of a block of usages: indices and distances, (rows, n - 1), the nearest first."""
+        block = self.unit[start : start + self.block_rows]
         pairs = 1 - block @ self.unit.T  # (rows, n)
         pairs[np.ix_(~block.any(axis=1), ~self.unit.any(axis=1))] = 0
         own = np.arange(len(block))
-        pairs[own, start + own] = -np.inf  # a usage is its own nearest, and is left out
+        pairs[own, start + own] = -np.inf  # sorts the usage itself first, where it is dropped
         order = np.argsort(pairs, axis=1)[:, 1:]
         return order.astype(np.uint16), np.take_along_axis(pairs, order, axis=1)
 
     def __call__(self, sides: Array) -> Floats:
-        """The distance between the two sides, for a batch of ways to put the usages on them: (b,).
+        """Compute the distance between the two sets for a batch of assignments of the usages to them: (b,).
 
-        sides : (b, n) of int, how many times a usage counts: positive on the old side, negative on the new one
+        sides : (b, n) of int, the multiplicity of each usage: positive in the old set, negative in the new one
         """
         sides = np.ascontiguousarray(sides, np.int32)
-        count, times, none, last = _chances(sides, FEW, _LEAST)
+        count, multiplicity, miss, last_rank = _miss_probabilities(sides, N_DRAWN, _MIN_PROBABILITY)
         total = np.zeros((len(sides), 2))
-        for block, start in enumerate(range(0, sides.shape[1], self.rows)):
-            order, distances = self.kept[block] if block < len(self.kept) else self._sort(start)
-            _add_expected(order, distances, start, sides, times, none, last, total)
-        with np.errstate(invalid="ignore"):  # a side without usages has no distance
+        for block, start in enumerate(range(0, sides.shape[1], self.block_rows)):
+            order, distances = self.cached_blocks[block] if block < len(self.cached_blocks) else self._sort(start)
+            _add_expected_distances(order, distances, start, sides, multiplicity, miss, last_rank, total)
+        with np.errstate(invalid="ignore"):  # an empty set gives 0 / 0
             means: Floats = total / count
         return 0.5 * (means[:, 0] + means[:, 1])
 
 
-def _directions(rows: Matrix, name: str) -> Matrix:
-    """Rows of unit length; one of zeros, as far from every direction as one at a right angle, stays as it is. (n, d)"""
-    weights, somewhere = np.zeros(len(rows)), rows.any(axis=1)
-    weights[somewhere] = row_weights(rows[somewhere], name, True)
+def _unit_rows(rows: Matrix, name: str) -> Matrix:
+    """Scale rows to unit length: (n, d). A row of zeros is unchanged, and so has distance 1 from every direction."""
+    weights, is_nonzero = np.zeros(len(rows)), rows.any(axis=1)
+    weights[is_nonzero] = row_weights(rows[is_nonzero], name, True)
     return (rows * weights[:, None]).astype(rows.dtype, copy=False)
 
 
 @kernel
-def _chances(sides: Array, few: int, least: float) -> tuple[Array, Array, Floats, Array]:
-    """Prepare a batch of ways to put the usages on two sides.
+def _miss_probabilities(sides: Array, n_drawn: int, min_probability: float) -> tuple[Array, Array, Floats, Array]:
+    """Compute the probabilities that a draw misses the nearest usages, for a batch of assignments to two sets.
 
-    sides : (b, n)  ->  for each way and side: how many usages are on it (b, 2), how many times each is (b, 2, n), the
-    chance that none of the k nearest is among the ``few`` drawn (b, 2, most + 1), and the k at which it is 0 (b, 2)
+    sides : (b, n)  ->  for each assignment and set: the number of usages (b, 2), the multiplicity of each usage
+    (b, 2, n), the probability that none of the k nearest is among the ``n_drawn`` drawn ones (b, 2, max count + 1), and
+    the k from which that probability is 0 (b, 2)
     """
     batch, n = sides.shape
     count = np.zeros((batch, 2), np.int64)
-    times = np.zeros((batch, 2, n), np.uint32)
+    multiplicity = np.zeros((batch, 2, n), np.uint32)
     for b in range(batch):
         for i in range(n):
             side = int(sides[b, i] < 0)
-            times[b, side, i] = abs(sides[b, i])
+            multiplicity[b, side, i] = abs(sides[b, i])
             count[b, side] += abs(sides[b, i])
-    none = np.zeros((batch, 2, count.max() + 1))
-    last = count.copy()
+    miss = np.zeros((batch, 2, count.max() + 1))
+    last_rank = count.copy()
     for b in range(batch):
         for side in range(2):
-            drawn = min(few, count[b, side])
-            none[b, side, 0] = 1.0
+            drawn = min(n_drawn, count[b, side])
+            miss[b, side, 0] = 1.0
             for k in range(count[b, side]):
-                chance = none[b, side, k] * max(count[b, side] - k - drawn, 0) / (count[b, side] - k)
-                if chance < least:
-                    last[b, side] = k + 1
+                probability = miss[b, side, k] * max(count[b, side] - k - drawn, 0) / (count[b, side] - k)
+                if probability < min_probability:
+                    last_rank[b, side] = k + 1
                     break
-                none[b, side, k + 1] = chance
-    return count, times, none, last
+                miss[b, side, k + 1] = probability
+    return count, multiplicity, miss, last_rank
 
 
 @kernel
-def _add_expected(
+def _add_expected_distances(
     order: Array,
     distances: Matrix,
     start: int,
     sides: Array,
-    times: Array,
-    none: Floats,
-    last: Array,
+    multiplicity: Array,
+    miss: Floats,
+    last_rank: Array,
     total: Floats,
 ) -> None:
-    """Add the expected distance to the nearest on the other side, of each usage of a block, to the sum of its side.
+    """Add each usage's expected distance to the nearest drawn usage of the other set to the total of its own set.
 
-    order, distances : (rows, n - 1), of the usages from ``start`` on; sides : (b, n); times, none, last as
-    :func:`_chances` gives them; total : (b, 2)
+    order, distances : (rows, n - 1), of the usages from ``start`` on; sides : (b, n); multiplicity, miss, last_rank as
+    :func:`_miss_probabilities` gives them; total : (b, 2)
     """
     batch, n = sides.shape
     length = -(-(n - 1) // 4) * 4
     near, steps = np.empty(length, np.uint32), np.zeros(length)
-    for row in range(len(order)):  # a usage's neighbours are used for the whole batch while they are close at hand
+    for row in range(len(order)):  # one usage's neighbours stay in the cache for the whole batch
         i = start + row
-        near[:] = i  # never on the other side: what fills up the last four does not count
+        near[:] = i  # padding: a usage is never in the other set, so it adds nothing
         near[: n - 1] = order[row]
         steps[: n - 1] = distances[row]
         steps[1 : n - 1] -= distances[row, : n - 2]
@@ -142,32 +145,33 @@ def _add_expected(
             own = sides[b, i]
             if own == 0:
                 continue
-            side = int(own > 0)  # of the others
-            expected = _expected(near, steps, times[b, side], none[b, side], last[b, side])
+            side = int(own > 0)  # the index of the other set
+            expected = _expected_distance(near, steps, multiplicity[b, side], miss[b, side], last_rank[b, side])
             total[b, 1 - side] += abs(own) * expected
 
 
 @kernel
-def _expected(near: Array, steps: Floats, times: Array, none: Floats, last: int) -> float:
-    """The expected distance to the nearest: each step from one neighbour to the next, by the chance to take it.
+def _expected_distance(near: Array, steps: Floats, multiplicity: Array, miss: Floats, last_rank: int) -> float:
+    """Compute the expected distance to the nearest drawn usage: the sum of the steps from one neighbour to the next.
 
-    near, steps : (m,), m a multiple of four; times : (n,), none : (count + 1,), of the other side
+    Each step is weighted by the probability that no nearer usage was drawn.
 
-    A sum waits for the one before it, so there are four. Numbers without a sign need no look at whether they are
-    indices from the end.
+    near, steps : (m,), m a multiple of four; multiplicity : (n,), miss : (count + 1,), of the other side
+
+    Four independent sums avoid waiting for the addition before. Unsigned indices need no check for negative ones.
     """
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    seen = np.uint64(0)
+    sum0, sum1, sum2, sum3 = 0.0, 0.0, 0.0, 0.0
+    n_passed = np.uint64(0)
     for begin in range(0, len(near), _STRIDE):
         for k in range(begin, min(begin + _STRIDE, len(near)), 4):
-            one += none[seen] * steps[k]
-            seen += np.uint64(times[near[k]])
-            two += none[seen] * steps[k + 1]
-            seen += np.uint64(times[near[k + 1]])
-            three += none[seen] * steps[k + 2]
-            seen += np.uint64(times[near[k + 2]])
-            four += none[seen] * steps[k + 3]
-            seen += np.uint64(times[near[k + 3]])
-        if seen >= last:
+            sum0 += miss[n_passed] * steps[k]
+            n_passed += np.uint64(multiplicity[near[k]])
+            sum1 += miss[n_passed] * steps[k + 1]
+            n_passed += np.uint64(multiplicity[near[k + 1]])
+            sum2 += miss[n_passed] * steps[k + 2]
+            n_passed += np.uint64(multiplicity[near[k + 2]])
+            sum3 += miss[n_passed] * steps[k + 3]
+            n_passed += np.uint64(multiplicity[near[k + 3]])
+        if n_passed >= last_rank:
             break
-    return (one + two) + (three + four)
+    return (sum0 + sum1) + (sum2 + sum3)

@@ -1,6 +1,6 @@
-"""Averages over all pairs of an old and a new vector: APD over the rows themselves, DSCD over vectors drawn.
+"""Mean distances over all pairs of an old and a new vector: APD over the rows themselves, DSCD over sampled vectors.
 
-The average over n x m pairs is exact, and taken without a matrix of all pairs where the distance allows it.
+The mean over the n x m pairs is exact, and is computed without a matrix of all pairs where the distance allows it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Four = tuple[np.float32, np.float32, np.float32, np.float32]
 
 
 def apd(old: Gaussian, new: Gaussian) -> Floats:
-    """Compute the mean cosine distance over all pairs of rows, from the means of the unit rows. (b,)"""
+    """Compute the mean cosine distance over all pairs of rows, from the means of the unit rows: (b,)."""
     return 1.0 - np.einsum("bj,bj->b", old.mean, new.mean)
 
 
@@ -25,18 +25,24 @@ def cosine(x: Matrix, y: Matrix) -> float:
 
 
 def correlation(x: Matrix, y: Matrix) -> float:
-    """Compute the cosine distance of the rows after taking each row's own average off."""
+    """Compute the cosine distance of the rows after subtracting each row's own average."""
     return float(1.0 - _mean_direction(x, True) @ _mean_direction(y, True))
 
 
 def cityblock(x: Matrix, y: Matrix) -> float:
-    """Sort one dimension at a time, and take the gaps among all values less those within x and within y."""
-    gaps = _gaps(np.concatenate([x, y])) - _gaps(x) - _gaps(y)
-    return gaps / (len(x) * len(y))
+    """Compute the mean city block distance, by sorting one dimension at a time.
+
+    The sum over pairs between x and y is that over all pairs, less the sums over pairs within x and within y.
+    """
+    total = _sum_of_gaps(np.concatenate([x, y])) - _sum_of_gaps(x) - _sum_of_gaps(y)
+    return total / (len(x) * len(y))
 
 
 def euclidean(x: Matrix, y: Matrix) -> float:
-    """Compute |x|^2 + |y|^2 - 2 x.y by one matrix product, about the common mean so that few digits cancel."""
+    """Compute the mean Euclidean distance from |x|^2 + |y|^2 - 2 x.y, by one matrix product.
+
+    The vectors are taken about their common mean, so that few digits cancel.
+    """
     centre = 0.5 * (x.mean(axis=0, dtype=float) + y.mean(axis=0, dtype=float))
     zero = np.zeros(x.shape[1])
     x, y = x - centre.astype(x.dtype), y - centre.astype(y.dtype)
@@ -49,22 +55,22 @@ def euclidean(x: Matrix, y: Matrix) -> float:
 
 
 def canberra(x: Matrix, y: Matrix) -> float:
-    """Average the distance over all pairs by its definition."""
+    """Compute the mean Canberra distance from its definition."""
     return _canberra(x, y) / (len(x) * len(y))
 
 
 def chebyshev(x: Matrix, y: Matrix) -> float:
-    """Average the distance over all pairs by its definition."""
-    return _over_pairs(True, x, y) / (len(x) * len(y))
+    """Compute the mean Chebyshev distance from its definition."""
+    return _sum_over_pairs(True, x, y) / (len(x) * len(y))
 
 
 def braycurtis(x: Matrix, y: Matrix) -> float:
-    """Average the distance over all pairs by its definition."""
-    return _over_pairs(False, x, y) / (len(x) * len(y))
+    """Compute the mean Bray-Curtis distance from its definition."""
+    return _sum_over_pairs(False, x, y) / (len(x) * len(y))
 
 
-def _gaps(values: Matrix) -> float:
-    """Sum |v_i - v_k| over i < k and over the columns. values : (n, d)"""
+def _sum_of_gaps(values: Matrix) -> float:
+    """Sum |v_i - v_k| over all i < k and over the columns of (n, d) values."""
     n = len(values)
     ordered = np.ascontiguousarray(values.T)  # (d, n)
     ordered.sort(axis=1)
@@ -72,14 +78,14 @@ def _gaps(values: Matrix) -> float:
 
 
 @kernel
-def _mean_direction(rows: Matrix, centred: bool) -> Floats:
-    """Compute the mean of the rows scaled to unit length, after taking each row's average off if ``centred``. (d,)"""
+def _mean_direction(rows: Matrix, subtract_average: bool) -> Floats:
+    """Compute the mean of the rows scaled to unit length, optionally after subtracting each row's average: (d,)."""
     n, d = rows.shape
     out = np.zeros(d)
     for i in range(n):
         row = rows[i]
         average = 0.0
-        if centred:
+        if subtract_average:
             for j in range(d):
                 average += row[j]
             average /= d
@@ -94,8 +100,8 @@ def _mean_direction(rows: Matrix, centred: bool) -> Floats:
 
 @kernel
 def _canberra(x: Matrix, y: Matrix) -> float:
-    """Sum the distances of all pairs of rows. x : (n, d), y : (m, d), float32"""
-    tiny = np.float32(1e-37)  # keeps 0/0 at 0
+    """Sum the Canberra distances of all pairs of rows of float32 arrays x, (n, d), and y, (m, d)."""
+    tiny = np.float32(1e-37)  # makes 0/0 count as 0
     total = 0.0
     for k in range(y.shape[0]):
         for i in range(x.shape[0]):
@@ -107,27 +113,27 @@ def _canberra(x: Matrix, y: Matrix) -> float:
 
 
 @kernel
-def _over_pairs(largest: bool, x: Matrix, y: Matrix) -> float:
-    """Sum the Chebyshev distances, if ``largest``, or the Bray-Curtis distances of all pairs of rows.
+def _sum_over_pairs(is_chebyshev: bool, x: Matrix, y: Matrix) -> float:
+    """Sum the Chebyshev or the Bray-Curtis distances of all pairs of rows.
 
-    x : (n, d), y : (m, d), float32. A row of x is taken against four rows of y at a time: what is loaded once serves
-    four times. The last four are filled up by the last row, which is not counted again.
+    x : (n, d), y : (m, d), float32. A row of x is loaded once and compared with four rows of y. The last group of four
+    is padded with copies of the last row, whose weight is 0.
     """
     last, total = len(y) - 1, 0.0
     for k in range(0, len(y), 4):
         y0, y1, y2, y3 = y[k], y[min(k + 1, last)], y[min(k + 2, last)], y[min(k + 3, last)]
         w1, w2, w3 = 1.0 * (k + 1 <= last), 1.0 * (k + 2 <= last), 1.0 * (k + 3 <= last)
         for i in range(len(x)):
-            four = _chebyshev(x[i], y0, y1, y2, y3) if largest else _braycurtis(x[i], y0, y1, y2, y3)
+            four = _chebyshev(x[i], y0, y1, y2, y3) if is_chebyshev else _braycurtis(x[i], y0, y1, y2, y3)
             total += float(four[0]) + w1 * float(four[1]) + w2 * float(four[2]) + w3 * float(four[3])
     return total
 
 
 @kernel
 def _chebyshev(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> Four:
-    """Compute the distances of a row to four others, each (d,).
+    """Compute the Chebyshev distances of a row to four others, each (d,).
 
-    The bits of floats that are not negative order as integers do, and integers have a vector maximum.
+    The bits of nonnegative floats have the same order as integers, and integers have a vectorised maximum.
     """
     m0 = m1 = m2 = m3 = np.int32(0)
     for j in range(row.shape[0]):
@@ -142,7 +148,7 @@ def _chebyshev(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> F
 
 @kernel
 def _braycurtis(row: Matrix, y0: Matrix, y1: Matrix, y2: Matrix, y3: Matrix) -> Four:
-    """Compute the distances of a row to four others, each (d,)."""
+    """Compute the Bray-Curtis distances of a row to four others, each (d,)."""
     a0 = a1 = a2 = a3 = b0 = b1 = b2 = b3 = np.float32(0)
     for j in range(row.shape[0]):
         a0 += abs(row[j] - y0[j])

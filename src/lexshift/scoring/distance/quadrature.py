@@ -1,4 +1,4 @@
-"""Adaptive quadrature for the expected distances: what is integrated, and how."""
+"""Adaptive quadrature for the expected distances: the integrands and the integration rule."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ANGLE, PRODUCT, LARGEST, CONSTANT = 0, 1, 2, 3
 
 
 @kernel
-def folded(mean: float, sd: float) -> float:
+def folded_normal_mean(mean: float, sd: float) -> float:
     """Compute E|z| of a normal variable z."""
     if sd == 0.0:
         return abs(mean)
@@ -38,12 +38,12 @@ def folded(mean: float, sd: float) -> float:
 
 @kernel
 def _integrand(kind: int, t: float, parameters: Floats) -> float:
-    """Compute an integrand at t. parameters : (2, d) for LARGEST, (5, 1) for the others"""
+    """Compute an integrand at t; its parameters have shape (2, d) for LARGEST and (5, 1) for the others."""
     if kind == LARGEST:  # 1 - P(all |z_j| <= t); parameters: |mean| and sd of z, each (d,)
         below = 1.0
         for j in range(parameters.shape[1]):
             mean, sd = parameters[0, j], parameters[1, j] * math.sqrt(2.0)
-            if t - mean < 4.5 * sd:  # beyond, erf is 1 to ten digits
+            if t - mean < 4.5 * sd:  # beyond this, erf is 1 to ten digits
                 below *= 0.5 * (math.erf((t - mean) / sd) + math.erf((t + mean) / sd))
                 if below < 1e-14:
                     return 1.0
@@ -64,21 +64,23 @@ def _integrand(kind: int, t: float, parameters: Floats) -> float:
     mean, sd, v_mean = parameters[0, 0], parameters[1, 0], parameters[2, 0]
     slope, v_sd = parameters[3, 0], parameters[4, 0]
     u = mean + sd * t
-    return abs(u) * folded(v_mean + slope * sd * t, v_sd) * math.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    return (
+        abs(u) * folded_normal_mean(v_mean + slope * sd * t, v_sd) * math.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    )
 
 
 @kernel
 def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance: float) -> float:
-    """Integrate by adaptive Gauss-Kronrod (7, 15): panels are bisected until each one's share of the tolerance holds.
+    """Integrate by adaptive Gauss-Kronrod (7, 15): bisect panels until each meets its share of the tolerance.
 
-    kind : ANGLE, PRODUCT, LARGEST or CONSTANT; parameters : of the integrand, see :func:`_integrand`
+    kind : ANGLE, PRODUCT, LARGEST or CONSTANT; parameters : those of the integrand, see :func:`_integrand`
     """
-    lows, highs = np.empty(64), np.empty(64)  # the panels still to do
-    lows[0], highs[0], waiting = low, high, 1
+    lows, highs = np.empty(64), np.empty(64)  # a stack of panels to integrate
+    lows[0], highs[0], pending = low, high, 1
     total = 0.0
-    while waiting > 0:
-        waiting -= 1
-        left, right = lows[waiting], highs[waiting]
+    while pending > 0:
+        pending -= 1
+        left, right = lows[pending], highs[pending]
         half, middle = 0.5 * (right - left), 0.5 * (right + left)
         kronrod = gauss = 0.0
         for i in range(len(RULE)):
@@ -86,12 +88,13 @@ def integrate(kind: int, low: float, high: float, parameters: Floats, tolerance:
             kronrod += RULE[i, 1] * value
             gauss += RULE[i, 2] * value
         size, gap = abs(kronrod) * half, abs(kronrod - gauss) * half
-        error = size * min(1.0, (200.0 * gap / size) ** 1.5) if size > 0.0 else gap  # as QUADPACK takes it
-        too_far = error > tolerance * (right - left) / (high - low)  # not so for NaN, which no panel would mend
-        if not too_far or waiting > 60 or half < 1e-12 * (high - low):
+        error = size * min(1.0, (200.0 * gap / size) ** 1.5) if size > 0.0 else gap  # the error estimate of QUADPACK
+        # False for NaN, which bisecting would not remove.
+        is_inaccurate = error > tolerance * (right - left) / (high - low)
+        if not is_inaccurate or pending > 60 or half < 1e-12 * (high - low):
             total += kronrod * half
         else:
-            lows[waiting], highs[waiting] = left, middle
-            lows[waiting + 1], highs[waiting + 1] = middle, right
-            waiting += 2
+            lows[pending], highs[pending] = left, middle
+            lows[pending + 1], highs[pending + 1] = middle, right
+            pending += 2
     return total

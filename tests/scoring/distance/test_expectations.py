@@ -22,7 +22,7 @@ from scipy.spatial import distance as scipy_distance
 from scipy.spatial.distance import cdist
 
 from lexshift import Gaussian
-from lexshift.scoring.distance import DISTANCES, dscd, expected
+from lexshift.scoring.distance import DISTANCES, dscd, expectations
 from lexshift.utils.arrays import Array, Floats
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -49,7 +49,7 @@ def value(name: str, a: Array, p: Array, b: Array, q: Array) -> float:
     old, new = (
         Gaussian(np.atleast_2d(m).astype(float), np.atleast_2d(s).astype(float) ** 2, 9) for m, s in ((a, p), (b, q))
     )
-    values: Floats = expected.between(getattr(expected, name))(old, new)
+    values: Floats = expectations.for_batches(getattr(expectations, name))(old, new)
     assert values.shape == (1,)
     return float(values[0])
 
@@ -328,7 +328,9 @@ def test_without_any_variance_it_is_the_distance_between_the_means(
     rng = np.random.default_rng(seed)
     x, y = mean + rng.normal(size=(b, d)), mean + rng.normal(size=(b, d))
     x[:, 0] = y[:, 0] = 0.0
-    got = expected.between(getattr(expected, name))(Gaussian(x, np.zeros((b, d)), 9), Gaussian(y, np.zeros((b, d)), 9))
+    got = expectations.for_batches(getattr(expectations, name))(
+        Gaussian(x, np.zeros((b, d)), 9), Gaussian(y, np.zeros((b, d)), 9)
+    )
     with np.errstate(invalid="ignore"):  # scipy divides 0 by 0 in a canberra distance, and then counts 0
         want = [getattr(scipy_distance, name)(u, v) for u, v in zip(x, y, strict=True)]
     assert_allclose(got, want, rtol=1e-9, atol=1e-12)
@@ -362,10 +364,10 @@ def test_vectors_that_can_point_in_two_directions_only_differ_by_their_signs() -
     code = """
 import numpy as np
 from lexshift import Gaussian
-from lexshift.scoring.distance import expected
+from lexshift.scoring.distance.expectations import correlation, cosine, for_batches
 only = [1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]
-for distance, one in zip((expected.cosine, expected.cosine, expected.correlation), map(np.atleast_2d, only)):
-    print(expected.between(distance)(Gaussian(0.5 * one, one, 9), Gaussian(0.3 * one, 4 * one, 9))[0])
+for distance, one in zip((cosine, cosine, correlation), map(np.atleast_2d, only)):
+    print(for_batches(distance)(Gaussian(0.5 * one, one, 9), Gaussian(0.3 * one, 4 * one, 9))[0])
 """
     try:
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
@@ -391,6 +393,6 @@ def test_a_batch_is_its_pairs_one_by_one_and_the_same_both_ways(name: str, b: in
     each = [fields(d, 1.0, 10.0, seed + i) for i in range(b)]
     m1, s1, m2, s2 = (np.array(field) for field in zip(*each, strict=True))
     old, new = Gaussian(m1, s1**2, 9), Gaussian(m2, s2**2, 9)
-    together = expected.between(getattr(expected, name))(old, new)
+    together = expectations.for_batches(getattr(expectations, name))(old, new)
     assert_array_equal(together, [value(name, *one) for one in each])
-    assert_allclose(expected.between(getattr(expected, name))(new, old), together, rtol=1e-9)
+    assert_allclose(expectations.for_batches(getattr(expectations, name))(new, old), together, rtol=1e-9)

@@ -9,16 +9,16 @@ Canberra      a sum over dimensions; |x - y| / (|x| + |y|) depends on the angle 
 Chebyshev     the integral of 1 - P(all |x_j - y_j| <= t) over t
 Euclidean     E sqrt(Q) = 2/sqrt(pi) times the integral of E[Q exp(-s^2 Q)] over s > 0, Q = |x - y|^2
 Cosine        1 - E[x/|x|] . E[y/|y|], with 1/|x| = 2/sqrt(pi) times the integral of exp(-s^2 |x|^2) over s > 0
-Correlation   the same with each vector's own average taken off it
+Correlation   as for cosine, after each vector's own average is subtracted
 Bray-Curtis   an APPROXIMATION: the ratio of two sums is expanded to second order in their fluctuations
 ============  ======================================================================================================
 
-Nodes adapt: integrals over s use the trapezoidal rule in v, s = sinh(v) / sqrt(E Q), whose step is halved until the
-result stands still, and whose range ends where the integrand does; the others use Gauss-Kronrod panels that are
-bisected until their error is negligible. Relative errors are at most 1e-7. That of Bray-Curtis is at most one over the
-square of the number of dimensions that matter, (sum s)^2 / sum s^2 for dimensions of sizes s: 1e-6 for 768 alike, 1e-4
-if a few of them are 100 times larger than the rest. For very few dimensions the sampled mode is better (with one
-dimension the expectation does not even exist).
+The quadrature is adaptive. Integrals over s use the trapezoidal rule in v, s = sinh(v) / sqrt(E Q): the step is halved
+until the result no longer changes, and the range ends where the integrand vanishes. The others use Gauss-Kronrod panels
+that are bisected until their error is negligible. Relative errors are at most 1e-7. That of Bray-Curtis is at most one
+over the square of the effective number of dimensions, (sum s)^2 / sum s^2 for dimensions of sizes s: 1e-6 for 768 equal
+dimensions, 1e-4 if a few of them are 100 times larger than the rest. For very few dimensions use the sampled mode (in
+one dimension the expectation does not exist).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lexshift.scoring.distance.quadrature import ANGLE, CONSTANT, LARGEST, PRODUCT, folded, integrate
+from lexshift.scoring.distance.quadrature import ANGLE, CONSTANT, LARGEST, PRODUCT, folded_normal_mean, integrate
 from lexshift.scoring.gaussian import Gaussian
 from lexshift.utils.arrays import Floats
 from lexshift.utils.kernels import kernel
@@ -36,17 +36,18 @@ from lexshift.utils.kernels import kernel
 _TOLERANCE = 1e-9
 
 
-def between(distance: Callable[[Floats, Floats, Floats, Floats], float]) -> Callable[[Gaussian, Gaussian], Floats]:
-    """Return one of the distances below as a function of two batches of Gaussians, whose fields are (b, d): (b,)."""
+def for_batches(distance: Callable[[Floats, Floats, Floats, Floats], float]) -> Callable[[Gaussian, Gaussian], Floats]:
+    """Return a function that computes one of the distances below for two batches of Gaussians, (b, d) to (b,)."""
 
-    def expected(old: Gaussian, new: Gaussian) -> Floats:
+    def batch_distance(old: Gaussian, new: Gaussian) -> Floats:
         pairs = zip(old.mean, np.sqrt(old.variance), new.mean, np.sqrt(new.variance), strict=True)
         return np.array([distance(a, p, b, q) for a, p, b, q in pairs])
 
-    return expected
+    return batch_distance
 
 
-# Each of the following takes the means and standard deviations of a pair of Gaussians, a, p, b and q, each (d,).
+# Each of the following functions takes the means and standard deviations of the first Gaussian, a and p, and of the
+# second one, b and q, all of shape (d,).
 
 
 @kernel
@@ -54,13 +55,16 @@ def cityblock(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
     """Compute the expected city block distance, in closed form."""
     total = 0.0
     for j in range(len(a)):
-        total += folded(a[j] - b[j], math.sqrt(p[j] ** 2 + q[j] ** 2))
+        total += folded_normal_mean(a[j] - b[j], math.sqrt(p[j] ** 2 + q[j] ** 2))
     return total
 
 
 @kernel
-def _to_constant(constant: float, mean: float, sd: float, parameters: Floats) -> float:
-    """Compute E[|c - y| / (|c| + |y|)] for a constant c and a normal y. parameters : (5, 1), working memory"""
+def _canberra_to_constant(constant: float, mean: float, sd: float, parameters: Floats) -> float:
+    """Compute E[|c - y| / (|c| + |y|)] for a constant c and a normal y.
+
+    parameters : (5, 1), working memory
+    """
     if sd == 0.0:
         size = abs(constant) + abs(mean)
         return abs(constant - mean) / size if size > 0.0 else 0.0
@@ -82,17 +86,17 @@ def canberra(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
     total = 0.0
     parameters = np.empty((5, 1))
     for j in range(len(a)):
-        if p[j] == 0.0:  # a variable that does not vary: there is no angle
-            total += _to_constant(a[j], b[j], q[j], parameters)
+        if p[j] == 0.0:  # a constant, for which there is no angle
+            total += _canberra_to_constant(a[j], b[j], q[j], parameters)
             continue
         if q[j] == 0.0:
-            total += _to_constant(b[j], a[j], p[j], parameters)
+            total += _canberra_to_constant(b[j], a[j], p[j], parameters)
             continue
         u, v = a[j] / p[j], b[j] / q[j]
         radius, centre = math.hypot(u, v), math.atan2(v, u)
         parameters[0, 0], parameters[1, 0], parameters[2, 0], parameters[3, 0] = p[j], q[j], u, v
         parameters[4, 0] = math.exp(-0.5 * radius * radius) / (2.0 * math.pi)
-        reach = math.asin(7.5 / radius) if radius > 7.5 else math.pi  # beyond, the density is below 1e-12
+        reach = math.asin(7.5 / radius) if radius > 7.5 else math.pi  # beyond this, the density is below 1e-12
         # Panels end where the ratio has a corner: on the axes and where x = y. Elsewhere it is smooth.
         diagonal = math.atan2(p[j], q[j])
         left = centre - reach
@@ -117,7 +121,7 @@ def chebyshev(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
     for j in range(len(a)):
         mean, sd = abs(a[j] - b[j]), math.sqrt(p[j] ** 2 + q[j] ** 2)
         parameters[0, j], parameters[1, j] = mean, sd
-        low = max(low, mean - 6.0 * sd)  # the largest is not below this
+        low = max(low, mean - 6.0 * sd)  # the largest difference is not below this
         high = max(high, mean + 7.0 * sd)
     return low + integrate(LARGEST, low, high, parameters, _TOLERANCE * high) if high > low else low
 
@@ -158,20 +162,20 @@ def euclidean(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
         value = total * step * unit * 2.0 / math.sqrt(math.pi)
         if abs(value - last) <= _TOLERANCE * value:
             break
-        last, step, i, stride = value, 0.5 * step, 1, 2  # halve: the nodes between are the new ones
+        last, step, i, stride = value, 0.5 * step, 1, 2  # add the nodes halfway between those used so far
     return value
 
 
 @kernel
-def _tilted_mean(t: float, mean: Floats, sd: Floats, average: float, centred: bool, tilted: Floats) -> float:
-    """Compute E[x exp(-t |x|^2)] of a Gaussian, or of its vectors less their own average, as a vector and a logarithm.
+def _tilted_mean(t: float, mean: Floats, sd: Floats, average: float, subtract_average: bool, out: Floats) -> float:
+    """Compute E[x exp(-t |x|^2)] of a Gaussian, or of its vectors minus their own average, as a vector and a logarithm.
 
-    It is E[exp(-t |x|^2)], whose logarithm is returned, times the mean under the tilted Gaussian, mean / (1 + 2 t var),
-    which is written to ``tilted``. If vectors have their average taken off, |x|^2 is less by (sum x)^2 / d, a term of
-    rank one: by the formula of Sherman and Morrison it changes the determinant by the factor ``kept``, and pulls the
-    tilted mean along the tilted variances; the average of the result is taken off last.
+    The expectation is E[exp(-t |x|^2)], whose logarithm is returned, times the mean of the tilted Gaussian, mean /
+    (1 + 2 t var), which is written to ``out``. If the average of each vector is subtracted, |x|^2 decreases by
+    (sum x)^2 / d, a term of rank one. By the Sherman-Morrison formula it multiplies the determinant by ``determinant``
+    and shifts the tilted mean along the tilted variances; the average of the result is subtracted last.
 
-    mean, sd, tilted : (d,); average : of the mean if ``centred``, else 0
+    mean, sd, out : (d,); average : that of the mean if ``subtract_average``, else 0
     """
     d = len(mean)
     exponent, product, sum_tilted, sum_spread, sum_shrink = 0.0, 1.0, 0.0, 0.0, 0.0
@@ -183,30 +187,30 @@ def _tilted_mean(t: float, mean: Floats, sd: Floats, average: float, centred: bo
             product = 1.0
         deviation = mean[j] - average
         exponent -= t * deviation * deviation * shrink
-        tilted[j] = deviation * shrink
-        sum_tilted += tilted[j]
+        out[j] = deviation * shrink
+        sum_tilted += out[j]
         sum_spread += sd[j] * sd[j] * shrink
         sum_shrink += shrink
     exponent += 0.5 * math.log(product)
-    if centred:
-        kept = sum_shrink / d  # 1 - 2 t / d * sum_spread
-        exponent += t / d * sum_tilted * sum_tilted / kept - 0.5 * math.log(kept)
-        pull = 2.0 * t / d * sum_tilted / kept
+    if subtract_average:
+        determinant = sum_shrink / d  # 1 - 2 t / d * sum_spread
+        exponent += t / d * sum_tilted * sum_tilted / determinant - 0.5 * math.log(determinant)
+        pull = 2.0 * t / d * sum_tilted / determinant
         shift = (sum_tilted + pull * sum_spread) / d
         for j in range(d):
             shrink = 1.0 / (1.0 + 2.0 * t * sd[j] * sd[j])
-            tilted[j] += pull * sd[j] * sd[j] * shrink - shift
+            out[j] += pull * sd[j] * sd[j] * shrink - shift
     return exponent
 
 
 @kernel
-def _mean_direction(mean: Floats, sd: Floats, centred: bool) -> Floats:
-    """Compute E[x / |x|] of a Gaussian, or of its vectors less their own average. mean, sd : (d,)  ->  (d,)"""
+def _mean_direction(mean: Floats, sd: Floats, subtract_average: bool) -> Floats:
+    """Compute E[x / |x|] of a Gaussian, or of its vectors minus their own average: mean and sd, (d,), to (d,)."""
     d = len(mean)
-    average = mean.sum() / d if centred else 0.0
+    average = mean.sum() / d if subtract_average else 0.0
     size = 0.0  # E|x|^2
     for j in range(d):
-        size += (mean[j] - average) ** 2 + sd[j] ** 2 * ((d - 1.0) / d if centred else 1.0)
+        size += (mean[j] - average) ** 2 + sd[j] ** 2 * ((d - 1.0) / d if subtract_average else 1.0)
     if size == 0.0:
         return np.full(d, math.nan)
     unit, step = 1.0 / math.sqrt(size), 0.5
@@ -215,7 +219,7 @@ def _mean_direction(mean: Floats, sd: Floats, centred: bool) -> Floats:
     for _ in range(8):
         while True:
             v = i * step
-            exponent = _tilted_mean((unit * math.sinh(v)) ** 2, mean, sd, average, centred, tilted)
+            exponent = _tilted_mean((unit * math.sinh(v)) ** 2, mean, sd, average, subtract_average, tilted)
             weight = math.exp(exponent) * math.cosh(v)
             largest = 0.0
             for j in range(d):
@@ -231,7 +235,7 @@ def _mean_direction(mean: Floats, sd: Floats, centred: bool) -> Floats:
             direction[j] = value
         if change <= 1e-24:
             break
-        step, i, stride = 0.5 * step, 1, 2  # halve: the nodes between are the new ones
+        step, i, stride = 0.5 * step, 1, 2  # add the nodes halfway between those used so far
     return direction
 
 
@@ -243,7 +247,7 @@ def cosine(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
 
 @kernel
 def correlation(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
-    """Compute the same for vectors that have their own average taken off."""
+    """Compute the expected correlation distance: the cosine distance of vectors minus their own average."""
     return 1.0 - (_mean_direction(a, p, True) * _mean_direction(b, q, True)).sum()
 
 
@@ -254,17 +258,17 @@ def braycurtis(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
     E[N/D] ~ (E N / E D) (1 + Var D / (E D)^2) - Cov(N, D) / (E D)^2, N = sum |x - y|, D = sum |x + y|
     """
     parameters = np.empty((5, 1))
-    apart = together = variance = covariance = 0.0
+    numerator = denominator = variance = covariance = 0.0
     for j in range(len(a)):
         difference, total = a[j] - b[j], a[j] + b[j]
         squares = p[j] ** 2 + q[j] ** 2
         sd = math.sqrt(squares)
-        size_difference, size_total = folded(difference, sd), folded(total, sd)
-        apart += size_difference
-        together += size_total
+        size_difference, size_total = folded_normal_mean(difference, sd), folded_normal_mean(total, sd)
+        numerator += size_difference
+        denominator += size_total
         variance += squares + total * total - size_total * size_total
         slope = (p[j] ** 2 - q[j] ** 2) / squares if squares > 0.0 else 0.0
-        if slope != 0.0:  # x - y and x + y are independent if both vary alike
+        if slope != 0.0:  # x - y and x + y are independent if x and y have equal variances
             parameters[0, 0], parameters[1, 0], parameters[2, 0] = total, sd, difference
             parameters[3, 0], parameters[4, 0] = slope, sd * math.sqrt(max(1.0 - slope * slope, 0.0))
             corner = min(max(-total / sd, -7.5), 7.5)
@@ -272,4 +276,4 @@ def braycurtis(a: Floats, p: Floats, b: Floats, q: Floats) -> float:
             product = integrate(PRODUCT, -7.5, corner, parameters, scale) if corner > -7.5 else 0.0
             product += integrate(PRODUCT, corner, 7.5, parameters, scale) if corner < 7.5 else 0.0
             covariance += product - size_difference * size_total
-    return apart / together * (1.0 + variance / together**2) - covariance / together**2
+    return numerator / denominator * (1.0 + variance / denominator**2) - covariance / denominator**2
