@@ -616,7 +616,7 @@ def test_an_empty_file_of_words_is_named(paths: Paths, tmp_path: Path) -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"min_usages": 1}, r"min_usages must be a whole number of at least 2; got 1"),
-    ({"min_usages": 0}, r"min_usages must be a whole number of at least 1; got 0"),
+    ({"min_usages": 0}, r"min_usages must be a whole number of at least 2; got 0"),
     ({"metric": "cosin"}, r"metric must be one of .*; got 'cosin'\. did you mean 'cosine'\?"),
     ({"strategy": "randm"}, r"strategy must be one of distance, random; got 'randm'\. did you mean 'random'\?"),
     ({"rate": 1.5}, r"rate must be a number from 0 to 1, or auto; got 1\.5"),
