@@ -380,10 +380,10 @@ def tiny() -> tuple[Any, Any]:
         (["--layers", "mean:0"], "layers"),
         (["--pooling", "max"], "pooling must be one of first, mean, sentence, sum"),
         (["--dtype", "float"], "dtype must be one of"),
-        (["--dtype", "fp16"], "dtype fp16 is for GPUs"),
+        (["--dtype", "fp16"], "dtype fp16 needs a GPU"),
         (["--window", "0"], "window must be a whole number of at least 1"),
         (["--window", "33"], "takes at most 32 pieces"),
-        (["--device", "warp"], "device 'warp' is not there on this machine"),
+        (["--device", "warp"], "device 'warp' is not available on this machine"),
     ],
     ids=str,
 )

@@ -222,5 +222,5 @@ def test_a_note_of_the_library_is_printed_as_a_note(
         code, _, err = typed(monkeypatch, capsys, "compare", "a.txt", "b.txt", "--words", "mouse")
     assert code == 2
     note, error = err.splitlines()
-    assert note.startswith("note: 'minilm' is the built-in model, not the folder of that name here")
+    assert note.startswith("note: 'minilm' is the built-in model, not the folder of that name")
     assert error == "error: stopped"

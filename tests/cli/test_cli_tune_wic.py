@@ -251,7 +251,7 @@ def test_help_is_given(shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments:
         (["--seed", "-1"], "seed must be a whole number, 0 or more; got -1"),
         (["--dev", "nothing.csv"], "no such file or folder: 'nothing.csv'"),
         (["--model", "./nothing"], "no such model folder: './nothing'"),
-        (["--device", "abacus"], "device 'abacus' is not there on this machine"),
+        (["--device", "abacus"], "device 'abacus' is not available on this machine"),
     ],
     ids=str,
 )

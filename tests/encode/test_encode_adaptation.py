@@ -320,7 +320,7 @@ def test_a_projection_that_does_not_fit_the_layers_is_refused(
     Adaptation(projection=projection(5, columns)).save(copied)
     width = 2 * HIDDEN if options else HIDDEN
     layers = options.get("layers", "mean:4")
-    message = f"was tuned for vectors of {columns} dimensions, and layers {layers} have {width}; leave --layers"
+    message = f"was tuned for vectors of {columns} dimensions, and layers {layers} have {width}; omit --layers"
     with pytest.raises(UserError, match=re.escape(message)):
         as_encoder(copied, **options)
 
@@ -476,5 +476,5 @@ def test_corpora_that_are_no_periods_of_the_model_are_refused(labels: tuple[str,
     with pytest.raises(UserError) as caught:
         period_numbers(("1850", "2000"), labels)
     text = one_sentence(caught.value)
-    assert "the model tells the periods 1850, 2000 apart: give 2 corpora in that order" in text
+    assert "the model distinguishes the periods 1850, 2000: give 2 corpora in that order" in text
     assert text.endswith(f"got {', '.join(labels)}")

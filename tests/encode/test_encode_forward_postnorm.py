@@ -34,7 +34,7 @@ SPECS = ["last", 0, 1, -2, "mean:4", "sum:2", "concat:3"]
 
 
 def fast_of(model: Any) -> PostNormForward:
-    fast = PostNormForward.of(model)
+    fast = PostNormForward.from_model(model)
     assert fast is not None
     return fast
 
@@ -139,7 +139,7 @@ def _refuse(*_: Any) -> None:
 
 @pytest.mark.parametrize("family", SLOW)
 def test_it_is_not_used_for_other_families(family: str) -> None:
-    assert PostNormForward.of(loaded(family)[0]) is None
+    assert PostNormForward.from_model(loaded(family)[0]) is None
     assert isinstance(encoder(family)._forward, GenericForward)
 
 
@@ -188,7 +188,7 @@ def test_a_model_that_computes_something_else_is_run_by_its_own_forward_pass(
 def test_a_decoder_is_not_of_this_kind() -> None:
     config = make_config("bert")
     config.is_decoder = True
-    assert PostNormForward.of(transformers.BertModel(config)) is None
+    assert PostNormForward.from_model(transformers.BertModel(config)) is None
 
 
 @pytest.mark.parametrize("head", [transformers.BertForMaskedLM, transformers.BertForSequenceClassification])

@@ -309,18 +309,18 @@ def test_auto_is_a_device_that_is_there() -> None:
 
 @pytest.mark.parametrize("device", ["gpu", "", "cpu:x", "cuda:99", "xpu"])
 def test_a_device_that_is_not_there_is_refused(device: str) -> None:
-    with pytest.raises(UserError, match=rf"device '{device}' is not there on this machine; auto takes the best"):
+    with pytest.raises(UserError, match=rf"device '{device}' is not available on this machine; use auto"):
         encoder("bert", device=device)
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp16"])
 def test_half_precision_on_a_processor_is_refused(dtype: str) -> None:
-    with pytest.raises(UserError, match=rf"dtype {dtype} is for GPUs; a processor takes fp32, or int8"):
+    with pytest.raises(UserError, match=rf"dtype {dtype} needs a GPU; on the CPU use fp32, or int8"):
         encoder("bert", device="cpu", dtype=dtype)
 
 
 def test_int8_on_another_device_is_refused() -> None:
-    with pytest.raises(UserError, match=r"dtype int8 is for the processor \(--device cpu\), not for meta"):
+    with pytest.raises(UserError, match=r"dtype int8 needs the CPU \(--device cpu\), not meta"):
         encoder("bert", device="meta", dtype="int8")
 
 

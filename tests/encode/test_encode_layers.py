@@ -55,7 +55,7 @@ def test_what_is_no_specification_is_refused_with_what_would_be(spec: Any) -> No
 
 @pytest.mark.parametrize("spec", [7, "12", -8, "-100"])
 def test_a_layer_that_the_model_does_not_have_is_refused(spec: Any) -> None:
-    with pytest.raises(UserError, match=rf"layer {spec}, but the model has layers 0 \(embeddings\) to 6"):
+    with pytest.raises(UserError, match=rf"layers is {spec}, but the model has layers 0 \(embeddings\) to 6"):
         parse_layers(spec, 6)
 
 

@@ -97,7 +97,7 @@ def test_a_built_in_name_is_never_a_folder_of_that_name(copied: Path, monkeypatc
     copied.rename(copied.parent / "minilm")
     monkeypatch.chdir(copied.parent)
     monkeypatch.setattr(loading, "_built_in", lambda: folder("roberta"))
-    with pytest.warns(UserWarning, match=r"'minilm' is the built-in model, .* the folder is './minilm'"):
+    with pytest.warns(UserWarning, match=r"'minilm' is the built-in model, .* for the folder, give './minilm'"):
         assert load_model("minilm")[0].config.model_type == "roberta"
 
 
@@ -293,7 +293,7 @@ def _edit(file: Path, **changes: Any) -> None:
     ("damage", "says"),
     [
         (_no_config, "has no config.json"),
-        (_only_a_bin, "has no weights in safetensors format (those it has are in a format that can run code)"),
+        (_only_a_bin, "has no weights in safetensors format (its *.bin files are in a format that can run code)"),
         (_no_weights, "has no weights in safetensors format"),
         (_no_tokenizer, "has no tokenizer (tokenizer.json)"),
         (_damaged, "damaged"),
@@ -314,10 +314,10 @@ def _edit(file: Path, **changes: Any) -> None:
         (_index_names_a_subfolder, "which is not a safetensors file in the model's folder"),
         (_index_names_a_number, "names 3, which is not a safetensors file in the model's folder"),
         (_index_of_nothing, "model.safetensors.index.json of the model"),
-        (_index_deep, "is damaged; fetch the model again"),
+        (_index_deep, "is damaged; download the model again"),
         (_another_index_climbs, "mine.safetensors.index.json of the model"),
         (_config_names_weights_outside, "takes its weights from outside its folder: '../outside.safetensors'"),
-        (_config_names_code, "asks for code from the hub: 'kernels-community/flash-attn'"),
+        (_config_names_code, "requests code from the hub: 'kernels-community/flash-attn'"),
         (_tokenizer_outside, "names files outside its folder"),
         (_adapter, "holds an adapter for another model (adapter_config.json)"),
         (_config_deep, "the model"),
@@ -474,7 +474,7 @@ def test_an_encoder_with_a_decoder_is_refused(copied: Path) -> None:
         max_position_embeddings=64,
     )
     transformers.BartModel(config).save_pretrained(copied)
-    with pytest.raises(UserError, match=f"the model '{copied}' is an encoder with a decoder"):
+    with pytest.raises(UserError, match=f"the model '{copied}' is an encoder-decoder model"):
         load_model(copied)
 
 
@@ -650,13 +650,13 @@ TransportError = errors.HfHubHTTPError.__bases__[0]  # of the library that the h
 @pytest.mark.parametrize(
     ("error", "says"),
     [
-        (_http(errors.RepositoryNotFoundError), "there is no model 'org/tiny': not built in, not a folder here"),
+        (_http(errors.RepositoryNotFoundError), "there is no model 'org/tiny': it is not built in, not a folder here"),
         (_http(errors.RevisionNotFoundError), "the model 'org/tiny' has no revision 'v9'"),
-        (_http(errors.GatedRepoError), "only for those it was granted to; log in first"),
-        (_http(errors.HfHubHTTPError), "cannot be fetched from the hub: an answer"),
+        (_http(errors.GatedRepoError), "access is restricted; request access and log in first"),
+        (_http(errors.HfHubHTTPError), "cannot be downloaded from the hub: an answer"),
         (errors.LocalEntryNotFoundError("no"), "the model hub cannot be reached; on a machine with a network"),
-        (ConnectionError("broken"), "cannot be fetched from the hub: broken"),
-        (TransportError("broken"), "cannot be fetched from the hub: broken"),
+        (ConnectionError("broken"), "cannot be downloaded from the hub: broken"),
+        (TransportError("broken"), "cannot be downloaded from the hub: broken"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )

@@ -1,4 +1,4 @@
-"""Models that tell periods apart by a token before each sentence, and what they have to be told."""
+"""Models that distinguish periods by a token before each sentence, and the periods that they need."""
 
 from __future__ import annotations
 
@@ -307,13 +307,13 @@ def test_whole_sentences_are_cut_at_their_end_and_those_that_are_cut_are_counted
 @pytest.mark.parametrize("periods", [None, [], [0], [0, 1, 0], [0, 2], [-1, 0], ["old", "new"], [0, None]], ids=str)
 @pytest.mark.parametrize("attention", [False, True], ids=["tokens", "tokens and attention"])
 def test_periods_that_are_missing_or_none_of_the_models_are_refused(periods: Any, attention: bool) -> None:
-    with pytest.raises(ValueError, match=r"the model 'bert' tells 2 periods apart: encode needs .* period, 0 to 1"):
+    with pytest.raises(ValueError, match=r"the model 'bert' distinguishes 2 periods: encode needs .* period, 0 to 1"):
         made("bert", attention).encode(["a plane", "the plane"], [(2, 7), (4, 9)], periods=periods)
 
 
 @pytest.mark.parametrize("periods", [[0], [1], []], ids=str)
 def test_a_model_without_periods_refuses_them(periods: list[int]) -> None:
-    with pytest.raises(ValueError, match="the model 'bert' does not tell periods apart"):
+    with pytest.raises(ValueError, match="the model 'bert' does not distinguish periods"):
         encoder("bert").encode(["a plane"], [(2, 7)], periods=periods)
 
 
@@ -388,7 +388,7 @@ def test_int8_is_close_to_full_precision_of_the_same_periods_and_says_how_close(
     np.testing.assert_allclose(full.deviation(SENTENCES, SPANS, PERIODS), 0, atol=1e-6)
     other = full.encode(SENTENCES, SPANS, periods=[1 - period for period in PERIODS])
     assert (1 - cosines(vectors, other)).mean() > 2 * deviation.mean()
-    with pytest.raises(ValueError, match="tells 2 periods apart"):
+    with pytest.raises(ValueError, match="distinguishes 2 periods"):
         ours.deviation(SENTENCES, SPANS)
 
 

@@ -314,7 +314,7 @@ def test_every_layer_of_both_paths_is_that_of_the_twin(
     ids, sizes, _, times = padded(family, lengths, periods, seed)
     where = torch.stack([torch.tensor([0, length // 2, length - 1, length // 3]) for length in lengths])
     with torch.inference_mode():
-        fast = PostNormForward.of(model)
+        fast = PostNormForward.from_model(model)
         assert fast is not None
         found = [path.states(EVERY, ids, sizes, where, times) for path in (fast, GenericForward(model, DEPTH))]
         for i, length in enumerate(lengths):
@@ -514,8 +514,12 @@ def test_weights_are_loaded_into_a_model_that_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize("family", ["mpnet", "deberta", "deberta-v2", "modernbert"])
 def test_other_kinds_are_refused_with_the_kinds_that_are_not(family: str, tmp_path: Path) -> None:
     kinds = ", ".join(KINDS)
-    with pytest.raises(UserError, match=f"temporal attention is for models of the kinds {kinds}; this one is {family}"):
+    with pytest.raises(
+        UserError, match=f"temporal attention supports models of the types {kinds}; this one is {family}"
+    ):
         add_temporal_attention(make_model(family), 2)
     save(make_model(family), family, tmp_path)
-    with pytest.raises(UserError, match=f"temporal attention is for models of the kinds {kinds}; this one is {family}"):
+    with pytest.raises(
+        UserError, match=f"temporal attention supports models of the types {kinds}; this one is {family}"
+    ):
         as_encoder(tmp_path)

@@ -761,7 +761,7 @@ def test_three_periods_are_told_apart(shared: Place, tmp_path: Path) -> None:
 
 
 def test_a_family_without_temporal_attention_is_refused(shared: Place) -> None:
-    with pytest.raises(UserError, match=r"temporal attention is for models of the kinds .*; this one is mpnet"):
+    with pytest.raises(UserError, match=r"temporal attention supports models of the types .*; this one is mpnet"):
         shared.time("mpnet", model=folder("mpnet"), attention=True)
 
 

@@ -1,7 +1,7 @@
 """Encode words in their sentences as vectors.
 
 In: sentences and the spans of words in them. Out: one vector for each. :func:`as_encoder` accepts a name, a folder, a
-loaded model or an object with the method of :class:`Encoder`. Nothing here knows about corpora or target words.
+loaded model or an object with the method of :class:`Encoder`. This package does not depend on corpora or target words.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     Parameters
     ----------
     model : str, path, model, (model, tokenizer) or Encoder
-        "minilm" always means the built-in model, which needs no network. Another string is a folder, if there is one
-        or the string is written as a path, or else a model on the hub. A path object is a folder. A loaded model of
-        transformers comes with its tokenizer; one of sentence-transformers has its tokenizer. XL-LEXEME is recognised
-        by its tokenizer, however it is given.
+        "minilm" always means the built-in model, which needs no network. Another string is a folder if one exists or
+        the string is written as a path, otherwise a model on the hub. A path object is a folder. A model of
+        transformers needs its tokenizer; a model of sentence-transformers includes it. XL-LEXEME is recognised by its
+        tokenizer.
     revision : str, optional
         Revision of a model on the hub.
     **options
@@ -41,11 +41,11 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
         encoder.languages = LANGUAGES.get(os.fspath(model))
         return encoder
     if revision is not None:
-        raise UserError("revision is for models on the hub, given by name")
+        raise UserError("revision applies only to a model on the hub, given by name")
     if hasattr(model, "tokenizer") and hasattr(model, "modules"):  # sentence-transformers
         inner = next((m for m in model.modules() if hasattr(m, "config") and hasattr(m, "get_input_embeddings")), None)
         if inner is None:
-            raise UserError("this model has no transformer in it, so a word's vector would not depend on its context")
+            raise UserError("this model contains no transformer, so a word's vector would not depend on its context")
         model = inner, model.tokenizer
     if isinstance(model, tuple) and len(model) == 2:
         from lexshift.encode.adaptation import known_adaptation
@@ -62,14 +62,14 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
 
 
 def _huggingface_encoder() -> type[HuggingFaceEncoder]:
-    """Import the class when it is needed, as importing torch takes seconds."""
+    """Import the class only when it is needed, because importing torch takes seconds."""
     from lexshift.encode.huggingface import HuggingFaceEncoder
 
     return HuggingFaceEncoder
 
 
 def __getattr__(name: str) -> Any:
-    """Return the class of encoders that needs torch."""
+    """Import the class that needs torch on first access."""
     if name == "HuggingFaceEncoder":
         return _huggingface_encoder()
     raise AttributeError(f"module 'lexshift.encode' has no attribute {name!r}")

@@ -1,6 +1,6 @@
-"""The adaptation of a tuned model: how it is to be used as an encoder.
+"""The adaptation of a tuned model: the settings with which it is used as an encoder.
 
-A folder that :mod:`lexshift.tune` wrote holds it in ``lexshift.json``. XL-LEXEME is recognised by its markers.
+A folder written by :mod:`lexshift.tune` holds it in ``lexshift.json``. XL-LEXEME is recognised by its markers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FORMAT = 1
 
 @dataclass(frozen=True)
 class Adaptation:
-    """How a tuned model is to be used.
+    """Settings with which a tuned model is used as an encoder.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Adaptation:
 
 
 def period_numbers(periods: Sequence[str], labels: Sequence[str]) -> list[int]:
-    """Return the period of each corpus: by its label if the model knows all labels, by its order if it knows none.
+    """Return the period of each corpus: by label if the model knows all labels, by order if it knows none.
 
     >>> period_numbers(("1850", "2000"), ("2000", "1850")), period_numbers(("1850", "2000"), ("old", "new"))
     ([1, 0], [0, 1])
@@ -82,38 +82,38 @@ def period_numbers(periods: Sequence[str], labels: Sequence[str]) -> list[int]:
     if len(labels) == len(periods) and not any(label in periods for label in labels):
         return list(range(len(labels)))
     raise UserError(
-        f"the model tells the periods {', '.join(periods)} apart: give {len(periods)} corpora in that order, or "
+        f"the model distinguishes the periods {', '.join(periods)}: give {len(periods)} corpora in that order, or "
         f"corpora with these labels; got {', '.join(labels)}"
     )
 
 
 def read_adaptation(folder: Path, tokenizer: Any) -> Adaptation:
-    """Return the adaptation of the model in a folder; the default one for a model that was not tuned for this."""
+    """Return the adaptation of the model in a folder; the default one for a model that was not tuned."""
     path = folder / FILE
     if not path.is_file():
         return known_adaptation(tokenizer)
-    damaged = UserError(f"{str(path)!r} is damaged; tune the model again, or take the folder it was made from")
+    damaged = UserError(f"{str(path)!r} is damaged; tune the model again, or restore the folder")
     try:
         values = json.loads(path.read_bytes())
         names = ("periods", "time_tokens", "attention", "markers", "pooling", "layers", "projection")
-        periods, time_tokens, attention, markers, pooling, layers, projected = (values[name] for name in names)
-        good = values["format"] == _FORMAT
+        periods, time_tokens, attention, markers, pooling, layers, has_projection = (values[name] for name in names)
+        is_valid = values["format"] == _FORMAT
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise damaged from None
     for texts in (periods, time_tokens, [] if markers is None else markers):
-        good = good and isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-    good = good and all(text is None or isinstance(text, str) for text in (pooling, layers))
-    good = good and isinstance(attention, bool) and isinstance(projected, bool)
-    good = good and len(time_tokens) in (0, len(periods)) and (markers is None or len(markers) == 2)
-    if not good or missing_tokens(tokenizer, [*time_tokens, *(markers or ())]):
+        is_valid = is_valid and isinstance(texts, list) and all(isinstance(text, str) for text in texts)
+    is_valid = is_valid and all(text is None or isinstance(text, str) for text in (pooling, layers))
+    is_valid = is_valid and isinstance(attention, bool) and isinstance(has_projection, bool)
+    is_valid = is_valid and len(time_tokens) in (0, len(periods)) and (markers is None or len(markers) == 2)
+    if not is_valid or missing_tokens(tokenizer, [*time_tokens, *(markers or ())]):
         raise damaged
-    around = (markers[0], markers[1]) if markers else None
-    projection = _read_projection(path.parent / PROJECTION) if projected else None
-    return Adaptation(tuple(periods), tuple(time_tokens), attention, around, pooling, layers, projection)
+    marker_pair = (markers[0], markers[1]) if markers else None
+    projection = _read_projection(path.parent / PROJECTION) if has_projection else None
+    return Adaptation(tuple(periods), tuple(time_tokens), attention, marker_pair, pooling, layers, projection)
 
 
 def known_adaptation(tokenizer: Any) -> Adaptation:
-    """Return the adaptation of a model that has no record of it, by its tokenizer: XL-LEXEME has added its markers."""
+    """Return the adaptation of a model without a record: XL-LEXEME is recognised by the markers in its tokenizer."""
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
     if not added.issuperset(MARKERS):
         return Adaptation()
@@ -121,9 +121,9 @@ def known_adaptation(tokenizer: Any) -> Adaptation:
 
 
 def missing_tokens(tokenizer: Any, tokens: Sequence[str]) -> list[str]:
-    """Return those of some tokens that the tokenizer would take apart."""
-    known = tokenizer.get_vocab()
-    return [token for token in tokens if token not in known]
+    """Return the tokens that are not in the vocabulary of the tokenizer, which would split them."""
+    vocabulary = tokenizer.get_vocab()
+    return [token for token in tokens if token not in vocabulary]
 
 
 def _read_projection(path: Path) -> Matrix:

@@ -1,22 +1,22 @@
-"""Batches of sequences of similar length."""
+"""Group sequences of similar length into batches."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 
-def batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Return the indices of sequences, shortest first, in batches that stay within a budget of tokens when padded.
+def make_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+    """Group the indices of sequences, shortest first, into batches of at most ``budget`` tokens after padding.
 
     A sequence longer than the budget is a batch of its own.
 
-    >>> batches([5, 3, 4, 9], budget=10)
+    >>> make_batches([5, 3, 4, 9], budget=10)
     [[1, 2], [0], [3]]
     """
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if found and lengths[index] * (len(found[-1]) + 1) <= budget:
-            found[-1].append(index)
+        if groups and lengths[index] * (len(groups[-1]) + 1) <= budget:
+            groups[-1].append(index)
         else:
-            found.append([index])
-    return found
+            groups.append([index])
+    return groups

@@ -1,11 +1,11 @@
 """Forward passes that return the hidden states of chosen layers at chosen positions.
 
-:class:`GenericForward` runs the own forward pass of any model, and stops it after the last layer that is needed.
+:class:`GenericForward` runs the forward pass of any model, and stops it after the last layer that is needed.
 
-:class:`PostNormForward` runs BERT and the models built like it, and computes nothing that is not used. Each layer of
-these models is attention, add and normalise, feed forward, add and normalise. What the library does in separate steps
-is done here in few: one product for queries, keys and values; additions and the activation in place; and in the last
-layer that is needed, only the rows of the requested words.
+:class:`PostNormForward` runs BERT and similar models, and computes only what is used. Each layer of these models is
+attention, add and normalise, feed forward, add and normalise. Steps that the library performs separately are merged:
+one product for queries, keys and values; additions and the activation in place; and in the last layer that is needed,
+only the rows of the requested words.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class _Layer:
         h = x.shape[1]
         qkv = F.linear(x, self.attention_in, self.attention_in_bias)
         q, k, v = qkv.view(batch, -1, 3, self.heads, h // self.heads).permute(2, 0, 3, 1, 4)  # (b, heads, n, h/heads)
-        mixed = F.scaled_dot_product_attention(self._apply_times(q, times), k, v, attn_mask=mask)
-        return self._after_attention(mixed.transpose(1, 2).reshape(-1, h), x)
+        context = F.scaled_dot_product_attention(self._apply_times(q, times), k, v, attn_mask=mask)
+        return self._apply_feed_forward(context.transpose(1, 2).reshape(-1, h), x)
 
     def rows_at(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None, where: Tensor) -> Tensor:
         """Compute the rows at the positions ``where``, (batch, words), of each sequence: (batch * words, h)."""
@@ -72,25 +72,25 @@ class _Layer:
         x = x[rows]
         q = F.linear(x, self.attention_in[:h], self.attention_in_bias[:h])
         q = q.view(batch, -1, self.heads, h // self.heads).transpose(1, 2)  # (b, heads, words, h/heads)
-        if mask is not None and mask.shape[2] > 1:  # it depends on the position of the query
+        if mask is not None and mask.shape[2] > 1:  # the mask depends on the position of the query
             mask = mask.expand(batch, -1, -1, -1).gather(
                 2, where[:, None, :, None].expand(-1, mask.shape[1], -1, mask.shape[3])
             )
-        mixed = F.scaled_dot_product_attention(self._apply_times(q, times), k, v, attn_mask=mask)
-        return self._after_attention(mixed.transpose(1, 2).reshape(-1, h), x)
+        context = F.scaled_dot_product_attention(self._apply_times(q, times), k, v, attn_mask=mask)
+        return self._apply_feed_forward(context.transpose(1, 2).reshape(-1, h), x)
 
     def _apply_times(self, q: Tensor, times: Times | None) -> Tensor:
         if self.time is None or times is None:
             return q
         return temporal_queries(q, time_matrix(self.time, *times, self.heads))
 
-    def _after_attention(self, mixed: Tensor, x: Tensor) -> Tensor:
-        x = self.attention_norm(self.attention_out(mixed).add_(x))
+    def _apply_feed_forward(self, context: Tensor, x: Tensor) -> Tensor:
+        x = self.attention_norm(self.attention_out(context).add_(x))
         return self.norm(self.down(self.activation(self.up(x))).add_(x))
 
 
 class PostNormForward:
-    """The layers of BERT or a model built like it; :meth:`of` returns one for a model of such a kind."""
+    """The layers of BERT or a similar model; :meth:`from_model` returns None for other models."""
 
     def __init__(self, model: Any, kind: str) -> None:
         self._embeddings = model.embeddings
@@ -106,8 +106,8 @@ class PostNormForward:
         ]
 
     @classmethod
-    def of(cls, model: Any) -> PostNormForward | None:
-        """Return the fast form of a model, or None if the model is of another kind."""
+    def from_model(cls, model: Any) -> PostNormForward | None:
+        """Return the fast forward pass of a model, or None if its architecture is not supported."""
         kind = getattr(model.config, "model_type", "")
         if kind in _BERT_LIKE:
             kind = "" if getattr(model.config, "is_decoder", False) else "bert"
@@ -130,26 +130,26 @@ class PostNormForward:
         h = x.shape[-1]
         x = x.reshape(batch * length, h)
         rows = (where + length * torch.arange(batch, device=ids.device)[:, None]).view(-1)
-        found = [x[rows]] if layers.numbers[0] == 0 else []
+        states = [x[rows]] if layers.numbers[0] == 0 else []
         for number, layer in enumerate(self._layers[: layers.deepest], 1):
             if number == layers.deepest:
-                found.append(layer.rows_at(x, batch, mask, timed, where))
+                states.append(layer.rows_at(x, batch, mask, timed, where))
                 break
             x = layer(x, batch, mask, timed)
             if number in layers.numbers:
-                found.append(x[rows])
-        return [state.view(batch, -1, h) for state in found]
+                states.append(x[rows])
+        return [state.view(batch, -1, h) for state in states]
 
     def _mask(self, x: Tensor, lengths: Tensor) -> Tensor | None:
         """Return the mask of attention, (batch or 1, heads or 1, length or 1, length), boolean or additive, or None."""
         length = x.shape[1]
-        seen = None
+        is_token = None
         if int(lengths.min()) < length:
-            seen = (torch.arange(length, device=x.device) < lengths[:, None])[:, None, None, :]
+            is_token = (torch.arange(length, device=x.device) < lengths[:, None])[:, None, None, :]
         if self._position_bias is None:
-            return seen
+            return is_token
         bias = self._position_bias(x)[:1].to(x.dtype)  # (1, heads, length, length)
-        return bias if seen is None else bias.masked_fill(~seen, float("-inf"))
+        return bias if is_token is None else bias.masked_fill(~is_token, float("-inf"))
 
 
 def _make_layer(parts: tuple[Any, ...], time: nn.Linear | None, heads: int) -> _Layer:
@@ -162,12 +162,12 @@ def _make_layer(parts: tuple[Any, ...], time: nn.Linear | None, heads: int) -> _
     return _Layer(weight, bias, attention_out, attention_norm, up, activation, down, norm, heads, time)
 
 
-class _EnoughError(Exception):
-    """Raised by a hook to leave the forward pass: the layers after this one are not needed."""
+class _ForwardStoppedError(Exception):
+    """Raised by a hook to stop the forward pass when the remaining layers are not needed."""
 
 
 class GenericForward:
-    """The own forward pass of a model, stopped after the last layer that is needed."""
+    """The forward pass of any model, stopped after the last layer that is needed."""
 
     def __init__(self, model: Any, depth: int) -> None:
         self._model = model
@@ -190,31 +190,31 @@ class GenericForward:
 
     def _run(self, layers: Layers, inputs: dict[str, Tensor]) -> dict[int, Tensor]:
         if self._layers is None or layers.deepest == len(self._layers):
-            # The last hidden state may have passed one more normalisation: the model's own list has it as it is.
+            # The last hidden state may include a final normalisation, which only the model's own output has.
             output = self._model(**inputs, output_hidden_states=True)
             return dict(enumerate(output.hidden_states))
-        found: dict[int, Tensor] = {}
+        states: dict[int, Tensor] = {}
         hooks = []
         output = None
         for number, layer in enumerate(self._layers):
             if number in layers.numbers or number == layers.deepest:  # the state before this layer
-                keep = _make_hook(found, number, number == layers.deepest)
-                hooks.append(layer.register_forward_pre_hook(keep, with_kwargs=True))
+                save_state = _make_hook(states, number, number == layers.deepest)
+                hooks.append(layer.register_forward_pre_hook(save_state, with_kwargs=True))
         try:
             output = self._model(**inputs, output_hidden_states=True)
-        except _EnoughError:
+        except _ForwardStoppedError:
             pass
         finally:
             for hook in hooks:
                 hook.remove()
-        # A model may run its layers by a way that hooks do not see; then it has run to its end.
-        return found if output is None else dict(enumerate(output.hidden_states))
+        # Some models run their layers in a way that bypasses hooks; then the forward pass was completed.
+        return states if output is None else dict(enumerate(output.hidden_states))
 
 
-def _make_hook(found: dict[int, Tensor], number: int, last: bool) -> Any:
+def _make_hook(states: dict[int, Tensor], number: int, last: bool) -> Any:
     def hook(_module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        found[number] = args[0] if args else kwargs["hidden_states"]
+        states[number] = args[0] if args else kwargs["hidden_states"]
         if last:
-            raise _EnoughError
+            raise _ForwardStoppedError
 
     return hook

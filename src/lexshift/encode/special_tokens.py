@@ -18,12 +18,12 @@ _REPLACEMENT = "\ufffd"
 
 
 class SpecialTokens:
-    """The special tokens of a fast tokenizer, and a copy of the tokenizer that knows them by other names.
+    """The special tokens of a fast tokenizer, and a copy of the tokenizer in which they have other names.
 
     Each special token is disguised as a run of one private character, as long as the token, so that character offsets
     stay the same. The copy of the tokenizer spells special tokens by their disguises, in its vocabulary as well. So
-    corpus text cannot spell a special token, and a disguise is always one that we put there. It would not be enough to
-    ask the tokenizer itself to split special tokens: some vocabularies have them among the pieces of text.
+    corpus text cannot spell a special token, and every disguise was inserted on purpose. Telling the tokenizer to split
+    special tokens would not be enough, because some vocabularies contain them as pieces of text.
     """
 
     def __init__(self, tokenizer: Any) -> None:
@@ -37,11 +37,11 @@ class SpecialTokens:
         self._disguised = re.compile("|".join(self._names) or "(?!)")
         self._private = re.compile(f"[{chr(_FIRST)}-{chr(_FIRST + len(names))}]")
         self._unknown: str | None = tokenizer.unk_token
-        # Text that the vocabulary does not cover is the unknown token, as it should be.
+        # Text that the vocabulary does not cover legitimately becomes the unknown token.
         self._numbers = np.array(sorted(set(special.values()) - {tokenizer.unk_token_id}), np.int64)
 
-    def highest_of_text(self) -> int:
-        """Return the highest id that text may have, which is never that of a special token."""
+    def highest_text_id(self) -> int:
+        """Return the highest id that plain text may have; special tokens do not count."""
         numbers = np.fromiter(self._tokenizer.get_vocab().values(), np.int64)
         return int(numbers[~np.isin(numbers, self._numbers)].max(initial=0))
 
@@ -50,7 +50,7 @@ class SpecialTokens:
         return self._private.sub(_REPLACEMENT, sentence)
 
     def break_up(self, sentence: str) -> str:
-        """Return a sentence of the same length that spells no special token, for libraries that would see one."""
+        """Return a sentence of the same length without spelled special tokens, for libraries that would parse them."""
         return self._spelled.sub(lambda match: " " + match[0][1:], sentence)
 
     def disguise(self, marker: str) -> str:
@@ -58,27 +58,27 @@ class SpecialTokens:
         return self._spelled.sub(lambda match: self._disguises[match[0]], marker)
 
     def reveal(self, sentences: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """Return sentences with the special tokens of their disguised markers, and the number of these in each."""
-        shown = [self._disguised.subn(lambda match: self._names[match[0]], sentence) for sentence in sentences]
-        return [text for text, _ in shown], np.array([count for _, count in shown], np.int64)
+        """Return sentences with disguised markers replaced by special tokens, and the number of these in each."""
+        revealed = [self._disguised.subn(lambda match: self._names[match[0]], sentence) for sentence in sentences]
+        return [text for text, _ in revealed], np.array([count for _, count in revealed], np.int64)
 
-    def mistaken(
-        self, sentences: Sequence[str], ids: Sequence[npt.NDArray[np.int64]], ours: npt.NDArray[np.int64]
+    def find_wrong(
+        self, sentences: Sequence[str], ids: Sequence[npt.NDArray[np.int64]], marker_counts: npt.NDArray[np.int64]
     ) -> list[int]:
-        """Return the numbers of the sentences that have other special tokens than the known number of our own."""
+        """Return the indices of sentences whose number of special tokens differs from their number of markers."""
         rows = np.repeat(np.arange(len(ids)), [len(row) for row in ids])
-        found = np.bincount(rows[np.isin(np.concatenate(ids), self._numbers)], minlength=len(ids))
+        counts = np.bincount(rows[np.isin(np.concatenate(ids), self._numbers)], minlength=len(ids))
         spelled = np.array([self._unknown is not None and self._unknown in sentence for sentence in sentences])
-        return np.flatnonzero((found != ours) | spelled).tolist()
+        return np.flatnonzero((counts != marker_counts) | spelled).tolist()
 
     def tokenize(self, sentence: str) -> tuple[npt.NDArray[np.int64], list[Span]]:
-        """Tokenize a clean sentence, of which only disguised markers become special tokens: ids and offsets."""
-        made = self._disguising.encode(sentence, add_special_tokens=False)
-        return np.array(made.ids, np.int64), made.offsets
+        """Return the ids and offsets of a clean sentence; only its disguised markers become special tokens."""
+        encoding = self._disguised_tokenizer.encode(sentence, add_special_tokens=False)
+        return np.array(encoding.ids, np.int64), encoding.offsets
 
     @cached_property
-    def _disguising(self) -> Any:
-        """The copy of the tokenizer; it takes time to make, and few corpora need it."""
+    def _disguised_tokenizer(self) -> Any:
+        """The copy of the tokenizer, made on first use because it takes time and few corpora need it."""
         from tokenizers import Tokenizer
 
         spec = json.loads(self._tokenizer.backend_tokenizer.to_str())

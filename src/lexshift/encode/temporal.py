@@ -1,12 +1,12 @@
-"""Temporal attention (Rosin and Radinsky 2022): what a word attends to depends on the time of its text.
+"""Temporal attention (Rosin and Radinsky 2022), which depends on the time of a text.
 
-Each token has a time: that of its text, or for the special tokens at either end a time of their own. A layer projects
+Each token has a time: that of its text, or a separate time for the special tokens at either end. A layer projects
 the embeddings of these times to T, (n, d) for each head, and scores become
 
     (Q T^T) (T / |T|) K^T / sqrt(d),
 
 |T| being the norm over all heads and tokens of one sequence, so that a sequence has the same vectors in every batch.
-With T = 0 all scores are 0: attention is even over the tokens, and not that of the model without time.
+With T = 0 all scores are 0: attention is then uniform, not that of the model without time.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from lexshift.errors import UserError
 
 NAME = "lexshift_temporal"
 PADDING, SPECIAL, FIRST = 0, 1, 2
-"""Times: of padding, which has none; of special tokens; and of the first period."""
+"""Time indices of padding, of special tokens and of the first period."""
 KINDS = ("bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert")
 _EMBEDDINGS, _PROJECTION = "time_embeddings", "time"
 _SMALL = 1e-12
 
 
 def temporal_queries(q: Tensor, T: Tensor) -> Tensor:
-    """Return what replaces Q in attention: (Q T^T) (T / |T|).
+    """Return the matrix that replaces Q in attention: (Q T^T) (T / |T|).
 
     q : (batch, heads, words, d); T : (batch, heads, n, d), rows of padding being 0
     """
@@ -63,12 +63,12 @@ def token_times(periods: Sequence[int], lengths: npt.NDArray[np.int64], ends: tu
 
 
 def add_temporal_attention(model: Any, periods: int) -> None:
-    """Give every layer of a model temporal attention, with new weights. Its input is then also ``times``, (b, n)."""
+    """Add temporal attention with new weights to every layer of a model, which then also takes ``times``, (b, n)."""
     base = model.base_model
     config = base.config
     if config.model_type not in KINDS:
         raise UserError(
-            f"temporal attention is for models of the kinds {', '.join(KINDS)}; this one is {config.model_type}"
+            f"temporal attention supports models of the types {', '.join(KINDS)}; this one is {config.model_type}"
         )
     h = int(config.hidden_size)
     embeddings = nn.Embedding(FIRST + periods, h)
@@ -85,22 +85,22 @@ def add_temporal_attention(model: Any, periods: int) -> None:
 
 
 def load_temporal_attention(model: Any, folder: Path, periods: int) -> None:
-    """Give a loaded model the temporal attention whose weights are in its folder."""
+    """Add temporal attention to a loaded model, with the weights in its folder."""
     from safetensors import safe_open
 
     add_temporal_attention(model, periods)
-    wanted = temporal_weights(model.base_model)
-    found: set[str] = set()
+    weights = temporal_weights(model.base_model)
+    loaded: set[str] = set()
     for path in sorted(folder.glob("*.safetensors")):
         with safe_open(path, "pt") as file:
-            for key in file.keys():  # noqa: SIM118  # it is no mapping
+            for key in file.keys():  # noqa: SIM118  # it is not a mapping
                 name = key.removeprefix(f"{model.base_model.base_model_prefix}.")
-                if name in wanted and file.get_slice(key).get_shape() == list(wanted[name].shape):
-                    wanted[name].data.copy_(file.get_tensor(key))
-                    found.add(name)
-    if len(found) < len(wanted):
-        lacking = next(name for name in wanted if name not in found)
-        raise UserError(f"the model folder {str(folder)!r} lacks weights of its temporal attention ({lacking})")
+                if name in weights and file.get_slice(key).get_shape() == list(weights[name].shape):
+                    weights[name].data.copy_(file.get_tensor(key))
+                    loaded.add(name)
+    if len(loaded) < len(weights):
+        missing = next(name for name in weights if name not in loaded)
+        raise UserError(f"the model folder {str(folder)!r} lacks weights of its temporal attention ({missing})")
 
 
 def temporal_weights(base: Any) -> dict[str, nn.Parameter]:

@@ -1,4 +1,4 @@
-"""Windows of token ids around words, cut from their sentences."""
+"""Cut windows of token ids around words from their sentences."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Ids = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Windows:
-    """Sequences to run through a model, each once, and where each row's word is.
+    """Distinct sequences to run through a model, and the position of each row's word.
 
     Attributes
     ----------
     sequences : list of (length,) token ids, special ones included
     sequence : list of int
-        The sequence of each row; -1 for a word the tokenizer has no piece of.
+        Index of each row's sequence; -1 if the tokenizer drops the word.
     positions : list of (first, last + 1)
-        The word's pieces in that sequence.
+        Positions of the word's pieces in that sequence.
     periods : list of int
-        The period of each sequence; 0 where periods do not matter.
+        Period of each sequence; 0 if the model does not distinguish periods.
     truncated : list of bool
         Whether each row's sentence was too long, and cut to a window around the word.
     """
@@ -42,9 +42,9 @@ class Windows:
 
 
 class WindowTokenizer:
-    """Tokenizes sentences with a fast tokenizer and cuts them to a maximum number of pieces.
+    """Tokenize sentences with a fast tokenizer and cut them to a maximum number of pieces.
 
-    If there are time tokens, that of a sentence's period is put before its pieces.
+    If there are time tokens, the one of a sentence's period is put before its pieces.
     """
 
     def __init__(self, tokenizer: Any, window: int, time_tokens: Sequence[str] = ()) -> None:
@@ -54,7 +54,7 @@ class WindowTokenizer:
         whole, bare = (tokenizer("a", add_special_tokens=special)["input_ids"] for special in (True, False))
         starts = [i for i in range(len(whole) - len(bare) + 1) if whole[i : i + len(bare)] == bare]
         if not bare or not starts:
-            raise UserError("the model's tokenizer does not tokenize plain text")
+            raise UserError("the model's tokenizer cannot tokenize plain text; choose another model")
         self._before = np.array(whole[: starts[0]], np.int64)
         self._after = np.array(whole[starts[0] + len(bare) :], np.int64)
         special = len(whole) - len(bare) + bool(len(self._times))
@@ -69,8 +69,8 @@ class WindowTokenizer:
 
     def highest_id(self, markers: tuple[str, str] | None) -> int:
         """Return the highest id that a sequence may have."""
-        marked = self.cut(["a"], [(0, 1)], markers, [0] if len(self._times) else None)
-        return max(self._special.highest_of_text(), *self._times.tolist(), *np.concatenate(marked.sequences).tolist())
+        windows = self.cut(["a"], [(0, 1)], markers, [0] if len(self._times) else None)
+        return max(self._special.highest_text_id(), *self._times.tolist(), *np.concatenate(windows.sequences).tolist())
 
     def cut(
         self,
@@ -79,10 +79,9 @@ class WindowTokenizer:
         markers: tuple[str, str] | None,
         periods: Sequence[int] | None = None,
     ) -> Windows:
-        """Tokenize every distinct sentence once, and cut windows around the words where it is too long.
+        """Tokenize every distinct sentence once, and cut windows around the words of long sentences.
 
-        Words of one sentence share its sequence if it fits; windows that are alike, and of one period, are one
-        sequence.
+        Words of one sentence share its sequence if it fits; equal windows of one period are one sequence.
         """
         if markers is not None:
             before, after = map(self._special.disguise, markers)
@@ -90,15 +89,15 @@ class WindowTokenizer:
         if not sentences:
             return Windows([], [], [], [], [])
         distinct = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
-        all_ids, offsets = self._tokenize(list(distinct), marked=markers is not None)
+        all_ids, offsets = self._tokenize(list(distinct), has_markers=markers is not None)
         numbers: dict[tuple[bytes, int], int] = {}
         sequences: list[Ids] = []
         sequence: list[int] = []
         positions: list[Span] = []
         period_of: list[int] = []
         truncated: list[bool] = []
-        each = repeat(0, len(sentences)) if periods is None else map(int, periods)
-        for sentence, span, period in zip(sentences, spans, each, strict=True):
+        sentence_periods = repeat(0, len(sentences)) if periods is None else map(int, periods)
+        for sentence, span, period in zip(sentences, spans, sentence_periods, strict=True):
             number = distinct[sentence]
             ids = all_ids[number]
             first, last = _pieces_of(offsets[number], span)
@@ -130,11 +129,13 @@ class WindowTokenizer:
         cut = sum(len(ids) > self._room for ids in all_ids)
         return [self._add_special_tokens(ids[: self._room], p) for ids, p in zip(all_ids, periods, strict=True)], cut
 
-    def _tokenize(self, sentences: Sequence[str], marked: bool = False) -> tuple[list[Ids], list[list[Span]]]:
-        """Return the ids and the offsets of sentences, whose markers, if they have any, are disguised."""
-        shown, ours = self._special.reveal(sentences) if marked else (sentences, np.zeros(len(sentences), np.int64))
-        made = self._tokenizer(
-            list(shown),
+    def _tokenize(self, sentences: Sequence[str], has_markers: bool = False) -> tuple[list[Ids], list[list[Span]]]:
+        """Return the ids and the offsets of sentences; their markers, if any, are disguised."""
+        revealed, marker_counts = (
+            self._special.reveal(sentences) if has_markers else (sentences, np.zeros(len(sentences), np.int64))
+        )
+        encoding = self._tokenizer(
+            list(revealed),
             add_special_tokens=False,
             return_offsets_mapping=True,
             return_attention_mask=False,
@@ -142,9 +143,9 @@ class WindowTokenizer:
             split_special_tokens=False,
             verbose=False,
         )
-        all_ids, offsets = [np.array(ids, np.int64) for ids in made["input_ids"]], made["offset_mapping"]
-        for i in self._special.mistaken(shown, all_ids, ours):
-            sentence = sentences[i] if marked else self._special.clean(sentences[i])
+        all_ids, offsets = [np.array(ids, np.int64) for ids in encoding["input_ids"]], encoding["offset_mapping"]
+        for i in self._special.find_wrong(revealed, all_ids, marker_counts):
+            sentence = sentences[i] if has_markers else self._special.clean(sentences[i])
             all_ids[i], offsets[i] = self._special.tokenize(sentence)
         return all_ids, offsets
 
@@ -153,7 +154,7 @@ class WindowTokenizer:
         return np.concatenate([self._before, time, ids, self._after])
 
     def _window_start(self, length: int, first: int, last: int) -> int:
-        """Return where a window with the word in its middle begins."""
+        """Return the start of a window with the word in its middle."""
         if last - first >= self._room:
             return first
         return min(max(first - (self._room - (last - first)) // 2, 0), length - self._room)
