@@ -318,7 +318,11 @@ class _Encoder:
         ("compare", "qqq", "compare has no argument 'qqq'"),
         ("trace", "lables", "trace has no argument 'lables'; did you mean 'labels'?"),
         ("discover", "batch_token", "discover has no argument 'batch_token'; did you mean 'batch_tokens'?"),
-        ("discover", "words", "discover takes no words, as it looks at all of them; compare and trace take words"),
+        (
+            "discover",
+            "words",
+            "discover takes no words, because it tests all of them; use compare or trace to choose words",
+        ),
         ("embed", "max_per_words", "embed has no argument 'max_per_words'; did you mean 'max_per_word'?"),
         ("embed_usages", "split", "embed_usages has no argument 'split'"),
         ("simulate", "langauge", "simulate has no argument 'langauge'; did you mean 'language'?"),

@@ -170,7 +170,7 @@ def test_from_text_to_numbers_with_the_built_in_model(tmp_path: Path) -> None:
     out = command("embed", "old.txt", "new.txt", "--words", "words.txt", "--model", "minilm", "--out", "store")
     assert "store: 6 vectors of 384 dimensions, 2 words" in out
     assert "model minilm, layers mean:4, pooling mean" in out
-    assert "6 vectors and their occurrences are as they were written" in command("check", "store")
+    assert "6 vectors and their occurrences match their checksums" in command("check", "store")
     store = Siblings(tmp_path / "store")
     assert store["mouse"].old.shape == (3, 384)
     cosines = np.corrcoef(store["mouse"].old)

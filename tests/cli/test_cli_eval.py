@@ -423,7 +423,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(shell: Shell) -> None:
         (["--alpha", "1.5"], r"alpha must be a number between 0 and 1; got 1\.5"),
         (["--rate", "2"], r"rate must be a number from 0 to 1, or auto; got 2\.0"),
         (["--rate", "often"], r"rate must be a number from 0 to 1, or auto; got 'often'"),
-        (["--min-usages", "1"], r"min_usages must be at least 2"),
+        (["--min-usages", "1"], r"min_usages must be a whole number of at least 2"),
         (["--repeats", "0"], r"repeats must be a whole number of at least 1; got 0"),
         (["--format", "xml"], r"format must be one of csv, json, table; got 'xml'\."),
         (["--suffix", "cut"], r"suffix must be one of keep, strip; got 'cut'\."),

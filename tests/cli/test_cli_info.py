@@ -142,7 +142,7 @@ def test_the_version_and_the_help_are_shown(
     assert shown(capsys, monkeypatch, "--version") == [f"lexshift {lexshift.__version__}"]
     for option in ("-h", "--help"):
         text = "\n".join(shown(capsys, monkeypatch, option))
-        assert "Which words changed their meaning between two bodies of text?" in text
+        assert "Find the words that changed their meaning between two bodies of text." in text
         for command in ("embed", "info", "check"):
             assert f" {command} " in text
 

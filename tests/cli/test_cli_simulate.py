@@ -125,7 +125,7 @@ def test_power_prints_a_table_with_what_is_enough(shell: Shell) -> None:
     assert rows[0] == ["change", "5 usages", "20 usages", "80 % from"]
     assert [row[0] for row in rows[1:4]] == ["0", "0.5", "1"]
     assert rows[3][2:] == ["1.00 (0.00 to 1.00)", "5"]  # two pairs say little about others
-    assert "p was up to 0.05" in done.stderr
+    assert "p of at most 0.05" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -151,8 +151,8 @@ def test_pairs_of_power_may_be_chosen_at_random(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--usages", "5,many"], "usages must be numbers with commas between; got '5,many'"),
-        (["--changes", "half"], "changes must be numbers with commas between"),
+        (["--usages", "5,many"], "usages must be comma-separated numbers; got '5,many'"),
+        (["--changes", "half"], "changes must be comma-separated numbers"),
         (["--format", "xml"], "format must be one of"),
         (["--pairs", "none.tsv"], "'none.tsv' is missing"),
         (["--words-tested", "1000", "--permutations", "1000"], "use 20,000 permutations"),

@@ -58,7 +58,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any, how: str) -> Any:
 
 def use(folder: Path) -> None:
     """Do with a store whatever is done with stores."""
-    from lexshift.cli.terminal import counts_table, summary
+    from lexshift.cli.terminal import print_counts, print_store
 
     store = Siblings(folder)
     store.check()
@@ -68,8 +68,8 @@ def use(folder: Path) -> None:
             store[word].occurrences(label)
     assert len(store.counts) == len(store)
     assert len(store.truncated) == len(store.vectors)
-    summary(store)
-    counts_table(store)
+    print_store(store)
+    print_counts(store)
 
 
 MODEL = {"model": "toy", "layers": [1, 2]}

@@ -228,7 +228,10 @@ def test_without_change_few_words_are_called_changed(tmp_path: Path) -> None:
         ({"min_count": 10_000}, "no word but function words.*--min-count"),
         ({"min_count": 0}, "min_count must be"),
         ({"top_words": -1}, "top_words must be a whole number, or 0 for all; got -1"),
-        ({"words": ["mouse"]}, "discover takes no words, as it looks at all of them; compare and trace take words"),
+        (
+            {"words": ["mouse"]},
+            "discover takes no words, because it tests all of them; use compare or trace to choose words",
+        ),
         ({"metric": "cosin"}, "metric"),
         ({"engine": "spark"}, "engine must be"),
         ({"precision": "float8"}, "precision must be"),

@@ -173,7 +173,7 @@ def test_an_unknown_keyword_is_reported_with_the_one_that_was_meant(
 
 
 def test_a_discovery_takes_no_words(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="discover takes no words, as it looks at all of them; compare and trace take"):
+    with pytest.raises(UserError, match="discover takes no words, because it tests all of them; use compare or trace"):
         discover(tmp_path / "a.txt", tmp_path / "b.txt", words=["mouse"], monitor=False)  # type: ignore[call-arg]
 
 

@@ -384,7 +384,7 @@ def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> 
         ({"by": "year"}, "by 'year' cuts one corpus into periods, which have their names; got 4 corpora"),
         ({"rate": 2}, "rate must be a number from 0 to 1, or auto"),
         ({"permutations": 0}, "permutations must be"),
-        ({"min_usages": 1}, "min_usages must be at least 2"),
+        ({"min_usages": 1}, "min_usages must be a whole number of at least 2"),
         ({"alpha": 0}, "alpha must be"),
         ({"space": "bent"}, "space must be one of"),
         ({"words": ["nowhere"]}, "none of the words occurs"),

@@ -1,7 +1,7 @@
-"""The command line: one small file for each command, and no logic.
+"""The command line: one small module for each command, without any logic of its own.
 
-In: the arguments that were typed. Out: results on standard output, everything else on standard error, and the exit
-status: 0, 2 for a mistake of the user, 1 if the output is lost or the memory is too small, 130 after Ctrl-C.
+In: the arguments of a command. Out: results on standard output, everything else on standard error, and the exit status:
+0 for success, 2 for an error of the user, 1 if the output cannot be written or memory runs out, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lexshift.cli.terminal import print_error, show_notes
 from lexshift.errors import UserError
 from lexshift.utils.console import visible
 
-_LOST = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG, errno.EDQUOT)  # of standard output
+_OUTPUT_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG, errno.EDQUOT)
 _ClickError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 app = typer.Typer(
     add_completion=False,
@@ -50,7 +50,7 @@ app.command("data")(data.command)
 app.command("eval")(evaluate.command)
 app.command("reproduce")(reproduce.command)
 app.command("embed")(embed.command)
-app.add_typer(tune.app, name="tune", help="Adapt an encoder: mlm, time, wic.")
+app.add_typer(tune.app, name="tune", help="Adapt an encoder to corpora (mlm), to time (time) or to word senses (wic).")
 app.command("trace")(trace.command)
 app.command("simulate")(simulate.command)
 app.command("power")(power.command)
@@ -58,24 +58,23 @@ app.command("info")(info.command)
 app.command("check")(check.command)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"lexshift {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _lexshift(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
 ) -> None:
-    """Which words changed their meaning between two bodies of text?"""
+    """Find the words that changed their meaning between two bodies of text."""
 
 
 def main() -> None:
-    """Run a command and exit.
-
-    The status is 2, with a sentence, for a mistake of the user, and 1 if the output is lost or the memory is too small.
-    """
+    """Run a command and exit; errors of the user are printed as one sentence."""
     open_streams()
     try:
         with warnings.catch_warnings():
@@ -87,12 +86,12 @@ def main() -> None:
         status = 2
     except MemoryError:
         print_error(
-            "there is not enough memory: take fewer words or usages (--max-per-word), or close other programs; an "
+            "there is not enough memory: use fewer words or usages (--max-per-word), or close other programs; an "
             "interrupted run with --out resumes where it stopped"
         )
         status = 1
     except OSError as error:
-        if error.filename is not None or error.errno not in _LOST:
+        if error.filename is not None or error.errno not in _OUTPUT_ERRORS:
             raise
         if error.errno != errno.EPIPE:
             print_error(f"standard output cannot be written: {error.strerror}")
@@ -102,7 +101,7 @@ def main() -> None:
 
 
 def _run() -> int:
-    """Run the command that was typed and return its exit status; mistakes in its options are shown with its usage."""
+    """Run the command and return its exit status; errors in its options are shown with its usage."""
     try:
         return app(standalone_mode=False) or 0
     except _ClickError as error:

@@ -1,10 +1,8 @@
-"""lexshift compare: which words changed their meaning between two corpora."""
+"""lexshift compare: find the words that changed their meaning between two corpora."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from lexshift.cli import options
 
@@ -12,16 +10,16 @@ from lexshift.cli import options
 @options.with_settings("compare")
 def command(
     *,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="Text, a table, a folder or a pattern; .gz and .zst too.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The same, of the later period.")],
+    old: options.OldCorpus,
+    new: options.NewCorpus,
     words: options.Words = None,
+    settings: dict[str, Any],
     form: options.Form = "table",
     quiet: options.Quiet = False,
-    settings: dict[str, Any],
 ) -> None:
-    """Find which words changed their meaning between two corpora, and write a page that shows it.
+    """Find the words that changed their meaning between two corpora, and write a page that shows how.
 
-    An interrupted run resumes where it stopped. With another metric, rate or strategy, a second run takes seconds.
+    An interrupted run resumes where it stopped. A second run with another metric, rate or strategy takes seconds.
     """
     from lexshift.cli.results import run_question
     from lexshift.study.compare import compare

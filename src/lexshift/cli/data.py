@@ -1,4 +1,4 @@
-"""lexshift data: a description of a data set."""
+"""lexshift data: describe a data set."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ import typer
 
 DatasetPath = Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")]
 Suffix = Annotated[
-    str, typer.Option(help="SemEval: hide the part of speech of targets from the model (strip), or keep it.")
+    str,
+    typer.Option(help="Part-of-speech suffixes of SemEval targets: strip (hide them from the model) or keep."),
 ]
 
 
 def command(
     path: DatasetPath,
     list_words: Annotated[
-        bool, typer.Option("--list-words", help="List the words with their numbers of usages and their gold.")
+        bool, typer.Option("--list-words", help="List the words with their numbers of usages and gold labels.")
     ] = False,
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", "-o", metavar="DIR", help="Folder for the sentences of each period, old.txt and new.txt, for tune."
+            "--out", "-o", metavar="DIR", help="Folder for the sentences of each period (old.txt, new.txt), for tune."
         ),
     ] = None,
     suffix: Suffix = "strip",
 ) -> None:
-    """Describe a data set: its words, periods, sizes and gold."""
+    """Describe a data set: its words, periods, sizes and gold labels."""
     from rich.table import Table
     from rich.text import Text
 
@@ -55,14 +56,14 @@ def command(
     for reason, n in data.skipped.items():
         console.print(f"left out: {n:,} {reason}", style="yellow", soft_wrap=True)
     if list_words:
-        listed = Table(box=None, header_style="bold", pad_edge=False)
+        words = Table(box=None, header_style="bold", pad_edge=False)
         for name in ("word", *data.periods, "graded", "changed"):
-            listed.add_column(Text(name), justify="left" if name == "word" else "right")
+            words.add_column(Text(name), justify="left" if name == "word" else "right")
         for word in data.words:
             graded = f"{data.graded[word]:.3f}" if word in data.graded else ""
             binary = ("yes" if data.binary[word] else "no") if word in data.binary else ""
-            listed.add_row(Text(word), *(f"{counts.loc[word, period]:,}" for period in PERIODS), graded, binary)
-        console.print(listed)
+            words.add_row(Text(word), *(f"{counts.loc[word, period]:,}" for period in PERIODS), graded, binary)
+        console.print(words)
     if out is not None:
         for file in write_texts(data, out):
             console.print(f"written: {file}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""lexshift discover: which of all words changed their meaning between two corpora."""
+"""lexshift discover: find the words of a whole vocabulary that changed their meaning between two corpora."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from lexshift.cli import options
 @options.with_settings("discover")
 def command(
     *,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="Text, a table, a folder or a pattern; .gz and .zst too.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The same, of the later period.")],
+    old: options.OldCorpus,
+    new: options.NewCorpus,
+    settings: dict[str, Any],
     form: options.Form = "table",
     rows: Annotated[
-        int, typer.Option("--show", help="Number of words in the printed table; all are in scores.csv and on the page.")
+        int, typer.Option("--show", help="Number of words in the printed table (scores.csv and the page have all).")
     ] = 30,
     quiet: options.Quiet = False,
-    settings: dict[str, Any],
 ) -> None:
-    """Find which of all words changed their meaning between two corpora, and write a page that shows them.
+    """Test every word that is frequent in both corpora for change, and write a page that ranks them.
 
-    Every word that is frequent in both is sampled, encoded, scored and tested. An interrupted run resumes where it
-    stopped.
+    An interrupted run resumes where it stopped.
     """
     from lexshift.cli.results import run_question
     from lexshift.study.discover import discover

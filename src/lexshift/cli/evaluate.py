@@ -1,4 +1,4 @@
-"""lexshift eval: the scores of systems on a data set with human judgements."""
+"""lexshift eval: evaluate systems on a data set with human judgements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HELP = {"out": "Folder for vectors and results (default: a name made from the data set and the model)."}
 EMBEDDING = ("out", "model", "min_usages", "space", *options.ENCODER_OPTIONS, "precision")
-MIN_USAGES = 2  # all judged words that can be scored
+MIN_USAGES = 2  # so that every judged word that can be scored is evaluated
 
 
 @options.with_settings(
@@ -28,19 +28,19 @@ MIN_USAGES = 2  # all judged words that can be scored
 def command(
     *,
     path: DatasetPath,
+    settings: dict[str, Any],
     grid: Annotated[
-        bool, typer.Option("--grid", help="Also score every metric, strategy and rate of the paper.")
+        bool, typer.Option("--grid", help="Evaluate every metric, strategy and rate of the paper as well.")
     ] = False,
     gold: options.Gold = None,
     suffix: Suffix = "strip",
     form: options.Form = "table",
     quiet: options.Quiet = False,
-    settings: dict[str, Any],
 ) -> None:
-    """Evaluate SSCD and the systems it is compared with on a data set with human judgements.
+    """Evaluate SSCD and its baselines on a data set with human judgements.
 
-    Vectors are computed once for a data set and a model, and stored. With --format csv the table of methods is printed,
-    and the grid is in the folder only.
+    Vectors are computed once per data set and model, and stored. With --format csv the table of methods is printed, and
+    the grid is only written to the folder.
     """
     from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.evaluation import GRID, evaluate
@@ -93,7 +93,7 @@ def _methods_table(frame: pd.DataFrame) -> Table:
 
 
 def _grid_table(strategy: str, frame: pd.DataFrame) -> Table:
-    """Return a table of Spearman per repetition by metric and rate: one of the paper's tables."""
+    """Return a table of Spearman correlations per repetition, by metric and rate, as in the paper."""
     from rich.table import Table
 
     wide = frame.pivot(index="metric", columns="rate", values="spearman_each").reindex(frame["metric"].unique())
@@ -111,5 +111,5 @@ def _number(value: float) -> str:
 
 
 def _two_numbers(first: float, between: str, second: float) -> str:
-    """Return two numbers with something between them; nothing if either is not known."""
+    """Return two numbers joined by a word or sign; an empty text if either is unknown."""
     return "" if math.isnan(first) or math.isnan(second) else f"{_number(first)} {between} {_number(second)}"

@@ -1,4 +1,4 @@
-"""lexshift info: what a store holds."""
+"""lexshift info: describe the contents of a store."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import typer
 
 
 def command(store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store.")]) -> None:
-    """Show what a store holds: its words, corpora and model, and what was skipped."""
-    from lexshift.cli.terminal import counts_table, summary
+    """Describe a store: its words, corpora and model, and the text that was skipped."""
+    from lexshift.cli.terminal import print_counts, print_store
     from lexshift.store.siblings import Siblings
 
     siblings = Siblings(store)
-    summary(siblings)
-    counts_table(siblings)
+    print_store(siblings)
+    print_counts(siblings)

@@ -17,23 +17,31 @@ import typer
 
 from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READING, question_defaults
 
-_PATHS = ("corpora", "old", "new", "path", "pairs", "dev", "gold", "out", "model")  # whose values may be names of files
+_PATH_OPTIONS = ("corpora", "old", "new", "path", "pairs", "dev", "gold", "out", "model")
 
 READING_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == READING)
 UNDATED_OPTIONS = tuple(name for name in READING_OPTIONS if name != "date_column")
 ENCODER_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == ENCODING and name != "precision")
 
+OldCorpus = Annotated[
+    str,
+    typer.Argument(
+        metavar="OLD", help="Corpus of the earlier period: a text file, table, folder or pattern, also .gz and .zst."
+    ),
+]
+NewCorpus = Annotated[str, typer.Argument(metavar="NEW", help="Corpus of the later period, likewise.")]
 Words = Annotated[
     str | None,
     typer.Option(
         "--words",
         "-w",
-        help="Words to study: a list (a,b,c), or a file (words.txt, ./words) with lines of word or "
+        help="Words to study: a list (a,b,c) or a file (words.txt, ./words) with lines of word or "
         "word<TAB>form1,form2 (default: the most frequent words).",
     ),
 ]
 Gold = Annotated[
-    str | None, typer.Option(metavar="PATH", help="Gold labels of another release, or word<TAB>value lines.")
+    str | None,
+    typer.Option(metavar="PATH", help="Gold labels: another release, or a file with lines of word<TAB>value."),
 ]
 Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
@@ -42,7 +50,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results an
 def with_settings(
     *names: str, helps: Mapping[str, str] | None = None, **defaults: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that replaces the parameter ``settings`` of a command by options, and ``training`` likewise.
+    """Return a decorator that replaces the parameters ``settings`` and ``training`` of a command by options.
 
     ``training`` is an instance of its annotation, a dataclass of :mod:`lexshift.tune.settings` with an option for each
     field.
@@ -56,10 +64,10 @@ def with_settings(
     **defaults
         Defaults of this command that differ from those of the settings.
     """
-    known: dict[str, Any] = {}
+    option_defaults: dict[str, Any] = {}
     for name in names:
-        known |= question_defaults(name) if name in QUESTIONS else {name: DEFAULTS[name]}
-    known |= defaults
+        option_defaults |= question_defaults(name) if name in QUESTIONS else {name: DEFAULTS[name]}
+    option_defaults |= defaults
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(command, eval_str=True)
@@ -67,7 +75,7 @@ def with_settings(
         parameters = []
         for parameter in signature.parameters.values():
             if parameter.name == "settings":
-                parameters += [_parameter(name, default, helps or {}) for name, default in known.items()]
+                parameters += [_parameter(name, default, helps or {}) for name, default in option_defaults.items()]
             elif parameter.name == "training":
                 training = parameter.annotation
                 parameters += _training_parameters(training)
@@ -78,7 +86,7 @@ def with_settings(
         def run(**values: Any) -> None:
             _refuse_bytes(values)
             if "settings" in signature.parameters:
-                values["settings"] = {name: _parse(name, values.pop(name)) for name in known}
+                values["settings"] = {name: _parse(name, values.pop(name)) for name in option_defaults}
             if training is not None:
                 values["training"] = training(**{field.name: values.pop(field.name) for field in fields(training)})
             command(**values)
@@ -93,9 +101,9 @@ def with_settings(
 def _parameter(name: str, default: Any, helps: Mapping[str, str]) -> inspect.Parameter:
     option = OPTIONS[name]
     text = helps.get(name, option.help)
-    shown = typer.Option(*option.flags, help=text, rich_help_panel=option.panel, metavar=option.metavar)
+    info = typer.Option(*option.flags, help=text, rich_help_panel=option.panel, metavar=option.metavar)
     is_text = option.parse is not None and default is not None
-    kind: Any = Annotated[option.type, shown]
+    kind: Any = Annotated[option.type, info]
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=str(default) if is_text else default, annotation=kind
     )
@@ -104,7 +112,7 @@ def _parameter(name: str, default: Any, helps: Mapping[str, str]) -> inspect.Par
 def _training_parameters(kind: Any) -> list[inspect.Parameter]:
     types, parameters = get_type_hints(kind), []
     for field in fields(kind):
-        panel = "How the model is trained"
+        panel = "Training"
         option = typer.Option(*field.metadata["flags"], help=field.metadata["help"], rich_help_panel=panel)
         annotation: Any = Annotated[types[field.name], option]
         position = inspect.Parameter.KEYWORD_ONLY
@@ -118,12 +126,12 @@ def _parse(name: str, value: Any) -> Any:
 
 
 def _refuse_bytes(values: dict[str, Any]) -> None:
-    """Refuse options whose text is not UTF-8; only names of files may be any bytes."""
+    """Raise an error for options that are not UTF-8; only file names may be arbitrary bytes."""
     from lexshift.errors import UserError
 
     for name, value in values.items():
         for text in value if isinstance(value, tuple) else (value,):
-            if isinstance(text, str) and name not in _PATHS and not os.path.exists(text):
+            if isinstance(text, str) and name not in _PATH_OPTIONS and not os.path.exists(text):
                 try:
                     text.encode()
                 except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""lexshift power: the number of usages that are needed to see a change of a given size."""
+"""lexshift power: estimate the number of usages needed to detect a change of a given size."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _HELP = {
-    "alpha": "The p up to which a change counts as seen.",
+    "alpha": "Significance level: largest p at which a change counts as detected.",
     "out": "Folder for the store of vectors (default: none).",
 }
 
@@ -30,21 +30,19 @@ _HELP = {
 def command(
     *,
     corpora: Corpora,
+    settings: dict[str, Any],
     usages: Annotated[
         str, typer.Option(help="Comma-separated numbers of usages of a word in each corpus.")
     ] = "10,20,50,100",
     changes: Annotated[str, typer.Option(help="Comma-separated shares of usages that change.")] = "0.1,0.25,0.5,1",
     pseudowords: Pseudowords = 20,
     pairs: Pairs = None,
-    trials: Annotated[int, typer.Option(help="Number of draws for each number of usages and each change.")] = 200,
-    words_tested: Annotated[
-        int, typer.Option(help="Number of words tested together: p must be up to alpha divided by it.")
-    ] = 1,
+    trials: Annotated[int, typer.Option(help="Number of random draws per number of usages and change.")] = 200,
+    words_tested: Annotated[int, typer.Option(help="Number of words tested together; alpha is divided by it.")] = 1,
     form: options.Form = "table",
     quiet: options.Quiet = False,
-    settings: dict[str, Any],
 ) -> None:
-    """Find how many usages of a word are needed to see a change, by planting changes in sentences of a corpus."""
+    """Estimate how many usages of a word are needed to detect a change, by planting changes in a corpus."""
     from lexshift.cli.results import FORMATS, progress_monitor
     from lexshift.cli.terminal import echo_table
     from lexshift.cli.terminal import out as console
@@ -64,28 +62,28 @@ def command(
     if not quiet:
         level = settings["alpha"] / words_tested
         err.print(
-            f"\nthe share of {trials:,} draws in which p was up to {level:g}, and the 95 % interval of its mean over "
-            "pairs of source words; at change 0 it is the share of false alarms"
+            f"\nEach cell is the share of {trials:,} draws with p of at most {level:g}, and the 95 % interval of its "
+            "mean over pairs of source words; at change 0 it is the rate of false alarms."
         )
 
 
 def _numbers(text: str, name: str, kind: Callable[[str], _T]) -> list[_T]:
-    """Parse numbers with commas between."""
+    """Parse comma-separated numbers."""
     from lexshift.errors import UserError
 
     try:
         return [kind(part) for part in text.split(",")]
     except ValueError:
-        raise UserError(f"{name} must be numbers with commas between; got {text!r}") from None
+        raise UserError(f"{name} must be comma-separated numbers; got {text!r}") from None
 
 
 def _power_table(table: pd.DataFrame) -> Table:
-    """Return a table with a row for each change, a column for each number of usages, and the number that is enough."""
+    """Return a table with a row for each change, a column for each number of usages, and the number that suffices."""
     from rich.table import Table
 
     from lexshift.simulation.power import TARGET_POWER, minimum_usages
 
-    shown, enough = Table(box=None, header_style="bold", pad_edge=False), minimum_usages(table)
+    shown, required = Table(box=None, header_style="bold", pad_edge=False), minimum_usages(table)
     shown.add_column("change", justify="right")
     sizes = sorted(set(table["usages"]))
     for size in sizes:
@@ -93,6 +91,6 @@ def _power_table(table: pd.DataFrame) -> Table:
     shown.add_column(f"{TARGET_POWER:.0%} from".replace("%", " %"), justify="right")
     for change, rows in table.groupby("change"):
         cells = [f"{row.power:.2f} ({row.low:.2f} to {row.high:.2f})" for row in rows.itertuples()]
-        least = enough.get(float(change))
+        least = required.get(float(change))
         shown.add_row(f"{change:g}", *cells, "" if change == 0 else f"{least:,}" if least else f"over {max(sizes):,}")
     return shown

@@ -1,4 +1,4 @@
-"""lexshift reproduce: the paper's tables and figure for a data set and an encoder."""
+"""lexshift reproduce: reproduce the tables and the figure of the paper for a data set and an encoder."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 def command(
     *,
     path: DatasetPath,
+    settings: dict[str, Any],
     gold: options.Gold = None,
     suffix: Suffix = "strip",
     quiet: options.Quiet = False,
-    settings: dict[str, Any],
 ) -> None:
-    """Make each table and figure of the paper for a data set with graded judgements, beside the published figures.
+    """Reproduce each table and figure of the paper for a data set with graded judgements.
 
-    Vectors are computed once for a data set and a model, and shared with eval.
+    The page shows the published numbers next to the reproduced ones. Vectors are computed once per data set and model,
+    and shared with eval.
     """
     from rich.text import Text
 
@@ -49,7 +50,7 @@ def command(
 
 
 def _exhibit_table(exhibit: Exhibit) -> Table:
-    """Return a table without the published figures below ours; the best of a row is bold."""
+    """Return a table of the reproduced numbers without the published ones; the best of a row is bold."""
     from rich.table import Table
     from rich.text import Text
 

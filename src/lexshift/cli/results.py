@@ -1,4 +1,4 @@
-"""Run a question and print its result: results go to standard output, everything else to standard error."""
+"""Run a study and print its result: results go to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
 
 @contextmanager
 def interruptible(message: str = INTERRUPTED) -> Iterator[None]:
-    """End a run that Ctrl-C interrupts with one sentence."""
+    """End the command with a message, not a traceback, after Ctrl-C."""
     try:
         yield
     except KeyboardInterrupt:
@@ -40,7 +40,7 @@ def interruptible(message: str = INTERRUPTED) -> Iterator[None]:
 
 @contextmanager
 def progress_monitor(quiet: bool, message: str = INTERRUPTED) -> Iterator[Monitor]:
-    """Provide a monitor, which shows progress unless ``quiet``, and end an interrupted run with one sentence."""
+    """Yield a monitor that shows progress bars unless ``quiet``; after Ctrl-C end the command with a message."""
     with interruptible(message), Bars() as bars:
         yield Silent() if quiet else bars
 
@@ -53,17 +53,18 @@ def run_question(
     quiet: bool,
     rows: int | None = None,
 ) -> None:
-    """Call compare, discover or trace, print the result and say where the page is.
+    """Call compare, discover or trace, and print the result and the path of the page.
 
     Parameters
     ----------
     question : callable
+        ``compare``, ``discover`` or ``trace``.
     corpora : sequence of str
     arguments : dict
-        Its keyword arguments.
+        Keyword arguments of the call.
     form : "table", "csv" or "json"
     quiet : bool
-        Whether to print the results only.
+        Whether to print nothing but the results.
     rows : int, optional
         Maximum number of rows of a printed table.
     """
@@ -78,7 +79,7 @@ def run_question(
 
 
 def print_result(result: StudyResult, form: str, rows: int | None = None) -> None:
-    """Print the table of a result, at most so many rows of it for people."""
+    """Print the table of a result; ``rows`` limits the table format only."""
     if form != "table":
         echo_table(result.table, form)
     else:
@@ -86,7 +87,7 @@ def print_result(result: StudyResult, form: str, rows: int | None = None) -> Non
 
 
 def print_summary(result: StudyResult, folder: str) -> None:
-    """Print what was skipped, the outcome in a sentence, and where the page is."""
+    """Print what was skipped, warnings, the outcome in a sentence, and the path of the page."""
     err.print()
     for entry in result.run["corpora"]:
         for reason, n in entry["skipped"].items():
@@ -100,7 +101,7 @@ def print_summary(result: StudyResult, folder: str) -> None:
 
 
 def _ranking(result: Any, rows: int | None) -> Table:
-    """Return the ranked words of a comparison; a discovery has a column for similar words."""
+    """Return a table of the ranked words; that of a discovery also compares them with similar words."""
     assert isinstance(result, Result)
     has_similar = "above" in result.table
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -124,7 +125,7 @@ def _ranking(result: Any, rows: int | None) -> Table:
 
 
 def _trace_table(result: Trace) -> Table:
-    """Return a row for each word: its path from the first period, when it changed, and whether it is seasonal."""
+    """Return a table with a row for each word: its change over time, change points and seasonality."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("word", no_wrap=True)
     table.add_column(Text(f"{result.periods[0]} … {result.periods[-1]}"), no_wrap=True)
@@ -153,7 +154,10 @@ def _trace_table(result: Trace) -> Table:
 
 
 def _sparkline(result: Trace, word: str, highest: float) -> Text:
-    """Return the change against the first period: a block per period, dim if not significant, a dot if skipped."""
+    """Return a sparkline of the change since the first period.
+
+    It has a block per period, dim if the change is not significant, or a dot if the period was skipped.
+    """
     rows = result.word(word).steps(FIRST)
     scores = dict(zip(rows["to"], rows["score"], strict=True)) | dict.fromkeys(rows["from"], 0.0)
     changed = set(rows.loc[rows["verdict"] == CHANGED, "to"])

@@ -1,4 +1,4 @@
-"""lexshift simulate: corpora in which it is known how much each word changed."""
+"""lexshift simulate: make corpora in which the change of each word is known."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import typer
 from lexshift.cli import options
 
 Corpora = Annotated[
-    list[str], typer.Argument(metavar="CORPUS...", help="Where sentences come from: text, tables, folders, patterns.")
+    list[str],
+    typer.Argument(
+        metavar="CORPUS...", help="Corpora to take sentences from: text files, tables, folders or patterns."
+    ),
 ]
 Pseudowords = Annotated[int, typer.Option(help="Number of pseudowords (ignored with --pairs).")]
 Pairs = Annotated[
-    str | None, typer.Option(metavar="FILE", help="File of word<TAB>word lines (default: pairs chosen at random).")
+    str | None, typer.Option(metavar="FILE", help="File with lines of word<TAB>word (default: random pairs).")
 ]
 
 
@@ -25,18 +28,18 @@ def command(
     pseudowords: Pseudowords = 30,
     usages: Annotated[
         int | None,
-        typer.Option(help="Usages of each pseudoword in each period (default: 100 in a corpus, 5 in a month)."),
+        typer.Option(help="Number of usages of a pseudoword per period (default: 100 in a corpus, 5 in a month)."),
     ] = None,
     pairs: Pairs = None,
     pattern: Annotated[
-        str, typer.Option(help="What is planted: change or none (two corpora); step, season or yearly (dates).")
+        str, typer.Option(help="Planted change: change or none (two corpora); step, season or yearly (dated texts).")
     ] = "change",
     years: Annotated[int, typer.Option(help="Number of years, with --pattern step, season or yearly.")] = 6,
     seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
     settings: dict[str, Any],
 ) -> None:
-    """Make corpora with planted change: sentences of two words under one invented word, in a known mix."""
+    """Make corpora with planted change: a pseudoword replaces two words, in known proportions."""
     from rich.table import Table
     from rich.text import Text
 
@@ -45,7 +48,7 @@ def command(
     from lexshift.simulation.corpora import simulate
     from lexshift.utils.progress import err
 
-    what: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "pseudowords": pseudowords,
         "usages": usages,
         "pairs": pairs,
@@ -53,7 +56,7 @@ def command(
         "years": years,
     }
     with progress_monitor(quiet, "interrupted; run the same command again to simulate the corpora") as monitor:
-        planted = simulate(*corpora, out=out, seed=seed, monitor=monitor, **what, **settings)
+        planted = simulate(*corpora, out=out, seed=seed, monitor=monitor, **arguments, **settings)
     if quiet:
         return
     table = Table(box=None, header_style="bold", pad_edge=False)

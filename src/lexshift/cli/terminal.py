@@ -1,4 +1,4 @@
-"""What the terminal shows."""
+"""Print results, errors and notes to the terminal."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from lexshift.utils.safe_csv import csv_text
 if TYPE_CHECKING:
     import pandas as pd
 
-_WIDE = 1_000  # columns of what is not shown on a terminal but piped or kept
-_ON_TERMINAL = sys.stdout is not None and sys.stdout.isatty()  # it is None if it was closed
+_WIDE = 1_000  # columns of output that goes to a pipe or a file
+_ON_TERMINAL = sys.stdout is not None and sys.stdout.isatty()  # stdout is None if it was closed
 out = SafeConsole(highlight=False, emoji=False, markup=False, width=None if _ON_TERMINAL else _WIDE)
 
 
 def print_error(text: str) -> None:
-    """Tell a mistake, in one line."""
+    """Print an error message on one line."""
     err.print(Text("error: ", "bold red").append(visible(text, one_line=True), "not bold default"))
 
 
 def echo(text: str, nl: bool = True) -> None:
-    """Print a result for programs: exactly, but on a terminal with control characters made visible."""
-    typer.echo(visible(text) if sys.stdout.isatty() else text, nl=nl, color=True)  # else escapes would be removed
+    """Print a result for programs unchanged, but on a terminal with control characters made visible."""
+    typer.echo(visible(text) if sys.stdout.isatty() else text, nl=nl, color=True)  # color=True leaves escapes in
 
 
 def echo_table(table: pd.DataFrame, form: str) -> None:
-    """Print a table for programs, as csv or json."""
+    """Print a table as csv or json."""
     echo(csv_text(table) if form == "csv" else json_text(table), nl=form != "csv")
 
 
@@ -45,20 +45,20 @@ def json_text(table: pd.DataFrame) -> str:
 
 
 def show_notes() -> None:
-    """Have warnings that are notes of our own printed as notes; to be called where warnings are caught."""
-    others = warnings.showwarning
+    """Print warnings of class Note as notes; call it inside ``warnings.catch_warnings()``."""
+    show_other = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
         if issubclass(category, Note):
             note(str(message))
         else:
-            others(message, category, *args, **kwargs)
+            show_other(message, category, *args, **kwargs)
 
     warnings.showwarning = show
 
 
-def summary(store: Siblings) -> None:
-    """What a store holds, in a few lines, with whatever was skipped."""
+def print_store(store: Siblings) -> None:
+    """Print the size, the model and the corpora of a store, and the text that was skipped."""
     index = store.index
     total = sum(entry["size"] for entry in index["files"].values())
     encoder = store.settings["encoder"]
@@ -74,22 +74,22 @@ def summary(store: Siblings) -> None:
         out.print(f"{corpus['label']}: {amount} of {files} ({splits}), {size(corpus['bytes'])}", soft_wrap=True)
         for reason, n in corpus["skipped"].items():
             out.print(f"  skipped or altered: {n:,} {reason}", style="yellow", soft_wrap=True)
-    lonely = [entry["word"] for entry in index["words"] if any(begin == end for begin, end in entry["rows"])]
-    if lonely:
-        shown = ", ".join(lonely[:10]) + (", ..." if len(lonely) > 10 else "")
-        out.print(f"{len(lonely)} words do not occur in every corpus: {shown}", style="yellow", soft_wrap=True)
+    incomplete = [entry["word"] for entry in index["words"] if any(begin == end for begin, end in entry["rows"])]
+    if incomplete:
+        shown = ", ".join(incomplete[:10]) + (", ..." if len(incomplete) > 10 else "")
+        out.print(f"{len(incomplete)} words do not occur in every corpus: {shown}", style="yellow", soft_wrap=True)
 
 
-def counts_table(store: Siblings) -> None:
-    """How many occurrences each word has."""
+def print_counts(store: Siblings) -> None:
+    """Print the number of vectors of each word in each corpus, and of its occurrences if there are more."""
     table = Table(box=None, header_style="bold")
     table.add_column("word")
     for corpus in store.index["corpora"]:
         table.add_column(Text(corpus["label"]), justify="right")
     for entry in store.index["words"]:
         cells = []
-        for (begin, end), found in zip(entry["rows"], entry["found"], strict=True):
-            kept = end - begin
-            cells.append(f"{kept:,}" if kept == found else f"{kept:,} of {found:,}")
+        for (begin, end), occurrences in zip(entry["rows"], entry["found"], strict=True):
+            vectors = end - begin
+            cells.append(f"{vectors:,}" if vectors == occurrences else f"{vectors:,} of {occurrences:,}")
         table.add_row(Text(entry["word"]), *cells)
     out.print(table)

@@ -1,4 +1,4 @@
-"""lexshift trace: how words moved over several periods."""
+"""lexshift trace: follow the meaning of words over several periods."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def command(
     *,
     corpora: Annotated[
         list[str],
-        typer.Argument(metavar="PERIOD...", help="The periods, the earliest first; or one corpus and --by."),
+        typer.Argument(metavar="PERIOD...", help="Corpora of the periods, earliest first; or one corpus with --by."),
     ],
     words: options.Words = None,
+    settings: dict[str, Any],
     form: options.Form = "table",
     quiet: options.Quiet = False,
-    settings: dict[str, Any],
 ) -> None:
-    """Find how words moved over several periods: how much, when, and whether it returns every year.
+    """Follow words over several periods: how much they changed, when, and whether the change is seasonal.
 
-    An interrupted run resumes where it stopped. With another metric, rate or strategy, a second run takes seconds.
+    An interrupted run resumes where it stopped. A second run with another metric, rate or strategy takes seconds.
     """
     from lexshift.cli.results import run_question
     from lexshift.study.trace import trace

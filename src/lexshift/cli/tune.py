@@ -1,4 +1,4 @@
-"""lexshift tune: adapt an encoder to corpora, to the time of a text, or to the meaning of a word in context."""
+"""lexshift tune: adapt an encoder to corpora, to the time of a text, or to the senses of words in context."""
 
 from __future__ import annotations
 
@@ -15,16 +15,20 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 
-Out = Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder of the tuned model; then a --model.")]
+Out = Annotated[
+    str,
+    typer.Option("--out", "-o", metavar="DIR", help="Folder for the tuned model."),
+]
 Corpora = Annotated[
-    list[str], typer.Argument(metavar="OLD NEW", help="Text, tables, folders, patterns; .gz and .zst too.")
+    list[str],
+    typer.Argument(metavar="OLD NEW", help="Corpora: text files, tables, folders, patterns; also .gz and .zst."),
 ]
 
 
 @app.command("mlm")
 @options.with_settings("model", *options.UNDATED_OPTIONS, "revision")
-def mlm(*, corpora: Corpora, out: Out, training: LanguageSettings, settings: dict[str, Any]) -> None:
-    """Continue the training of a masked language model on corpora. An interrupted run resumes where it stopped."""
+def mlm(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: LanguageSettings) -> None:
+    """Continue the pretraining of a masked language model on corpora. An interrupted run resumes where it stopped."""
     from lexshift.tune import tune_mlm
 
     _run(tune_mlm, corpora, out=out, settings=training, **settings)
@@ -32,8 +36,8 @@ def mlm(*, corpora: Corpora, out: Out, training: LanguageSettings, settings: dic
 
 @app.command("time")
 @options.with_settings("model", "labels", *options.UNDATED_OPTIONS, "revision")
-def time(*, corpora: Corpora, out: Out, training: TimeSettings, settings: dict[str, Any]) -> None:
-    """Train a model to know the time of a text: by a token before each sentence, or by its attention."""
+def time(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: TimeSettings) -> None:
+    """Train a model to use the period of a text, given as a token before each sentence or in its attention."""
     from lexshift.tune import tune_time
 
     _run(tune_time, corpora, out=out, settings=training, **settings)
@@ -44,16 +48,17 @@ def time(*, corpora: Corpora, out: Out, training: TimeSettings, settings: dict[s
 def wic(
     *,
     pairs: Annotated[
-        list[str], typer.Argument(metavar="PAIRS", help="A data file or folder of WiC, or a table of pairs of usages.")
+        list[str], typer.Argument(metavar="PAIRS", help="WiC data files or folders, or tables of pairs of usages.")
     ],
     out: Out,
     dev: Annotated[
-        list[str] | None, typer.Option(help="Pairs to report the AUC and the accuracy on; they choose nothing.")
+        list[str] | None,
+        typer.Option(help="Pairs for reporting AUC and accuracy; not used in training."),
     ] = None,
-    training: PairSettings,
     settings: dict[str, Any],
+    training: PairSettings,
 ) -> None:
-    """Tune an encoder on pairs of usages that have the same meaning or not, as XL-LEXEME does."""
+    """Tune an encoder on pairs of usages with the same or different meanings, as XL-LEXEME does."""
     from lexshift.tune import tune_wic
 
     _run(tune_wic, pairs, out=out, dev=dev or (), settings=training, **settings)

@@ -1,4 +1,4 @@
-"""compare: which words changed their meaning between two corpora."""
+"""compare: find the words that changed their meaning between two corpora."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def compare(
     new: Place,
     words: Words | None = None,
     *,
+    out: Place | None = None,
+    model: Any = "minilm",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 100,
@@ -30,8 +32,6 @@ def compare(
     min_usages: int = 10,
     sample_seed: int = 0,
     match: str = "word",
-    out: Place | None = None,
-    model: Any = "minilm",
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
@@ -49,59 +49,60 @@ def compare(
     monitor: Monitor | bool | None = True,
     **options: Unpack[EmbeddingOptions],
 ) -> Result:
-    """Find which words changed their meaning between two corpora.
+    """Find the words that changed their meaning between two corpora.
 
     Parameters
     ----------
     old, new : str or path
         The two corpora: text files, tables, folders or patterns.
     words : path, list, or mapping of words to their forms, optional
-        The words to study; see :func:`lexshift.corpus.read_targets`. By default those frequent in both corpora.
-    labels : (str, str), optional
-        Names of the corpora; by default those of their files.
-    min_count, top_words : int
-        Without ``words``: minimum number of occurrences in each corpus, and maximum number of words (0 or None for
-        all), the most frequent ones first.
-    max_per_word : int, optional
-        Maximum number of usages of a word in each corpus, an unbiased sample; 0 or None for all.
-    min_usages : int
-        A word with fewer usages in a corpus is listed but not scored.
-    sample_seed : int
-        Seed for the sample of usages (``max_per_word``). With another seed other usages are embedded, so it needs
-        another ``out``.
-    match : "word", "cased", "token" or "lemma"
-        What counts as an occurrence.
+        The words to study; see :func:`lexshift.corpus.read_targets`. By default the words frequent in both corpora.
     out : path, optional
-        Folder for the store of vectors, the tables and the page. A second run with the same folder does not embed
-        again what was embedded. By default nothing is kept once the result is deleted.
+        Folder for the store of vectors, the tables and the page. A second run with the same folder reuses the
+        vectors. By default nothing is written, and the vectors are deleted with the result.
     model : str, path, (model, tokenizer) or Encoder
         The encoder that embeds the usages; see :func:`lexshift.encode.as_encoder`.
+    labels : (str, str), optional
+        Names of the corpora; by default the names of their files.
+    min_count, top_words : int
+        Without ``words``: minimum number of occurrences in each corpus, and maximum number of words, the most
+        frequent ones first (0 or None for all).
+    max_per_word : int, optional
+        Maximum number of usages per word and corpus, drawn at random; 0 or None for all.
+    min_usages : int
+        Minimum number of usages in each corpus; a word with fewer is listed but not scored.
+    sample_seed : int
+        Seed for the sample of usages (``max_per_word``). Another seed selects other usages, so it needs another
+        ``out``.
+    match : "word", "cased", "token" or "lemma"
+        Rule for occurrences: whole words in any case, whole words in the given case, tokens between white space, or
+        all forms of a lemma.
     metric : str or Metric
         The distance between the two sets of usages; :func:`lexshift.metrics` lists the names.
     strategy : "random" or "distance"
         Which usages are swapped: random ones, or those farthest from the other corpus.
     normalised : bool
-        Whether the number of swaps is normalised by the sizes of the corpora: by their numbers of sentences if all
-        files have one sentence per line, else by their running words.
+        Whether to normalise the number of swaps by the sizes of the corpora: in sentences if all files have one
+        sentence per line, else in running words.
     rate : float or "auto"
-        The share of usages that are swapped, from 0 to 1; "auto" takes the rate at which e_swap is least.
+        Share of usages that are swapped, from 0 to 1; "auto" selects the rate at which e_swap is smallest.
     keep : float, optional
-        The share of e_original that is added to the score; by default 0.25 for the metric "nearest", else 0.
+        Share of e_original that is added to the score; by default 0.25 for the metric "nearest", else 0.
     space : "raw", "centred" or "standardised"
-        Transformation of the vectors before scoring; it is fitted to the usages of all words that are compared.
+        Transformation of the vectors before scoring, fitted to the usages of all words.
     repeats : int
         Number of random swaps to average over.
     alpha : float
-        The false discovery rate at which a word counts as changed.
+        False discovery rate at which a word is called changed.
     permutations : int or "auto"
         Maximum number of permutations per word; no p is below 1 / (permutations + 1). "auto" draws as many as the
-        number of words requires, up to 100,000, and approximates p where these are not enough.
+        number of words requires, up to 100,000, and approximates p where these do not suffice.
     resamples : int
         Number of random half-samples for the 95 % intervals.
     seed : int
         Seed for swaps, permutations and bootstrap resamples.
     engine : "local", "ray" or Engine
-        Where the work is done: on this machine, or on a Ray cluster.
+        Engine that runs the study: this machine, a Ray cluster, or an engine of your own.
     address : str, optional
         Address of a Ray cluster, "auto" for the one that this machine belongs to; by default one is started here.
     workers : int, optional
@@ -109,12 +110,12 @@ def compare(
     monitor : bool or Monitor
         True shows progress bars in a terminal or notebook; pass a Monitor to receive progress events instead.
     **options
-        How text is read and encoded, as for :func:`lexshift.embed`.
+        Options for reading and encoding text, as for :func:`lexshift.embed`.
 
     Returns
     -------
     Result
-        ``result.table`` is a pandas frame with the most changed word first, ``result.report(path)`` writes the page.
+        ``result.table`` is a DataFrame with the most changed word first; ``result.report(path)`` writes the page.
 
     Examples
     --------

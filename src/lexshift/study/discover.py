@@ -1,4 +1,4 @@
-"""discover: which of all words changed their meaning between two corpora."""
+"""discover: find the words of a whole vocabulary that changed their meaning between two corpora."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ def discover(
     old: Place,
     new: Place,
     *,
+    out: Place | None = None,
+    model: Any = "minilm",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 0,
@@ -29,8 +31,6 @@ def discover(
     min_usages: int = 10,
     sample_seed: int = 0,
     match: str = "word",
-    out: Place | None = None,
-    model: Any = "minilm",
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
@@ -48,30 +48,30 @@ def discover(
     monitor: Monitor | bool | None = True,
     **options: Unpack[EmbeddingOptions],
 ) -> Discovery:
-    """Find which of all words changed their meaning between two corpora.
+    """Find the words of a whole vocabulary that changed their meaning between two corpora.
 
-    The parameters mean what they mean for :func:`lexshift.compare`; some defaults differ, as there are very many words.
+    The parameters are those of :func:`lexshift.compare`; some defaults differ because there are very many words.
 
     Parameters
     ----------
     old, new : str or path
         The two corpora: text files, tables, folders or patterns. Each is read twice.
-    labels, min_count, min_usages, sample_seed, match
+    model, labels, min_count, min_usages, sample_seed, match
         As for :func:`lexshift.compare`.
     top_words : int, optional
         Maximum number of words, the most frequent ones first; 0 or None for all.
     names : bool
-        Whether names are included: words that mostly have a capital letter inside sentences.
+        Whether to include proper names: words that are mostly capitalised inside sentences.
     max_per_word : int, optional
-        Maximum number of usages of a word in each corpus, an unbiased sample; 0 or None for all. Samples of different
-        words share sentences.
+        Maximum number of usages per word and corpus, drawn at random; 0 or None for all. The samples of different words
+        share sentences.
     out : path, optional
-        As for :func:`lexshift.compare`. An interrupted run resumes where it stopped.
-    model, metric, strategy, normalised, rate, space, repeats, alpha, permutations, seed
+        As for :func:`lexshift.compare`; an interrupted run with the same folder resumes where it stopped.
+    metric, strategy, normalised, rate, space, repeats, alpha, permutations, seed
         As for :func:`lexshift.compare`.
     keep : float, optional
-        The share of e_original that is added to the score. None of it by default: it grows with a word's ambiguity, by
-        which words of all kinds would be ranked.
+        Share of e_original that is added to the score. The default is 0, because e_original grows with the ambiguity of
+        a word and would dominate the ranking of a whole vocabulary.
     resamples : int
         Number of random half-samples for the 95 % intervals.
     engine, address, workers, monitor, **options
@@ -80,15 +80,15 @@ def discover(
     Returns
     -------
     Discovery
-        The result of :func:`lexshift.compare`, with each word compared with words of similar frequency and ambiguity.
+        A :class:`lexshift.Result` that also compares each word with words of similar frequency and ambiguity.
 
     Examples
     --------
     >>> import lexshift
     >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> old, new = lexshift.demo_corpora()
-    >>> found = lexshift.discover(old, new, model=ExampleEncoder(), min_count=25, resamples=20, monitor=False)
-    >>> "mouse" in found.words, "the" in found.words
+    >>> result = lexshift.discover(old, new, model=ExampleEncoder(), min_count=25, resamples=20, monitor=False)
+    >>> "mouse" in result.words, "the" in result.words
     (True, False)
     """
     result: Discovery = run_study(DISCOVER, (old, new), None, make_settings(discover, locals()), monitor)

@@ -1,4 +1,4 @@
-"""Every option of a study, defined once: its name, default, check, help text and place on the command line.
+"""Define every option of a study once: its name, default, check, help text and group on the command line.
 
 The command line, the checks, the ``settings`` of ``run.json`` and the options table in the documentation are derived
 from :class:`Settings`. The public functions spell their parameters out; a test compares them with it.
@@ -24,39 +24,39 @@ CONFIDENCE = 0.95
 """Level of the intervals of change scores."""
 
 PERIODS, WORDS, OUTPUT, SCORES, ENGINE, READING, ENCODING = (
-    "Which periods",
-    "Which words and usages",
+    "Periods",
+    "Words and usages",
     "Options",
-    "How change is scored",
-    "Where the work is done",
-    "How text is read",
-    "How text is encoded",
+    "Scoring",
+    "Engine",
+    "Reading",
+    "Encoding",
 )
 
 
 class Option(NamedTuple):
-    """How a setting is given on the command line and checked.
+    """The command line option of a setting, and its check.
 
     Attributes
     ----------
     help : str
         Help text.
     panel : str
-        Heading of the help page under which it stands.
+        Heading of the help page under which the option is listed.
     type : type
         Type of the option on the command line.
     check : callable, optional
-        Takes the value and returns it in its canonical form, or raises a :class:`lexshift.errors.UserError`.
+        Returns a value in its canonical form, or raises a :class:`lexshift.errors.UserError`.
     parse : callable, optional
-        Takes the text from the command line and returns the value.
+        Returns the value of a text from the command line.
     flags : tuple of str
         Names on the command line; derived from the name of the setting by default.
     metavar : str, optional
         Placeholder for the value on the help page.
     questions : tuple of str
-        The functions and commands that have it.
+        The functions and commands that have the option.
     defaults : mapping of str to value
-        Defaults of those questions that differ from the others.
+        Defaults of questions that differ from the common default.
     """
 
     help: str
@@ -74,7 +74,7 @@ def _setting(default: Any, help: str, panel: str, type: Any, **option: Any) -> A
     return field(default=default, metadata={"option": Option(help, panel, type, **option)})
 
 
-def _number_or_auto(name: str, number: Callable[[str], Any], what: str) -> Callable[[str], Any]:
+def _number_or_auto(name: str, number: Callable[[str], Any], description: str) -> Callable[[str], Any]:
     """Return a parser of option texts that are a number or "auto"."""
 
     def parse(text: str) -> Any:
@@ -83,7 +83,7 @@ def _number_or_auto(name: str, number: Callable[[str], Any], what: str) -> Calla
         try:
             return number(text)
         except ValueError:
-            raise UserError(f"{name} must be {what}, or auto; got {text!r}") from None
+            raise UserError(f"{name} must be {description}, or auto; got {text!r}") from None
 
     return parse
 
@@ -97,7 +97,7 @@ def _choice(name: str, *choices: str) -> Callable[[Any], str]:
 
 
 def _number_or_all(name: str) -> Callable[[Any], int | None]:
-    """Return a check of numbers of words or usages, of which 0 and None stand for all."""
+    """Return a check for numbers of words or usages, where 0 and None mean all."""
     return lambda value: checks.number_or_all(value, name)
 
 
@@ -107,16 +107,19 @@ def _split_labels(text: str | None) -> list[str] | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The settings of a study, checked.
-
-    See :func:`lexshift.compare` for what they mean.
-    """
+    """The checked settings of a study; see :func:`lexshift.compare` for their meaning."""
 
     # fmt: off
     by: str | None = _setting(
-        None, "Cut one corpus into periods by year, decade or month, from --date-column or the dates in file names.",
+        None, "Length of the periods into which one corpus is cut by date: year, decade or month.",
         PERIODS, str | None, questions=(TRACE,),
         check=lambda by: None if by is None else checks.choice(by, "by", ("year", "decade", "month")))
+    out: str | os.PathLike[str] | None = _setting(
+        None, "Folder for the results (default: named after the corpora).",
+        OUTPUT, str | None, flags=("--out", "-o"), metavar="DIR")
+    model: Any = _setting(
+        "minilm", "Encoder: minilm, a folder, or a model name on the Hugging Face hub.",
+        OUTPUT, str, flags=("--model", "-m"))
     labels: Sequence[str] | None = _setting(
         None, "Comma-separated names for the corpora (default: file names).",
         OUTPUT, str | None, parse=_split_labels)
@@ -131,7 +134,7 @@ class Settings:
         False, "Include proper names.",
         WORDS, bool, flags=("--names",), check=bool, questions=(DISCOVER,))
     max_per_word: int | None = _setting(
-        200, "Maximum number of usages of a word in each corpus, drawn at random; 0 for all.",
+        200, "Maximum number of usages per word and corpus, drawn at random; 0 for all.",
         WORDS, int, check=_number_or_all("max_per_word"))
     min_usages: int = _setting(
         10, "Minimum number of usages in each corpus for a word to be scored.",
@@ -140,25 +143,18 @@ class Settings:
         0, "Seed for the random sample of usages; another seed needs another --out.",
         WORDS, int, check=lambda seed: checks.seed(seed, "sample_seed"))
     match: str = _setting(
-        "word", "What counts as an occurrence: word (in any case), cased, token (between white space) or lemma.",
+        "word", "Rule for occurrences: word (any case), cased, token (between white space) or lemma.",
         WORDS, str, check=_choice("match", "word", "cased", "token", "lemma"))
 
-    out: str | os.PathLike[str] | None = _setting(
-        None, "Folder for the results (default: a name made from the corpora).",
-        OUTPUT, str | None, flags=("--out", "-o"), metavar="DIR")
-    model: Any = _setting(
-        "minilm", "Encoder: minilm, a folder, or the name of a model on the hub.",
-        OUTPUT, str, flags=("--model", "-m"))
-
     metric: Any = _setting(
-        "nearest", "Distance between two sets of usages.", SCORES, str)
+        "nearest", "Distance between two sets of usages: nearest, cosine, apd, kl, ...", SCORES, str)
     strategy: Strategy = _setting(
-        "random", "Which usages are swapped: random ones, or those at the largest distance.", SCORES, str)
+        "random", "Choice of the usages that are swapped: random, or distance for the most distant ones.", SCORES, str)
     normalised: bool = _setting(
-        False, "Normalise the number of swaps by corpus size, in sentences if known, else in running words.",
+        False, "Normalise the number of swaps by corpus size (in sentences if known, else in running words).",
         SCORES, bool, flags=("--normalised",), check=bool)
     rate: float | Literal["auto"] = _setting(
-        0.3, "Share of usages that are swapped, from 0 to 1; auto searches for it.",
+        0.3, "Share of usages that are swapped, from 0 to 1, or auto to search for the best one.",
         SCORES, str, check=lambda rate: checks.rate_or_auto(rate, "rate"),
         parse=_number_or_auto("rate", float, "a number from 0 to 1"))
     keep: float | None = _setting(
@@ -182,7 +178,7 @@ class Settings:
         0, "Seed for swaps, permutations and bootstrap resamples.", SCORES, int, check=checks.seed)
 
     engine: Any = _setting(
-        "local", "local for this machine, ray for a Ray cluster.", ENGINE, str)
+        "local", "Engine that runs the study: local (this machine) or ray (a Ray cluster).", ENGINE, str)
     address: str | None = _setting(
         None, "Address of a Ray cluster; auto for the one this machine belongs to (default: start one).",
         ENGINE, str | None)
@@ -191,36 +187,37 @@ class Settings:
         ENGINE, int | None)
 
     split: str = _setting(
-        "auto", "What a line of text is: a sentence (lines), a paragraph (prose) or a part of one (wrapped).",
+        "auto", "Unit of a line of text: lines (a sentence), prose (a paragraph), wrapped (a part of one) or auto.",
         READING, str)
     language: str = _setting(
         "auto", "ISO code of the language, for sentences, lemmas and function words; auto detects it.", READING, str)
     encoding: str = _setting(
         "utf-8", "Character encoding of text files.", READING, str)
     errors: str = _setting(
-        "strict", "What to do about bytes that are not in that encoding: strict (stop) or replace.", READING, str)
+        "strict", "Treatment of bytes that are invalid in the encoding: strict (stop) or replace.", READING, str)
     text_column: str = _setting(
         "text", "Column of a table that holds the text.", READING, str)
     date_column: str | None = _setting(
-        None, "Column of a table that holds the date: 1999, 1999-07 or 1999-07-31.", READING, str | None)
+        None, "Column of a table that holds the date (1999, 1999-07 or 1999-07-31).", READING, str | None)
 
     layers: str | int | None = _setting(
-        None, "Hidden layers: last, a number, or mean:N, sum:N, concat:N of the last N (default: the model's own, else "
-        "mean:4).", ENCODING, str | None)
+        None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: the model's own "
+        "setting, else mean:4).", ENCODING, str | None)
     pooling: str | None = _setting(
-        None, "How subword vectors are pooled: mean, sum, first, or sentence for all of it (default: the model's own, "
-        "else mean).", ENCODING, str | None)
+        None, "Pooling of subword vectors: mean, sum or first of the word, or sentence (default: the model's own "
+        "setting, else mean).", ENCODING, str | None)
     window: int | None = _setting(
-        None, "Maximum number of subwords of a sentence, around the word.", ENCODING, int | None)
+        None, "Maximum number of subwords around the word that are encoded (default: the model's limit, at most 512).",
+        ENCODING, int | None)
     markers: tuple[str, str] | None = _setting(
-        None, "Text put before and after the word.", ENCODING, tuple[str, str] | None)
+        None, "Texts inserted before and after the word.", ENCODING, tuple[str, str] | None)
     device: str = _setting(
-        "auto", "auto, cpu, cuda or mps.", ENCODING, str)
+        "auto", "Device of the encoder: auto, cpu, cuda or mps.", ENCODING, str)
     dtype: str = _setting(
-        "fp32", "Precision of the encoder: fp32, bf16 or fp16 on a GPU, int8 (approximate) on a processor.",
+        "fp32", "Precision of the encoder: fp32, bf16 or fp16 on a GPU, int8 (approximate) on a CPU.",
         ENCODING, str)
     batch_tokens: int | None = _setting(
-        None, "Number of subwords that are encoded together (default: by the device).", ENCODING, int | None)
+        None, "Number of subwords per batch (default: depends on the device).", ENCODING, int | None)
     revision: str | None = _setting(
         None, "Revision of a model on the hub.", ENCODING, str | None)
     precision: str = _setting(
@@ -234,31 +231,31 @@ class Settings:
                 object.__setattr__(self, name, option.check(getattr(self, name)))
         if self.keep is None:
             object.__setattr__(self, "keep", default_keep(self.metric))
-        self.sscd()  # checks the metric, the strategy and the shares
+        self.sscd()  # which checks the metric, the strategy and the shares
 
     def reading_options(self) -> dict[str, Any]:
-        """Return the settings of :class:`lexshift.corpus.Reading`, by name."""
+        """Return the options of :class:`lexshift.corpus.Reading`, by name."""
         return {name: getattr(self, name) for name, option in OPTIONS.items() if option.panel == READING}
 
     def encoder_options(self) -> dict[str, Any]:
-        """Return the settings of :func:`lexshift.encode.as_encoder` that differ from their defaults, by name."""
+        """Return the options of :func:`lexshift.encode.as_encoder` that differ from their defaults, by name."""
         names = [name for name, option in OPTIONS.items() if option.panel == ENCODING and name != "precision"]
         return {name: value for name in names if (value := getattr(self, name)) != DEFAULTS[name]}
 
     def sscd(self) -> SSCD:
-        """Return what computes the change scores; the rate "auto" is still to be found."""
+        """Return the scorer of these settings, with the default rate in place of "auto"."""
         from lexshift.scoring.sscd import SSCD
 
         rate = DEFAULTS["rate"] if self.rate == "auto" else self.rate
         return SSCD(self.metric, self.strategy, rate, self.repeats, self.seed, keep=self.keep or 0.0)
 
     def record(self, question: str, words_given: bool) -> dict[str, Any]:
-        """Return what ``run.json`` holds of the settings of a question, as plain values.
+        """Return the settings of a question that ``run.json`` records, as plain values.
 
-        Settings of files, of reading and of encoding are recorded elsewhere, and how words are chosen matters only if
-        none are given.
+        Paths and the options of reading and encoding are recorded elsewhere. The options that select words are left out
+        if the user named the words.
         """
-        left_out = ("labels", *(("min_count", "top_words", "names") if words_given else ()))
+        left_out = ("min_count", "top_words", "names") if words_given else ()
         values = {
             name: getattr(self, name)
             for name, option in OPTIONS.items()
@@ -268,19 +265,19 @@ class Settings:
 
 
 OPTIONS: dict[str, Option] = {field.name: field.metadata["option"] for field in fields(Settings)}
-"""The options by their names, in the order of the help pages."""
+"""All options by name, in the order of the help pages."""
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Settings)}
 
 
 def default_keep(metric: Any) -> float:
-    """Return the share of e_original that is added to the score by default: none of it for the paper's metrics."""
+    """Return the default share of e_original that is added to the score: 0.25 for "nearest", else 0."""
     from lexshift.scoring.distance.metric import get
 
     return 0.25 if get(metric).name == "nearest" else 0.0
 
 
 def question_defaults(question: str) -> dict[str, Any]:
-    """Return the settings that a question has, with their defaults."""
+    """Return the defaults of the settings of a question, by name."""
     return {
         name: option.defaults.get(question, DEFAULTS[name])
         for name, option in OPTIONS.items()
@@ -301,9 +298,11 @@ def make_settings(function: Callable[..., Any], arguments: Mapping[str, Any]) ->
     """
     options = arguments.get("options", {})
     if "words" in options:
-        raise UserError(f"{function.__name__} takes no words, as it looks at all of them; compare and trace take words")
-    passed_on = [name for name, option in OPTIONS.items() if option.panel in (READING, ENCODING)]
-    checks.keywords(options, passed_on, function)
+        raise UserError(
+            f"{function.__name__} takes no words, because it tests all of them; use compare or trace to choose words"
+        )
+    accepted = [name for name, option in OPTIONS.items() if option.panel in (READING, ENCODING)]
+    checks.keywords(options, accepted, function)
     return Settings(**{name: value for name, value in arguments.items() if name in OPTIONS}, **options)
 
 

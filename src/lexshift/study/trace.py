@@ -1,4 +1,4 @@
-"""trace: how words moved over several periods."""
+"""trace: follow the meaning of words over several periods."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ def trace(
     *corpora: Place,
     words: Words | None = None,
     by: str | None = None,
+    out: Place | None = None,
+    model: Any = "minilm",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 100,
@@ -29,8 +31,6 @@ def trace(
     min_usages: int = 10,
     sample_seed: int = 0,
     match: str = "word",
-    out: Place | None = None,
-    model: Any = "minilm",
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
@@ -48,7 +48,7 @@ def trace(
     monitor: Monitor | bool | None = True,
     **options: Unpack[EmbeddingOptions],
 ) -> Trace:
-    r"""Find how words moved over several periods: how much, when, and whether it returns every year.
+    r"""Follow words over several periods: how much they changed, when, and whether the change is seasonal.
 
     Each period is compared with the one before it and with the first one, as :func:`lexshift.compare` does; with two
     periods the numbers are the same.
@@ -56,27 +56,28 @@ def trace(
     Parameters
     ----------
     *corpora : str or path
-        The periods, the earliest first: text files, tables, folders or patterns. Or one corpus, and ``by``.
+        Corpora of the periods, the earliest first: text files, tables, folders or patterns; or one corpus with ``by``.
     words : path, list, or mapping of words to their forms, optional
-        See :func:`lexshift.corpus.read_targets`. By default those frequent in the first and the last period, or with
-        ``by`` in the corpus.
+        The words to study; see :func:`lexshift.corpus.read_targets`. By default the words frequent in the first and the
+        last period, or with ``by`` in the whole corpus.
     by : "year", "decade" or "month", optional
-        Cut one corpus into periods by the dates of its records (``date_column``) or the years in the names of its
-        files.
+        Length of the periods into which one corpus is cut, by the dates of its records (``date_column``) or the years
+        in its file names.
     labels : list of str, optional
-        Names of the periods; by default those of their files.
+        Names of the periods; by default the names of their files.
     min_count, top_words : int
         Without ``words``: minimum number of occurrences, and maximum number of words (0 or None for all).
     max_per_word : int, optional
-        Maximum number of usages of a word in each period, an unbiased sample; 0 or None for all.
+        Maximum number of usages per word and period, drawn at random; 0 or None for all.
     min_usages : int
-        A period with fewer usages of a word is skipped for this word.
+        Minimum number of usages; a period with fewer usages of a word is skipped for this word.
     sample_seed, match, out, model, metric, strategy, normalised, rate, keep, space, repeats, seed
-        As for :func:`lexshift.compare`. The space is fitted to all periods, and the rate "auto" is that of all pairs.
+        As for :func:`lexshift.compare`. The space is fitted to all periods, and "auto" selects one rate for all
+        pairs of periods.
     alpha : float
-        The false discovery rate at which a step or a word counts as changed, or a word as seasonal.
+        False discovery rate at which a step or a word is called changed, or a word seasonal.
     permutations : int or "auto"
-        As for :func:`lexshift.compare`, of the tests of steps, change points and seasons.
+        As for :func:`lexshift.compare`; it applies to the tests of steps, change points and seasons.
     resamples : int
         Number of random half-samples for the 95 % intervals.
     engine, address, workers, monitor, **options
@@ -95,13 +96,13 @@ def trace(
     >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = Path(folder, "news.jsonl")
-    ...     said = {1995: "a mouse ran off {}\n", 2005: "a mouse hid, {}\n", 2015: "on the screen the mouse {}\n"}
-    ...     rows = [{"text": text.format("x" * (i % 3)), "date": f"{year}"} for year, text in said.items()
+    ...     texts = {1995: "a mouse ran off {}\n", 2005: "a mouse hid, {}\n", 2015: "on the screen the mouse {}\n"}
+    ...     rows = [{"text": text.format("x" * (i % 3)), "date": f"{year}"} for year, text in texts.items()
     ...             for i in range(12)]
     ...     _ = table.write_text("".join(json.dumps(row) + "\n" for row in rows))
     ...     options = {"words": ["mouse"], "by": "decade", "date_column": "date", "resamples": 50}
-    ...     found = lexshift.trace(table, model=ExampleEncoder(), **options)
-    >>> found.steps[["kind", "from", "to", "verdict"]].to_numpy().tolist()  # doctest: +NORMALIZE_WHITESPACE
+    ...     result = lexshift.trace(table, model=ExampleEncoder(), **options)
+    >>> result.steps[["kind", "from", "to", "verdict"]].to_numpy().tolist()  # doctest: +NORMALIZE_WHITESPACE
     [['neighbours', '1990s', '2000s', 'changed'], ['neighbours', '2000s', '2010s', 'changed'],
      ['first', '1990s', '2000s', 'changed'], ['first', '1990s', '2010s', 'changed']]
     """
