@@ -54,7 +54,7 @@ def choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str, str,
 
     def space(spec: str = "mean:4", kind: str = "standardised") -> Pairs:
         chosen = {word: (layered(old, spec, depth), layered(new, spec, depth)) for word, (old, new) in pairs.items()}
-        return fit_space(chosen, kind).of(chosen)
+        return fit_space(chosen, kind).apply_to_words(chosen)
 
     default = partial(SSCD, "nearest", rate=0.3, keep=0.25)
     rows = [("layers", spec, "default", score_sscd(space(spec), default())) for spec in LAYERS]

@@ -37,7 +37,7 @@ def recovered(pairs: Pairs, gold: dict[str, float]) -> pd.DataFrame:
     """Spearman's correlation of several scores with the planted change."""
     rows = []
     for kind in (DEFAULT.space, "raw"):
-        within = fit_space(pairs, kind).of(pairs)
+        within = fit_space(pairs, kind).apply_to_words(pairs)
         scored = {f"compare's default ({DEFAULT.metric})": score_sscd(within, DEFAULT.sscd())}
         scored |= {
             f"SSCD {name}, keep 0": score_sscd(within, replace(DEFAULT.sscd(), metric=name, keep=0.0))
@@ -57,7 +57,7 @@ def resplit(rows: Matrix, seed: int) -> tuple[Matrix, Matrix]:
 
 def false_alarms(pairs: Pairs, seeds: int, alpha: float = 0.05) -> dict[str, tuple[int, int]]:
     """How often a name is called changed though its usages were dealt at random, and of how many times."""
-    within = fit_space(pairs, DEFAULT.space).of(pairs)
+    within = fit_space(pairs, DEFAULT.space).apply_to_words(pairs)
     pooled = {word: np.concatenate(within[word]) for word in pairs}
     p = np.empty((seeds, len(pooled)))
     for seed in range(seeds):

@@ -52,7 +52,7 @@ def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path,
     ordered = dataset.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
     pairs = select_pairs(dataset, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
-    pairs = fit_space(pairs, Settings().space).of(pairs)
+    pairs = fit_space(pairs, Settings().space).apply_to_words(pairs)
     scored = [
         score_sscd(pairs, DEFAULT),
         score_distance(pairs, "apd", "APD"),

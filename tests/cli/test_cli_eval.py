@@ -92,7 +92,7 @@ def direct(folder: Path, settings: SSCD, space: str = "standardised", alpha: flo
     """The evaluations of the vectors in a store."""
     data = load_dataset(folder / "usages.csv")
     pairs = select_pairs(data, Siblings(folder / "out" / "store"))
-    moved = fit_space(pairs, space).of(pairs)
+    moved = fit_space(pairs, space).apply_to_words(pairs)
     return pd.DataFrame([evaluate_system(data, scored) for scored in compared_systems(moved, settings, alpha)])
 
 
@@ -161,7 +161,7 @@ def test_a_grid_is_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -
     assert len(found.grid) == len(PAPER) * 4 * len(RATES)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "grid.csv"), found.grid)
     raw = select_pairs(found.data, found.siblings)
-    pairs = fit_space(raw, "standardised").of(raw)
+    pairs = fit_space(raw, "standardised").apply_to_words(raw)
     sizes = found.data.sizes
     pd.testing.assert_frame_equal(found.grid, grid_table(found.data, sweep_grid(pairs, sizes, repeats=3)))
 
@@ -354,7 +354,7 @@ def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Sh
 def test_the_rate_may_be_searched_for_without_labels(shell: Shell) -> None:
     shell.eval("--rate", "auto", "--metric", "kl")
     pairs = select_pairs(load_dataset("usages.csv"), Siblings("out/store"))
-    rate = search_rate(fit_space(pairs, "standardised").of(pairs), "kl", repeats=3).rate
+    rate = search_rate(fit_space(pairs, "standardised").apply_to_words(pairs), "kl", repeats=3).rate
     assert (shell.told["settings"]["rate"], shell.told["rate"]) == ("auto", rate)
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD("kl", rate=rate, repeats=3)))
 

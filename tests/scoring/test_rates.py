@@ -153,7 +153,7 @@ def test_an_unknown_word_is_an_error_that_knows_better() -> None:
 
 
 def test_no_words_is_an_error() -> None:
-    with pytest.raises(ValueError, match="words must hold at least one word"):
+    with pytest.raises(ValueError, match="words must contain at least one word"):
         search_rate({})
 
 

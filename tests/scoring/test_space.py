@@ -73,7 +73,7 @@ def test_the_mean_is_taken_off_and_the_rest_divided_by_the_deviation(
     pairs = words_of(sizes, d, seed, dtype)
     mean, variance = (np.array(moment) for moment in slow_moments(pairs))
     for kind, scale in (("centred", np.ones(d)), ("standardised", np.sqrt(variance))):
-        moved = fit_space(pairs, kind).of(pairs)
+        moved = fit_space(pairs, kind).apply_to_words(pairs)
         assert list(moved) == list(pairs)
         for word, sides in pairs.items():
             for rows, ours in zip(sides, moved[word], strict=True):
@@ -85,7 +85,7 @@ def test_the_mean_is_taken_off_and_the_rest_divided_by_the_deviation(
 def test_raw_vectors_are_the_same_arrays() -> None:
     pairs = words_of([(3, 2), (2, 4)], 3, 0, np.float32)
     space = fit_space(pairs, "raw")
-    moved = space.of(pairs)
+    moved = space.apply_to_words(pairs)
     for word, (old, new) in pairs.items():
         assert moved[word][0] is old
         assert moved[word][1] is new
@@ -95,7 +95,7 @@ def test_raw_vectors_are_the_same_arrays() -> None:
 
 def test_standardised_vectors_have_the_moments_of_a_standard_one() -> None:
     pairs = words_of([(5, 3), (2, 9), (4, 4)], 6, 1)
-    mean, variance = slow_moments(fit_space(pairs, "standardised").of(pairs))
+    mean, variance = slow_moments(fit_space(pairs, "standardised").apply_to_words(pairs))
     np.testing.assert_allclose(mean, np.zeros(6), atol=1e-6)
     np.testing.assert_allclose(variance, np.ones(6), rtol=1e-5)
 
@@ -109,7 +109,7 @@ def test_a_dimension_that_never_varies_is_not_scaled(value: float) -> None:
     space = fit_space(pairs, "standardised")
     assert space.mean[1] == value
     assert space.scale[1] == 1
-    for sides in space.of(pairs).values():
+    for sides in space.apply_to_words(pairs).values():
         for rows in sides:
             assert np.isfinite(rows).all()
             np.testing.assert_array_equal(rows[:, 1], np.zeros(len(rows)))
@@ -123,7 +123,7 @@ def test_a_dimension_that_never_varies_is_0_though_its_mean_is_rounded(
     for sides in pairs.values():
         for rows in sides:
             rows[:, 0] = value
-    for sides in fit_space(pairs, "standardised").of(pairs).values():
+    for sides in fit_space(pairs, "standardised").apply_to_words(pairs).values():
         for rows in sides:
             np.testing.assert_allclose(rows[:, 0], np.zeros(len(rows)), atol=1e-9)
 
@@ -168,7 +168,7 @@ def test_vectors_that_the_space_was_not_fitted_to_are_moved_alike() -> None:
 def test_vectors_are_not_changed_in_place() -> None:
     pairs = words_of([(3, 4), (5, 2)], 3, 9, np.float32)
     before = {word: (old.copy(), new.copy()) for word, (old, new) in pairs.items()}
-    moved = fit_space(pairs, "standardised").of(pairs)
+    moved = fit_space(pairs, "standardised").apply_to_words(pairs)
     for word in pairs:
         for rows, kept, ours in zip(pairs[word], before[word], moved[word], strict=True):
             np.testing.assert_array_equal(rows, kept)
@@ -188,7 +188,7 @@ def test_a_near_miss_is_answered_with_the_kind_that_was_meant() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_space_of_no_words_is_refused(kind: str) -> None:
-    with pytest.raises(UserError, match=r"^a space is fitted to the usages of at least one word; got none$"):
+    with pytest.raises(UserError, match=r"^fitting a space needs the usages of at least one word; got none$"):
         fit_space({}, kind)
 
 
@@ -196,7 +196,7 @@ def test_a_space_of_no_words_is_refused(kind: str) -> None:
 
 
 def scores(pairs: Sets, kind: str, metric: str) -> Floats:
-    changes = SSCD(metric=metric, repeats=5).score_words(fit_space(pairs, kind).of(pairs))
+    changes = SSCD(metric=metric, repeats=5).score_words(fit_space(pairs, kind).apply_to_words(pairs))
     return np.array([[change.score, change.e_original] for change in changes.values()])
 
 

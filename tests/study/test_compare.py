@@ -193,7 +193,7 @@ def same(a: pd.DataFrame, b: pd.DataFrame) -> None:
 def pairs_of(result: Result) -> Pairs:
     """The vectors as they are scored, by hand from those of the store."""
     stored = {word: (result.siblings[word].old, result.siblings[word].new) for word in result.scores.words}
-    return fit_space(stored, result.settings["space"]).of(stored)
+    return fit_space(stored, result.settings["space"]).apply_to_words(stored)
 
 
 def by_hand(result: Result, sscd: SSCD, permutations: int = 200, resamples: int = 50) -> pd.DataFrame:

@@ -106,7 +106,7 @@ def assert_scored(result: Result, pairs: Pairs, sscd: SSCD, tested: str) -> None
 def test_scores_are_those_of_the_vectors_in_the_space_that_was_asked_for(saved: tuple[Result, Path]) -> None:
     result = saved[0]
     pairs = select_pairs(result)
-    moved = fit_space(pairs, result.settings["space"]).of(pairs)
+    moved = fit_space(pairs, result.settings["space"]).apply_to_words(pairs)
     assert_scored(result, moved, SSCD("nearest", rate=0.3, keep=0.25), "apd")
 
 
@@ -115,7 +115,7 @@ def test_scores_are_those_of_the_vectors_in_the_space_that_was_asked_for(saved: 
 def test_every_metric_is_of_the_vectors_in_the_space(paths: Paths, metric: str, space: str) -> None:
     result = made(paths, metric=metric, space=space, rate=0.5, repeats=3)
     pairs = select_pairs(result)
-    assert_scored(result, fit_space(pairs, space).of(pairs), SSCD(metric, rate=0.5, repeats=3), metric)
+    assert_scored(result, fit_space(pairs, space).apply_to_words(pairs), SSCD(metric, rate=0.5, repeats=3), metric)
 
 
 def test_a_space_makes_a_difference(paths: Paths) -> None:
@@ -148,7 +148,7 @@ def test_the_space_is_written_and_read_back(saved: tuple[Result, Path]) -> None:
 def test_vectors_of_a_word_are_those_that_were_scored(saved: tuple[Result, Path]) -> None:
     result = saved[0]
     pairs = select_pairs(result)
-    for word, sides in fit_space(pairs, result.settings["space"]).of(pairs).items():
+    for word, sides in fit_space(pairs, result.settings["space"]).apply_to_words(pairs).items():
         for ours, wanted in zip(result.word(word).vectors, sides, strict=True):
             np.testing.assert_array_equal(ours, wanted)
     if result.settings["space"] == "raw":

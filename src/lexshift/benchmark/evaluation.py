@@ -81,7 +81,7 @@ def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> Embedd
     pairs = select_pairs(data, siblings, settings.min_usages)
     if not pairs:
         raise UserError(f"no word of {data.name!r} has {settings.min_usages} usages in each period")
-    return EmbeddedDataset(data, siblings, fit_space(pairs, settings.space).of(pairs), folder)
+    return EmbeddedDataset(data, siblings, fit_space(pairs, settings.space).apply_to_words(pairs), folder)
 
 
 def select_pairs(data: Dataset, siblings: Siblings, min_usages: int = MIN_USAGES) -> Pairs:

@@ -18,11 +18,11 @@ from lexshift.utils.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class RateCurve:
-    """e_swap against the swap rate.
+    """e_swap as a function of the swap rate.
 
-    Swapping mixes the two sets, and mixes them most where e_swap is least. For distances between means that point is
-    known beforehand: m swapped rows leave (1 - m/n_old - m/n_new) of the difference of the means on average, which is
-    nothing at the rate max(n_old, n_new) / (n_old + n_new).
+    Swapping mixes the two sets, and the mixture is best where e_swap is smallest. For distances between means this rate
+    is known in advance: swapping m rows multiplies the expected difference of the means by 1 - m/n_old - m/n_new, which
+    is 0 at the rate max(n_old, n_new) / (n_old + n_new).
 
     Attributes
     ----------
@@ -51,14 +51,15 @@ class RateCurve:
 
     @property
     def rate(self) -> float:
-        """The rate with the least mean e_swap."""
+        """The rate with the smallest mean e_swap."""
         return float(self.rates[np.argmin(self.mean)])
 
     @property
     def closed_form(self) -> float:
-        """The closed-form estimate beside it: no swap is needed for it.
+        """The closed-form estimate of the rate, computed without swapping.
 
-        Of one word, its ``closed_forms``. Of several, the rate r that minimises the sum of e_original (1 - r/r*)^2.
+        For one word, its value r* in ``closed_forms``. For several words, the rate r that minimises the sum over words
+        of e_original (1 - r/r*)^2.
         """
         weight = self.e_original / self.closed_forms
         if not weight.any():
@@ -66,10 +67,10 @@ class RateCurve:
         return float(weight.sum() / (weight / self.closed_forms).sum())
 
     def word(self, word: str) -> RateCurve:
-        """The curve of one word alone."""
+        """Return the curve of a single word."""
         i = self.words.index(checks.choice(word, "word", self.words))
-        one = slice(i, i + 1)
-        return RateCurve((word,), self.rates, self.e_original[one], self.e_swap[one], self.closed_forms[one])
+        row = slice(i, i + 1)
+        return RateCurve((word,), self.rates, self.e_original[row], self.e_swap[row], self.closed_forms[row])
 
 
 def search_rate(
@@ -90,12 +91,12 @@ def search_rate(
     metric, rates, repeats, seed, strategy, corpus_sizes
         As for :func:`sweep`.
     workers : int, optional
-        How many words are swept at the same time; one for each core if not given. It changes no result.
+        Number of words to process in parallel (default: number of cores). Results do not depend on it.
 
     Returns
     -------
     RateCurve
-        ``curve.rate`` is the rate shared by all words, ``curve.word("plane").rate`` that of one word.
+        ``curve.rate`` is the rate for all words together, ``curve.word("plane").rate`` that for one word.
 
     Examples
     --------
@@ -109,19 +110,19 @@ def search_rate(
     """
     fractions = checks.fractions(rates)
     if isinstance(words, Mapping) and not words:
-        raise ValueError("words must hold at least one word with its (old, new) arrays; got none")
+        raise ValueError("words must contain at least one word with its (old, new) arrays; got none")
 
-    def one(old: npt.ArrayLike, new: npt.ArrayLike, word: str) -> Sweep:
+    def sweep_word(old: npt.ArrayLike, new: npt.ArrayLike, word: str) -> Sweep:
         return sweep(old, new, [metric], fractions, repeats, seed, strategy, corpus_sizes, word)
 
-    sweeps = list(for_words(words, workers, one).values())
-    return curve_of(list(words), sweeps, [checks.sizes(corpus_sizes)] * len(sweeps))
+    sweeps = list(for_words(words, workers, sweep_word).values())
+    return build_curve(list(words), sweeps, [checks.sizes(corpus_sizes)] * len(sweeps))
 
 
-def curve_of(
+def build_curve(
     words: Sequence[str], sweeps: Sequence[Sweep], corpus_sizes: Sequence[tuple[int, int] | None]
 ) -> RateCurve:
-    """Return the curve of words from the sweep of each at the same rates, for one metric."""
+    """Build the curve of several words from their sweeps, which have the same rates and one metric."""
     closed_forms = [closed_form_rate(s.n_old, s.n_new, sizes) for s, sizes in zip(sweeps, corpus_sizes, strict=True)]
     return RateCurve(
         words=tuple(words),
@@ -133,13 +134,13 @@ def curve_of(
 
 
 def closed_form_rate(n_old: int, n_new: int, corpus_sizes: tuple[int, int] | None = None) -> float:
-    """The rate at which the means of the swapped sets agree on average: max(n_old, n_new) / (n_old + n_new).
+    """Return the rate at which the expected means of the swapped sets agree: max(n_old, n_new) / (n_old + n_new).
 
-    With ``corpus_sizes`` the rate at which the normalised swap count does the same, 1 if it never gets so far.
+    With ``corpus_sizes`` it is the rate at which the normalised swap count has the same effect, at most 1.
 
     >>> closed_form_rate(100, 140)
     0.5833333333333334
     """
     n_old, n_new = checks.positive(n_old, "n_old"), checks.positive(n_new, "n_new")
-    mixed = Fraction(n_old * n_new, n_old + n_new)  # the swap count that leaves no difference
+    mixed = Fraction(n_old * n_new, n_old + n_new)  # the swap count at which the expected means agree
     return float(min(Fraction(1), mixed / swap.swap_base(n_old, n_new, checks.sizes(corpus_sizes))))

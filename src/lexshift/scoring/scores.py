@@ -1,4 +1,4 @@
-"""From sibling embeddings to scores: the change, interval and test of every word, and the curve over the swap rate."""
+"""Score every word: its change score, interval and test, and the curve of e_swap over the swap rate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from lexshift.scoring.permutation import (
     first_permutations,
     permutation_test,
 )
-from lexshift.scoring.rates import RateCurve, curve_of
+from lexshift.scoring.rates import RateCurve, build_curve
 from lexshift.scoring.sscd import RATES, SSCD, Change, sweep
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Monitor
@@ -31,22 +31,26 @@ from lexshift.utils.threads import for_each
 K = TypeVar("K")
 T = TypeVar("T")
 CURVE_WORDS = 100
-"""Number of words that the curve over the swap rate is computed from where there are very many words."""
-_BATCH = 64  # words whose scores are stored in one table of a cache
-_METHOD = "tested scores with intervals from half-samples"  # in every cache key: scores of another method do not match
-_PARTS = {"change": Change, "interval": Interval, "test": PermutationTest}  # of a WordScore, and of its row in a table
+"""Number of words used for the curve over the swap rate if the vocabulary is large."""
+_BATCH = 64  # words per table of a cache
+_METHOD = "tested scores with intervals from half-samples"  # part of every cache key: it names the method
+_PARTS = {
+    "change": Change,
+    "interval": Interval,
+    "test": PermutationTest,
+}  # the parts of a WordScore, and of its row in a table
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """How words are scored and tested.
+    """Settings for scoring and testing words.
 
     Attributes
     ----------
     sscd : SSCD
-        What computes the change scores; ``rate`` takes the place of its rate.
+        The scorer; its rate is replaced by ``rate``.
     rate : float or "auto"
-        The swap rate; "auto" takes the one at which the mean e_swap is least.
+        The swap rate; "auto" selects the one with the smallest mean e_swap.
     permutations : int or "auto"
         Maximum number of permutations per word; "auto" draws as many as the number of tests requires.
     resamples : int
@@ -54,7 +58,7 @@ class Scoring:
     confidence : float
         Confidence level of the intervals.
     alpha : float
-        The false discovery rate that "auto" draws permutations for.
+        The false discovery rate for which "auto" determines the number of permutations.
     """
 
     sscd: SSCD
@@ -67,24 +71,23 @@ class Scoring:
 
 @dataclass(frozen=True, eq=False)
 class Comparisons(Generic[K]):
-    """Pairs of sets of usages to be scored, each with a key: a word, or for instance a word and two periods.
+    """Pairs of sets of usages to score, each with a key: a word, or for instance a word and two periods.
 
     Attributes
     ----------
     keys : sequence
-        Hashable values, and for a cache plain ones: strings, numbers and tuples of them.
+        Hashable values; if a cache is used, they must be strings, numbers or tuples of these.
     vectors : callable
         Takes a key and returns the vectors of its two sets, (n_old, d) and (n_new, d).
     name : callable
-        Takes a key and returns its word, which names the random streams and is named in errors.
+        Takes a key and returns its word, which names the random stream and appears in error messages.
     corpus_sizes : callable, optional
-        Takes a key and returns the sizes of its two corpora, by which swap counts are normalised; by default they are
-        those of the SSCD.
+        Takes a key and returns the sizes of its two corpora, used to normalise swap counts (default: from the SSCD).
     families : collection of collections of keys, optional
         The tests over which the false discovery rate is controlled together; by default all of them. A key may be in
         several families.
     unit : str
-        What the keys are called in progress reports.
+        Unit of the keys in progress reports.
     """
 
     keys: Sequence[K]
@@ -95,7 +98,7 @@ class Comparisons(Generic[K]):
     unit: str = "words"
 
     def apply(self, function: Callable[[Matrix, Matrix, str, SSCD], T], sscd: SSCD, key: K) -> T:
-        """Call a function with the vectors, the word and the SSCD of a key; an error names the word."""
+        """Call a function with the vectors, the word and the SSCD of a key; errors name the word."""
         old, new = self.vectors(key)
         if self.corpus_sizes is not None:
             sscd = replace(sscd, corpus_sizes=self.corpus_sizes(key))
@@ -106,20 +109,20 @@ class Comparisons(Generic[K]):
 
 
 class TableCache(Protocol):
-    """Tables of finished work, each with a key."""
+    """A cache of tables."""
 
     def get(self, key: str) -> pa.Table | None:
-        """Return the table of a key, or None."""
+        """Return the table stored under a key, or None."""
 
     def put(self, key: str, table: pa.Table) -> None:
-        """Store a table."""
+        """Store a table under a key."""
 
 
 @dataclass(frozen=True, eq=False)
 class WordScore:
     """The change score of one word, its interval, and the permutation test.
 
-    ``tested_metric`` is the name of the metric whose distance was tested, which may be another than that of the score.
+    ``tested_metric`` is the name of the metric used in the permutation test, which may differ from that of the score.
     """
 
     change: Change
@@ -138,7 +141,7 @@ class Scores(Generic[K]):
     curve : RateCurve or None
         Mean e_swap against the swap rate; None if there are no words, or if it was not computed.
     sscd : SSCD
-        What computed the scores, with the rate that was used.
+        The scorer, with the rate that was used.
     """
 
     words: dict[K, WordScore]
@@ -154,10 +157,10 @@ def score_words(
     cache: TableCache | None = None,
     identity: str = "",
 ) -> Scores[K]:
-    """Score and test every word, several at a time.
+    """Score and test every word, in parallel.
 
-    With ``permutations`` "auto", their number depends on the tests of all words. Otherwise no word's result depends on
-    the others at a given rate.
+    With ``permutations="auto"``, the number of permutations depends on the tests of all words. Otherwise the result of
+    a word at a fixed rate does not depend on the other words.
 
     Parameters
     ----------
@@ -165,12 +168,12 @@ def score_words(
     scoring : Scoring
     monitor : Monitor
     curve_words : int, optional
-        Maximum number of words, spread evenly over all, that the curve over the swap rate is computed from; by default
-        all words. With 0 there is no curve, and ``scoring.rate`` must be a number.
+        Maximum number of words, spread evenly over all of them, to compute the curve over the swap rate from (default:
+        all words). With 0 there is no curve, and ``scoring.rate`` must be a number.
     cache : TableCache, optional
-        Where finished scores are stored, and looked up.
+        Cache for finished scores.
     identity : str
-        Stands for the vectors in the keys of the cache.
+        Identifier of the vectors, part of the cache keys.
     """
     keys, sscd = list(comparisons.keys), scoring.sscd
     if not keys:
@@ -187,38 +190,38 @@ def score_words(
         return comparisons.apply(partial(_test, permutations=permutations), sscd, key)
 
     monitor.stage("scoring", len(keys), comparisons.unit)
-    found: dict[K, WordScore] = {}
+    scores: dict[K, WordScore] = {}
     size = len(keys) if cache is None else _BATCH
     for batch in (keys[begin : begin + size] for begin in range(0, len(keys), size)):
         cache_key = _cache_key(identity, scoring, comparisons, batch)
         table = None if cache is None else cache.get(cache_key)
         if table is None:
-            found |= for_each(batch, score, partial(_advance, monitor, len(found)))
+            scores |= for_each(batch, score, partial(_advance, monitor, len(scores)))
             if cache is not None:
-                cache.put(cache_key, scores_to_table([found[key] for key in batch]))
+                cache.put(cache_key, scores_to_table([scores[key] for key in batch]))
         else:
-            found |= zip(batch, scores_from_table(table), strict=True)
-            _advance(monitor, len(found))
+            scores |= zip(batch, scores_from_table(table), strict=True)
+            _advance(monitor, len(scores))
     if scoring.permutations == "auto":
-        tests = {key: scored.test for key, scored in found.items()}
+        tests = {key: scored.test for key, scored in scores.items()}
         tests = add_permutations(tests, test_again, scoring.alpha, monitor, families=comparisons.families)
-        found = {key: replace(scored, test=tests[key]) for key, scored in found.items()}
-    return Scores(found, curve, sscd)
+        scores = {key: replace(scored, test=tests[key]) for key, scored in scores.items()}
+    return Scores(scores, curve, sscd)
 
 
-def _rate_curve(comparisons: Comparisons[K], sscd: SSCD, most: int) -> RateCurve | None:
-    """Return the curve over the swap rate of at most so many words, spread evenly over all; None of no words."""
-    at = np.linspace(0, len(comparisons.keys) - 1, min(most, len(comparisons.keys))).round().astype(int)
-    keys = [comparisons.keys[i] for i in at]
+def _rate_curve(comparisons: Comparisons[K], sscd: SSCD, max_words: int) -> RateCurve | None:
+    """Compute the curve over the swap rate of at most ``max_words`` words; None without words."""
+    indices = np.linspace(0, len(comparisons.keys) - 1, min(max_words, len(comparisons.keys))).round().astype(int)
+    keys = [comparisons.keys[i] for i in indices]
     if not keys:
         return None
 
-    def one(old: Matrix, new: Matrix, word: str, sscd: SSCD) -> Any:
-        found = sweep(old, new, [sscd.metric], RATES, sscd.repeats, sscd.seed, sscd.strategy, sscd.corpus_sizes, word)
-        return found, sscd.corpus_sizes
+    def sweep_word(old: Matrix, new: Matrix, word: str, sscd: SSCD) -> Any:
+        result = sweep(old, new, [sscd.metric], RATES, sscd.repeats, sscd.seed, sscd.strategy, sscd.corpus_sizes, word)
+        return result, sscd.corpus_sizes
 
-    swept = for_each(keys, lambda key: comparisons.apply(one, sscd, key)).values()
-    return curve_of([comparisons.name(key) for key in keys], *zip(*swept, strict=True))
+    sweeps = for_each(keys, lambda key: comparisons.apply(sweep_word, sscd, key)).values()
+    return build_curve([comparisons.name(key) for key in keys], *zip(*sweeps, strict=True))
 
 
 def _advance(monitor: Monitor, before: int, done: int = 0) -> None:
@@ -226,22 +229,22 @@ def _advance(monitor: Monitor, before: int, done: int = 0) -> None:
 
 
 def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring) -> WordScore:
-    """Score and test one word, with as many permutations as every test draws first.
+    """Score and test one word, with the initial number of permutations.
 
     Parameters
     ----------
     old, new : ndarray of shape (n_old, d) and (n_new, d)
     word : str
     sscd : SSCD
-        With the rate that is used, and the sizes of the word's corpora.
+        The scorer, with the rate to use and the sizes of the word's corpora.
     scoring : Scoring
-        How the score is tested.
+        Settings of the interval and the test.
     """
-    once = replace(sscd, metric=precompute_distances(get(sscd.metric), old, new))
-    change = once.score(old, new, word)
+    precomputed = replace(sscd, metric=precompute_distances(get(sscd.metric), old, new))
+    change = precomputed.score(old, new, word)
     return WordScore(
         change=change,
-        interval=bootstrap(old, new, once, scoring.resamples, scoring.confidence, word, change.score),
+        interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change.score),
         test=_test(old, new, word, sscd, first_permutations(scoring.permutations)),
         tested_metric=get(tested_metric(sscd.metric, old, new)).name,
     )
@@ -252,13 +255,16 @@ def _test(old: Matrix, new: Matrix, word: str, sscd: SSCD, permutations: int) ->
 
 
 def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
-    """Return the metric of the permutation test. A vector of zeros, a usage that is the mean of all, has no APD."""
-    stands_in = get(metric).tested_by
-    return stands_in if stands_in and all(rows.any(axis=1).all() for rows in (old, new)) else metric
+    """Return the metric to use in the permutation test: ``tested_by`` of the metric, if there is one.
+
+    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which APD is undefined.
+    """
+    substitute = get(metric).tested_by
+    return substitute if substitute and all(rows.any(axis=1).all() for rows in (old, new)) else metric
 
 
 def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], keys: Sequence[K]) -> str:
-    """Return a digest of all that the scores of some words depend on."""
+    """Return a digest of everything that the scores of these words depend on."""
     sscd, sizes = scoring.sscd, comparisons.corpus_sizes
     parts = [
         _METHOD,
@@ -271,7 +277,7 @@ def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], key
 
 
 def scores_to_table(scores: Sequence[WordScore]) -> pa.Table:
-    """Return scores as a table, a row for each; :func:`scores_from_table` reads them back without loss."""
+    """Convert scores to a table with a row for each; :func:`scores_from_table` restores them without loss."""
     rows = []
     for scored in scores:
         row = {f"{part} {name}": value for part in _PARTS for name, value in asdict(getattr(scored, part)).items()}
@@ -281,13 +287,13 @@ def scores_to_table(scores: Sequence[WordScore]) -> pa.Table:
 
 
 def scores_from_table(table: pa.Table) -> list[WordScore]:
-    """Return the scores that :func:`scores_to_table` made a table of; other columns may be beside them."""
-    found = []
+    """Restore the scores from a table made by :func:`scores_to_table`; additional columns are ignored."""
+    scores = []
     for row in table.to_pylist():
         row["change e_swap"] = np.array(row["change e_swap"], float)
         parts = {
             part: kind(**{name.removeprefix(f"{part} "): row[name] for name in row if name.startswith(f"{part} ")})
             for part, kind in _PARTS.items()
         }
-        found.append(WordScore(**parts, tested_metric=row["tested_metric"]))
-    return found
+        scores.append(WordScore(**parts, tested_metric=row["tested_metric"]))
+    return scores

@@ -1,4 +1,4 @@
-"""From the p of every word to its q, and to the decision whether it changed."""
+"""Convert p-values to q-values, and decide which words changed at a false discovery rate."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lexshift.utils.arrays import Floats
 
 
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
-    """The q of every word from its p: the least false discovery rate at which it would count as changed.
+    """Compute q-values: the smallest false discovery rate at which each word would be called changed.
 
     Parameters
     ----------
     p : sequence of float
-        The p of every word that was tested.
+        The p-values of all words that were tested.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     >>> benjamini_hochberg([0.01, 0.02, 0.9]).round(3).tolist()
     [0.03, 0.03, 0.9]
     """
-    from scipy.stats import false_discovery_control  # a slow import, needed nowhere else
+    from scipy.stats import false_discovery_control  # imported here because it is slow
 
     values = np.asarray(p, dtype=float)
     if values.ndim != 1 or len(values) == 0:
@@ -33,18 +33,18 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
 
 
 def decide(q: npt.ArrayLike, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
-    """Changed or stable: the binary task of SemEval-2020. A word has changed if its q is at most ``alpha``.
+    """Decide which words changed (the binary task of SemEval-2020): those whose q is at most ``alpha``.
 
-    If the usages of a word are independent of each other, at most a share of ``alpha`` of the words called changed is
-    expected to have been called so by chance. Usages from the same document are not independent, and more words are
-    then called changed by chance.
+    If the usages of a word are independent of each other, at most a share of ``alpha`` of the words called changed are
+    expected to be false discoveries. Usages from the same document are not independent, which leads to more false
+    discoveries.
 
     Parameters
     ----------
     q : sequence of float
-        As :func:`benjamini_hochberg` gives them.
+        The q-values of the words, from :func:`benjamini_hochberg`.
     alpha : float
-        The false discovery rate that is accepted.
+        The accepted false discovery rate.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What is done to vectors before they are scored: nothing, centring, or standardising each dimension.
+"""Transform vectors before scoring: leave them raw, centre them, or standardise each dimension.
 
-All vectors of an encoder share a large common part that says nothing of a word, and a few dimensions vary more than
-all others. Both hide differences between usages. What is common is estimated without labels, from the usages of all
-words in both corpora, each word weighing the same however often it occurs.
+The vectors of an encoder share a large common component that carries no information about a word, and a few dimensions
+vary more than all others. Both hide differences between usages. The common mean and scale are estimated without labels,
+from the usages of all words in both corpora; each word has the same weight, regardless of its frequency.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from lexshift.utils.arrays import Floats, Matrix, Pairs
 Kind = Literal["raw", "centred", "standardised"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
-_ROUNDING = 1e-24  # of a mean's square: what rounding leaves of the variance of a constant
-_NO_VALUE = 1e-12  # of the largest eigenvalue: what rounding leaves of none
+_ROUNDING = 1e-24  # variances below this share of the squared mean are rounding errors of a constant
+_MIN_EIGENVALUE = 1e-12  # eigenvalues below this share of the largest one are rounding errors of 0
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """How vectors are moved and scaled before scoring.
+    """A transformation of vectors before scoring: a shift and a scale for each dimension.
 
     Attributes
     ----------
     kind : "raw", "centred" or "standardised"
-    mean, scale : (d,)
-        What is taken off, and what the rest is divided by.
+    mean, scale : ndarray of shape (d,)
+        The mean is subtracted first, then the result is divided by the scale.
     """
 
     kind: str
@@ -41,28 +41,31 @@ class Space:
     scale: Floats
 
     def write(self, file: IO[bytes]) -> None:
-        """Write it as npz: kind, mean and scale."""
+        """Write the space to an npz file: kind, mean and scale."""
         np.savez(file, kind=self.kind, mean=self.mean, scale=self.scale)
 
     @classmethod
     def read(cls, file: str | os.PathLike[str] | IO[bytes]) -> Space:
-        """Return the space that :meth:`write` wrote."""
+        """Read a space that was written by :meth:`write`."""
         with np.load(file) as arrays:
             return cls(str(arrays["kind"]), arrays["mean"], arrays["scale"])
 
     def apply(self, rows: Matrix) -> Matrix:
-        """Vectors in this space, (n, d) float32; raw ones are the same array."""
+        """Transform vectors to this space: (n, d) to (n, d) of float32. A raw space returns the same array."""
         if self.kind == "raw":
             return rows
         return ((rows - self.mean) / self.scale).astype(np.float32)
 
-    def of(self, pairs: Pairs) -> Pairs:
-        """All words' vectors in this space, each word's made when asked for: a store may be larger than memory."""
-        return pairs if self.kind == "raw" else _Within(self, pairs)
+    def apply_to_words(self, pairs: Pairs) -> Pairs:
+        """Return a mapping of all words to their transformed vectors.
+
+        The vectors of a word are transformed when they are accessed, because a store may be larger than memory.
+        """
+        return pairs if self.kind == "raw" else _TransformedWords(self, pairs)
 
 
-class _Within(Mapping[str, tuple[Matrix, Matrix]]):
-    """The vectors of words in a space."""
+class _TransformedWords(Mapping[str, tuple[Matrix, Matrix]]):
+    """A mapping of words to their vectors, transformed on access."""
 
     def __init__(self, space: Space, pairs: Pairs) -> None:
         self._space, self._pairs = space, pairs
@@ -82,7 +85,7 @@ def fit_space(pairs: Mapping[str, Sequence[Matrix]], kind: str) -> Space:
     """Fit a space to the usages of words in both corpora, or in all of them if there are more.
 
     The mean is the mean over words of the mean over a word's usages, and so is the variance about it. A dimension that
-    never varies is left as it is.
+    never varies is not scaled.
 
     >>> pairs = {"a": (np.zeros((9, 1)), np.zeros((1, 1))), "b": (np.full((1, 1), 2.0), np.full((1, 1), 6.0))}
     >>> space = fit_space(pairs, "centred")
@@ -91,7 +94,7 @@ def fit_space(pairs: Mapping[str, Sequence[Matrix]], kind: str) -> Space:
     """
     checks.choice(kind, "space", KINDS)
     if not pairs:
-        raise UserError("a space is fitted to the usages of at least one word; got none")
+        raise UserError("fitting a space needs the usages of at least one word; got none")
     mean = np.mean([rows.mean(axis=0) for rows in _usages(pairs)], axis=0)  # (d,)
     scale = np.ones_like(mean)
     if kind == "standardised":
@@ -102,36 +105,36 @@ def fit_space(pairs: Mapping[str, Sequence[Matrix]], kind: str) -> Space:
 
 
 def _usages(pairs: Mapping[str, Sequence[Matrix]]) -> Iterator[Floats]:
-    """All usages of one word after another, (n, d); sums do not depend on the order they are given in."""
+    """Yield the usages of each word, (n, d), in sorted order so that sums do not depend on the order of the mapping."""
     for word in sorted(pairs):
         yield np.concatenate([np.asarray(rows, float) for rows in pairs[word]])
 
 
-def principal_axes(rows: Floats, most: int) -> tuple[Floats, Floats]:
-    """Compute the largest eigenvalues of ``rows.T @ rows``, and their vectors.
+def principal_axes(rows: Floats, max_axes: int) -> tuple[Floats, Floats]:
+    """Compute the largest eigenvalues of ``rows.T @ rows`` and their eigenvectors.
 
-    The smaller of the two products of the rows with themselves is decomposed: it has the same eigenvalues.
+    The smaller of ``rows.T @ rows`` and ``rows @ rows.T`` is decomposed, as both have the same nonzero eigenvalues.
 
     Parameters
     ----------
     rows : ndarray of shape (n, d)
-    most : int
+    max_axes : int
 
     Returns
     -------
     values : ndarray of shape (k,)
-        The largest first; k is ``most``, or n or d if one of them is smaller.
+        The largest first; k is ``max_axes``, or n or d if one of them is smaller.
     axes : ndarray of shape (d, k)
         Orthonormal columns; zeros for an eigenvalue of 0, if n is smaller than d.
     """
-    from scipy.linalg import eigh  # a slow import
+    from scipy.linalg import eigh  # imported here because it is slow
 
     n, d = rows.shape
     small = min(n, d)
-    kept = [small - min(small, most), small - 1]
-    values, vectors = eigh(rows @ rows.T if n < d else rows.T @ rows, subset_by_index=kept)
+    largest = [small - min(small, max_axes), small - 1]
+    values, vectors = eigh(rows @ rows.T if n < d else rows.T @ rows, subset_by_index=largest)
     values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
     if n < d:
-        some = values > _NO_VALUE * values[0]
-        vectors = np.where(some, rows.T @ vectors / np.sqrt(np.where(some, values, 1.0)), 0.0)
+        is_positive = values > _MIN_EIGENVALUE * values[0]
+        vectors = np.where(is_positive, rows.T @ vectors / np.sqrt(np.where(is_positive, values, 1.0)), 0.0)
     return values, vectors

@@ -2,16 +2,18 @@
 
 The algorithm line by line::
 
-    1-4  D1, D2        <-  the sibling embeddings, given as arrays
+    1-4  D1, D2        <-  the sibling embeddings, as arrays
     5    e_original    <-  d(D1, D2)
     6-8  D1_swap, D2_swap  <-  Algorithm 1 (lexshift.scoring.swap)
     9    e_swap        <-  d(D1_swap, D2_swap)
     10   return |e_original - e_swap|
 
-repeated with new random swaps, and averaged. :func:`sweep` does it for many metrics and swap rates at once.
+This is repeated with new random swaps, and the scores are averaged. :func:`sweep` does so for many metrics and swap
+rates at once.
 
-Swapping takes off what two sets of usages would differ in anyway, and with it the word's variety of meaning. In some
-gold standards a word with more variety tends to have changed more, so a share of e_original can be kept in the score.
+Swapping removes the difference that two sets of usages would have in any case, and with it the word's variety of
+meaning. In some gold standards, words with more variety tend to have changed more. A share of e_original can therefore
+be added to the score.
 """
 
 from __future__ import annotations
@@ -41,21 +43,21 @@ Words = Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]]
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What SSCD says of one word.
+    """The change score of one word, and the distances that it was computed from.
 
     Attributes
     ----------
     score : float
-        The change score: mean over the repetitions of |e_original - e_swap|, and the share of e_original that is kept.
+        The change score: mean of |e_original - e_swap| over the repetitions, plus ``keep`` times e_original.
     spread : float
         Standard deviation of |e_original - e_swap| over the repetitions (ddof = 0).
     e_original : float
-        The distance between the two sets as they are.
+        The distance between the two original sets.
     e_swap : array of shape (repeats,)
         The distance after swapping, in each repetition; one value for the distance strategy, which is deterministic.
     rate : float
     swap_count : int
-        How many occurrences traded places.
+        Number of occurrences swapped in each direction.
     n_old, n_new : int
     """
 
@@ -106,19 +108,19 @@ class SSCD:
     metric : str or Metric
         The distance between the two sets; :func:`lexshift.metrics` lists the names.
     strategy : "random" or "distance"
-        Which occurrences trade places: random ones, or those farthest from the other corpus's centroid (one
-        deterministic repetition).
+        Which occurrences to swap: random ones, or those farthest from the other corpus's centroid (one deterministic
+        repetition).
     rate : float
-        The swap rate, from 0 to 1: the share of the smaller set that trades places.
+        The swap rate, from 0 to 1: the share of the smaller set that is swapped.
     repeats : int
-        How many times the random swap is repeated.
+        Number of random swaps to average over.
     seed : int
-        Results depend on it, on the word's name if one is given, and on nothing else.
+        Seed of the random swaps. Together with the word's name, if there is one, it determines the result.
     corpus_sizes : (int, int), optional
-        Sentences in the old and in the new corpus: the swap count is then normalised by them. Only their ratio counts,
-        so running words of both corpora can take their place.
+        Numbers of sentences in the old and in the new corpus, used to normalise the swap count. Only their ratio
+        matters, so the numbers of tokens may be used instead.
     keep : float
-        The share of e_original, from 0 to 1, that is added to the score; 0 in the paper.
+        Share of e_original to add to the score, from 0 to 1; 0 in the paper.
 
     Examples
     --------
@@ -152,7 +154,7 @@ class SSCD:
         checks.fraction(self.keep, "keep")
 
     def score(self, old: npt.ArrayLike, new: npt.ArrayLike, word: str = "") -> Change:
-        """The change score of one word.
+        """Compute the change score of one word.
 
         Parameters
         ----------
@@ -175,13 +177,13 @@ class SSCD:
         )
 
     def score_words(self, words: Words, workers: int | None = None) -> dict[str, Change]:
-        """The change scores of many words, several at a time.
+        """Compute the change scores of many words in parallel.
 
         Parameters
         ----------
         words : mapping of a word to its (old, new) arrays
         workers : int, optional
-            How many words are scored at the same time; one for each core if not given. It changes no result.
+            Number of words to process in parallel (default: number of cores). Results do not depend on it.
 
         Examples
         --------
@@ -221,15 +223,16 @@ def sweep(
     corpus_sizes: tuple[int, int] | None = None,
     word: str = "",
 ) -> Sweep:
-    """e_swap for all metrics, rates and repetitions, from one pass over the data.
+    """Compute e_swap for all metrics, rates and repetitions in one pass over the data.
 
-    The swaps are those of :class:`SSCD` with the same seed: ``sweep`` at a rate gives what ``SSCD.score`` gives there.
+    The swaps are those of :class:`SSCD` with the same seed, so ``sweep`` and ``SSCD.score`` agree at every rate.
 
     Parameters
     ----------
     old, new : array-like of shape (n_old, d) and (n_new, d)
-    metrics : names or Metrics
-    rates : numbers from 0 to 1, in any order
+    metrics : sequence of str or Metric
+    rates : sequence of float
+        Swap rates from 0 to 1, in any order.
     repeats, seed, strategy, corpus_sizes, word
         As for :class:`SSCD`.
 
@@ -253,7 +256,7 @@ def sweep(
         repeats = 1
 
     counts = [swap.swap_count(len(rows_old), len(rows_new), rate, sizes) for rate in fractions]
-    distinct, at = np.unique(counts, return_inverse=True)
+    distinct, index = np.unique(counts, return_inverse=True)
     e_original = np.empty(len(chosen))
     e_swap = np.empty((len(chosen), len(fractions), repeats))
     for kind in {(metric.usages, metric.unit_rows) for metric in chosen}:
@@ -265,7 +268,7 @@ def sweep(
         )
         e_original[group] = original
         swapped = swapped.reshape(len(group), repeats, len(distinct))
-        e_swap[group] = swapped[:, :, at].transpose(0, 2, 1)  # (metrics, rates, repeats)
+        e_swap[group] = swapped[:, :, index].transpose(0, 2, 1)  # (metrics, rates, repeats)
     return Sweep(
         metrics=tuple(metric.name for metric in chosen),
         rates=np.array([float(rate) for rate in fractions]),
@@ -285,7 +288,7 @@ def _gaussian_distances(
 ) -> tuple[Floats, Floats]:
     """Compute e_original, (metrics,), and e_swap, (metrics, repeats, counts), from the Gaussians of the sets.
 
-    All metrics want the Gaussians of the rows as they are, or all want those of the rows scaled to unit length.
+    Either all metrics or none of them scale the rows to unit length.
     """
     sets = TwoSets(old, new, any(metric.needs_variance for metric in metrics), metrics[0].unit_rows)
     e_original = evaluate(metrics, *sets.gaussians, generator(seed, "samples", word))
@@ -298,7 +301,7 @@ def _usage_distances(
 ) -> tuple[Floats, Floats]:
     """Compute e_original, (metrics,), and e_swap, (metrics, repeats * counts), from the rows themselves."""
     for rows, name in ((old, "old"), (new, "new")):
-        fit(rows, name)  # refuses rows that are not finite
+        fit(rows, name)  # raises if a row is not finite
     sides = np.concatenate(
         [original_sides(len(old), len(new)), swap.swapped_sides(len(old), len(new), row_orders, counts)]
     )
@@ -318,18 +321,20 @@ def _metrics(metrics: Sequence[str | Metric]) -> list[Metric]:
 
 
 def for_words(words: Words, workers: int | None, function: Any) -> dict[str, Any]:
-    """Call a function of (old, new, word) for every word; an error says which word it is about."""
+    """Call a function of (old, new, word) for every word in parallel; errors name the word."""
     if not isinstance(words, Mapping):
         raise ValueError(f"words must be a mapping of a word to its (old, new) arrays; got {type(words).__name__}")
 
-    def one(word: str) -> Any:
+    def call(word: str) -> Any:
         try:
             old, new = words[word]
         except (TypeError, ValueError):
-            raise ValueError(f"{word!r} must have its (old, new) arrays; got {type(words[word]).__name__}") from None
+            raise ValueError(
+                f"{word!r} must be mapped to its (old, new) arrays; got {type(words[word]).__name__}"
+            ) from None
         try:
             return function(old, new, word=word)
         except ValueError as error:
             raise ValueError(f"{word!r}: {error}") from error
 
-    return for_each(words, one, workers=None if workers is None else checks.positive(workers, "workers"))
+    return for_each(words, call, workers=None if workers is None else checks.positive(workers, "workers"))

@@ -1,4 +1,4 @@
-"""What to read first: which usages belong most to one corpus, and a plane on which all of them can be seen."""
+"""Rank usages by how typical they are of a corpus, and project all of them on a plane."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Plane:
 
     Attributes
     ----------
-    old, new : (n_old, 2) and (n_new, 2)
-    explained : (2,)
-        The share of all variance that each axis shows.
+    old, new : ndarray of shape (n_old, 2) and (n_new, 2)
+    explained : ndarray of shape (2,)
+        The share of the total variance that each axis explains.
     """
 
     old: Floats
@@ -29,8 +29,16 @@ class Plane:
 def leanings(old: Matrix, new: Matrix) -> tuple[Floats, Floats]:
     """Compute how much nearer each usage is to the other usages of the new corpus than to those of the old one.
 
-    The mean cosine similarity with the usages of the new corpus less that with the usages of the old one, the usage
-    itself left out; above 0 it is more like the new use, below 0 more like the old one. (n_old,) and (n_new,)
+    The value is the mean cosine similarity with the usages of the new corpus minus that with the usages of the old
+    corpus, without the usage itself. Positive values are closer to the new use, negative ones to the old use.
+
+    Parameters
+    ----------
+    old, new : ndarray of shape (n_old, d) and (n_new, d)
+
+    Returns
+    -------
+    ndarray of shape (n_old,), ndarray of shape (n_new,)
     """
     unit_old, unit_new = _unit(old), _unit(new)  # (n, d)
     sum_old, sum_new = unit_old.sum(axis=0), unit_new.sum(axis=0)  # (d,)
@@ -58,9 +66,9 @@ def typicality(rows: Matrix) -> Floats:
 
 
 def plane(old: Matrix, new: Matrix) -> Plane:
-    """Project the usages of both corpora on their first two principal components, each corpus weighing the same.
+    """Project the usages of both corpora on their first two principal components, with equal weight for each corpus.
 
-    The first axis points from the old corpus to the new one, and so does the second.
+    Both axes point from the old corpus to the new one.
     """
     middle = (old.mean(axis=0, dtype=float) + new.mean(axis=0, dtype=float)) / 2  # (d,)
     a, b = old - middle, new - middle

@@ -129,7 +129,9 @@ def power(
         table = _find_usages(text, source_pairs, count, need, chosen.seed)
         store = embed_usages(table, encoder, out, SIDES, monitor=watcher)
         vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}
-        trial = Trial(fit_space(vectors, chosen.space).of(vectors), chosen.metric, permutations, chosen.seed, level)
+        trial = Trial(
+            fit_space(vectors, chosen.space).apply_to_words(vectors), chosen.metric, permutations, chosen.seed, level
+        )
         cells = [(size, share) for size in sizes for share in shares]
         watcher.stage("testing", len(cells), "cells")
         rows = []
