@@ -16,7 +16,15 @@ from scipy.spatial import distance
 
 from lexshift import SSCD, Metric, bootstrap
 from lexshift.scoring import bootstrap as _bootstrap
-from lexshift.scoring.bootstrap import SWAPS, HalfSamples, _farthest_first, _halves, _limits, _variance, first_rows
+from lexshift.scoring.bootstrap import (
+    SWAPS,
+    HalfSamples,
+    _estimate_variance,
+    _farthest_first,
+    _halves,
+    _limits,
+    mark_first_rows,
+)
 from lexshift.scoring.distance.metric import get, precompute_distances
 from lexshift.scoring.swap import Strategy, swap_count
 from lexshift.utils.arrays import Floats, Matrix
@@ -202,7 +210,7 @@ def test_in_every_swap_the_first_rows_of_the_half_move_until_there_are_enough(
     halves = rng.integers(0, 2, (size, n))
     order = rng.permuted(np.broadcast_to(np.arange(n), (size * swaps, n)), axis=1)
     moved = np.zeros_like(order)
-    first_rows(halves, order, count, moved)
+    mark_first_rows(halves, order, count, moved)
     for b, rows in enumerate(order.tolist()):
         expected = [row for row in rows if halves[b // swaps, row]][:count]
         assert np.flatnonzero(moved[b]).tolist() == sorted(expected)
@@ -244,7 +252,7 @@ def test_the_variance_is_the_one_derived_whether_halves_are_opposite_or_alike(
     halves = 10 + odd * [1, -1] + even  # (2, splits, 2), of e_original and of swapped
     swapped = np.abs(halves[1][:, :, None] + noise * rng.normal(size=(splits, 2, swaps)))
     sscd, full = SSCD(repeats=4, keep=keep), ratio * float(swapped.mean())
-    found = _limits(full, *_variance(full, keep, 4, halves[0], swapped), float(stats.t.ppf(0.975, 2)))
+    found = _limits(full, *_estimate_variance(full, keep, 4, halves[0], swapped), float(stats.t.ppf(0.975, 2)))
     wanted = slow_interval(full, full, sscd, halves[0], swapped, 0.95, 3, 2)
     assert (max(found[0], 0), found[1]) == pytest.approx(wanted, rel=1e-6, abs=1e-9)
 

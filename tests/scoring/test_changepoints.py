@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from lexshift.scoring.changepoints import change_points, highest_penalty, leading, segmented, segments
+from lexshift.scoring.changepoints import (
+    best_change_points,
+    change_points,
+    highest_penalty,
+    project_on_components,
+    segments,
+)
 from lexshift.utils.arrays import Floats
 
 shapes = st.tuples(st.integers(2, 7), st.integers(1, 4), st.integers(0, 10**6))
@@ -53,7 +59,7 @@ def test_the_highest_penalty_is_the_best_gain_for_a_change_point(shape: tuple[in
 def test_the_segmentation_is_the_cheapest(shape: tuple[int, int, int], share: float) -> None:
     sums, sizes = drawn(*shape)
     penalty = share * highest_penalty(sums, sizes)
-    found = segmented(sums, sizes, penalty)
+    found = best_change_points(sums, sizes, penalty)
     costs = {at: cost(at, sums, sizes) + penalty * len(at) for at in all_segmentations(len(sizes))}
     assert costs[found] == pytest.approx(min(costs.values()), rel=1e-9, abs=1e-9)
     assert bool(found) == (share < 1) or math.isclose(share, 1, rel_tol=1e-6)
@@ -63,7 +69,7 @@ def test_the_segmentation_is_the_cheapest(shape: tuple[int, int, int], share: fl
 def test_the_leading_components_are_those_of_the_singular_values(n: int, d: int, most: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(n, d))
     centred = rows - rows.mean(axis=0)
-    found = leading(rows, most)
+    found = project_on_components(rows, most)
     _, values, axes = np.linalg.svd(centred, full_matrices=False)
     kept = min(n, d, most)
     assert found.shape == (n, kept)
@@ -132,5 +138,5 @@ def test_too_few_shuffles_for_alpha_find_nothing() -> None:
 
 @pytest.mark.parametrize("sizes", [[5], [5, 0, 5]], ids=["one period", "an empty one"])
 def test_what_has_no_change_points_is_refused(sizes: list[int]) -> None:
-    with pytest.raises(ValueError, match="at least two periods, none of them empty"):
+    with pytest.raises(ValueError, match="at least two periods with at least one usage each"):
         change_points([np.zeros((n, 2)) for n in sizes])

@@ -13,9 +13,9 @@ from lexshift.scoring.changepoints import (
     GRADUAL,
     STEP,
     change_points,
-    degree,
-    leading,
-    shape_of,
+    classify_shape,
+    polynomial_degree,
+    project_on_components,
     trend_gains,
     trend_penalty,
 )
@@ -40,7 +40,7 @@ def test_the_gain_of_a_trend_is_what_a_fitted_polynomial_explains(periods: int, 
     means = rng.normal(size=(periods, d))
     means -= sizes @ means / sizes.sum()
     gains = trend_gains(means * sizes[:, None], sizes, times.tolist())
-    assert len(gains) == degree(periods)
+    assert len(gains) == polynomial_degree(periods)
     for power, gain in enumerate(gains, start=1):
         fitted = np.polynomial.polynomial.polyfit(times - times.mean(), means, power, w=np.sqrt(sizes))
         left = means - np.polynomial.polynomial.polyval(times - times.mean(), fitted).T
@@ -49,7 +49,7 @@ def test_the_gain_of_a_trend_is_what_a_fitted_polynomial_explains(periods: int, 
 
 def test_the_penalty_of_a_trend_is_the_quantile_of_the_gains_of_shuffled_usages() -> None:
     rng = np.random.default_rng(0)
-    rows, sizes = leading(rng.normal(size=(90, 6)) * [3, 2, 1, 1, 1, 0.5]), np.array([30.0, 10, 20, 30])
+    rows, sizes = project_on_components(rng.normal(size=(90, 6)) * [3, 2, 1, 1, 1, 0.5]), np.array([30.0, 10, 20, 30])
     starts = np.cumsum([0, 30, 10, 20])
     gains = [
         trend_gains(np.add.reduceat(rows[rng.permutation(90)], starts, axis=0), sizes, range(4))[0] for _ in range(4000)
@@ -87,4 +87,4 @@ def test_without_three_periods_or_a_change_there_is_no_shape() -> None:
     assert set(shapes([0, 3], 5, (20, 30))) == {""}
     assert shapes([0, 0, 0, 0], 20, (20, 30)).count("") >= 17
     rows = np.zeros((9, 2))
-    assert shape_of(rows, np.zeros((3, 2)), np.full(3, 3.0), range(3), (1,), 0.0, 0.05) == STEP
+    assert classify_shape(rows, np.zeros((3, 2)), np.full(3, 3.0), range(3), (1,), 0.0, 0.05) == STEP

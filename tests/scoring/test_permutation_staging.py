@@ -12,7 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lexshift.scoring.permutation import STAGES, add_permutations, fine_enough, permutation_test, stages, stuck
+from lexshift.scoring.permutation import (
+    STAGES,
+    add_permutations,
+    count_unresolved,
+    has_enough_permutations,
+    permutation_test,
+    stages,
+)
 from lexshift.scoring.scores import Comparisons, Scoring, score_words
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.sscd import SSCD
@@ -102,10 +109,10 @@ def test_a_test_of_all_permutations_is_not_repeated() -> None:
 
 def test_tests_that_are_stuck_at_the_least_p_are_counted() -> None:
     tests = [Drawn(1 / 1_000, 999), *[Drawn(0.5, 999)] * 99]
-    assert stuck(tests, ALPHA) == 1
-    assert stuck([*tests[:1], *tests[:1], *tests[2:]], ALPHA) == 0  # two of 100 reach q = 0.05
-    assert stuck([Drawn(1 / 252, 251, exact=True), *tests[1:]], ALPHA) == 0
-    assert stuck([], ALPHA) == 0
+    assert count_unresolved(tests, ALPHA) == 1
+    assert count_unresolved([*tests[:1], *tests[:1], *tests[2:]], ALPHA) == 0  # two of 100 reach q = 0.05
+    assert count_unresolved([Drawn(1 / 252, 251, exact=True), *tests[1:]], ALPHA) == 0
+    assert count_unresolved([], ALPHA) == 0
 
 
 @pytest.mark.parametrize("command", [compare, discover, trace])
@@ -217,4 +224,4 @@ def test_permutations_are_enough_if_the_threshold_is_ten_times_the_least_p(m: in
     p = np.full(m, 0.9)
     p[:k] = 1 / (n + 1)
     called = k if k and (m / k) / (n + 1) <= 0.05 else 1
-    assert fine_enough(p, n, 0.05) == (0.05 * called / m >= 10 / (n + 1))
+    assert has_enough_permutations(p, n, 0.05) == (0.05 * called / m >= 10 / (n + 1))

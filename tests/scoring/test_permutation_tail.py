@@ -13,7 +13,7 @@ from scipy import stats
 from lexshift.scoring.permutation import (
     _CRITICAL,
     EXCEEDANCES,
-    LEAST_P,
+    MIN_TAIL_P,
     _anderson_darling,
     _fit,
     largest_values,
@@ -59,7 +59,7 @@ def test_the_approximation_is_near_the_exact_tail_probability(name: str, p: floa
 def test_p_is_never_0_and_never_above_the_share_beyond_the_threshold(name: str, seed: int, beyond: float) -> None:
     largest = largest_of(TAILS[name], seed)
     found = tail_p(largest, float(largest.max() + beyond), DRAWN)
-    assert found is None or LEAST_P <= found <= EXCEEDANCES / DRAWN
+    assert found is None or MIN_TAIL_P <= found <= EXCEEDANCES / DRAWN
 
 
 @settings(deadline=None, max_examples=30)

@@ -14,12 +14,12 @@ from scipy.stats import beta, binom
 from lexshift.scoring.seasons import (
     frequency_bands,
     month_means,
-    passed,
+    remaining_amplitude,
+    remove_season,
     residuals,
-    rotated,
-    same_months,
+    rotated_power,
+    same_month_products,
     season,
-    without_season,
 )
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.study.history import find_history
@@ -117,7 +117,7 @@ def test_the_statistic_is_the_inner_products_of_the_same_months(months: list[int
         for j in range(len(months))
         if i != j and months[i] == months[j]
     )
-    assert same_months(cells, np.array(months)) == pytest.approx(slow, abs=1e-9)
+    assert same_month_products(cells, np.array(months)) == pytest.approx(slow, abs=1e-9)
 
 
 @given(st.integers(0, 10**6))
@@ -205,7 +205,7 @@ def test_the_power_at_yearly_frequencies_is_that_of_the_fourier_transform(years:
         between = [i for i in range(1, n // 2) if i % years and low <= i / years <= high]
         between = [i for i in between if not (low == 1.5 and i / years in (low, high))]
         assert len(rows) - first == 2 * len(between)
-        corrected = power[between] / passed(np.array(between) / years) ** 2
+        corrected = power[between] / remaining_amplitude(np.array(between) / years) ** 2
         below = np.array(between) / years < {0.5: 1.0, 1.5: 2.5, 3.5: 4.8}[low]
         sides = [corrected[side].mean() for side in (below, ~below) if side.any()]
         level = np.prod(sides) ** (1 / len(sides))
@@ -226,12 +226,12 @@ def test_a_yearly_pattern_is_all_at_yearly_frequencies_whatever_is_missing(n: in
 def test_what_the_moving_average_leaves_of_a_frequency(cycles: float) -> None:
     wave = np.cos(2 * np.pi * cycles * np.arange(80) / 12)[:, None]
     left = residuals(wave, np.ones(80, bool))[6:-6]
-    assert left == pytest.approx(wave[6:-6] * passed(np.array([cycles])), abs=1e-9)
+    assert left == pytest.approx(wave[6:-6] * remaining_amplitude(np.array([cycles])), abs=1e-9)
 
 
 def test_rotations_give_a_beta_distribution_to_the_share_of_one_axis() -> None:
     rows = np.arange(1.0, 9.0)[:, None]
-    shares = rotated([(rows, 2)], 4000, np.random.default_rng(0)) / (rows**2).sum()
+    shares = rotated_power([(rows, 2)], 4000, np.random.default_rng(0)) / (rows**2).sum()
     for level in (0.5, 0.9, 0.99):
         above = (shares > beta.ppf(level, 1, 3)).sum()
         assert binom.ppf(1e-4, 4000, 1 - level) <= above <= binom.ppf(1 - 1e-4, 4000, 1 - level)
@@ -264,7 +264,7 @@ def test_a_season_can_be_taken_off() -> None:
     rows = usages(lambda i, month: 2.0 * (month == 12) + 3.0 * (i >= 36), 0)
     found = season(rows, MONTHS, 99)
     assert found is not None
-    flat = without_season(rows, MONTHS, found)
+    flat = remove_season(rows, MONTHS, found)
     assert [len(part) for part in flat] == [len(part) for part in rows]
     again = season([*flat], MONTHS, 99)
     assert again is not None

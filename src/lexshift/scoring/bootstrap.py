@@ -1,45 +1,44 @@
-"""Intervals for change scores from random half-samples: how much a score would vary had other usages been sampled.
+"""Intervals for change scores from random half-samples: the variation of a score over samples of usages.
 
 **What the interval is for.** The estimand is the expected score: the mean of the score over independent pairs of
-samples of the same sizes from the same two populations of usages. For a word that did not change, that is the level of
-the noise, not 0. A 95 % interval should hold the expected score for 95 % of such pairs of samples, and be no wider than
-it has to be.
+samples of the same sizes from the same two populations of usages. For a word that did not change, this is the level of
+the noise, not 0. A 95 % interval should contain the expected score for 95 % of such pairs of samples, and be no wider
+than necessary.
 
 **Why usages are not drawn with replacement.** The score of a word that did not change is itself a measure of noise.
-Usages drawn with replacement carry the noise of the sample and, on top of it, the noise of the drawing; and a usage
-that is drawn twice must be swapped as one, which makes swapping noisier. For such words the interval comes out two to
-four times too wide.
+Drawing usages with replacement adds its own noise to that of the sample; and a usage that is drawn twice must be
+swapped as one, which makes swapping noisier. For such words the interval would be two to four times too wide.
 
 **Half-samples.** Each of the two sets is split at random into two halves. The two halves of a split are independent
 samples of half the size, without copies, and are scored as such. So a quarter of the mean squared difference of their
 scores estimates v / 2, where v is the variance of the score of half as many usages, whatever the metric is. A
-half-sample is swapped several times. The variance between its swaps tells how much of the difference comes from
-swapping, which is taken off. What is left is to go from half of the usages to all of them, for the two parts of the
-score::
+half-sample is swapped several times. The variance between its swaps is the part of the difference that comes from
+swapping, which is subtracted. The result must then be extrapolated from half of the usages to all of them, for the two
+parts of the score::
 
-    score  =  swapped  +  keep * e_original,     swapped = mean |e_original - e_swap|
+    score  =  effect  +  keep * e_original,     effect = mean |e_original - e_swap|
 
-- *swapped.* If the word changed, ``swapped`` is close to its limit, and its variance is v / 2, like that of a mean. If
-  it did not change, ``swapped`` is all noise. By the central limit theorem its whole distribution then shrinks by one
-  factor, so its standard deviation shrinks as its mean does, by c, which is seen: ``swapped`` of all usages over the
-  mean of ``swapped`` of the halves. So the variance is min(1/2, c^2) v. The factor c is 1/2 for distances that are
-  quadratic in the difference, like the cosine distance. A smaller one is due to chance, and 1/2 is taken instead.
+- *effect.* If the word changed, ``effect`` is close to its limit, and its variance is v / 2, like that of a mean. If
+  it did not change, ``effect`` is all noise. By the central limit theorem its whole distribution then shrinks by one
+  factor, so its standard deviation shrinks as its mean does, by c, which can be measured: ``effect`` of all usages
+  divided by the mean of ``effect`` of the halves. So the variance is min(1/2, c^2) v. The factor c is 1/2 for distances
+  that are quadratic in the difference, like the cosine distance. A smaller one is due to chance and is replaced by 1/2.
   Some metrics give noise that does not shrink, such as the cosine of two means that are close to 0. There c^2 is above
   1/2 although the two halves of a split are unrelated, so that their mean varies as much as half of their difference;
   the more unrelated they are, the more of c^2 above 1/2 is counted.
 - *e_original* is a smooth function of the two sets, a term that is linear in the usages and a quadratic one. The linear
   term of one half is minus that of the other half, so the mean of the two halves varies by the quadratic term only. Let
   L and Q be the variances of the two terms at the full size. A quarter of the squared difference of the halves has the
-  mean L + 2 Q, and the mean of the halves has the variance Q. The difference is L + Q, the variance wanted.
+  mean L + 2 Q, and the mean of the halves has the variance Q. The difference is L + Q, the variance of e_original.
 
 The variance of the swaps that the score itself averages over is added at the end.
 
 **The interval.** The variance of a squared distance grows in proportion to the distance, so a score that is small by
 chance also looks more certain than it is. The interval is therefore symmetric on the scale of a square root, on which
 the variance is the same everywhere: if the variance at an expected score t is slope * (t - zero), where slope * (score
-- zero) is the variance found, the limits are zero + (sqrt(score - zero) +- q sqrt(slope) / 2)^2. The slope is v / 2
-over ``swapped``, times the share of ``swapped`` in the variation of the score. As the variance is itself estimated, q
-is a quantile of Student's t, with 1 / df = 1 / (usages of the smaller set - 1) + 1 / splits.
+- zero) is the estimated variance, the limits are zero + (sqrt(score - zero) +- q sqrt(slope) / 2)^2. The slope
+is v / 2 divided by ``effect``, times the share of ``effect`` in the variation of the score. Because the variance is
+estimated, q is a quantile of Student's t, with 1 / df = 1 / (usages of the smaller set - 1) + 1 / splits.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ from lexshift.utils.seeds import generator
 SWAPS, SWAPS_OF_USAGES = 8, 2
 """Random swaps of each half-sample, for metrics of Gaussians and for metrics that compare usages, which take longer.
 
-Their noise is measured and taken off, so that few are enough."""
+Few swaps suffice, because their noise is measured and subtracted."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +71,10 @@ class Interval:
     Attributes
     ----------
     low, high : float
-        The limits; not below 0. The score is between them.
+        The limits, at least 0. The score lies between them.
     confidence : float
     bias : float
-        How far the mean score of the half-samples lies above the score of all usages. It is near 0 for a word that
+        Mean score of the half-samples minus the score of all usages. It is near 0 for a word that
         changed, and near the score (for most metrics, without ``keep``) for one that did not, whose score is noise.
     """
 
@@ -103,15 +102,15 @@ def bootstrap(
     ----------
     old, new : array-like of shape (n_old, d) and (n_new, d)
     sscd : SSCD, optional
-        What the score is; its seed is used too.
+        The scorer; its seed is used as well.
     resamples : int
-        Number of half-samples. They come in pairs, the two halves of a random split, so an odd number is rounded up.
-        The more there are, the less the limits depend on the seed.
+        Number of half-samples. They are the two halves of random splits, so an odd number is rounded up. With more of
+        them, the limits depend less on the seed.
     confidence : float
     word : str
         The word's name. Each name has its own random stream.
     score : float, optional
-        The score itself, if it is known; else it is computed.
+        The score, if it is known already (default: computed).
 
     Returns
     -------
@@ -128,7 +127,7 @@ def bootstrap(
     >>> interval.low < sscd.score(old, new).score < interval.high
     True
     """
-    from scipy.special import stdtrit  # a slow import
+    from scipy.special import stdtrit  # imported here because it is slow
 
     rows_old, rows_new = checks.pair(old, new)
     sscd = SSCD() if sscd is None else sscd
@@ -140,19 +139,19 @@ def bootstrap(
     halves = HalfSamples(rows_old, rows_new, sscd, word)
     score = sscd.score(rows_old, rows_new, word).score if score is None else score
     batch = [halves(size, rng) for size in batch_sizes(splits, halves.cells, MEMORY_ENTRIES)]
-    e_original, swapped = (np.concatenate(parts) for parts in zip(*batch, strict=True))
+    e_original, effects = (np.concatenate(parts) for parts in zip(*batch, strict=True))
     keep = float(sscd.keep)
     repeats = sscd.repeats if sscd.strategy == "random" else 1
     full = score - keep * halves.e_original() if keep else score
-    variance, slope = _variance(max(full, 0.0), keep, repeats, e_original, swapped)
+    variance, slope = _estimate_variance(max(full, 0.0), keep, repeats, e_original, effects)
     df = 1 / (1 / (min(len(rows_old), len(rows_new)) - 1) + 1 / splits)
     low, high = _limits(score, variance, slope, float(stdtrit(df, 0.5 + confidence / 2)))
-    bias = float(swapped.mean() + keep * e_original.mean() - score)
+    bias = float(effects.mean() + keep * e_original.mean() - score)
     return Interval(max(low, 0.0), high, confidence, bias)
 
 
 def _limits(score: float, variance: float, slope: float, q: float) -> tuple[float, float]:
-    """Return the limits that are q standard deviations away on the scale on which the variance is constant.
+    """Return the limits at a distance of q standard deviations on the scale on which the variance is constant.
 
     >>> _limits(2.0, 0.25, 0.0, 2.0)
     (1.0, 3.0)
@@ -160,22 +159,33 @@ def _limits(score: float, variance: float, slope: float, q: float) -> tuple[floa
     (4.0, 16.0)
     """
     reach, shift = q * math.sqrt(variance), q**2 * slope / 4
-    # Down to zero, where the variance is 0, if the limit on the other scale is below it.
+    # If the limit on the square root scale is below 0, the interval ends where the variance is 0.
     low = score - reach + shift if shift <= reach / 2 else score - variance / slope
     return low, score + reach + shift
 
 
-def _variance(full: float, keep: float, repeats: int, e_original: Floats, swapped: Floats) -> tuple[float, float]:
-    """Estimate the variance of a score, and by how much it grows with the expected score.
+def _estimate_variance(
+    full: float, keep: float, repeats: int, e_original: Floats, effects: Floats
+) -> tuple[float, float]:
+    """Estimate the variance of a score, and its slope as a function of the expected score.
 
-    full : mean |e_original - e_swap| of all usages
-    e_original : (splits, 2), of the two halves of each split
-    swapped : (splits, 2, swaps), |e_original - e_swap| of each swap of the halves
+    Parameters
+    ----------
+    full : float
+        Mean |e_original - e_swap| of all usages.
+    keep : float
+        Share of e_original in the score.
+    repeats : int
+        Number of swaps that the score averages over.
+    e_original : ndarray of shape (splits, 2)
+        Distances of the two halves of each split.
+    effects : ndarray of shape (splits, 2, swaps)
+        |e_original - e_swap| of each swap of the halves.
     """
-    swaps = swapped.shape[2]
-    mean = swapped.mean(axis=2)  # (splits, 2)
-    noise = float(swapped.var(axis=2, ddof=1).mean()) if swaps > 1 else 0.0  # the variance of one swap of a half
-    differences, of_original = np.diff(mean)[:, 0] / 2, np.diff(e_original)[:, 0] / 2  # (splits,)
+    swaps = effects.shape[2]
+    mean = effects.mean(axis=2)  # (splits, 2)
+    noise = float(effects.var(axis=2, ddof=1).mean()) if swaps > 1 else 0.0  # the variance of one swap of a half
+    differences, differences_original = np.diff(mean)[:, 0] / 2, np.diff(e_original)[:, 0] / 2  # (splits,)
     half = max(float((differences**2).mean()) - noise / (2 * swaps), 0.0)
     common = float(mean.mean(axis=1).var()) - noise / (2 * swaps)
     unlike = min(max(2 * common / half - 1, 0.0), 1.0) if half else 0.0  # 1 if the halves of a split are unrelated
@@ -183,11 +193,11 @@ def _variance(full: float, keep: float, repeats: int, e_original: Floats, swappe
     expected = max(full, average / 2)
     share = 2 * min(expected / average, 1.0) ** 2 if average else 1.0
     share = min(share, 1.0) + unlike * max(share - 1, 0.0)
-    half_original = float((of_original**2).mean())
+    half_original = float((differences_original**2).mean())
     quadratic = float(e_original.mean(axis=1).var())
     share_original = max(1 - quadratic / half_original, 0.5) if half_original else 1.0
     v_swapped = share * half
-    shared = keep * math.sqrt(share * share_original) * float((differences * of_original).mean())
+    shared = keep * math.sqrt(share * share_original) * float((differences * differences_original).mean())
     variance = max(v_swapped + 2 * shared + keep**2 * share_original * half_original, 0.0)
     part = min(max((v_swapped + shared) / variance, 0.0), 1.0) if variance else 0.0
     slope = part * half / expected if expected else 0.0
@@ -201,10 +211,10 @@ class HalfSamples:
         metric, sizes = get(sscd.metric), checks.sizes(sscd.corpus_sizes)
         self.count = swap.swap_count(len(old) // 2, len(new) // 2, sscd.rate, sizes)
         if not self.count and swap.swap_count(len(old), len(new), sscd.rate, sizes):
-            self.count = 1  # the halves of a very rare word are swapped too if the word is
+            self.count = 1  # the halves of a very rare word are swapped if the word is
         self.is_random = sscd.strategy == "random"
         self.swaps = (SWAPS_OF_USAGES if metric.usages else SWAPS) if self.is_random else 1
-        self.cells = max(len(old) + len(new), old.shape[1]) * 2 * (self.swaps + 1)  # numbers that one split takes
+        self.cells = max(len(old) + len(new), old.shape[1]) * 2 * (self.swaps + 1)  # numbers that one split needs
         self.old, self.new = old, new
         self.distances = side_distances(metric, old, new, sscd.seed, word)
 
@@ -223,17 +233,17 @@ class HalfSamples:
         else:
             order_old = _farthest_first(self.old, halves_new, self.new)
             order_new = _farthest_first(self.new, halves_old, self.old)
-        moved = np.zeros((size * 2 * self.swaps, n_old + n_new), np.int8)
-        first_rows(halves_old, order_old, self.count, moved[:, :n_old])
-        first_rows(halves_new, order_new, self.count, moved[:, n_old:])
+        is_swapped = np.zeros((size * 2 * self.swaps, n_old + n_new), np.int8)
+        mark_first_rows(halves_old, order_old, self.count, is_swapped[:, :n_old])
+        mark_first_rows(halves_new, order_new, self.count, is_swapped[:, n_old:])
         sides = np.concatenate([halves_old, -halves_new], axis=1)[:, None].repeat(self.swaps + 1, axis=1)
-        sides[:, 1:] *= 1 - 2 * moved.reshape(size * 2, self.swaps, -1)  # what moves is on the other side
+        sides[:, 1:] *= 1 - 2 * is_swapped.reshape(size * 2, self.swaps, -1)  # swapped rows change sides
         e = self.distances(sides.reshape(-1, n_old + n_new), self.swaps + 1).reshape(size, 2, self.swaps + 1)
         return e[:, :, 0], np.abs(e[:, :, :1] - e[:, :, 1:])
 
 
 def _halves(n: int, size: int, rng: np.random.Generator) -> Array:
-    """Split n rows into two random halves, of an odd number all but one: (size * 2, n), 1 for the rows of a half."""
+    """Split n rows into random halves, without one row if n is odd: (size * 2, n), 1 for the rows of a half."""
     order = rng.permuted(np.broadcast_to(np.arange(n), (size, n)), axis=1)
     halves = np.zeros((size, 2, n), np.int8)
     for k in range(2):
@@ -242,10 +252,11 @@ def _halves(n: int, size: int, rng: np.random.Generator) -> Array:
 
 
 @kernel
-def first_rows(halves: Array, order: Array, count: int, moved: Array) -> None:
-    """Of the rows of a half, mark the first ``count`` in an order.
+def mark_first_rows(halves: Array, order: Array, count: int, marks: Array) -> None:
+    """Mark the first ``count`` rows of each half, in a random or a sorted order.
 
-    halves : (b, n), 1 for the rows of a half; order, moved : (b * swaps, n); ``moved``, zeros before, becomes 1 there
+    halves : (b, n), 1 for the rows of a half; order : (b * swaps, n); marks : (b * swaps, n), zeros before, 1 for the
+    marked rows after
     """
     swaps = len(order) // len(halves)
     for b in range(len(order)):
@@ -253,11 +264,11 @@ def first_rows(halves: Array, order: Array, count: int, moved: Array) -> None:
         for row in order[b]:
             if taken >= count:
                 break
-            moved[b, row] = half[row]
+            marks[b, row] = half[row]
             taken += half[row]
 
 
-def _farthest_first(rows: Matrix, half_of_other: Array, other: Matrix) -> Array:
-    """For each half-sample, the rows from the farthest to the nearest to the centroid of the other set's: (b, n)."""
-    centroids = half_of_other.astype(np.int32) @ other / half_of_other.sum(axis=1, keepdims=True)
+def _farthest_first(rows: Matrix, other_halves: Array, other: Matrix) -> Array:
+    """Sort rows by distance from the centroid of the other set's half, the farthest first, for each half: (b, n)."""
+    centroids = other_halves.astype(np.int32) @ other / other_halves.sum(axis=1, keepdims=True)
     return np.stack([swap.distance_order(rows, centroid) for centroid in centroids])

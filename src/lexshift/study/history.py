@@ -12,7 +12,7 @@ from lexshift.corpus.periods import month_of
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import SHUFFLES, ChangePoints, change_points
 from lexshift.scoring.permutation import add_permutations, first_permutations
-from lexshift.scoring.seasons import Season, season, without_season
+from lexshift.scoring.seasons import Season, remove_season, season
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.study.settings import Settings
 from lexshift.study.usages import Usages
@@ -47,7 +47,7 @@ def find_history(
         rows: Sequence[Matrix] = usages[word]
         if word in seasonal and months is not None:
             every = [usages.vectors(word, i) for i in range(len(usages.periods))]
-            every = without_season(every, months, seasons[word])
+            every = remove_season(every, months, seasons[word])
             rows = [every[i] for i in numbers]
         try:
             found = change_points(rows, settings.alpha, shuffles, settings.seed, word, times=numbers)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from lexshift.errors import UserError
-from lexshift.scoring.permutation import too_coarse
+from lexshift.scoring.permutation import unresolved_note
 from lexshift.scoring.rates import RateCurve
 from lexshift.scoring.scores import Scores, WordScore
 from lexshift.scoring.significance import benjamini_hochberg, decide
@@ -310,7 +310,7 @@ class Result(StudyResult):
 
     def caution(self) -> str | None:
         """Return a sentence on permutations too few for the number of words, or corpora that differ as wholes."""
-        if coarse := too_coarse([scored.test for scored in self.scores.words.values()], self.settings["alpha"]):
+        if coarse := unresolved_note([scored.test for scored in self.scores.words.values()], self.settings["alpha"]):
             return coarse
         changed, tested = self.count(CHANGED), len(self.scores.words)
         if tested < _MANY or changed < _MOST * tested:

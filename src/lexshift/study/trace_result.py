@@ -11,7 +11,7 @@ import numpy as np
 
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import GRADUAL, ChangePoints
-from lexshift.scoring.permutation import too_coarse
+from lexshift.scoring.permutation import unresolved_note
 from lexshift.scoring.scores import WordScore
 from lexshift.scoring.seasons import Season
 from lexshift.scoring.significance import benjamini_hochberg, decide
@@ -189,7 +189,7 @@ class Trace(StudyResult):
 
     def caution(self) -> str | None:
         """Return a sentence on permutations that are too few for the number of words; None if they are enough."""
-        return too_coarse(list(self.changes.values()), self.settings["alpha"])
+        return unresolved_note(list(self.changes.values()), self.settings["alpha"])
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of the files that :meth:`save` writes, without run.json, by name."""
