@@ -442,7 +442,7 @@ def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, argumen
 def test_a_corpus_on_standard_input_needs_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_of(OLD).encode())))
     said = shell.refused("-", "2010s.txt")
-    assert said == "a corpus from standard input is read only once: give the words to compare (--words)"
+    assert said == "a corpus from standard input can be read only once: name the words to compare (--words)"
 
 
 def test_a_corpus_on_standard_input_is_compared_for_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -520,9 +520,9 @@ def test_a_read_only_folder_is_named(shell: Shell) -> None:
 
 def test_corpora_in_the_wrong_order_by_their_years_are_compared_with_a_note(shell: Shell) -> None:
     _, err = shell.compare("2010s.txt", "1950s.txt", "--words", "mouse")
-    assert "note: by its name 2010s is later than 1950s: was the other order meant?" in err
+    assert "note: by its name 2010s is later than 1950s; if so, swap the two corpora" in err
     _, err = shell.compare("1950s.txt", "2010s.txt", "--words", "mouse")
-    assert "was the other order meant" not in err
+    assert "swap the two corpora" not in err
 
 
 def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_a_way_out(shell: Shell) -> None:

@@ -537,7 +537,7 @@ def test_other_labels_need_no_other_store(paths: Paths, tmp_path: Path) -> None:
 def test_a_note_asks_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path, old: str, new: str) -> None:
     heard = Heard()
     first, second = quick(corpora_in(tmp_path, old, new), monitor=heard).labels
-    assert heard.notes[0] == (f"by its name {first} is later than {second}: was the other order meant?")
+    assert heard.notes[0] == (f"by its name {first} is later than {second}; if so, swap the two corpora")
 
 
 @pytest.mark.parametrize(
@@ -665,7 +665,7 @@ def piped(lines: Sequence[str]) -> SimpleNamespace:
 def test_standard_input_needs_words(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", piped(lines_of(1)))
     assert complaint((paths[0], "-"), None) == (
-        "a corpus from standard input is read only once: give the words to compare (--words)"
+        "a corpus from standard input can be read only once: name the words to compare (--words)"
     )
 
 

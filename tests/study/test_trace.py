@@ -363,7 +363,7 @@ def test_without_words_the_frequent_ones_are_traced(paths: list[Path], tmp_path:
 def test_corpora_out_of_order_are_noted(paths: list[Path]) -> None:
     heard = Heard()
     trace(paths[1], paths[0], paths[2], words=["mouse"], model=Toy(), **FAST | {"monitor": heard})
-    assert "by its name 1980s is later than 1960s: was the other order meant?" in heard.notes
+    assert "by its name 1980s is later than 1960s; if so, swap the two corpora" in heard.notes
 
 
 def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> 
     [
         ({"labels": ["a", "b"]}, "labels must be 4 different names"),
         ({"labels": "abcd"}, "labels must be 4 different names"),
-        ({"by": "year"}, "by 'year' cuts one corpus into periods, which have their names; got 4 corpora"),
+        ({"by": "year"}, "by 'year' cuts one corpus into periods and names them: give one corpus, no labels; got 4"),
         ({"rate": 2}, "rate must be a number from 0 to 1, or auto"),
         ({"permutations": 0}, "permutations must be"),
         ({"min_usages": 1}, "min_usages must be a whole number of at least 2"),
@@ -401,7 +401,7 @@ def test_slips_about_corpora(paths: list[Path], tmp_path: Path) -> None:
         trace(paths[0], words=WORDS, model=Toy(), **FAST)
     with pytest.raises(UserError, match="both corpora are"):
         trace(paths[0], paths[1], paths[0], words=WORDS, model=Toy(), **FAST)
-    with pytest.raises(UserError, match="all of the corpus is of one period, 1960s"):
+    with pytest.raises(UserError, match="the whole corpus belongs to one period, 1960s"):
         trace(paths[0], by="decade", words=WORDS, model=Toy(), **FAST)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/scores.csv").write_text("my words")

@@ -45,17 +45,17 @@ app = typer.Typer(
 )
 app.command("compare")(compare.command)
 app.command("discover")(discover.command)
+app.command("trace")(trace.command)
 app.command("demo")(demo.command)
+app.command("embed")(embed.command)
+app.command("info")(info.command)
+app.command("check")(check.command)
+app.command("simulate")(simulate.command)
+app.command("power")(power.command)
 app.command("data")(data.command)
 app.command("eval")(evaluate.command)
 app.command("reproduce")(reproduce.command)
-app.command("embed")(embed.command)
 app.add_typer(tune.app, name="tune", help="Adapt an encoder to corpora (mlm), to time (time) or to word senses (wic).")
-app.command("trace")(trace.command)
-app.command("simulate")(simulate.command)
-app.command("power")(power.command)
-app.command("info")(info.command)
-app.command("check")(check.command)
 
 
 def _version(requested: bool) -> None:

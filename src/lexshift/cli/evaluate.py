@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-HELP = {"out": "Folder for vectors and results (default: a name made from the data set and the model)."}
+HELP = {"out": "Folder for vectors and results (default: named after the data set and the model)."}
 EMBEDDING = ("out", "model", "min_usages", "space", *options.ENCODER_OPTIONS, "precision")
 MIN_USAGES = 2  # so that every judged word that can be scored is evaluated
 

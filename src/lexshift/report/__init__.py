@@ -22,7 +22,7 @@ def render(result: Any) -> str:
 
 
 def write_report(result: Any, path: Path) -> Path:
-    """Write the page of a result to a file, whole or not at all."""
+    """Write the page of a result to a file atomically, and return its path."""
     return write_page(render(result), path)
 
 

@@ -1,8 +1,8 @@
 """The page of a comparison or a discovery, and its short view in a notebook.
 
-The page holds the numbers of every word, and for each word a bounded number of usages, so that it stays small enough to
-be opened: all words get some, and those that readers look at first, which changed or rank high, get more. Of a word
-with more usages than that, the page holds the usages most typical of each corpus, and others evenly from the rest.
+The page holds the scores of every word and a bounded number of usages, so that browsers can open it: all words get
+some usages, and words that changed or rank high get more. If a word has more usages than that, the page holds the
+usages most typical of each corpus and an even selection of the others.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ SCRIPTS = ("base.js", "charts.js", "table.js", "word.js", "comparison.js")
 SIMILAR = ("above", "excess", "expected")
 """Columns of a table that compares each word with words of similar frequency and spread."""
 _TABLE_ROWS = 200  # rows of the table that needs no script
-_USAGES = 60_000  # on the whole page, where the minimum for each word allows it
-_MAX_USAGES, _MIN_USAGES = 150, 6  # for each word and corpus
+_USAGES = 60_000  # usages on the whole page, unless the minimum per word requires more
+_MAX_USAGES, _MIN_USAGES = 150, 6  # per word and corpus
 _FIRST_WORDS = 100  # words that get the maximum, however many words there are
-_ALL_FIGURES = 17  # of a float: the script rounds these numbers as the template does
+_ALL_FIGURES = 17  # digits of a float, which the script then rounds as the template does
 
 
 def render(result: Result) -> str:
@@ -132,7 +132,7 @@ def details(result: Result) -> Iterator[dict[str, Any]]:
 
 
 def allot_usages(verdicts: Sequence[str], usages: int = _USAGES, first_words: int = _FIRST_WORDS) -> list[int]:
-    """Return how many usages in each corpus the page may hold of each word.
+    """Return the maximum number of usages per corpus that the page holds of each word.
 
     If not all words can have the maximum, half of the usages are shared evenly. The rest go to the words that changed
     and then to those that rank highest, so that as many as possible have the maximum.
@@ -156,42 +156,47 @@ def allot_usages(verdicts: Sequence[str], usages: int = _USAGES, first_words: in
         return [_MAX_USAGES] * n
     even = min(max(_MIN_USAGES, usages // (4 * n)), _MAX_USAGES)
     first = max(first_words, (usages - 2 * even * n) // (2 * max(_MAX_USAGES - even, 1)))
-    order = sorted(range(n), key=lambda i: verdicts[i] != CHANGED)  # stable: otherwise as they rank
-    allotted = [even] * n
+    order = sorted(
+        range(n), key=lambda i: verdicts[i] != CHANGED
+    )  # a stable sort, so that ranks decide among the others
+    limits = [even] * n
     for i in order[:first]:
-        allotted[i] = _MAX_USAGES
-    return allotted
+        limits[i] = _MAX_USAGES
+    return limits
 
 
-def _word_details(result: Result, name: str, most: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"usages": [[], []]}
+def _word_details(result: Result, name: str, max_usages: int) -> dict[str, Any]:
+    """Return the distances of a word, and its usages with their positions in the plane."""
+    values: dict[str, Any] = {"usages": [[], []]}
     word = result.word(name)
     if word.score is not None:
-        found["eOriginal"] = round_figures(word.score.change.e_original)
-        found["eSwap"] = [round_figures(value) for value in word.score.change.e_swap]
+        values["eOriginal"] = round_figures(word.score.change.e_original)
+        values["eSwap"] = [round_figures(value) for value in word.score.change.e_swap]
     if name not in result.siblings:
-        return found
+        return values
     old, new = word.vectors
     leaning, points = [[np.zeros((len(side), *shape)) for side in (old, new)] for shape in ((), (2,))]  # (n,), (n, 2)
     if len(old) and len(new):
-        seen = plane(old, new)
-        leaning, points = list(leanings(old, new)), [seen.old, seen.new]
-        found["explained"] = [round(float(share), 3) for share in seen.explained]
-        found["centres"] = [[round_figures(x) for x in side.mean(axis=0)] for side in points]
+        projection = plane(old, new)
+        leaning, points = list(leanings(old, new)), [projection.old, projection.new]
+        values["explained"] = [round(float(share), 3) for share in projection.explained]
+        values["centres"] = [[round_figures(x) for x in side.mean(axis=0)] for side in points]
     spread = float(np.std(np.concatenate(leaning))) or 1.0
-    found["usages"] = [_usages(result, name, side, leaning[side] / spread, points[side], most) for side in (0, 1)]
-    return found
+    values["usages"] = [
+        _usages(result, name, side, leaning[side] / spread, points[side], max_usages) for side in (0, 1)
+    ]
+    return values
 
 
-def _usages(result: Result, name: str, side: int, leaning: Floats, points: Floats, most: int) -> list[list[Any]]:
+def _usages(result: Result, name: str, side: int, leaning: Floats, points: Floats, limit: int) -> list[list[Any]]:
     """Return rows of [before, word, after, leaning, x, y, place], the most typical of the corpus first.
 
-    Half of ``most`` rows are the most typical ones, the others are taken evenly from the rest.
+    Half of at most ``limit`` rows are the most typical usages, the others are taken evenly from the rest.
     """
     order = np.argsort(-leaning if side else leaning, kind="stable")
-    if len(order) > most:
-        rest = np.linspace(most // 2, len(order) - 1, most - most // 2).round().astype(int)
-        order = order[np.concatenate([np.arange(most // 2), rest])]
+    if len(order) > limit:
+        rest = np.linspace(limit // 2, len(order) - 1, limit - limit // 2).round().astype(int)
+        order = order[np.concatenate([np.arange(limit // 2), rest])]
     store = result.siblings
     begin, end = store.rows(name, store.corpora[side])
     table = store.occurrences.slice(begin, end - begin).take(order)

@@ -1,4 +1,4 @@
-"""The settings of a run, as sentences for the methods section of a paper and as a table."""
+"""Describe the settings of a run: as paragraphs for the methods section of a paper, and as a table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 
 def methods(result: Result) -> list[str]:
-    """Return paragraphs that describe what was done: the data, the embeddings, the scores and the tests."""
+    """Return paragraphs that describe the data, the embeddings, the scores and the tests."""
     return [_data(result), _embedding(result), _scores(result), _tests(result)]
 
 
@@ -58,8 +58,8 @@ def _data(result: Result) -> str:
         which += ", ".join(excluded[:-1]) + " and " * (len(excluded) > 1) + excluded[-1]
     else:
         which = f"{n} {'word' if n == 1 else 'words'} chosen beforehand"
-    most = settings["max_per_word"]
-    sample = f"; of a word with more than {most:,} in a corpus, a random sample of {most:,} was used" if most else ""
+    limit = settings["max_per_word"]
+    sample = f"; of a word with more than {limit:,} in a corpus, a random sample of {limit:,} was used" if limit else ""
     return f"We compared {sizes} for {which}. {_MATCHING[settings['match']]}{sample}."
 
 
@@ -90,8 +90,8 @@ def _scores(result: Result) -> str:
         else "), those farthest from the other corpus's centroid, were exchanged"
     )
     repeated = f" over {settings['repeats']} repetitions" if at_random else ""
-    kept = f", plus {100 * settings['keep']:g}% of e_original" if settings["keep"] else ""
-    searched = (
+    added = f", plus {100 * settings['keep']:g}% of e_original" if settings["keep"] else ""
+    rate_search = (
         " The swap rate is the one at which the distance after swapping, averaged over the words, is smallest."
         if settings["rate"] == "auto"
         else ""
@@ -105,16 +105,16 @@ def _scores(result: Result) -> str:
         f"{result.run['lexshift']}: the distance between the two sets of vectors was measured by "
         f"{_describe_metric(settings['metric'], get(sscd.metric).usages)} (e_original); {swap} between the corpora, "
         f"and the distance was measured again (e_swap). The change score is the mean of |e_original - e_swap|{repeated}"
-        f"{kept}.{searched}"
+        f"{added}.{rate_search}"
     )
 
 
 def _tests(result: Result) -> str:
     settings, tests = result.settings, [scored.test for scored in result.scores.words.values()]
     measure = f", measured by {tested_by(result)}" if tests else ""
-    most = settings["permutations"]
-    if most == "auto":
-        most = max((test.permutations for test in tests if not test.exact), default=STAGES[0][0])
+    max_permutations = settings["permutations"]
+    if max_permutations == "auto":
+        max_permutations = max((test.permutations for test in tests if not test.exact), default=STAGES[0][0])
     tail = (
         " Where hardly any reassignment was as far apart, p was approximated by a generalised Pareto distribution "
         "fitted to the largest distances (Knijnenburg et al., 2009)."
@@ -123,12 +123,12 @@ def _tests(result: Result) -> str:
     )
     return (
         f"Significance was tested by random reassignment of a word's occurrences to the corpora{measure} (all "
-        f"reassignments where there are fewer than 1,000, otherwise up to {most:,}).{tail} The false discovery rate "
-        f"over the {len(tests)} tested words was controlled by the Benjamini-Hochberg procedure; words with q ≤ "
-        f"{settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap intervals "
-        f"from {settings['resamples']:,} resamples of the occurrences (random half-samples without replacement). Words "
-        f"with fewer than {settings['min_usages']} occurrences in a corpus were not scored. The random seed was "
-        f"{settings['seed']}."
+        f"reassignments where there are fewer than 1,000, otherwise up to {max_permutations:,}).{tail} The false "
+        f"discovery rate over the {len(tests)} tested words was controlled by the Benjamini-Hochberg procedure; words "
+        f"with q ≤ {settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap "
+        f"intervals from {settings['resamples']:,} resamples of the occurrences (random half-samples without "
+        f"replacement). Words with fewer than {settings['min_usages']} occurrences in a corpus were not scored. The "
+        f"random seed was {settings['seed']}."
     )
 
 
@@ -151,12 +151,12 @@ def facts(result: Result | Trace) -> list[tuple[str, str]]:
     """Return the names and values of the page's table of settings."""
     encoder: dict[str, Any] = result.siblings.settings["encoder"]
     rows = [*result.settings.items(), *((f"encoder {name}", value) for name, value in encoder.items())]
-    shown = {True: "yes", False: "no", None: "none"}
-    found = [
-        (name.replace("_", " "), shown[value] if value is None or isinstance(value, bool) else str(value))
+    texts = {True: "yes", False: "no", None: "none"}
+    table = [
+        (name.replace("_", " "), texts[value] if value is None or isinstance(value, bool) else str(value))
         for name, value in rows
     ]
     for corpus in result.run["corpora"]:
         size = f"{corpus['words']:,} words in {corpus['files']:,} {'file' if corpus['files'] == 1 else 'files'}"
-        found.append((f"corpus {corpus['name']}", f"{corpus['path']}, {size}, content {corpus['content'][:16]}…"))
-    return [*found, ("lexshift", result.run["lexshift"]), *sorted(result.run["versions"].items())]
+        table.append((f"corpus {corpus['name']}", f"{corpus['path']}, {size}, content {corpus['content'][:16]}…"))
+    return [*table, ("lexshift", result.run["lexshift"]), *sorted(result.run["versions"].items())]

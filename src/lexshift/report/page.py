@@ -1,6 +1,6 @@
 """Build self-contained pages: one file each, which works offline and runs nothing but its own script.
 
-Corpus text is treated as hostile. The templates escape everything they are given. The script reads JSON in which no tag
+Corpus text is treated as hostile. The templates escape all values. The script reads JSON in which no tag
 can begin, or base64, and inserts it as text, never as markup. The Content-Security-Policy allows the one script and the
 one style sheet by their hashes and nothing else, and forbids the script to turn text into markup or code.
 """
@@ -85,7 +85,7 @@ def notebook_table(headline: str, columns: Sequence[str], rows: Sequence[Sequenc
 
 
 def write_page(page: str, path: Path) -> Path:
-    """Write a page to a file, whole or not at all; missing folders are created."""
+    """Write a page to a file atomically; missing folders are created."""
     with disk_faults(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, page.encode("utf-8", "replace"))
@@ -94,7 +94,7 @@ def write_page(page: str, path: Path) -> Path:
 
 @cache
 def environment() -> Environment:
-    """Return the templates, which escape everything they are given."""
+    """Return the environment of the templates, which escapes all values."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -144,7 +144,7 @@ def pack_groups(values: Iterable[Any], size: int = _GROUP_SIZE) -> tuple[list[in
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
         parts[-1].append(text)
         length += len(text)
-    # Without a time stamp, the same values are always the same bytes.
+    # Without a time stamp, equal values give equal bytes.
     packed = (gzip.compress(b"[" + b",".join(part) + b"]", 6, mtime=0) for part in parts)
     return starts, [base64.b64encode(group).decode() for group in packed]
 
@@ -162,7 +162,7 @@ def excerpt(sentence: str, start: int, end: int) -> tuple[str, str, str]:
 
 
 def round_figures(value: Any, figures: int = 5) -> float | None:
-    """Return a number with as many digits as a chart can show, or None, because JSON has no NaN."""
+    """Return a number rounded to significant figures, or None if it is not finite, because JSON has no NaN."""
     number = float(value)
     return float(f"{number:.{figures}g}") if math.isfinite(number) else None
 
@@ -190,7 +190,7 @@ def chance(value: float) -> str:
 
 
 def percent(share: float) -> int:
-    """Return a share in whole per cent, rounded down, so that "more than" is true of it.
+    """Return a share in whole per cent, rounded down, so that the true share is at least that.
 
     >>> [percent(share) for share in (0, 0.29, 0.979, 0.9999, 1)]
     [0, 29, 97, 99, 100]

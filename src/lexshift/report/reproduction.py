@@ -1,4 +1,4 @@
-"""The page of the paper's tables and figure."""
+"""The page of the reproduced tables and figure of the paper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPTS = ("base.js", "charts.js", "reproduction.js")
 
 
 def render(exhibits: Sequence[Exhibit], run: dict[str, Any]) -> str:
-    """Return the page of some exhibits, with what was run to make them, as HTML text."""
+    """Return the page of some exhibits, with the provenance of their numbers, as HTML text."""
     curves = next((_curves(exhibit.table) for exhibit in exhibits if "e_swap_mean" in exhibit.table), [])
     return render_page(
         "reproduction.html",
@@ -33,7 +33,7 @@ def render(exhibits: Sequence[Exhibit], run: dict[str, Any]) -> str:
 
 
 def _curves(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the curve of each metric: its points as [rate, mean, deviation, is least], and the rate of the least."""
+    """Return the curve of each metric: points [rate, mean, deviation, is minimum], and the rate of the minimum."""
     names = ["rate", "e_swap_mean", "e_swap_sd"]
     return [
         {

@@ -1,6 +1,6 @@
 """The page of a trace.
 
-The page holds a bounded number of sentences: for each word and period those most typical of the period.
+The page holds a bounded number of sentences: those most typical of each word and period.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("base.js", "charts.js", "table.js", "trace.js")
 _TABLE_ROWS = 200  # rows of the table that needs no script
-_SENTENCES = 20_000  # on the whole page
-_MAX_SENTENCES, _MIN_SENTENCES = 12, 2  # for each word and period
-_ALL_FIGURES = 17  # of a float: the script rounds these numbers as the template does
+_SENTENCES = 20_000  # sentences on the whole page
+_MAX_SENTENCES, _MIN_SENTENCES = 12, 2  # per word and period
+_ALL_FIGURES = 17  # digits of a float, which the script then rounds as the template does
 
 
 def render(trace: Trace) -> str:
@@ -54,39 +54,40 @@ def notebook_view(trace: Trace) -> str:
 def content(trace: Trace) -> dict[str, Any]:
     """Return the page's data as plain values."""
     rows = trace.table.to_dict("records")
-    most = max(_MIN_SENTENCES, min(_MAX_SENTENCES, _SENTENCES // max(len(rows) * len(trace.periods), 1)))
+    limit = max(_MIN_SENTENCES, min(_MAX_SENTENCES, _SENTENCES // max(len(rows) * len(trace.periods), 1)))
     return {
         "periods": trace.periods,
         "least": trace.settings["min_usages"],
         "alpha": trace.settings["alpha"],
-        "words": [_word(trace, row, most) for row in rows],
+        "words": [_word(trace, row, limit) for row in rows],
     }
 
 
-def _word(trace: Trace, row: dict[str, Any], most: int) -> dict[str, Any]:
+def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, Any]:
+    """Return the steps, the change points, the season and the sentences of a word as plain values."""
     word, position = row["word"], {period: i for i, period in enumerate(trace.periods)}
-    found: dict[str, Any] = {"word": word, "verdict": row["verdict"], "n": trace.counts(word)}
-    found["found"] = [trace.siblings.found(word, period) for period in trace.periods]
+    values: dict[str, Any] = {"word": word, "verdict": row["verdict"], "n": trace.counts(word)}
+    values["found"] = [trace.siblings.found(word, period) for period in trace.periods]
     for kind in KINDS:
-        found[kind] = [
+        values[kind] = [
             [position[step["from"]], position[step["to"]]]
             + [round_figures(step[name]) for name in ("score", "low", "high", "p", "q")]
             for step in trace.word(word).steps(kind).to_dict("records")
         ]
     if word in trace.changes:
         change_points, shape = reported_change(trace.changes[word], row["change_q"], trace.settings["alpha"])
-        found |= {"changes": list(change_points), "shape": shape, "score": round_figures(row["score"], _ALL_FIGURES)}
-        found |= {name: round_figures(row[f"change_{name}"], _ALL_FIGURES) for name in ("p", "q")}
+        values |= {"changes": list(change_points), "shape": shape, "score": round_figures(row["score"], _ALL_FIGURES)}
+        values |= {name: round_figures(row[f"change_{name}"], _ALL_FIGURES) for name in ("p", "q")}
     if word in trace.seasons:
-        found["season"] = {
+        values["season"] = {
             "seasonal": row["season"] == SEASONAL,
             "profile": [round_figures(value) for value in trace.seasons[word].profile],
             **{name: round_figures(row[f"season_{name}"], _ALL_FIGURES) for name in ("p", "q", "strength")},
         }
-    found["sentences"] = []
-    for period, n in zip(trace.periods, found["n"], strict=True):
-        usages = trace.word(word).usages(period).head(most).to_dict("records") if n else []
-        found["sentences"].append(
+    values["sentences"] = []
+    for period, n in zip(trace.periods, values["n"], strict=True):
+        usages = trace.word(word).usages(period).head(max_sentences).to_dict("records") if n else []
+        values["sentences"].append(
             [[*excerpt(u["sentence"], u["start"], u["end"]), f"{u['file']}:{u['line']}"] for u in usages]
         )
-    return found
+    return values

@@ -1,4 +1,4 @@
-"""The result of a discovery: that of a comparison of very many words, each compared with similar words."""
+"""The result of a discovery: a comparison of a whole vocabulary, with each word compared with similar words."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class Discovery(Result):
     siblings, words, run, space, scores, labels
         As for :class:`lexshift.Result`.
     vocabulary : Vocabulary
-        Every word frequent enough in one corpus, and why it was left out.
+        Every word that is frequent in one of the corpora, with the reason if it was left out.
     spreads : dict of str to float
-        The average distance between two usages of a word in the same corpus.
+        Average distance between two usages of each word in the same corpus.
 
     Examples
     --------
     >>> import lexshift
     >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> old, new = lexshift.demo_corpora()
-    >>> found = lexshift.discover(old, new, model=ExampleEncoder(), top_words=20, resamples=20, monitor=False)
-    >>> len(found.table), list(found.table.columns[-4:])
+    >>> result = lexshift.discover(old, new, model=ExampleEncoder(), top_words=20, resamples=20, monitor=False)
+    >>> len(result.table), list(result.table.columns[-4:])
     (20, ['spread', 'expected', 'excess', 'above'])
     """
 
@@ -55,11 +55,11 @@ class Discovery(Result):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """As :attr:`lexshift.Result.table`, with four more columns.
+        """The columns of :attr:`lexshift.Result.table`, and four more.
 
-        spread (the average distance between two usages in the same corpus, high for ambiguous words), expected (the
-        median score of the words most similar in frequency and spread), excess (the distance of the score from that
-        median, in units of 1.4826 median absolute deviations), above (the share of those words with a lower score).
+        These are: spread (average distance between two usages in the same corpus, high for ambiguous words), expected
+        (median score of the words most similar in frequency and spread), excess (difference of the score from that
+        median, in units of 1.4826 median absolute deviations), above (share of those words with a lower score).
         """
         table = super().table
         scored = table["word"].isin(self.spreads).to_numpy()
@@ -76,14 +76,14 @@ class Discovery(Result):
         return super().files() | {VOCABULARY: csv_text(self.vocabulary_table()).encode()}
 
     def vocabulary_table(self) -> pd.DataFrame:
-        """Return all words of the vocabulary, the most frequent first: counts, share of capitals, why left out."""
+        """Return the vocabulary, the most frequent words first: counts, share of capitals, and reason if left out."""
         import pandas as pd
 
         rows = [(word, *counts, capital, reason) for word, counts, capital, reason in self.vocabulary.entries]
         return pd.DataFrame(rows, columns=["word", "n_old", "n_new", "capital", "left out as"])
 
     def details(self) -> dict[str, Any]:
-        """Return what :meth:`lexshift.Result.details` does, with the vocabulary and the spreads."""
+        """Return the values of :meth:`lexshift.Result.details`, the vocabulary and the spreads."""
         return super().details() | {"vocabulary": to_plain(self.vocabulary), "spreads": to_plain(self.spreads)}
 
     @classmethod
@@ -95,6 +95,6 @@ class Discovery(Result):
         details: Mapping[str, Any],
         **more: Any,
     ) -> Self:
-        """Return the discovery that was saved."""
+        """Return a saved discovery."""
         more |= {"vocabulary": from_plain(Vocabulary, details["vocabulary"]), "spreads": dict(details["spreads"])}
         return super().restore(siblings, run, space, details, **more)

@@ -1,4 +1,4 @@
-"""The history of words over many periods: which of them return every year, and when the others changed."""
+"""Find seasons and change points of words over many periods."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _T = TypeVar("_T")
 def find_history(
     usages: Usages, settings: Settings, monitor: Monitor
 ) -> tuple[dict[str, ChangePoints], dict[str, Season]]:
-    """Return the change points of all words, as numbers of periods, and the seasons of those that can be tested.
+    """Return the change points of all words, as indices of periods, and the seasons of words that can be tested.
 
-    Seasons can be tested if the periods are months. A significant season is removed before looking for change points.
+    Seasons can be tested if the periods are months. A significant season is subtracted before change points are sought.
 
     Parameters
     ----------
@@ -39,21 +39,21 @@ def find_history(
     """
     months = months_of(usages.periods)
     seasons = {} if months is None else _find_seasons(usages, months, settings, monitor)
-    q = benjamini_hochberg([found.p for found in seasons.values()]) if seasons else np.zeros(0)
+    q = benjamini_hochberg([test.p for test in seasons.values()]) if seasons else np.zeros(0)
     seasonal = {word for word, significant in zip(seasons, decide(q, settings.alpha), strict=True) if significant}
 
     def find(word: str, shuffles: int) -> ChangePoints:
         numbers = usages.numbers[word]
         rows: Sequence[Matrix] = usages[word]
         if word in seasonal and months is not None:
-            every = [usages.vectors(word, i) for i in range(len(usages.periods))]
-            every = remove_season(every, months, seasons[word])
-            rows = [every[i] for i in numbers]
+            all_periods = [usages.vectors(word, i) for i in range(len(usages.periods))]
+            all_periods = remove_season(all_periods, months, seasons[word])
+            rows = [all_periods[i] for i in numbers]
         try:
-            found = change_points(rows, settings.alpha, shuffles, settings.seed, word, times=numbers)
+            change = change_points(rows, settings.alpha, shuffles, settings.seed, word, times=numbers)
         except ValueError as error:
             raise UserError(f"{word!r}: {error}") from error
-        return replace(found, at=tuple(numbers[i] for i in found.at))
+        return replace(change, at=tuple(numbers[i] for i in change.at))
 
     first = SHUFFLES if settings.permutations == "auto" else settings.permutations
     changes = _for_each(usages, lambda word: find(word, first), "looking for change points", monitor)
@@ -70,18 +70,17 @@ def _find_seasons(
         return season(rows, months, permutations, settings.seed, word)
 
     first = first_permutations(settings.permutations)
-    answers = _for_each(usages, lambda word: find(word, first), "looking for seasons", monitor)
-    found = {word: answer for word, answer in answers.items() if answer is not None}
+    results = _for_each(usages, lambda word: find(word, first), "looking for seasons", monitor)
+    seasons = {word: result for word, result in results.items() if result is not None}
     if settings.permutations != "auto":
-        return found
-    return add_permutations(found, lambda word, more: find(word, more) or found[word], settings.alpha, monitor)
+        return seasons
+    return add_permutations(seasons, lambda word, more: find(word, more) or seasons[word], settings.alpha, monitor)
 
 
 def months_of(periods: Sequence[str]) -> list[tuple[int, int]] | None:
-    """Return years and months of periods that are months in their order, or None."""
-    months = [month_of(label) for label in periods]
-    found = [month for month in months if month is not None]
-    return found if len(found) == len(months) and found == sorted(found) else None
+    """Return the year and month of each period, or None unless all periods are months in order."""
+    months = [month for label in periods if (month := month_of(label)) is not None]
+    return months if len(months) == len(periods) and months == sorted(months) else None
 
 
 def _for_each(usages: Usages, find: Callable[[str], _T], stage: str, monitor: Monitor) -> dict[str, _T]:

@@ -32,12 +32,12 @@ def load(folder: str | os.PathLike[str]) -> Result | Discovery | Trace:
     Returns
     -------
     Result, Discovery or Trace
-        Equal to what was saved.
+        Equal to the result that was saved.
 
     Raises
     ------
     UserError
-        If the folder holds no results, or a file in it is not as it was written.
+        If the folder holds no results, or a file in it is damaged.
 
     Examples
     --------
@@ -65,9 +65,9 @@ def load(folder: str | os.PathLike[str]) -> Result | Discovery | Trace:
             raise UserError(f"the store {str(siblings.path)!r} is not the one that the results were computed from")
         space = Space.read(BytesIO(files[SPACE])) if SPACE in files else None
         result = restore(siblings.select(list(contents)), run, space, details)
-        result.headline()  # needs the whole table
+        result.headline()  # computes the whole table, which finds damage now, not later
     except UserError:
         raise
     except (AttributeError, BadZipFile, EOFError, LookupError, RecursionError, TypeError, ValueError):
-        raise UserError(f"the results in {str(path)!r} are damaged; run the command again that made them") from None
+        raise UserError(f"the results in {str(path)!r} are damaged; run the command that wrote them again") from None
     return result

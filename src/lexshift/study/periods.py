@@ -1,4 +1,4 @@
-"""The corpora of a study in the order the user gave, their names, and the checks on them."""
+"""Check the corpora of a study, and name its periods and its results folder."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lexshift.study.settings import COMPARE, TRACE, Settings
 
 Place = str | os.PathLike[str]
 OLD_NEW = ("old", "new")
-"""What the two corpora of a comparison are called in its store, whatever their labels are."""
+"""Names of the two corpora of a comparison in its store, whatever their labels are."""
 _YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2})(?!\d)")
 _BIDIRECTIONAL = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-_MAX_BYTES = 110  # of a label in the name of a folder, which may have 255
+_MAX_BYTES = 110  # bytes of a label in the name of a folder, which may have 255
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Periods:
     Attributes
     ----------
     corpora : tuple of str or path
-        In the order the user gave; one corpus if it is cut into periods by date.
+        The corpora in the order of the user; only one if it is cut into periods by date.
     keys : tuple of str
         Their names in the store.
     labels : tuple of str
@@ -50,12 +50,12 @@ class Periods:
         years = [[int(year) for year in _YEAR.findall(Path(corpus).name)] for corpus in self.corpora]
         for i, (earlier, later) in enumerate(itertools.pairwise(years)):
             if earlier and later and min(earlier) > max(later):
-                return f"by its name {self.labels[i]} is later than {self.labels[i + 1]}: was the other order meant?"
+                return f"by its name {self.labels[i]} is later than {self.labels[i + 1]}; if so, swap the two corpora"
         return None
 
 
 def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -> Periods:
-    """Return the corpora of a study with their names; refuse what is not a sequence of different corpora.
+    """Return the corpora of a study with their names, or raise an error if they cannot be compared.
 
     Parameters
     ----------
@@ -67,11 +67,13 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
     by, labels = settings.by, settings.labels
     if by is None and len(corpora) < 2:
         raise UserError(
-            "one corpus has no periods: give two or more, the earliest first, or say how to cut it (--by year, decade "
-            "or month)"
+            "one corpus has no periods: give two or more, the earliest first, or cut it by date (--by year, decade or "
+            "month)"
         )
     if by is not None and (len(corpora) != 1 or labels is not None):
-        raise UserError(f"by {by!r} cuts one corpus into periods, which have their names; got {len(corpora)} corpora")
+        raise UserError(
+            f"by {by!r} cuts one corpus into periods and names them: give one corpus, no labels; got {len(corpora)}"
+        )
     if [place_of(corpus) for corpus in corpora].count(STANDARD_INPUT) > 1:
         raise UserError("standard input ('-') can be only one of the corpora")
     for old, new in itertools.combinations(corpora, 2):
@@ -81,7 +83,7 @@ def check_periods(question: str, corpora: Sequence[Place], settings: Settings) -
 
 
 def refuse_same(old: Place, new: Place) -> None:
-    """Refuse the same text twice: there is nothing to compare, and it is most likely a slip."""
+    """Raise an error if both corpora are the same text, which is most likely a mistake."""
     sources = [[os.path.realpath(source.path) for source in find_sources(corpus)] for corpus in (old, new)]
     if STANDARD_INPUT in (os.fspath(old), os.fspath(new)):
         return
@@ -96,7 +98,7 @@ def refuse_same(old: Place, new: Place) -> None:
 
 
 def period_labels(corpora: Sequence[Place], labels: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the names of corpora: those given, those of their files, or old and new, or numbers."""
+    """Return the names of corpora: the labels if given, else their file names, "old" and "new", or numbers."""
     if labels is not None:
         is_list = not isinstance(labels, str) and isinstance(labels, Iterable)
         chosen = tuple(_printable(str(label)) for label in labels) if is_list else ()
@@ -112,13 +114,13 @@ def period_labels(corpora: Sequence[Place], labels: Sequence[str] | None) -> tup
 
 
 def _printable(label: str) -> str:
-    """Return a label without characters that cannot be shown or would reverse the text after them."""
+    """Return a label without control characters and characters that change the direction of writing."""
     hidden = (unicodedata.category(c) in ("Cc", "Cs") or unicodedata.bidirectional(c) in _BIDIRECTIONAL for c in label)
     return "".join(c for c, is_hidden in zip(label, hidden, strict=True) if not is_hidden).strip()
 
 
 def default_out(question: str, corpora: Sequence[Place], by: str | None = None) -> str:
-    """Return the results folder for a study without ``out``: named after the question and the corpora."""
+    """Return the default name of a results folder, made from the question and the corpora."""
     labels = period_labels(corpora, None)
     parts = [labels[0], labels[-1] if by is None else by]
     names = [re.sub(r"[^\w.]+", "_", part).encode()[:_MAX_BYTES].decode(errors="ignore") for part in parts]

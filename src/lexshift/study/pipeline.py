@@ -1,9 +1,9 @@
-"""The one path from corpora to a result, for two periods or many, for words given, frequent or all.
+"""Run a study, from corpora to a result: the pipeline of compare, discover and trace.
 
 1. Check the settings, the corpora and the folder; detect languages; load the encoder.
 2. Choose the words, find their usages and embed them.
 3. Score and test the pairs of periods of each word; for a trace also look for seasons and change points.
-4. Record how it was done, and save the result.
+4. Record the provenance, and save the result.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def run_study(
     question : "compare", "discover" or "trace"
     corpora : sequence of str or path
     words : path, list or mapping, optional
-        See :func:`lexshift.corpus.read_targets`; chosen by their frequency by default.
+        See :func:`lexshift.corpus.read_targets`; by default words are selected by their frequency.
     settings : Settings
     monitor : Monitor or bool
 
@@ -160,7 +160,7 @@ def _analyse(
     """Score and test the words of a store, and return the result of the question."""
     if len(siblings.corpora) < 2:
         raise UserError(
-            f"all of the corpus is of one period, {siblings.corpora[0]}: cut it by something shorter (--by)"
+            f"the whole corpus belongs to one period, {siblings.corpora[0]}: cut it into shorter ones (--by)"
         )
     usages = Usages(siblings, targets.words, settings.min_usages)
     space = usages.fit(settings.space)
@@ -174,7 +174,7 @@ def _analyse(
     shared = siblings, targets.words, run, space
     if question == TRACE:
         return Trace(*shared, scores.words, *find_history(usages, settings, monitor))
-    by_word = Scores({word: found for (word, _, _), found in scores.words.items()}, scores.curve, scores.sscd)
+    by_word = Scores({word: score for (word, _, _), score in scores.words.items()}, scores.curve, scores.sscd)
     first, second = periods.labels
     if vocabulary is None or question == COMPARE:
         return Result(*shared, by_word, (first, second))
@@ -185,7 +185,7 @@ def _analyse(
 def _score(
     question: str, siblings: Siblings, usages: Usages, settings: Settings, cache: Cache | None, monitor: Monitor
 ) -> tuple[Scores[Pair], dict[str, Any]]:
-    """Score and test all pairs of periods; return the scores, and what is to be recorded of how it was done."""
+    """Score and test all pairs of periods; return the scores, and further facts for the provenance record."""
     scoring = Scoring(
         settings.sscd(), settings.rate, settings.permutations, settings.resamples, CONFIDENCE, settings.alpha
     )
@@ -211,9 +211,9 @@ def run_record(
 ) -> dict[str, Any]:
     """Return the provenance record written to run.json: settings, corpora, checksums and package versions."""
     keys = siblings.corpora
-    cut = len(periods.corpora) == 1  # into periods by date
-    paths = periods.corpora * len(keys) if cut else periods.corpora
-    labels = keys if cut else periods.labels
+    is_cut = len(periods.corpora) == 1  # one corpus, cut into periods by date
+    paths = periods.corpora * len(keys) if is_cut else periods.corpora
+    labels = keys if is_cut else periods.labels
     corpora = [
         {"path": as_text(os.fspath(path)), "name": label, "key": key}
         | {name: value for name, value in siblings.corpus(key).items() if name != "label"}
@@ -238,10 +238,10 @@ def run_record(
 
 
 def _package_versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

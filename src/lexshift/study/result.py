@@ -1,6 +1,7 @@
-"""The result of a study: a table of words, and for each word its numbers and its usages.
+"""The result of a study: a table of words, and the scores and usages of each word.
 
-:class:`StudyResult` is what the results of all three questions share; :class:`Result` is that of a comparison.
+:class:`StudyResult` is the base class of the results of all three questions, :class:`Result` the result of a
+comparison.
 """
 
 from __future__ import annotations
@@ -50,19 +51,19 @@ SCORES_CSV, SCORES_PARQUET, REPORT, SPACE, DETAILS = (
 )
 FILES = (SCORES_CSV, SCORES_PARQUET, SPACE, DETAILS, REPORT)
 COMPARISON = Kind("comparison", FILES)
-_MANY, _MOST = 10, 0.8  # of so many words tested, the share called changed that calls for caution
+_MANY, _MOST = 10, 0.8  # number of tested words, and share of changed ones, from which a caution is shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyResult(ABC):
-    """What the results of all questions share.
+    """Base class of the results of all questions.
 
     Parameters
     ----------
     siblings : Siblings
-        The store: every usage and its vector.
+        The store of all usages and their vectors.
     words : sequence of str
-        The words that were asked about.
+        The words of the study.
     run : dict
         The provenance record that ``run.json`` holds: settings, corpora, checksums and package versions.
     space : Space, optional
@@ -91,16 +92,16 @@ class StudyResult(ABC):
 
     @abstractmethod
     def word(self, word: str) -> Any:
-        """Return what is known of one word."""
+        """Return the result of one word."""
 
     @abstractmethod
     def details(self) -> dict[str, Any]:
-        """Return as plain values what :meth:`restore` needs beyond the store, the record and the space."""
+        """Return the values that :meth:`restore` needs besides the store, the record and the space, as plain values."""
 
     @classmethod
     @abstractmethod
     def restore(cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any]) -> Self:
-        """Return the result that was saved."""
+        """Return a saved result."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -108,44 +109,44 @@ class StudyResult(ABC):
         return self.run["settings"]
 
     @cached_property
-    def _known_words(self) -> frozenset[str]:
+    def _word_set(self) -> frozenset[str]:
         return frozenset(self.words)
 
     def check_word(self, word: str) -> str:
-        """Return the word; one that was not asked about is refused with the nearest that was."""
-        return word if word in self._known_words else checks.choice(word, "word", tuple(self.words))
+        """Return a word of the study; the error for any other word suggests the most similar one."""
+        return word if word in self._word_set else checks.choice(word, "word", tuple(self.words))
 
     def vectors(self, word: str, corpus: str) -> Matrix:
-        """Return the vectors of a word in a corpus as they were scored, of shape (n, d).
+        """Return the vectors of a word in a corpus as they were scored, an array of shape (n, d).
 
         Parameters
         ----------
         word : str
         corpus : str
-            Its name in the store.
+            Name of the corpus in the store.
         """
         rows = self.siblings.group(word, corpus)
         return rows if self.space is None else self.space.apply(rows)
 
     def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page: one file, to be opened in a browser.
+        """Write the page, a single HTML file, and return its path.
 
         Parameters
         ----------
         path : str or path
-            Name of the file.
+            Path of the file.
         """
         from lexshift.report import write_report
 
         return write_report(self, Path(path))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the tables, the page, the record and the store; :func:`lexshift.load` reads them again.
+        """Write the tables, the page, the record and the store to a folder, which :func:`lexshift.load` reads.
 
         Parameters
         ----------
         folder : str or path
-            It is created if necessary.
+            Results folder; it is created if necessary.
         """
         with open_results(folder, self.kind) as results:
             store = results.path / STORE
@@ -181,14 +182,14 @@ class StudyResult(ABC):
         return f"{type(self).__name__}({self.headline()})"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the HTML view in a notebook."""
         from lexshift.report import notebook_view
 
         return notebook_view(self)
 
 
 def table_files(table: pd.DataFrame, csv: str, parquet: str) -> dict[str, bytes]:
-    """Return a table in both file formats, by the names of the files."""
+    """Return the contents of a csv and a parquet file with a table, by file name."""
     buffer = BytesIO()
     table.to_parquet(buffer, index=False)
     return {csv: csv_text(table).encode(), parquet: buffer.getvalue()}
@@ -226,23 +227,23 @@ class Result(StudyResult):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A row for each word, the most changed first, and last those with too few usages to say anything.
+        """A row for each word, the most changed first; words with too few usages come last.
 
         Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), p (permutation test),
-        q (after control of the false discovery rate), tested_metric (whose distance p and q are of, which may be
-        another than that of the score), verdict (changed, stable or too few), reason (why too few), e_original, e_swap
-        (the mean over repetitions), per_million_old, per_million_new (frequencies).
+        q (p adjusted for the false discovery rate), tested_metric (the metric of the permutation test, which may differ
+        from that of the score), verdict (changed, stable or too few), reason (for too few), e_original, e_swap (mean
+        over repetitions), per_million_old, per_million_new (frequencies).
         """
         import pandas as pd
 
         scored = list(self.scores.words)
         q = benjamini_hochberg([self.scores.words[word].test.p for word in scored]) if scored else np.zeros(0)
-        decided = dict(zip(scored, zip(q.tolist(), decide(q, self.settings["alpha"]), strict=True), strict=True))
-        rows = [self._row(word, *decided.get(word, (np.nan, False))) for word in self.words]
+        q_and_decision = dict(zip(scored, zip(q.tolist(), decide(q, self.settings["alpha"]), strict=True), strict=True))
+        rows = [self._row(word, *q_and_decision.get(word, (np.nan, False))) for word in self.words]
         table = pd.DataFrame(rows).sort_values(["score", "word"], ascending=[False, True], na_position="last")
         return table.reset_index(drop=True)
 
-    def _row(self, word: str, q: float, changed: bool) -> dict[str, Any]:
+    def _row(self, word: str, q: float, is_changed: bool) -> dict[str, Any]:
         n_old, n_new = (self.count_usages(word, period) for period in OLD_NEW)
         row: dict[str, Any] = {"word": word, "n_old": n_old, "n_new": n_new}
         scored = self.scores.words.get(word)
@@ -253,7 +254,7 @@ class Result(StudyResult):
         else:
             row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
             row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
-            row |= {"verdict": CHANGED if changed else STABLE, "reason": ""}
+            row |= {"verdict": CHANGED if is_changed else STABLE, "reason": ""}
             row |= {"e_original": scored.change.e_original, "e_swap": float(scored.change.e_swap.mean())}
         for period in OLD_NEW:
             row[f"per_million_{period}"] = 1e6 * self.count_occurrences(word, period) / self.corpus(period)["words"]
@@ -270,17 +271,17 @@ class Result(StudyResult):
         Parameters
         ----------
         word : str
-            One of those asked about.
+            A word of the study.
         """
         return WordResult(self, self.check_word(word))
 
     def side(self, period: str) -> int:
-        """Return 0 for the old corpus and 1 for the new one, which may go by "old" and "new" or by their labels."""
-        known = dict(zip((*self.labels, *OLD_NEW), (0, 1, 0, 1), strict=True))
-        return known[checks.choice(period, "period", tuple(known))]
+        """Return 0 for the old corpus and 1 for the new one, named "old" and "new" or by their labels."""
+        sides = dict(zip((*self.labels, *OLD_NEW), (0, 1, 0, 1), strict=True))
+        return sides[checks.choice(period, "period", tuple(sides))]
 
     def corpus(self, period: str) -> dict[str, Any]:
-        """Return what is known of the old or the new corpus: files, bytes, words, passages, and what was skipped."""
+        """Return the facts on the old or the new corpus: its files, bytes, words, passages, and what was skipped."""
         return self.siblings.corpus(self.siblings.corpora[self.side(period)])
 
     def count(self, verdict: str) -> int:
@@ -288,14 +289,14 @@ class Result(StudyResult):
         return int((self.table["verdict"] == verdict).sum())
 
     def count_usages(self, word: str, period: str) -> int:
-        """Return the number of usages of a word that were embedded."""
+        """Return the number of embedded usages of a word in the old or the new corpus."""
         if word not in self.siblings:
             return 0
         begin, end = self.siblings.rows(word, self.siblings.corpora[self.side(period)])
         return end - begin
 
     def count_occurrences(self, word: str, period: str) -> int:
-        """Return the number of occurrences of a word, of which some may not have been embedded."""
+        """Return the number of occurrences of a word in the old or the new corpus, embedded or not."""
         return self.siblings.found(word, self.siblings.corpora[self.side(period)])
 
     def headline(self) -> str:
@@ -309,15 +310,15 @@ class Result(StudyResult):
         return outcome + (f"; {few} occurred too rarely to say" if few else "")
 
     def caution(self) -> str | None:
-        """Return a sentence on permutations too few for the number of words, or corpora that differ as wholes."""
-        if coarse := unresolved_note([scored.test for scored in self.scores.words.values()], self.settings["alpha"]):
-            return coarse
+        """Return a warning if there were too few permutations or the corpora differ as a whole, else None."""
+        if note := unresolved_note([scored.test for scored in self.scores.words.values()], self.settings["alpha"]):
+            return note
         changed, tested = self.count(CHANGED), len(self.scores.words)
         if tested < _MANY or changed < _MOST * tested:
             return None
         return (
-            "Most words differ between the corpora, which may then differ as wholes, in topic, style or spelling; the "
-            "ranking says more than the verdicts"
+            "Most words differ between the corpora, so the corpora may differ as a whole, in topic, style or spelling; "
+            "trust the ranking more than the verdicts"
         )
 
     def details(self) -> dict[str, Any]:
@@ -334,7 +335,7 @@ class Result(StudyResult):
         details: Mapping[str, Any],
         **more: Any,
     ) -> Self:
-        """Return the result that was saved."""
+        """Return a saved result."""
         scores: Scores[str] = Scores(
             words=from_plain(dict[str, WordScore], details["scores"]),
             curve=from_plain(RateCurve | None, details["curve"]),
@@ -353,20 +354,20 @@ class WordResult:
 
     @property
     def row(self) -> pd.Series:
-        """Its row of the table."""
+        """Row of the word in the table."""
         table = self.result.table
         return table[table["word"] == self.name].iloc[0]
 
     @property
     def score(self) -> WordScore | None:
-        """Its change, interval and test; None if it has too few usages."""
+        """Change score, interval and test of the word; None if it has too few usages."""
         return self.result.scores.words.get(self.name)
 
     def usages(self, period: str) -> pd.DataFrame:
-        """Return its usages in the "old" or the "new" corpus, the most typical of that corpus first.
+        """Return the usages in the "old" or the "new" corpus, the most typical of that corpus first.
 
-        Columns: sentence, start, end (where the word is in it), leaning (how much closer it is to the new usages than
-        to the old ones), file, line, date. The corpus may also go by its label.
+        Columns: sentence, start, end (position of the word in it), leaning (how much closer the usage is to the new
+        usages than to the old ones), file, line, date. The corpus can also be named by its label.
         """
         store, side = self.result.siblings, self.result.side(period)
         if self.name not in store:
@@ -378,7 +379,10 @@ class WordResult:
 
     @cached_property
     def leanings(self) -> tuple[Any, Any]:
-        """How much closer each usage is to the new usages than to the old ones, in the order of the store."""
+        """Leanings of the old and the new usages, arrays of shape (n_old,) and (n_new,).
+
+        The leaning of a usage is how much closer it is to the new usages than to the old ones.
+        """
         old, new = self.vectors
         if not len(old) or not len(new):
             return np.zeros(len(old)), np.zeros(len(new))
@@ -386,13 +390,13 @@ class WordResult:
 
     @property
     def vectors(self) -> tuple[Matrix, Matrix]:
-        """The vectors of its usages in the two corpora, as they were scored: (n_old, d) and (n_new, d)."""
+        """Vectors of the usages as they were scored, arrays of shape (n_old, d) and (n_new, d)."""
         old, new = (self.result.vectors(self.name, corpus) for corpus in self.result.siblings.corpora)
         return old, new
 
     @cached_property
     def plane(self) -> Plane | None:
-        """Its usages in two dimensions, in the order of the store; None if a corpus has none."""
+        """Projection of the usages to two dimensions; None if a corpus has no usage."""
         if not all(self.result.count_usages(self.name, period) for period in OLD_NEW):
             return None
         return plane(*self.vectors)

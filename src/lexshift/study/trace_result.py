@@ -42,22 +42,22 @@ class Trace(StudyResult):
     siblings, words, run, space
         As for :class:`lexshift.Result`; the corpora of ``siblings`` are the periods, the earliest first.
     scores : mapping of (word, earlier period, later period) to WordScore
-        Periods go by their numbers.
+        Scores of the pairs of periods; periods are numbered from 0.
     changes : mapping of str to ChangePoints
-        Of the words with two periods or more; indices are those of the periods. Each word is tested by itself here:
-        what is reported after accounting for the number of words is in ``table``.
+        Change points of the words with two or more periods, as indices of periods. Each word is tested by itself;
+        ``table`` has the results adjusted for the number of words.
     seasons : mapping of str to Season
-        Of the words that could be tested for it.
+        Seasons of the words that could be tested.
 
     Examples
     --------
     >>> import lexshift
     >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
     >>> old, new = lexshift.demo_corpora()
-    >>> found = lexshift.trace(old, new, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
-    >>> found.periods
+    >>> result = lexshift.trace(old, new, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
+    >>> result.periods
     ['1950s', '2010s']
-    >>> list(found.table.columns[:3]), list(found.steps.columns[:4])
+    >>> list(result.table.columns[:3]), list(result.steps.columns[:4])
     (['word', 'verdict', 'periods'], ['word', 'kind', 'from', 'to'])
     """
 
@@ -74,24 +74,24 @@ class Trace(StudyResult):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the periods, as those of the corpora of a :class:`lexshift.Result`."""
+        """Names of the periods, under the name that :class:`lexshift.Result` uses for its corpora."""
         return tuple(self.periods)
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A row for each word, those that changed most surely first.
+        """A row for each word, in the order of the evidence for change.
 
-        Columns: word, verdict (changed or stable over all periods, or too few), periods (how many have enough usages),
-        usages, score (of the last period against the first), most (the period farthest from the first), changed (the
-        later periods of neighbours that differ), shape of a changed word ("step" or "gradual"; empty with two periods),
-        change_points (the periods that begin something new, of a changed word that is not gradual), change_p, change_q
-        (that there is any change), season ("seasonal" or "none"; empty if it could not be tested), season_strength,
+        Columns: word, verdict (changed or stable over all periods, or too few), periods (number of periods with enough
+        usages), usages, score (of the last period against the first), most (the period farthest from the first),
+        changed (periods that differ from the one before), shape of a changed word ("step" or "gradual"; empty with two
+        periods), change_points (the periods in which a new meaning begins, unless the change is gradual), change_p,
+        change_q (test of any change), season ("seasonal" or "none"; empty if it could not be tested), season_strength,
         season_p, season_q.
         """
         import pandas as pd
 
-        q = _control({word: found.p for word, found in self.changes.items()})
-        season_q = _control({word: found.p for word, found in self.seasons.items()})
+        q = _adjust({word: change.p for word, change in self.changes.items()})
+        season_q = _adjust({word: season.p for word, season in self.seasons.items()})
         rows = [self._row(word, q.get(word, np.nan), season_q.get(word, np.nan)) for word in self.words]
         table = pd.DataFrame(rows)
         order = table.sort_values(["change_p", "score", "word"], ascending=[True, False, True], na_position="last")
@@ -125,9 +125,9 @@ class Trace(StudyResult):
         """A row for each word and pair of periods.
 
         Columns: word, kind ("neighbours", or "first" for a change against the word's first period), from, to, n_from,
-        n_to (usages), score, low, high (its interval), p, q (over all rows of one kind), tested_metric (whose distance
-        p and q are of), verdict (changed or stable), skipped (periods with too few usages: between the two, or for
-        "first" before the first one).
+        n_to (usages), score, low, high (its interval), p, q (over all rows of one kind), tested_metric (the metric
+        of the permutation test), verdict (changed or stable), skipped (periods with too few usages: between the
+        two, or for "first" before the first one).
         """
         import pandas as pd
 
@@ -136,21 +136,21 @@ class Trace(StudyResult):
         least, rows = self.settings["min_usages"], []
         steps = [step for word in self.words for step in find_steps(word, self.counts(word), least)]
         for kind in KINDS:
-            ours = [step for step in steps if step.kind == kind]
-            q = benjamini_hochberg([self.scores[step.pair].test.p for step in ours]) if ours else np.zeros(0)
-            changed = decide(q, self.settings["alpha"])
-            rows += [self._step(*values) for values in zip(ours, q.tolist(), changed, strict=True)]
+            family = [step for step in steps if step.kind == kind]
+            q = benjamini_hochberg([self.scores[step.pair].test.p for step in family]) if family else np.zeros(0)
+            decisions = decide(q, self.settings["alpha"])
+            rows += [self._step(*values) for values in zip(family, q.tolist(), decisions, strict=True)]
         position = {word: i for i, word in enumerate(self.words)}
-        rows.sort(key=lambda row: position[row["word"]])  # the order within a word stays
+        rows.sort(key=lambda row: position[row["word"]])  # a stable sort: the order within a word does not change
         return pd.DataFrame(rows, columns=columns)
 
-    def _step(self, step: Step, q: float, changed: bool) -> dict[str, Any]:
+    def _step(self, step: Step, q: float, is_changed: bool) -> dict[str, Any]:
         scored, counts, labels = self.scores[step.pair], self.counts(step.word), self.periods
         row: dict[str, Any] = {"word": step.word, "kind": step.kind, "from": labels[step.start], "to": labels[step.end]}
         row |= {"n_from": counts[step.start], "n_to": counts[step.end]}
         row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
         row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
-        row |= {"verdict": CHANGED if changed else STABLE, "skipped": ", ".join(labels[i] for i in step.skipped)}
+        row |= {"verdict": CHANGED if is_changed else STABLE, "skipped": ", ".join(labels[i] for i in step.skipped)}
         return row
 
     @cached_property
@@ -164,12 +164,12 @@ class Trace(StudyResult):
         Parameters
         ----------
         word : str
-            One of those asked about.
+            A word of the study.
         """
         return WordTrace(self, self.check_word(word))
 
     def counts(self, word: str) -> list[int]:
-        """Return the number of usages of a word that were embedded in each period."""
+        """Return the number of embedded usages of a word in each period."""
         if word not in self.siblings:
             return [0] * len(self.periods)
         return [end - begin for begin, end in (self.siblings.rows(word, period) for period in self.periods)]
@@ -188,7 +188,7 @@ class Trace(StudyResult):
         return outcome + (f"; {few} occurred too rarely to say" if few else "")
 
     def caution(self) -> str | None:
-        """Return a sentence on permutations that are too few for the number of words; None if they are enough."""
+        """Return a warning if there were too few permutations for the number of words, else None."""
         return unresolved_note(list(self.changes.values()), self.settings["alpha"])
 
     def files(self) -> dict[str, bytes]:
@@ -202,7 +202,7 @@ class Trace(StudyResult):
 
     @classmethod
     def restore(cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any]) -> Self:
-        """Return the trace that was saved."""
+        """Return a saved trace."""
         rows = details["scores"]
         return cls(
             siblings,
@@ -224,20 +224,20 @@ class WordTrace:
 
     @property
     def row(self) -> pd.Series:
-        """Its row of the table."""
+        """Row of the word in the table."""
         table = self.trace.table
         return table[table["word"] == self.name].iloc[0]
 
     def steps(self, kind: str) -> pd.DataFrame:
-        """Return its steps of a kind, "neighbours" or "first", in the order of time."""
+        """Return the steps of a kind, "neighbours" or "first", in the order of time."""
         checks.choice(kind, "kind", KINDS)
         empty = self.trace.steps.iloc[:0]
         return self.trace.steps_by_word.get((self.name, kind), empty).reset_index(drop=True)
 
     def usages(self, period: str) -> pd.DataFrame:
-        """Return its usages in a period, the most typical ones first.
+        """Return the usages in a period, the most typical ones first.
 
-        Columns: sentence, start, end (where the word is in it), typical (the mean cosine similarity with the other
+        Columns: sentence, start, end (position of the word in it), typical (the mean cosine similarity with the other
         usages of the period), file, line, date.
         """
         store = self.trace.siblings
@@ -265,6 +265,6 @@ def reported_change(change: ChangePoints, q: float, alpha: float) -> tuple[Seque
     return (() if change.shape == GRADUAL else change.at), change.shape
 
 
-def _control(p: Mapping[str, float]) -> dict[str, float]:
-    """Return q by word, after control of the false discovery rate."""
+def _adjust(p: Mapping[str, float]) -> dict[str, float]:
+    """Return q by word: p adjusted for the false discovery rate."""
     return dict(zip(p, benjamini_hochberg(list(p.values())).tolist(), strict=True)) if p else {}

@@ -1,4 +1,4 @@
-"""The usages of words in the periods of a study: which pairs of periods are compared, and the vectors in them."""
+"""The usages of words in the periods of a study: the pairs of periods to compare, and their vectors."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from lexshift.utils.arrays import Matrix
 NEIGHBOURS, FIRST = "neighbours", "first"
 KINDS = (NEIGHBOURS, FIRST)
 Pair = tuple[str, int, int]
-"""A word, and the numbers of two periods."""
+"""A word, and the indices of two periods."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Two periods of a word.
+    """Two periods of a word that are compared.
 
     Attributes
     ----------
     word : str
     kind : "neighbours" or "first"
     start, end : int
-        Numbers of the earlier and the later period.
+        Indices of the earlier and the later period.
     skipped : tuple of int
         Periods with too few usages: between the two, or for the kind "first" before the earlier one.
     """
@@ -38,12 +38,12 @@ class Step:
 
     @property
     def pair(self) -> Pair:
-        """The word and its two periods, by which scores are stored."""
+        """The word and its two periods, the key of its scores."""
         return self.word, self.start, self.end
 
 
 def find_steps(word: str, counts: Sequence[int], min_usages: int) -> list[Step]:
-    """Return the steps of a word from its number of usages in each period; none if fewer than two have enough.
+    """Return the steps of a word from its number of usages in each period; two periods must have enough usages.
 
     >>> [(step.kind, step.start, step.end, step.skipped) for step in find_steps("mouse", [0, 12, 3, 10, 11], 10)]
     ... # doctest: +NORMALIZE_WHITESPACE
@@ -55,14 +55,14 @@ def find_steps(word: str, counts: Sequence[int], min_usages: int) -> list[Step]:
 
 
 class Usages(Mapping[str, Sequence[Matrix]]):
-    """The vectors of words in those of their periods that have enough usages, read from the store when needed.
+    """The vectors of words in the periods with enough usages, read from the store when needed.
 
     Parameters
     ----------
     siblings : Siblings
         The store; its corpora are the periods.
     words : sequence of str
-        The words that were asked about.
+        The words of the study.
     min_usages : int
         Minimum number of usages in a period.
 
@@ -70,9 +70,9 @@ class Usages(Mapping[str, Sequence[Matrix]]):
     ----------
     periods : list of str
     steps : list of Step
-        All pairs of periods to compare. Words with fewer than two periods have none.
+        All pairs of periods to compare. Words with enough usages in fewer than two periods have none.
     numbers : dict of str to list of int
-        For each word with steps, the periods that have enough usages.
+        For each word with steps, the indices of the periods with enough usages.
     """
 
     def __init__(self, siblings: Siblings, words: Sequence[str], min_usages: int) -> None:
@@ -82,16 +82,16 @@ class Usages(Mapping[str, Sequence[Matrix]]):
         counts = {word: stored[word] for word in words if word in stored}
         self.steps: list[Step] = [step for word in counts for step in find_steps(word, counts[word], min_usages)]
         numbers = {word: [i for i, n in enumerate(counts[word]) if n >= min_usages] for word in counts}
-        self.numbers = {word: found for word, found in numbers.items() if len(found) >= 2}
+        self.numbers = {word: periods for word, periods in numbers.items() if len(periods) >= 2}
         self._space: Space | None = None
 
     def fit(self, kind: str) -> Space | None:
-        """Fit a space to all usages and use it from now on; None if there are none."""
+        """Fit a space to all usages and apply it from now on; return it, or None if there are no usages."""
         self._space = fit_space(self, kind) if self.numbers else None
         return self._space
 
     def vectors(self, word: str, period: int) -> Matrix:
-        """Return the vectors of a word in a period, of shape (n, d), in the space that was fitted."""
+        """Return the vectors of a word in a period in the fitted space, an array of shape (n, d)."""
         rows = self._siblings.group(word, self.periods[period])
         return rows if self._space is None else self._space.apply(rows)
 
@@ -103,8 +103,8 @@ class Usages(Mapping[str, Sequence[Matrix]]):
     def corpus_sizes(self) -> tuple[list[int], str]:
         """Return the sizes of the periods by which swap counts are normalised, and their unit.
 
-        The unit is "sentences" if every file of every corpus has a sentence a line. Otherwise the sentences are not
-        known, as prose is split around target words only, and running words ("words") take their place.
+        The unit is "sentences" if every file of every corpus has one sentence per line. Otherwise it is "words",
+        because prose is split into sentences around target words only.
         """
         entries = [self._siblings.corpus(period) for period in self.periods]
         if all(set(entry["splits"]) == {"lines"} for entry in entries):

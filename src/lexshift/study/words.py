@@ -1,4 +1,4 @@
-"""The words of a study when the user names none: those frequent in its corpora, or all of them."""
+"""Select the words of a study if the user names none."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from lexshift.utils.monitor import Monitor
 def choose_vocabulary(
     question: str, reader: CorpusReader, settings: Settings, language: str | None, monitor: Monitor
 ) -> Vocabulary:
-    """Count the words of the first and the last corpus, and select those that are frequent in both.
+    """Count the words of the first and the last corpus, and select the words that are frequent in both.
 
     Parameters
     ----------
     question : "compare", "discover" or "trace"
     reader : CorpusReader
-        Reads the corpora.
+        Reader of the corpora.
     settings : Settings
         Its ``min_count``, ``top_words``, ``names`` and ``match``.
     language : str, optional
@@ -32,7 +32,7 @@ def choose_vocabulary(
     """
     corpora = list(reader.corpora)[:: max(1, len(reader.corpora) - 1)]  # the first and the last
     if any(os.fspath(reader.corpora[corpus]) == STANDARD_INPUT for corpus in corpora):
-        raise UserError("a corpus from standard input is read only once: give the words to compare (--words)")
+        raise UserError("a corpus from standard input can be read only once: name the words to compare (--words)")
     vocabulary = select_vocabulary(
         [reader.count(corpus) for corpus in corpora],
         settings.min_count,
