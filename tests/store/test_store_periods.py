@@ -160,7 +160,7 @@ def test_one_corpus_that_the_model_knows_is_enough(model: Path, tmp_path: Path) 
 def test_more_corpora_than_periods_are_refused(model: Path, tmp_path: Path, labels: list[str]) -> None:
     a, b = corpora_in(tmp_path)
     c = write(tmp_path / "c.txt", ["one more plane", "a mouse"])
-    with pytest.raises(UserError, match=rf"the periods old, new apart: .*; got {', '.join(labels)}$"):
+    with pytest.raises(UserError, match=rf"the periods old, new: .*; got {', '.join(labels)}$"):
         embed(a, b, c, words=["plane"], model=model, labels=labels, out=tmp_path / "store", device="cpu")
     assert contents(tmp_path / "store") == {}
 
