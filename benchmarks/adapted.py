@@ -1,4 +1,4 @@
-"""An encoder tuned on the sentences of a data set: what it learns, and what it then scores.
+"""Tune an encoder on the sentences of a data set, and evaluate it before and after.
 
 Tunes a model on the data set's own sentences, with time tokens, with temporal attention or without either, and makes
 the paper's main comparison with the model before and after: Cosine, APD, DSCD, SSCD with random and with distance-based
@@ -6,7 +6,7 @@ swapping. Prints the tables and writes them as CSV.
 
     python benchmarks/adapted.py FOLDER --out DIR --kind time --steps 600 --learning-rate 4e-4
 
-A run that was stopped goes on where it was.
+An interrupted run resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def tune(kind: str, texts: list[Path], out: Path, model: str, training: dict[str
         return tune_time(*texts, out=out, model=model, settings=timed, monitor=bars, split="lines")
 
 
-def scores(folder: str, model: str, out: Path) -> pd.DataFrame:
-    """The paper's main comparison with raw vectors, then the methods of eval with standardised ones."""
+def score_systems(folder: str, model: str, out: Path) -> pd.DataFrame:
+    """Return the paper's main comparison with raw vectors, then the systems of eval with standardised ones."""
     with Bars() as bars:
         data = load_dataset(folder)
         exhibits = reproduce(data, model=model, out=out, monitor=bars).exhibits
-        ours = evaluate(data, model=model, out=out, monitor=bars).table
+        table = evaluate(data, model=model, out=out, monitor=bars).table
     paper = next(exhibit for exhibit in exhibits if exhibit.name == "comparison").table
     paper = paper[paper["spearman"].notna()]
     rows = [
@@ -50,7 +50,7 @@ def scores(folder: str, model: str, out: Path) -> pd.DataFrame:
     rows += [
         {"vectors": "standardised", "system": row.method}
         | {name: getattr(row, name) for name in ("spearman", "low", "high", "spearman_each")}
-        for row in ours.itertuples()
+        for row in table.itertuples()
     ]
     return pd.DataFrame(rows)
 
@@ -64,19 +64,19 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=600)
     parser.add_argument("--learning-rate", type=float, default=4e-4)
     parser.add_argument("--every", type=int, default=100)
-    given = parser.parse_args()
-    texts = write_texts(load_dataset(given.folder), given.out / "texts")
-    training = {"steps": given.steps, "learning_rate": given.learning_rate, "every": given.every}
-    tuned = tune(given.kind, texts, given.out / given.kind, given.model, training)
+    options = parser.parse_args()
+    texts = write_texts(load_dataset(options.folder), options.out / "texts")
+    training = {"steps": options.steps, "learning_rate": options.learning_rate, "every": options.every}
+    tuned = tune(options.kind, texts, options.out / options.kind, options.model, training)
     print(tuned.history.to_string(index=False))
     tables = {
-        "before": scores(given.folder, given.model, given.out / "before"),
-        given.kind: scores(given.folder, str(tuned.folder), given.out / f"{given.kind}-scores"),
+        "before": score_systems(options.folder, options.model, options.out / "before"),
+        options.kind: score_systems(options.folder, str(tuned.folder), options.out / f"{options.kind}-scores"),
     }
     for name, table in tables.items():
-        table.to_csv(given.out / f"{name}.csv", index=False)
+        table.to_csv(options.out / f"{name}.csv", index=False)
         print(f"\n{name}\n{table.to_string(index=False)}")
-    tuned.history.to_csv(given.out / f"{given.kind}-history.csv", index=False)
+    tuned.history.to_csv(options.out / f"{options.kind}-history.csv", index=False)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""An encoder tuned on Word-in-Context pairs: its accuracy, and what it then scores on data with graded judgements.
+"""Tune an encoder on Word-in-Context pairs, and evaluate it before and after on data sets with graded judgements.
 
 Tunes a model on pairs, and evaluates the model before and after on a data set. Prints the tables, writes them as CSV.
 
     python benchmarks/adapted_pairs.py TRAIN DEV FOLDER... --out DIR [--model MODEL] [--light] [--pooling mean]
 
-FOLDER is a data set, or FOLDER=GOLD to judge it by another's gold. A run that was stopped goes on where it was.
+FOLDER is a data set, or FOLDER=GOLD to use the gold of another release. An interrupted run resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ ALONE = ("cosine", "braycurtis", "apd", "dscd-cosine", "nearest")
 SWAPPED = ("cosine", "braycurtis", "apd", "nearest")
 
 
-def scores(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
-    """Distances alone, and SSCD with each at rate 0.3 with a quarter of the distance kept and without."""
+def score_systems(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
+    """Evaluate distances alone, and SSCD at rate 0.3 with keep 0 and 0.25."""
     path, _, gold = folder.partition("=")
     settings = Settings(model=model, out=out / Path(path).name, space=space, min_usages=2)
     with Bars() as bars:
@@ -36,11 +36,11 @@ def scores(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
         pairs = embed_dataset(data, settings, bars).pairs
     systems = [score_distance(pairs, metric) for metric in ALONE]
     systems += [score_sscd(pairs, SSCD(metric, rate=0.3, keep=keep)) for metric in SWAPPED for keep in (0.0, 0.25)]
-    found = pd.DataFrame([evaluate_system(data, scored) for scored in systems])
-    found = found[["method", "spearman", "low", "high", "spearman_each", "words"]]
-    found.insert(0, "vectors", space)
-    found.insert(0, "data", Path(path).name + (f", gold of {Path(gold).name}" if gold else ""))
-    return found
+    table = pd.DataFrame([evaluate_system(data, scores) for scores in systems])
+    table = table[["method", "spearman", "low", "high", "spearman_each", "words"]]
+    table.insert(0, "vectors", space)
+    table.insert(0, "data", Path(path).name + (f", gold of {Path(gold).name}" if gold else ""))
+    return table
 
 
 def main() -> None:
@@ -54,31 +54,31 @@ def main() -> None:
     parser.add_argument("--pooling", default="sentence")
     parser.add_argument("--epochs", type=float)
     parser.add_argument("--learning-rate", type=float)
-    given = parser.parse_args()
-    training = {"light": given.light, "pooling": given.pooling, "epochs": given.epochs}
-    settings = PairSettings(**training, learning_rate=given.learning_rate)
-    name = "light" if given.light else given.pooling
+    options = parser.parse_args()
+    training = {"light": options.light, "pooling": options.pooling, "epochs": options.epochs}
+    settings = PairSettings(**training, learning_rate=options.learning_rate)
+    name = "light" if options.light else options.pooling
     with Bars() as bars:
         tuned = tune_wic(
-            given.train,
-            out=given.out / name,
-            model=given.model,
-            dev=[given.dev],
+            options.train,
+            out=options.out / name,
+            model=options.model,
+            dev=[options.dev],
             settings=settings,
             monitor=bars,
         )
     print(json.dumps({key: tuned.run[key] for key in ("untuned", "tuned", "seconds", "best step")}, indent=1))
     tables = []
-    for which, model in (("untuned", given.model), ("tuned", str(tuned.folder))):
-        for folder in given.folders:
+    for which, model in (("untuned", options.model), ("tuned", str(tuned.folder))):
+        for folder in options.folders:
             for space in ("raw", "standardised"):
-                scored = scores(
-                    folder, model, given.out / ("untuned" if which == "untuned" else f"{name}-scores"), space
+                scores = score_systems(
+                    folder, model, options.out / ("untuned" if which == "untuned" else f"{name}-scores"), space
                 )
-                scored.insert(0, "model", which)
-                tables.append(scored)
+                scores.insert(0, "model", which)
+                tables.append(scores)
     everything = pd.concat(tables)
-    everything.to_csv(given.out / f"{name}.csv", index=False)
+    everything.to_csv(options.out / f"{name}.csv", index=False)
     print(everything.to_string(index=False))
 
 

@@ -1,4 +1,4 @@
-"""Encoding on a Ray cluster of this machine: how much of the local engine's speed is left.
+"""Compare the speed of encoding on a Ray cluster on this machine with that of the local engine.
 
 Both engines encode the same shards in turn, several times. Starting Ray and loading models is left out: a worker's time
 begins with its first shard and ends with its last, so the time of the workers is from the first of those to the last.
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from bench_encode import sentences as made_up
+from bench_encode import sentences as random_sentences
 
 from lexshift.encode import as_encoder
 from lexshift.encode.loading import load_model
@@ -33,8 +33,8 @@ BAR = 0.8
 MODEL = "minilm"
 
 
-class Together:
-    """An encoder that is made wherever it is sent, and begins when all the others are made too."""
+class SynchronisedEncoder:
+    """An encoder that is created on each worker, and starts when the encoders of all workers are ready."""
 
     def __init__(self, folder: Path, workers: int) -> None:
         self.folder, self.workers = folder, workers
@@ -42,10 +42,10 @@ class Together:
         self.ready = False
 
     def __reduce__(self) -> Any:
-        return Together, (self.folder, self.workers)
+        return SynchronisedEncoder, (self.folder, self.workers)
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
-        """As the model does, once the others can too."""
+        """Encode with the model as soon as all workers are ready."""
         if not self.ready:
             self.encoder.encode(sentences[:64], spans[:64])
             (self.folder / str(os.getpid())).touch()
@@ -55,8 +55,8 @@ class Together:
         return self.encoder.encode(sentences, spans)
 
 
-def from_text(path: Path, n: int) -> tuple[list[str], list[tuple[int, int]]]:
-    """The first lines of a file or of the files of a folder, each with its longest word."""
+def read_sentences(path: Path, n: int) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return the first lines of a file, or of the files of a folder, and the span of the longest word of each."""
     files = [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
     lines = (line.strip() for file in files for line in file.open(encoding="utf-8", errors="replace"))
     texts = list(islice((line[:1000] for line in lines if len(line) > 20), n))
@@ -65,8 +65,8 @@ def from_text(path: Path, n: int) -> tuple[list[str], list[tuple[int, int]]]:
     return texts, [(start, start + len(word)) for start, word in zip(starts, words, strict=True)]
 
 
-def shards(texts: list[str], spans: list[tuple[int, int]]) -> list[Shard]:
-    """As a run cuts them."""
+def plan_shards(texts: list[str], spans: list[tuple[int, int]]) -> list[Shard]:
+    """Return the shards of a run over these sentences."""
     starts, ends = zip(*spans, strict=True)
     columns = {"sentence": pa.array(texts), "start": pa.array(starts, pa.int32()), "end": pa.array(ends, pa.int32())}
     plan = plan_encoding(pa.table(columns))
@@ -74,13 +74,13 @@ def shards(texts: list[str], spans: list[tuple[int, int]]) -> list[Shard]:
 
 
 def measure(engine: Engine, workers: int, pieces: list[Shard]) -> tuple[float, dict[int, Any]]:
-    """Seconds from when all encoders are ready until the last vectors are here; and the vectors."""
+    """Return the seconds from when all encoders are ready until the last vectors arrive, and the vectors."""
     with tempfile.TemporaryDirectory() as folder:
-        encoder = Together(Path(folder), workers)
+        encoder = SynchronisedEncoder(Path(folder), workers)
         encode: EncodeShards = engine.encode(encoder, encoder, {})
-        found = dict(encode(iter(pieces), lambda *_: None))
+        vectors_by_shard = dict(encode(iter(pieces), lambda *_: None))
         end = time.time()
-        return end - max(file.stat().st_mtime for file in Path(folder).iterdir()), found
+        return end - max(file.stat().st_mtime for file in Path(folder).iterdir()), vectors_by_shard
 
 
 def main() -> None:
@@ -89,33 +89,33 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=16_384)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
+    options = parser.parse_args()
     texts, spans = (
-        from_text(given.text, given.sentences)
-        if given.text is not None
-        else made_up(load_model(MODEL)[1], given.sentences)
+        read_sentences(options.text, options.sentences)
+        if options.text is not None
+        else random_sentences(load_model(MODEL)[1], options.sentences)
     )
-    os.environ.setdefault("RAY_worker_niceness", "0")  # else Ray's processes stand back behind all others
-    pieces = shards(texts, spans)
-    if len(pieces) < 3 * given.workers:  # with fewer, one encoder may get all, and wait for the others for ever
-        parser.error(f"{given.sentences} sentences are too few for {given.workers} workers")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # otherwise Ray's processes have a lower priority
+    pieces = plan_shards(texts, spans)
+    if len(pieces) < 3 * options.workers:  # with fewer, one encoder may get all and wait for ever
+        parser.error(f"{options.sentences} sentences are too few for {options.workers} workers")
     n = sum(len(piece.sentences) for piece in pieces)
-    ray = RayEngine(workers=given.workers)
+    ray = RayEngine(workers=options.workers)
     engines: dict[str, tuple[Engine, int]] = {
         "local": (Local(), 1),
-        f"ray, {given.workers} workers": (ray, given.workers),
+        f"ray, {options.workers} workers": (ray, options.workers),
     }
     speeds: dict[str, list[float]] = {name: [] for name in engines}
     same = True
     print(
         f"{n} sentences in {len(pieces)} shards, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning"
     )
-    for _ in range(given.rounds):
+    for _ in range(options.rounds):
         vectors = []
         for name, (engine, workers) in engines.items():
-            seconds, found = measure(engine, workers, pieces)
+            seconds, vectors_by_shard = measure(engine, workers, pieces)
             speeds[name].append(n / seconds)
-            vectors.append([found[piece.number].tobytes() for piece in pieces])
+            vectors.append([vectors_by_shard[piece.number].tobytes() for piece in pieces])
         same = same and vectors[0] == vectors[1]
     ray.close()
     print(f"{'engine':16} {'sentences/s':>12}  of each round")

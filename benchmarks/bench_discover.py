@@ -1,4 +1,4 @@
-"""What a discovery costs beside its encoder, and how it grows with the corpus.
+"""Measure the cost of a discovery in addition to its encoder, and its growth with the corpus.
 
 Prints three tables: counting and sampling against a loop in Python; time and memory from 100 MB to 2 GB; and a whole
 discovery against the time that its encoder takes by itself for the same sentences.
@@ -53,7 +53,7 @@ def sentences(folder: Path) -> list[str]:
 
 
 def write_corpus(path: Path, lines: list[str], size: int) -> None:
-    """Sentences in random order, again and again, until there are so many bytes."""
+    """Write sentences in random order, repeatedly, until the file has ``size`` bytes."""
     rng = np.random.default_rng(size)
     data = np.array([f"{line}\n".encode() for line in lines], object)
     with path.open("wb") as file:
@@ -65,7 +65,7 @@ def write_corpus(path: Path, lines: list[str], size: int) -> None:
 
 
 def passes(corpus: Path, forms: dict[str, list[str]] | int) -> tuple[int, int]:
-    """Count the words of a corpus, and sample the occurrences of the most frequent or of those given."""
+    """Count the words of a corpus, and sample the occurrences of the most frequent words or of given ones."""
     with tempfile.TemporaryDirectory() as folder:
         kept, parts = Cache(Path(folder)), split_corpus(corpus)
         found = combine_counts(map_parts(Counting("word", Reading()), parts, Local(), kept, lambda *_: None), "it")
@@ -78,7 +78,7 @@ def passes(corpus: Path, forms: dict[str, list[str]] | int) -> tuple[int, int]:
 
 
 def python_passes(corpus: Path, words: int) -> tuple[int, int]:
-    """The same in a loop: split every line into words, count; then keep the smallest hashes of each word's places."""
+    """Do the same in a Python loop: count words, then keep the smallest hashes of each word's positions."""
     counts: Counter[str] = Counter()
     word = re.compile(r"\w+")
     with corpus.open(encoding="utf-8") as file:
@@ -139,7 +139,7 @@ def growth(folder: Path, lines: list[str], sizes: list[int], words: int) -> None
 
 
 def whole(folder: Path, lines: list[str], words: int, model: str) -> None:
-    """A discovery, and the encoder by itself on the same sentences and words, in the same order."""
+    """Time a discovery, and the encoder alone on the same sentences and words."""
     from lexshift import discover
     from lexshift.encode import as_encoder
     from lexshift.utils.monitor import Silent
@@ -149,7 +149,7 @@ def whole(folder: Path, lines: list[str], words: int, model: str) -> None:
         (folder / f"{name}.txt").write_text("\n".join(some) + "\n")
 
     class Timed:
-        """An encoder that keeps the time it takes."""
+        """An encoder that measures its own time."""
 
         def __init__(self) -> None:
             self.encoder = as_encoder(model)
@@ -205,17 +205,17 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=2_000)
     parser.add_argument("--model", default="minilm")
     parser.add_argument("--skip", default="", help="loop, growth or whole, with commas")
-    given = parser.parse_args()
-    if not given.folder.is_dir():
-        parser.error(f"there is no folder {str(given.folder)!r}: give one with text files, or set LEXSHIFT_DATA")
-    lines = sentences(given.folder)
+    options = parser.parse_args()
+    if not options.folder.is_dir():
+        parser.error(f"there is no folder {str(options.folder)!r}: give one with text files, or set LEXSHIFT_DATA")
+    lines = sentences(options.folder)
     with tempfile.TemporaryDirectory() as temporary:
-        if "loop" not in given.skip:
-            against_python(Path(temporary), lines, given.words)
-        if "growth" not in given.skip:
-            growth(Path(temporary), lines, [int(size) for size in given.sizes.split(",")], given.words)
-        if "whole" not in given.skip:
-            whole(Path(temporary), lines, given.words, given.model)
+        if "loop" not in options.skip:
+            against_python(Path(temporary), lines, options.words)
+        if "growth" not in options.skip:
+            growth(Path(temporary), lines, [int(size) for size in options.sizes.split(",")], options.words)
+        if "whole" not in options.skip:
+            whole(Path(temporary), lines, options.words, options.model)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Encoding: how much of the machine's own matrix product the model gets, and the gain over fixed batches.
+"""Compare the speed of encoding with that of matrix products and of fixed batches.
 
 Sentences have realistic lengths (27 pieces on average) and consist of words of one piece. The BERT-base-sized model has
 random weights, which cost the same. Useful flops are those of the whole model on unpadded tokens; since the last layer
-is computed for the words asked for only, fewer are performed, and the table gives both.
+is computed only for the requested words, fewer are performed, and the table gives both.
 Usage: python benchmarks/bench_encode.py [sentences]
 """
 
@@ -25,7 +25,7 @@ SIDE = 2048  # of the square product
 
 
 def sgemm() -> float:
-    """Flops a second of a product of square matrices: the median of several."""
+    """Return the median flops per second of products of square matrices."""
     a = torch.randn(SIDE, SIDE)
     times = []
     for _ in range(5):
@@ -50,7 +50,7 @@ def sentences(tokenizer: Any, n: int) -> tuple[list[str], list[tuple[int, int]]]
 
 
 def fixed_batches(model: Any, tokenizer: Any, texts: list[str]) -> None:
-    """Batches of 32 in their order, each padded to 128."""
+    """Encode batches of 32 in their order, each padded to 128."""
     with torch.inference_mode():
         for i in range(0, len(texts), 32):
             batch = tokenizer(

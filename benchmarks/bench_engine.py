@@ -1,8 +1,8 @@
-"""How fast the engine is, as ratios to a naive twin in the same run, on one thread.
+"""Measure the speed of scoring relative to a naive implementation, on one thread.
 
-The naive twin concatenates the rows of each swap, takes numpy's mean and var in float64 and calls scipy. Both sides
-are timed in turn, several times, and the medians compared. Where a full naive run would take minutes, one repetition
-of it is timed and multiplied; the column "timed" says so. Usage: python benchmarks/bench_engine.py
+The naive implementation concatenates the rows of each swap, takes numpy's mean and var in float64 and calls scipy.
+Both are timed alternately, several times, and the medians compared. Where a full naive run would take minutes, one
+repetition of it is timed and multiplied; the column "timed" says so. Usage: python benchmarks/bench_engine.py
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Array = np.ndarray[Any, Any]
 
 
 def embeddings(n: int, rng: np.random.Generator, shift: float = 0.0) -> Array:
-    """Rows as awkward as real ones: a large common mean, and a few dimensions far larger than the rest."""
+    """Return rows as difficult as real ones: a large common mean, and a few dimensions far larger than the rest."""
     spread = np.ones(D)
     spread[:5] = 100
     return (np.linspace(-10, 10, D) + shift + spread * rng.normal(size=(n, D))).astype(np.float32)
@@ -57,7 +57,7 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def race(fast: Callable[[], object], naive: Callable[[], object], rounds: int = ROUNDS) -> tuple[float, float]:
-    """Median seconds of both, timed in turn."""
+    """Return the median seconds of both functions, timed alternately."""
     fast()  # compile, warm the caches
     times = [(seconds(fast), seconds(naive)) for _ in range(rounds)]
     return statistics.median(t for t, _ in times), statistics.median(t for _, t in times)

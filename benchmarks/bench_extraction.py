@@ -1,4 +1,4 @@
-"""End to end on the English SemEval sentences with minilm, against twins of two published ways of doing it.
+"""Compare extraction on the English SemEval sentences with reimplementations of two published methods.
 
 The first reads the corpus once for each target, tokenises each sentence twice and runs batches of 16 sorted by length
 within the target (vectors must agree to 1e-5); the second pads every sentence to 512 tokens in batches of 8.
@@ -28,11 +28,11 @@ from lexshift.utils.arrays import Matrix
 PADDED = 200  # usages
 
 
-def published(files: list[Path], targets: list[str], model: Any, tokenizer: Any) -> dict[str, list[Matrix]]:
-    """For each target and corpus: the mean of the last four layers, summed over the target's pieces."""
-    found: dict[str, list[Matrix]] = {}
+def extract_as_published(files: list[Path], targets: list[str], model: Any, tokenizer: Any) -> dict[str, list[Matrix]]:
+    """Return, for each target and corpus, the mean of the last four layers, summed over the target's pieces."""
+    vectors: dict[str, list[Matrix]] = {}
     for target in targets:
-        found[target] = []
+        vectors[target] = []
         for path in files:
             with gzip.open(path, "rt", encoding="utf-8") as file:
                 sentences = [line.strip() for line in file if target in line.split()]
@@ -40,12 +40,12 @@ def published(files: list[Path], targets: list[str], model: Any, tokenizer: Any)
             rows = []
             for i in range(0, len(sentences), 16):
                 rows += batch_vectors(sentences[i : i + 16], target, model, tokenizer, padding=True)
-            found[target].append(np.array(rows))
-    return found
+            vectors[target].append(np.array(rows))
+    return vectors
 
 
-def padded(sentences: list[str], target: str, model: Any, tokenizer: Any) -> None:
-    """Every sentence padded to 512, in batches of 8, gradients kept."""
+def encode_padded(sentences: list[str], target: str, model: Any, tokenizer: Any) -> None:
+    """Encode every sentence padded to 512 tokens, in batches of 8, with gradients."""
     for i in range(0, len(sentences), 8):
         batch_vectors(sentences[i : i + 8], target, model, tokenizer, padding="max_length", gradients=True)
 
@@ -80,7 +80,7 @@ def main() -> None:
     model, tokenizer, _ = load_model("minilm")
     encoder = as_encoder("minilm", pooling="sum", device="cpu")
     streams = torch.get_num_threads()
-    in_model = timed(encoder)
+    in_model = record_times(encoder)
     ratios, others, worst = [], [], 0.0
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as out:
@@ -90,7 +90,7 @@ def main() -> None:
             others.append(1 - sum(in_model) / streams / ours)
             in_model.clear()
             begin = time.perf_counter()
-            theirs = published(files, targets, model, tokenizer)
+            theirs = extract_as_published(files, targets, model, tokenizer)
             ratios.append((time.perf_counter() - begin) / ours)
             for target in targets:
                 for vectors, corpus in zip(theirs[target], ("old", "new"), strict=True):
@@ -112,27 +112,27 @@ def main() -> None:
         encoder.encode(usages, [(a, a + len(target)) for a in starts])
         ours = time.perf_counter() - begin
         begin = time.perf_counter()
-        padded(usages, target, model, tokenizer)
+        encode_padded(usages, target, model, tokenizer)
         gains.append((time.perf_counter() - begin) / ours)
     print(f"{len(usages)} usages: {statistics.median(gains):.1f}x padding to 512 in batches of 8 (at least 8x)")
 
 
-def timed(encoder: Any) -> list[float]:
-    """Seconds that the model takes for each batch, from now on."""
-    states, times = encoder._run.states, []
+def record_times(encoder: Any) -> list[float]:
+    """Return a list to which the seconds of each later batch are appended."""
+    states, times = encoder._forward.states, []
 
-    def measured(*args: Any) -> Any:
+    def record(*args: Any) -> Any:
         begin = time.perf_counter()
         result = states(*args)
         times.append(time.perf_counter() - begin)
         return result
 
-    encoder._run.states = measured
+    encoder._forward.states = record
     return times
 
 
 def difference(a: Matrix, b: Matrix) -> float:
-    """The largest between the rows of two sets, matched in whatever order they are."""
+    """Return the largest difference between the rows of two sets, matched by distance."""
     assert a.shape == b.shape
     distances = (a**2).sum(1)[:, None] + (b**2).sum(1) - 2 * a @ b.T
     return float(np.abs(a - b[distances.argmin(1)]).max())

@@ -1,6 +1,6 @@
-"""What starting costs: CPU time of `import lexshift`, first-call compilation with an empty and with a filled cache.
+"""Measure startup: CPU time of `import lexshift`, and first-call compilation with an empty and with a filled cache.
 
-Also how much memory a sweep takes beyond its input.
+Also measures the memory of a sweep beyond its input.
 Usage: python benchmarks/bench_startup.py
 """
 

@@ -1,4 +1,4 @@
-"""The comparison behind the defaults: layers, space, metric, what is kept of the distance, and the swap rate.
+"""Compare choices of the defaults: layers, space, metric, ``keep`` and the swap rate.
 
 Every usage of a data set is embedded once with all layers, and all choices are scored from the same vectors, by default
 with at most 200 usages of a word in a period. One choice is varied at a time about the default. Prints Spearman's
@@ -6,7 +6,7 @@ correlation with the graded gold and its bootstrap interval over words, and writ
 
     python benchmarks/choices.py FOLDER... --model minilm --layers 6 --store STORES --csv choices.csv
 
-FOLDER is a data set, or FOLDER=GOLD to judge it by another's gold. STORES keeps the vectors.
+FOLDER is a data set, or FOLDER=GOLD to use the gold of another release. STORES is the folder of the vectors.
 """
 
 from __future__ import annotations
@@ -31,29 +31,32 @@ PLAIN = ("cosine", "braycurtis", "apd", "nearest")
 SWAPPED = ("kl", "jeffreys", "braycurtis", "cosine", "apd", "nearest")
 
 
-def siblings_of(data: Dataset, model: str, layers: int, store: Path) -> Siblings:
+def embed_all_layers(data: Dataset, model: str, layers: int, store: Path) -> Siblings:
     folder = store / f"{data.name}-{Path(model).name}"
     return embed_usages(data.usages, model, folder, PERIODS, precision="float16", layers=f"concat:{layers}")
 
 
-def sampled(rows: Matrix, most: int, rng: np.random.Generator) -> Matrix:
+def sample_rows(rows: Matrix, most: int, rng: np.random.Generator) -> Matrix:
     chosen = np.sort(rng.permutation(len(rows))[:most])
     return np.asarray(rows[chosen], np.float32)
 
 
-def layered(rows: Matrix, spec: str, depth: int) -> Matrix:
-    """Vectors of all layers (n, depth * d) to those of a specification."""
+def select_layers(rows: Matrix, spec: str, depth: int) -> Matrix:
+    """Return the vectors of a layer specification, from those of all layers, (n, depth * d)."""
     kind, _, n = spec.partition(":")
     taken = 1 if kind == "last" else depth if n == "all" else int(n)
     parts = rows.reshape(len(rows), depth, -1)[:, depth - taken :]  # (n, taken, d)
     return parts.reshape(len(rows), -1) if kind == "concat" else parts.mean(axis=1)
 
 
-def choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str, str, str, SystemScores]]:
-    """What is varied, its value, the rest of the setting, and the scores."""
+def score_choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str, str, str, SystemScores]]:
+    """Return the varied setting, its value, the other settings and the scores, for each choice."""
 
     def space(spec: str = "mean:4", kind: str = "standardised") -> Pairs:
-        chosen = {word: (layered(old, spec, depth), layered(new, spec, depth)) for word, (old, new) in pairs.items()}
+        chosen = {
+            word: (select_layers(old, spec, depth), select_layers(new, spec, depth))
+            for word, (old, new) in pairs.items()
+        }
         return fit_space(chosen, kind).apply_to_words(chosen)
 
     default = partial(SSCD, "nearest", rate=0.3, keep=0.25)
@@ -79,40 +82,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--model", default="minilm")
-    parser.add_argument("--layers", type=int, required=True, help="how many the model has")
+    parser.add_argument("--layers", type=int, required=True, help="number of layers of the model")
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--csv", type=Path, required=True)
-    parser.add_argument("--most", type=int, default=200, help="usages of a word in a period")
+    parser.add_argument("--most", type=int, default=200, help="maximum number of usages of a word in a period")
     parser.add_argument("--layers-only", action="store_true", help="vary the layers and nothing else")
     options = parser.parse_args()
-    found = []
+    rows = []
     for folder in options.folders:
         path, _, gold = folder.partition("=")
         data = load_dataset(path, gold=gold or None)
-        siblings = siblings_of(data, options.model, options.layers, options.store)
+        siblings = embed_all_layers(data, options.model, options.layers, options.store)
         rng = np.random.default_rng(0)
         pairs = {
-            word: (sampled(old, options.most, rng), sampled(new, options.most, rng))
+            word: (sample_rows(old, options.most, rng), sample_rows(new, options.most, rng))
             for word, (old, new) in select_pairs(data, siblings).items()
         }
-        named = data.name + (f", gold of {Path(gold).name}" if gold else "")
-        for varied, value, rest, scored in choices(pairs, options.layers, options.layers_only):
-            evaluated = evaluate_system(data, scored)
-            found.append(
+        data_name = data.name + (f", gold of {Path(gold).name}" if gold else "")
+        for varied, value, rest, scores in score_choices(pairs, options.layers, options.layers_only):
+            evaluation = evaluate_system(data, scores)
+            rows.append(
                 {
-                    "data": named,
+                    "data": data_name,
                     "encoder": Path(options.model).name,
                     "varied": varied,
                     "value": value,
                     "rest": rest,
-                    "spearman": round(evaluated.spearman, 3),
-                    "low": round(evaluated.low, 3),
-                    "high": round(evaluated.high, 3),
-                    "words": evaluated.words,
+                    "spearman": round(evaluation.spearman, 3),
+                    "low": round(evaluation.low, 3),
+                    "high": round(evaluation.high, 3),
+                    "words": evaluation.words,
                 }
             )
-            print("  ".join(f"{v!s:<14}" for v in found[-1].values()), flush=True)
-    pd.DataFrame(found).to_csv(options.csv, index=False)
+            print("  ".join(f"{v!s:<14}" for v in rows[-1].values()), flush=True)
+    pd.DataFrame(rows).to_csv(options.csv, index=False)
 
 
 if __name__ == "__main__":

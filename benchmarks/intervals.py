@@ -1,4 +1,4 @@
-"""Width and coverage of the 95 % intervals of change scores on synthetic data.
+"""Measure the width and coverage of the 95 % intervals of change scores on synthetic data.
 
 For each kind of data, many independent pairs of sets are drawn. The true spread of the score is 2 * 1.96 times its
 standard deviation over these pairs, and the expected score is its mean. Prints, for each kind, the mean width of the
@@ -24,7 +24,7 @@ from lexshift.utils.arrays import Matrix
 KEEPS = {"nearest": (0.0, 0.25)}
 
 
-def two_sets(
+def draw_sets(
     change: str, shape: str, n_old: int, n_new: int, d: int, rng: np.random.Generator
 ) -> tuple[Matrix, Matrix]:
     spread = np.ones(d) if shape == "isotropic" else 1 / np.sqrt(1 + np.arange(d))
@@ -37,19 +37,21 @@ def two_sets(
     return old, new
 
 
-def measured(sets: int, resamples: int, sscd: SSCD, kind: tuple[str, str, int, int, int]) -> tuple[float, float]:
+def measure_intervals(
+    sets: int, resamples: int, sscd: SSCD, kind: tuple[str, str, int, int, int]
+) -> tuple[float, float]:
     """Return the mean width of the intervals over the true spread of the score, and their coverage."""
     rng = np.random.default_rng(0)
-    found = np.empty((sets, 3))
+    values = np.empty((sets, 3))
     for i in range(sets):
-        old, new = two_sets(*kind, rng)
-        once = SSCD(
+        old, new = draw_sets(*kind, rng)
+        scorer = SSCD(
             precompute_distances(get(sscd.metric), old, new), sscd.strategy, sscd.rate, sscd.repeats, i, keep=sscd.keep
         )
-        score = once.score(old, new).score
-        interval = bootstrap(old, new, once, resamples, score=score)
-        found[i] = score, interval.low, interval.high
-    scores, low, high = found.T
+        score = scorer.score(old, new).score
+        interval = bootstrap(old, new, scorer, resamples, score=score)
+        values[i] = score, interval.low, interval.high
+    scores, low, high = values.T
     covered = (low <= scores.mean()) & (scores.mean() <= high)
     return float((high - low).mean() / (2 * 1.96 * scores.std(ddof=1))), float(covered.mean())
 
@@ -70,7 +72,9 @@ def main() -> None:
         for (n_old, n_new), d, metric in product(sizes, dims, options.metrics.split(",")):
             for keep in KEEPS.get(metric, (0.0,)):
                 sscd = SSCD(metric, rate=0.3, keep=keep)
-                width, coverage = measured(options.sets, options.resamples, sscd, (change, shape, n_old, n_new, d))
+                width, coverage = measure_intervals(
+                    options.sets, options.resamples, sscd, (change, shape, n_old, n_new, d)
+                )
                 name = f"{change} | {shape} | {n_old} x {n_new} | {d} | {metric} | {keep}"
                 print(f"| {name} | {width:.2f} | {coverage:.3f} |", flush=True)
 

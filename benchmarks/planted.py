@@ -1,13 +1,13 @@
-"""Planted change: how well it is recovered, and how often change is seen where none was planted.
+"""Measure how well planted change is recovered, and how often change is detected where none was planted.
 
-Names are invented for pairs of words of a corpus, and planted with changes from 0 to 1 in even steps, as ``lexshift
-simulate`` does. The first table is Spearman's correlation of scores with the planted change, for the default of
+Pseudowords replace pairs of words of a corpus, with changes from 0 to 1 in even steps, as in ``lexshift simulate``.
+The first table is Spearman's correlation of scores with the planted change, for the default of
 ``compare`` and for other metrics, from the same vectors. For the second, the usages of each name are dealt to old and
 new anew at random, so that nothing changed, and tested as ``compare`` tests them.
 
     python benchmarks/planted.py CORPUS --out FOLDER
 
-FOLDER keeps the corpora and the vectors.
+FOLDER is the folder of the corpora and the vectors.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ DEFAULT = Settings()
 DISTANCES = ("nearest", "apd", "cosine", "euclidean", "braycurtis", "jeffreys")
 
 
-def recovered(pairs: Pairs, gold: dict[str, float]) -> pd.DataFrame:
-    """Spearman's correlation of several scores with the planted change."""
+def correlate_with_planted(pairs: Pairs, gold: dict[str, float]) -> pd.DataFrame:
+    """Return Spearman's correlation of several scores with the planted change."""
     rows = []
     for kind in (DEFAULT.space, "raw"):
-        within = fit_space(pairs, kind).apply_to_words(pairs)
-        scored = {f"compare's default ({DEFAULT.metric})": score_sscd(within, DEFAULT.sscd())}
-        scored |= {
-            f"SSCD {name}, keep 0": score_sscd(within, replace(DEFAULT.sscd(), metric=name, keep=0.0))
+        transformed = fit_space(pairs, kind).apply_to_words(pairs)
+        systems = {f"compare's default ({DEFAULT.metric})": score_sscd(transformed, DEFAULT.sscd())}
+        systems |= {
+            f"SSCD {name}, keep 0": score_sscd(transformed, replace(DEFAULT.sscd(), metric=name, keep=0.0))
             for name in DISTANCES
         }
-        scored |= {f"{name} alone": score_distance(within, name) for name in DISTANCES}
-        for name, scores in scored.items():
+        systems |= {f"{name} alone": score_distance(transformed, name) for name in DISTANCES}
+        for name, scores in systems.items():
             rho = spearman(scores.mean, [gold[word] for word in pairs])
             rows.append((kind, name, rho.rho, rho.low, rho.high))
     return pd.DataFrame(rows, columns=["space", "score", "spearman", "low", "high"])
@@ -55,20 +55,20 @@ def resplit(rows: Matrix, seed: int) -> tuple[Matrix, Matrix]:
     return rows[order[: len(rows) // 2]], rows[order[len(rows) // 2 :]]
 
 
-def false_alarms(pairs: Pairs, seeds: int, alpha: float = 0.05) -> dict[str, tuple[int, int]]:
-    """How often a name is called changed though its usages were dealt at random, and of how many times."""
-    within = fit_space(pairs, DEFAULT.space).apply_to_words(pairs)
-    pooled = {word: np.concatenate(within[word]) for word in pairs}
+def count_false_positives(pairs: Pairs, seeds: int, alpha: float = 0.05) -> dict[str, tuple[int, int]]:
+    """Return how often a pseudoword is called changed although its usages were dealt at random, and of how many."""
+    transformed = fit_space(pairs, DEFAULT.space).apply_to_words(pairs)
+    pooled = {word: np.concatenate(transformed[word]) for word in pairs}
     p = np.empty((seeds, len(pooled)))
     for seed in range(seeds):
         for k, (word, rows) in enumerate(pooled.items()):
             old, new = resplit(rows, seed * len(pooled) + k)
             p[seed, k] = permutation_test(old, new, tested_metric(DEFAULT.metric, old, new), 10_000, seed, word).p
-    called = np.array([decide(benjamini_hochberg(row), alpha) for row in p])  # (seeds, names)
+    is_changed = np.array([decide(benjamini_hochberg(row), alpha) for row in p])  # (seeds, names)
     return {
         f"names with p <= {alpha}": (int((p <= alpha).sum()), p.size),
-        f"names with q <= {alpha}": (int(called.sum()), called.size),
-        f"runs with any name with q <= {alpha}": (int(called.any(axis=1).sum()), seeds),
+        f"names with q <= {alpha}": (int(is_changed.sum()), is_changed.size),
+        f"runs with any name with q <= {alpha}": (int(is_changed.any(axis=1).sum()), seeds),
     }
 
 
@@ -105,11 +105,11 @@ def run(options: argparse.Namespace) -> None:
     rho = spearman(table["score"], table["planted"])
     print(f"\ncompare: Spearman {rho.rho:.3f} ({rho.low:.3f} to {rho.high:.3f}), {rho.words} names\n")
     pairs = {word: (result.siblings[word].old, result.siblings[word].new) for word in gold}
-    print(recovered(pairs, gold).round(3).to_string(index=False))
+    print(correlate_with_planted(pairs, gold).round(3).to_string(index=False))
     print(f"\nnothing planted, {options.seeds} random deals:")
-    for what, (found, tries) in false_alarms(pairs, options.seeds).items():
-        low, high = binomtest(found, tries).proportion_ci(method="wilson")
-        print(f"{what}: {found:,} of {tries:,}, {found / tries:.4f} ({low:.4f} to {high:.4f})")
+    for what, (count, tries) in count_false_positives(pairs, options.seeds).items():
+        low, high = binomtest(count, tries).proportion_ci(method="wilson")
+        print(f"{what}: {count:,} of {tries:,}, {count / tries:.4f} ({low:.4f} to {high:.4f})")
 
 
 if __name__ == "__main__":

@@ -70,13 +70,13 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--years", type=int, nargs="+", default=[3, 4, 6, 10])
-    asked = parser.parse_args()
-    print("| levels | " + " | ".join(f"{years} years" for years in asked.years) + " |\n" + "| --- " * 5 + "|")
+    options = parser.parse_args()
+    print("| levels | " + " | ".join(f"{years} years" for years in options.years) + " |\n" + "| --- " * 5 + "|")
     for name, levels in ROWS.items():
         cells = []
-        for years in asked.years:
+        for years in options.years:
             months, p = [(2000 + i // 12, i % 12 + 1) for i in range(12 * years)], []
-            for run in range(asked.runs):
+            for run in range(options.runs):
                 rng = np.random.default_rng(run)
                 usages = [rng.normal(level, size=(USAGES, DIMENSIONS)) for level in levels(rng, len(months))]
                 found = season(usages, months, 499, seed=run)

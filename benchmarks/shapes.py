@@ -28,15 +28,15 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--periods", type=int, nargs="+", default=[3, 4, 5, 10])
-    asked = parser.parse_args()
-    print("| planted | size | " + " | ".join(f"{n} periods" for n in asked.periods) + " |")
-    print("| --- " * (2 + len(asked.periods)) + "|")
+    options = parser.parse_args()
+    print("| planted | size | " + " | ".join(f"{n} periods" for n in options.periods) + " |")
+    print("| --- " * (2 + len(options.periods)) + "|")
     for name, (expected, levels) in ROWS.items():
         for size in SIZES:
             cells = []
-            for periods in asked.periods:
+            for periods in options.periods:
                 shapes = []
-                for run in range(asked.runs):
+                for run in range(options.runs):
                     rng = np.random.default_rng(run)
                     usages = [
                         rng.normal(level * size * np.eye(DIMENSIONS)[0], size=(rng.integers(10, 41), DIMENSIONS))

@@ -83,7 +83,7 @@ def test_a_model_is_tuned_to_time_and_how_often_it_knows_the_period_is_told(shel
     assert ", period " in err
     code, again, err = tune(shell, "time", *FAST, "--labels", "then,now")
     assert (code, again) == (0, out)
-    assert "note: this model is tuned already" in err
+    assert "note: the folder already has this tuned model" in err
 
 
 @pytest.mark.usefixtures("model")
@@ -113,7 +113,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Terminal, monkeypatc
     assert (shell.folder / "tuned" / "unfinished" / "checkpoint-3").is_dir()
     code, out, err = tune(shell, "mlm", *FAST)
     assert code == 0, err
-    assert "note: goes on after step 3" in err
+    assert "note: resuming after step 3" in err
     assert "tuned: tuned in 6 steps" in out
     assert not (shell.folder / "tuned" / "unfinished").exists()
 
@@ -250,7 +250,7 @@ def test_help_of_tune_names_the_commands(shell: Terminal) -> None:
         ("mlm", ["--encoding", "klingon"], "encoding 'klingon' is not known"),
         ("mlm", ["--device", "abacus"], "abacus"),
         ("mlm", ["--max-sentences", "2"], "2 sentences in 'old.txt' are too few"),
-        ("time", ["--no-tokens"], "a model knows the time by tokens or by attention; this asks for neither"),
+        ("time", ["--no-tokens"], "tuning on time needs tokens, attention or both; neither is enabled"),
         ("time", ["--labels", "one"], "labels must name each of the 2 corpora"),
         ("time", ["--labels", "a,"], "labels must name each of the 2 corpora"),
         ("mlm", ["--model", "old.txt"], "the model 'old.txt' is a file; give the folder that it is in"),
@@ -275,7 +275,7 @@ def test_corpora_that_are_none_are_told_in_one_sentence(shell: Terminal) -> None
     }.items():
         assert sentence in one_sentence(shell.run("tune", "mlm", corpus, "--out", "tuned", *FAST))
     told = one_sentence(shell.run("tune", "time", "old.txt", "--out", "tuned", *FAST))
-    assert told == "to know the time of a text, a model needs two corpora or more, the oldest first"
+    assert told == "tuning on time needs at least two corpora, the oldest first"
 
 
 @pytest.mark.usefixtures("model")

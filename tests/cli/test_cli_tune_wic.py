@@ -94,7 +94,7 @@ def test_the_same_command_again_says_that_it_is_done_and_what_came_out(shell: Sh
     weights = Path("tuned/projection.safetensors").stat().st_mtime_ns
     code, out, err = shell.tune("--light")
     assert (code, out) == (0, first[1])
-    assert "note: this model is tuned already" in err
+    assert "note: the folder already has this tuned model" in err
     assert Path("tuned/projection.safetensors").stat().st_mtime_ns == weights
 
 
@@ -125,7 +125,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(
     assert Path("tuned/unfinished").is_dir()
     code, _, err = shell.tune(*form)
     assert code == 0, err
-    assert "note: goes on after step 2" in err
+    assert "note: resuming after step 2" in err
     assert not Path("tuned/unfinished").exists()
     load_model("tuned")
 

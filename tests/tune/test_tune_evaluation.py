@@ -21,7 +21,7 @@ from lexshift.tune.evaluation import (
     describe_results,
     evaluate,
     figures,
-    labels_of,
+    pair_labels,
     read_figures,
     similarities,
     usage_vectors,
@@ -212,7 +212,7 @@ def test_figures_are_those_of_a_loop(held_out: Judged, dev: Judged) -> None:
     figures = evaluate(known, ours, theirs)
 
     def right(pairs: list[Pair]) -> float:
-        judged = list(zip(similarities(known, pairs).tolist(), labels_of(pairs).tolist(), strict=True))
+        judged = list(zip(similarities(known, pairs).tolist(), pair_labels(pairs).tolist(), strict=True))
         return right_above(figures["threshold"], judged) / len(pairs)
 
     assert figures[f"held-out {BEST}"] == right(ours)
@@ -223,8 +223,8 @@ def test_figures_are_those_of_a_loop(held_out: Judged, dev: Judged) -> None:
 
 
 def test_gold_is_what_the_pairs_say() -> None:
-    assert labels_of([pair("a", "b", True), pair("a", "b", False)]).tolist() == [True, False]
-    assert labels_of([]).dtype == bool
+    assert pair_labels([pair("a", "b", True), pair("a", "b", False)]).tolist() == [True, False]
+    assert pair_labels([]).dtype == bool
 
 
 # ---------------------------------------------------------------------------------------------------------- the words

@@ -373,7 +373,7 @@ def test_work_that_was_left_when_a_run_was_stopped_at_its_end_is_removed(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("lexshift.tune.folder._remove_work", stopped)
+        patch.setattr("lexshift.tune.folder._remove_work_folder", stopped)
         with pytest.raises(KeyboardInterrupt):
             end(tmp_path)
     assert (work / "checkpoint-5").exists()

@@ -181,7 +181,7 @@ def recomputed(tuned: TunedModel, corpora: tuple[Path, ...], seed: int, times: i
             pieces = tokenizer(sentence)["input_ids"]
             sequences.append(np.array([pieces[0], *numbers[period : period + 1], *pieces[1:]]))
             periods.append(period)
-    vocabulary = Vocabulary.of(tokenizer, tokens, (1, 1))
+    vocabulary = Vocabulary.from_tokenizer(tokenizer, tokens, (1, 1))
     watched = HeldOutExamples(sequences, np.array(periods), vocabulary, Masking(), seed, bool(times))
     losses, right = [], []
     for i in range(len(watched)):
@@ -260,7 +260,7 @@ def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: Tuned
     assert told.stages[-1] == ("tuning", 60, "steps")
     assert [step for step, _, _ in told.steps] == list(range(1, 61))
     assert re.fullmatch(r"loss \d\.\d{3} perplexity [\d.]+, period \d+%", told.steps[-1][2])
-    assert any("has no head that predicts masked words: a new one is trained" in note for note in told.notes)
+    assert any("has no head that predicts masked words; a new one is trained" in note for note in told.notes)
     looks = [note for note in told.notes if note.startswith("step ")]
     assert [look.split(":")[0] for look in looks] == [f"step {step} of 60" for step in (0, 20, 40, 60)]
     assert f"perplexity {learned.run['before']['perplexity']:,.1f}, period" in looks[0]
@@ -299,7 +299,7 @@ def test_a_run_that_was_stopped_ends_as_if_it_had_not(stop: int, shared: Place, 
     assert_same_run(shared.time(name, monitor=told), whole)
     last = 4 * ((stop - 1) // 4)
     assert [step for step, _, _ in told.steps] == list(range(last + 1, 13))
-    assert (f"goes on after step {last}" in told.notes) == (last > 0)
+    assert (f"resuming after step {last}" in told.notes) == (last > 0)
 
 
 def test_a_run_that_was_stopped_again_and_again_ends_alike(shared: Place, whole: TunedModel) -> None:
@@ -422,7 +422,7 @@ def test_a_finished_model_is_not_tuned_again(shared: Place, whole: TunedModel) -
     before = {path.name: path.stat().st_mtime_ns for path in whole.folder.iterdir() if path.name != ".lock"}
     told = Told()
     again = shared.time("whole", monitor=told)
-    assert told.notes[-1] == "this model is tuned already"
+    assert told.notes[-1] == "the folder already has this tuned model"
     assert told.steps == []
     assert again.run == whole.run
     assert {path.name: path.stat().st_mtime_ns for path in whole.folder.iterdir() if path.name != ".lock"} == before
@@ -512,7 +512,7 @@ def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Pl
 def test_a_run_that_ended_early_is_told(shared: Place, worse: TunedModel) -> None:
     told = Told()
     again = shared.time("worse again", training=WORSE, monitor=told)
-    assert told.notes[-1] == f"ended after step {again.run['steps']}, as the held-out figure got no better"
+    assert told.notes[-1] == f"stopped after step {again.run['steps']}, because the held-out result did not improve"
     assert_same_run(again, worse)
 
 
@@ -767,13 +767,13 @@ def test_a_family_without_temporal_attention_is_refused(shared: Place) -> None:
 
 @pytest.mark.parametrize("kind", ["time", "mlm"])
 def test_a_model_that_knows_the_time_is_not_tuned_again(kind: str, shared: Place, whole: TunedModel) -> None:
-    with pytest.raises(UserError, match=r"the model '.*whole' has been tuned to periods already; begin with one that"):
+    with pytest.raises(UserError, match=r"the model '.*whole' is already tuned on periods; start from one that"):
         (shared.time if kind == "time" else shared.mlm)(f"twice {kind}", model=whole.folder)
 
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_the_time_of_one_corpus_is_no_time(n: int, shared: Place) -> None:
-    with pytest.raises(UserError, match=r"^to know the time of a text, a model needs two corpora or more, the oldest"):
+    with pytest.raises(UserError, match=r"^tuning on time needs at least two corpora, the oldest"):
         shared.time("one", corpora=shared.corpora[:n])
 
 
@@ -786,7 +786,7 @@ def test_the_same_text_twice_is_of_no_two_times(shared: Place) -> None:
 
 
 def test_without_a_corpus_there_is_nothing_to_tune_to(shared: Place) -> None:
-    with pytest.raises(UserError, match=r"^there is no corpus to train on; give at least one$"):
+    with pytest.raises(UserError, match=r"^no corpus to train on; give at least one$"):
         shared.mlm("none", corpora=())
 
 
@@ -809,7 +809,7 @@ def test_one_corpus_can_be_tuned_to(shared: Place) -> None:
         ({"max_sentences": 0}, "max_sentences must be a whole number of at least 1; got 0"),
         ({"window": 0}, "window must be a whole number of at least 1; got 0"),
         ({"window": 3}, "window must leave room for a word beside 3 special tokens"),
-        ({"tokens": False}, "a model knows the time by tokens or by attention; this asks for neither"),
+        ({"tokens": False}, "tuning on time needs tokens, attention or both; neither is enabled"),
         ({"labels": ["a"]}, "labels must name each of the 2 corpora"),
         ({"labels": ["a", "a"]}, "labels must name each of the 2 corpora"),
         ({"spilt": "lines"}, "tune_time has no argument 'spilt'; did you mean 'split'?"),
@@ -833,7 +833,7 @@ def test_what_means_nothing_is_refused(options: dict[str, Any], sentence: str, s
 def test_too_few_sentences_are_told_with_their_number(shared: Place, tmp_path: Path) -> None:
     few = tmp_path / "few.txt"
     few.write_text("the mouse ran\nthe mouse hid\n")
-    sentence = f"2 sentences in '{few}' are too few: none would be left to train on or to hold out (0.2 of them)"
+    sentence = f"2 sentences in '{few}' are too few to train on and to hold out 0.2 of them; give a larger corpus"
     with pytest.raises(UserError, match=f"^{re.escape(sentence)}$"):
         shared.mlm("few", corpora=(few,))
 

@@ -153,7 +153,7 @@ def test_one_word_is_asked_for_where_chance_would_ask_for_none_and_it_may_be_any
 def test_no_special_token_and_no_time_token_stands_in_for_a_word(family: str) -> None:
     tokenizer, model = make_tokenizer(family), make_model(family, depth=1)
     add_tokens(model, tokenizer, ["<1>", "<2>"])
-    vocabulary = Vocabulary.of(tokenizer, ("<1>", "<2>"), (1, 1))
+    vocabulary = Vocabulary.from_tokenizer(tokenizer, ("<1>", "<2>"), (1, 1))
     assert [tokenizer.convert_ids_to_tokens(int(number)) for number in vocabulary.times] == ["<1>", "<2>"]
     assert (vocabulary.mask, vocabulary.pad) == (tokenizer.mask_token_id, tokenizer.pad_token_id)
     words = set(vocabulary.words.tolist())

@@ -214,7 +214,7 @@ def test_words_of_wic_are_held_out(data: Path) -> None:
 
 
 def test_no_path_at_all_is_told() -> None:
-    assert complaint() == "there are no pairs to read; give at least one file or folder"
+    assert complaint() == "no pairs to read; give at least one file or folder"
 
 
 @pytest.mark.parametrize("name", ["none", "none.csv", "none.data.txt", "x" * 5000, "nul\0"])
@@ -255,7 +255,7 @@ def test_a_file_without_gold_is_told_also_in_a_folder(tmp_path: Path, ending: st
     path = write_wic(tmp_path, LINES, "FT", ending=ending)
     gold = tmp_path / f"train.gold{ending}"
     gold.unlink()
-    told = f"{str(path)!r} has no gold: {str(gold)!r} is missing, which must say T or F of each pair"
+    told = f"{str(path)!r} has no gold: {str(gold)!r} is missing, which must have T or F for each pair"
     assert complaint(path) == complaint(tmp_path) == told
 
 
@@ -279,7 +279,7 @@ def test_an_index_of_another_form_is_told(tmp_path: Path, indices: str) -> None:
     path = write_wic(tmp_path, [LINES[0], LINES[1].replace("1-1", indices)], "FT")
     told = complaint(path)
     assert told.startswith(f"{str(path)!r}, line 2: ")
-    assert told.endswith(" must be two whole numbers such as 2-1, the places of the word")
+    assert told.endswith(" must be two whole numbers such as 2-1, the token numbers of the word")
     assert len(told) < len(str(path)) + 150
 
 
@@ -299,9 +299,9 @@ def test_an_empty_sentence_and_an_empty_word_are_told(tmp_path: Path) -> None:
     path = write_wic(tmp_path, ["a\tN\t0-0\ta\t "], "T")
     assert complaint(path) == f"{str(path)!r}, line 1, sentence 2: there is no token 0, as the sentence is empty"
     path = write_wic(tmp_path, [" \tN\t0-0\ta\ta"], "T")
-    assert complaint(path) == f"{str(path)!r}, line 1: word is empty; it must be the word that the pair is of"
+    assert complaint(path) == f"{str(path)!r}, line 1: word is empty; it must be the word of the pair"
     path = write_table(tmp_path / "mine.csv", [row(CARRY), ["", *row(PLANE)[1:]]])
-    assert complaint(path) == f"{str(path)!r}, line 3: word is empty; it must be the word that the pair is of"
+    assert complaint(path) == f"{str(path)!r}, line 3: word is empty; it must be the word of the pair"
 
 
 @pytest.mark.parametrize("answer", ["", "1", "t", "TF", "True", "T\tF", "x" * 5000])
@@ -419,11 +419,11 @@ def test_a_missing_field_of_json_is_told(tmp_path: Path, field: str) -> None:
     ("change", "told"),
     [
         ({"lemma": 5}, "lemma is 5; it must be text"),
-        ({"lemma": " "}, "lemma is empty; it must be the word that the pair is of"),
+        ({"lemma": " "}, "lemma is empty; it must be the word of the pair"),
         ({"sentence2": None}, "sentence2 is None; it must be text"),
         ({"sentence1": "A \ud800"}, r"sentence1 is 'A \ud800', which is not valid Unicode text"),
         ({"id": None}, "the id None must be text or a whole number"),
-        ({"id": "0"}, "the id '0' was there before; each pair must have its own"),
+        ({"id": "0"}, "the id '0' occurs twice; each pair must have its own"),
     ],
 )
 def test_a_wrong_value_in_json_is_told(tmp_path: Path, change: dict[str, Any], told: str) -> None:

@@ -270,7 +270,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs: Runs, tmp_pa
 def test_a_finished_projection_is_not_learnt_again(runs: Runs) -> None:
     heard = Listener()
     again = runs.tune(runs.quick().folder, monitor=heard)
-    assert heard.notes == ["this model is tuned already"]
+    assert heard.notes == ["the folder already has this tuned model"]
     assert again.run == runs.quick().run
 
 
@@ -293,7 +293,7 @@ def test_a_run_ends_when_it_gets_no_better(runs: Runs, tmp_path: Path) -> None:
     heard = Listener()
     run = runs.tune(tmp_path / "out", training=idle, monitor=heard).run
     assert (run["steps"], run["best step"]) == (3, 1)
-    assert "ended after step 3, as the held-out figure got no better" in heard.notes
+    assert "stopped after step 3, because the held-out result did not improve" in heard.notes
 
 
 # -------------------------------------------------------------------------------------------------- models of their own
@@ -311,7 +311,7 @@ def test_a_model_with_markers_is_used_as_it_says(runs: Runs, tmp_path: Path) -> 
 
 
 def test_a_tuned_model_cannot_have_a_second_projection(runs: Runs, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="has a projection; begin with one that has not"):
+    with pytest.raises(UserError, match="has a projection; start from one without either"):
         runs.tune(tmp_path / "out", model=runs.quick().folder)
 
 

@@ -48,7 +48,7 @@ def plain(lines: list[str], most: int | None, seed: int) -> tuple[list[str], int
 
 
 def counts(sample: Sample) -> tuple[list[str], int, int, int]:
-    return sample.sentences, sample.found, sample.tally.words, sample.tally.skipped[SHORT]
+    return sample.sentences, sample.total, sample.tally.words, sample.tally.skipped[SHORT]
 
 
 WORD = st.sampled_from(["a", "mouse", "Käse", "日本", "ran", "1914"])
@@ -102,14 +102,14 @@ def test_another_seed_takes_other_sentences(tmp_path: Path) -> None:
 def test_a_sentence_that_comes_often_is_kept_once_and_counted_each_time(tmp_path: Path) -> None:
     sample = sample_sentences(written(tmp_path, "the mouse ran\n" * 7 + "a cat sat still\n"), LINES, 5)
     assert sorted(sample.sentences) == ["a cat sat still", "the mouse ran"]
-    assert (sample.found, sample.tally.words) == (8, 25)
+    assert (sample.total, sample.tally.words) == (8, 25)
 
 
 def test_sentences_of_prose_are_found_and_those_too_short_told(tmp_path: Path) -> None:
     text = "The mouse ran home. It hid. Dr. Smith saw it again!\n\nNobody else did so. No.\n"
     sample = sample_sentences(written(tmp_path, text), Reading(split="prose"))
     assert sorted(sample.sentences) == ["Dr. Smith saw it again!", "Nobody else did so.", "The mouse ran home."]
-    assert sample.found == 3
+    assert sample.total == 3
     assert dict(sample.tally.skipped) == {SHORT: 2}
 
 

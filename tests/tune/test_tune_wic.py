@@ -42,7 +42,7 @@ from lexshift.tune.siamese import (
     _cut,
     add_markers,
     make_siamese,
-    marked,
+    mark_word,
     siamese_trainer,
 )
 from lexshift.tune.training import training_arguments
@@ -227,7 +227,7 @@ def test_its_vectors_are_those_of_sentence_transformers(runs: Runs, family: str,
     numbers = first.tokenizer.convert_tokens_to_ids(list(MARKERS))
     second = Pooling(HIDDEN, "mean") if pooling == "sentence" else WordPooling(HIDDEN, *numbers)
     network: Any = SentenceTransformer(modules=[first, second], device="cpu")
-    theirs = network.encode([marked(usage) for usage in USAGES], show_progress_bar=False)
+    theirs = network.encode([mark_word(usage) for usage in USAGES], show_progress_bar=False)
     ours = encoded(loaded(path), USAGES)
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
     plain = encoded(HuggingFaceEncoder(*load_model(path)[:2], layers="last", device="cpu"), USAGES)
@@ -247,7 +247,7 @@ def test_the_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str,
     model, tokenizer, _ = load_model(runs.learned(family, pooling).folder)
     numbers = tokenizer.convert_tokens_to_ids(list(MARKERS))
     for usage in USAGES:
-        ids = tokenizer(marked(usage))["input_ids"]
+        ids = tokenizer(mark_word(usage))["input_ids"]
         assert [ids.count(number) for number in numbers] == [1, 1]
         assert ids.index(numbers[0]) < ids.index(numbers[1])
     assert tokenizer.unk_token_id not in numbers
@@ -349,7 +349,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs: Runs, tmp_pa
     again = runs.tune(tmp_path / "out", monitor=heard)
     done = {"untuned": 0, 5: 4, "tuned": 6}[stop]
     assert heard.steps == list(range(done + 1, 7))
-    assert (f"goes on after step {done}" in heard.notes) == (done > 0)
+    assert (f"resuming after step {done}" in heard.notes) == (done > 0)
     assert_same_model(again.folder, quick.folder)
     assert without_time(again.run) == without_time(quick.run)
     assert not (again.folder / UNFINISHED).exists()
@@ -371,7 +371,7 @@ def test_a_finished_model_is_not_tuned_again(runs: Runs) -> None:
     times = {path: path.stat().st_mtime_ns for path in quick.folder.iterdir() if not path.name.startswith(".")}
     heard = Listener()
     again = runs.tune(quick.folder, monitor=heard)
-    assert heard.notes == ["this model is tuned already"]
+    assert heard.notes == ["the folder already has this tuned model"]
     assert heard.steps == []
     assert again.run == quick.run
     assert {path: path.stat().st_mtime_ns for path in times} == times
@@ -412,7 +412,7 @@ def test_a_run_ends_when_it_gets_no_better_and_so_it_does_if_it_was_stopped(runs
     heard = Listener()
     whole = runs.tune(tmp_path / "whole", training=idle, monitor=heard)
     assert (whole.run["steps"], whole.run["best step"]) == (3, 1)
-    assert "ended after step 3, as the held-out figure got no better" in heard.notes
+    assert "stopped after step 3, because the held-out result did not improve" in heard.notes
     with pytest.raises(StoppedError):
         runs.tune(tmp_path / "parts", training=idle, monitor=Listener(3))
     parts = runs.tune(tmp_path / "parts", training=idle)
@@ -440,7 +440,7 @@ def test_the_loss_is_half_the_squared_distance_or_what_lacks_to_the_margin(
         network.tokenizer,
         adaptation=Adaptation(markers=MARKERS, pooling=pooling, layers="last"),
     )
-    texts = [len(marked(pair.first)) for pair in pairs], [len(marked(pair.second)) for pair in pairs]
+    texts = [len(mark_word(pair.first)) for pair in pairs], [len(mark_word(pair.second)) for pair in pairs]
     order = batch_order(np.maximum(*texts), 12, 48, settings.seed)
     distances, losses = [], {}
     for i in order[:12]:
@@ -560,7 +560,7 @@ def test_a_checkpoint_of_sentence_transformers_with_markers_is_used_as_it_was_tr
     network = xl_lexeme(family, tmp_path)
     encoder = loaded(tmp_path / "saved")
     assert (encoder.markers, encoder.pooling, encoder.layers) == (MARKERS, "sentence", "last")
-    theirs = network.encode([marked(usage) for usage in USAGES], show_progress_bar=False)
+    theirs = network.encode([mark_word(usage) for usage in USAGES], show_progress_bar=False)
     np.testing.assert_allclose(encoded(encoder, USAGES), theirs, rtol=1e-5, atol=1e-5)
 
 
@@ -602,7 +602,7 @@ def test_only_the_markers_of_a_text_to_train_on_are_special(family: str) -> None
     found = [number for number in ids if number in special - {tokenizer.unk_token_id}]
     assert found == tokenizer.convert_tokens_to_ids(list(MARKERS))
     assert "<t>plane</t>" in text
-    assert network.texts(USAGES[:3]) == [marked(usage) for usage in USAGES[:3]]
+    assert network.texts(USAGES[:3]) == [mark_word(usage) for usage in USAGES[:3]]
 
 
 _TOKENIZERS: dict[str, Any] = {}
@@ -630,7 +630,7 @@ def test_a_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int
         cut = _cut(usage, tokenizer, window)
         assert cut.sentence in usage.sentence
         assert cut.sentence[cut.start : cut.end] == usage.sentence[usage.start : usage.end]
-        assert len(tokenizer(marked(cut))["input_ids"]) <= window, marked(cut)
+        assert len(tokenizer(mark_word(cut))["input_ids"]) <= window, mark_word(cut)
 
 
 @given(data=st.data())
@@ -638,7 +638,7 @@ def test_a_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int
 def test_a_sentence_that_fits_is_not_cut(family: str, data: st.DataObject) -> None:
     tokenizer = tokenizer_with_markers(family)
     usage = data.draw(st.sampled_from([*USAGES, *LONG_USAGES]))
-    pieces = len(tokenizer(marked(usage))["input_ids"])
+    pieces = len(tokenizer(mark_word(usage))["input_ids"])
     assert _cut(usage, tokenizer, pieces + data.draw(st.integers(0, 9))) == usage
     cut = _cut(usage, tokenizer, max(pieces // 2, 16))
     assert (cut != usage) == (len(cut.sentence) < len(usage.sentence))
@@ -666,7 +666,7 @@ def test_a_cut_sentence_has_the_word_in_its_middle_and_is_not_much_shorter_than_
     tokenizer = tokenizer_with_markers(family)
     sentence = " ".join([*["the", "hills"] * 30, "plane", *["the", "hills"] * 30])
     cut = _cut(Usage(sentence, *span_of(sentence, "plane")), tokenizer, 24)
-    ids = tokenizer(marked(cut), add_special_tokens=False)["input_ids"]
+    ids = tokenizer(mark_word(cut), add_special_tokens=False)["input_ids"]
     before, after = (ids.index(number) for number in tokenizer.convert_tokens_to_ids(list(MARKERS)))
     assert abs(before - (len(ids) - 1 - after)) <= 3
     assert 16 <= len(ids) <= 22  # of a word cut apart nothing is left
@@ -749,7 +749,7 @@ def test_values_that_mean_nothing_are_refused_before_anything_is_made(
 
 
 def test_pairs_that_are_not_there_are_refused(tmp_path: Path) -> None:
-    for pairs, told in (((), "there are no pairs to read"), (("nothing",), "no such file or folder: 'nothing'")):
+    for pairs, told in (((), "no pairs to read"), (("nothing",), "no such file or folder: 'nothing'")):
         with pytest.raises(UserError, match=told):
             tune_wic(*pairs, out=tmp_path / "out", model=folder("bert"))
     assert not (tmp_path / "out").exists()
@@ -772,7 +772,7 @@ def test_a_model_tuned_to_periods_or_with_a_projection_is_refused(
     adaptation.save(model)
     with pytest.raises(UserError) as caught:
         runs.tune(tmp_path / "out", model=model, light=light)
-    told = f"the model {str(model)!r} has been tuned to periods or has a projection; begin with one that has not"
+    told = f"the model {str(model)!r} is tuned on periods or has a projection; start from one without either"
     assert str(caught.value) == told
 
 

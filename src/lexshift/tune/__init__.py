@@ -1,7 +1,7 @@
-"""Adapt an encoder: to corpora, to the time of a text, or to the meaning of a word in context.
+"""Tune an encoder on corpora, on the time of a text, or on the meaning of a word in context.
 
-In: corpora or pairs of usages, a model and settings. Out: the folder of a tuned model, which is a ``model`` for every
-question. Nothing here computes a score.
+In: corpora or pairs of usages, a model and settings. Out: the folder of a tuned model, which can be the ``model`` of
+every study. This package computes no scores.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["LanguageSettings", "PairSettings", "TimeSettings", "TunedModel", "tu
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is used, so that the settings are there without the rest."""
+    """Import a public name when it is used, so that the settings can be imported without torch."""
     if name in _HOME:
         return getattr(import_module(f"lexshift.tune.{_HOME[name]}"), name)
     raise AttributeError(f"module 'lexshift.tune' has no attribute {name!r}")

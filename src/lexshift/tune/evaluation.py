@@ -1,4 +1,4 @@
-"""Evaluate how well the cosine of two usages tells whether they have the same meaning."""
+"""Evaluate how well the cosine of two usages predicts whether they have the same meaning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lexshift.tune.pairs import Pair
 from lexshift.utils.arrays import Array, Floats
 
 BEST = "accuracy at the best threshold of these pairs"
-"""Name of an accuracy that is too high because of the choice of its threshold: on other pairs it would be lower."""
+"""Name of an accuracy that is optimistic, because its threshold is chosen on the same pairs."""
 CHOSEN = "dev accuracy at the threshold of the held-out pairs"
 
 
@@ -31,20 +31,24 @@ def usage_vectors(encoder: Any, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
 
 
 def evaluate(encoder: Any, held_out: Sequence[Pair], dev: Sequence[Pair]) -> dict[str, Any]:
-    """Return the AUC, which needs no threshold, and accuracies of telling one meaning from two by the cosine.
+    """Return the AUC, which needs no threshold, and accuracies of predicting the same meaning by the cosine.
 
     The threshold is the best for the held-out pairs. The accuracy of the dev pairs is given at this threshold and at
     their own best one.
     """
-    ours, same = similarities(encoder, held_out), labels_of(held_out)
-    threshold, accuracy = best_threshold(ours, same)
-    found: dict[str, Any] = {"held-out auc": auc(ours, same), f"held-out {BEST}": accuracy, "threshold": threshold}
+    held_out_cosines, same = similarities(encoder, held_out), pair_labels(held_out)
+    threshold, accuracy = best_threshold(held_out_cosines, same)
+    results: dict[str, Any] = {
+        "held-out auc": auc(held_out_cosines, same),
+        f"held-out {BEST}": accuracy,
+        "threshold": threshold,
+    }
     if dev:
-        theirs, same = similarities(encoder, dev), labels_of(dev)
-        found["dev auc"] = auc(theirs, same)
-        found[CHOSEN] = float(np.mean((theirs > threshold) == same))
-        found[f"dev {BEST}"] = best_threshold(theirs, same)[1]
-    return found
+        dev_cosines, same = similarities(encoder, dev), pair_labels(dev)
+        results["dev auc"] = auc(dev_cosines, same)
+        results[CHOSEN] = float(np.mean((dev_cosines > threshold) == same))
+        results[f"dev {BEST}"] = best_threshold(dev_cosines, same)[1]
+    return results
 
 
 def describe_results(figures: dict[str, Any]) -> str:
@@ -59,7 +63,7 @@ def describe_results(figures: dict[str, Any]) -> str:
     return text
 
 
-def labels_of(pairs: Sequence[Pair]) -> Array:
+def pair_labels(pairs: Sequence[Pair]) -> Array:
     """Return whether each pair has one meaning, (pairs,)."""
     return np.array([pair.same for pair in pairs], bool)
 
@@ -71,18 +75,22 @@ def best_threshold(values: Floats, same: Array) -> tuple[float, float]:
     (0.35, 1.0)
     """
     order = np.argsort(values, kind="stable")
-    ordered, wanted = values[order], same[order]
-    right = np.r_[0, np.cumsum(~wanted)] + wanted.sum() - np.r_[0, np.cumsum(wanted)]  # the first k called different
-    possible = np.r_[True, ordered[1:] > ordered[:-1], True]  # equal values cannot be told apart
-    best = int(np.argmax(np.where(possible, right, -1)))
+    ordered, ordered_same = values[order], same[order]
+    correct = (
+        np.r_[0, np.cumsum(~ordered_same)] + ordered_same.sum() - np.r_[0, np.cumsum(ordered_same)]
+    )  # if the first k are called different
+    possible = np.r_[True, ordered[1:] > ordered[:-1], True]  # no threshold separates equal values
+    best = int(np.argmax(np.where(possible, correct, -1)))
     middle = (ordered[1:] + ordered[:-1]) / 2
-    middle = np.where(middle < ordered[1:], middle, ordered[:-1])  # neighbouring numbers have none between them
+    middle = np.where(
+        middle < ordered[1:], middle, ordered[:-1]
+    )  # adjacent floating-point numbers have none between them
     edges = np.r_[ordered[0] - 1, middle, ordered[-1] + 1]
-    return float(edges[best]), float(right[best] / len(values))
+    return float(edges[best]), float(correct[best] / len(values))
 
 
 def auc(values: Floats, same: Array) -> float:
-    """Return how often a pair of one meaning has a larger cosine than one of two, ties counting half."""
+    """Return the probability that a pair of the same meaning has a larger cosine than another; ties count half."""
     from scipy.stats import mannwhitneyu
 
     if same.all() or not same.any():
@@ -97,7 +105,7 @@ def figures(values: Floats, same: Array) -> dict[str, float]:
 
 
 def read_figures(entry: dict[str, Any]) -> dict[str, float]:
-    """Return the results in an entry of the trainer's log; none if it is not of an evaluation."""
+    """Return the results in an entry of the trainer's log; empty if it is not an evaluation."""
     if "eval_auc" not in entry:
         return {}
     names = ("auc", "accuracy_at_best_threshold")

@@ -1,8 +1,8 @@
 """The folder of a tuned model: checkpoints during training, then the model and the record of the run.
 
 Only files that lexshift wrote are replaced or removed. During training, each folder of files in ``unfinished`` holds a
-list of the files that were written into it; at the end these are removed, and the model's files are moved to their
-places, where nothing may be in their way.
+list of the files that were written into it; at the end these are removed, and the model's files are moved into
+the folder, where no other file may have their names.
 """
 
 from __future__ import annotations
@@ -29,8 +29,12 @@ RUN, UNFINISHED, _PLAN, _MODEL = "run.json", "unfinished", "plan.json", "model"
 MARK = "written-by-lexshift.json"
 """The list of the files in a folder that lexshift wrote."""
 STATE = "trainer_state.json"
-"""The last file that the trainer writes of a checkpoint."""
-_ARCHIVES = ("optimizer.pt", "scheduler.pt", "rng_state.pth")  # what training is resumed from, besides the weights
+"""File that the trainer writes last in a checkpoint."""
+_ARCHIVES = (
+    "optimizer.pt",
+    "scheduler.pt",
+    "rng_state.pth",
+)  # state that training resumes from, in addition to the weights
 _CHECKPOINT = re.compile(r"checkpoint-([0-9]+)")
 
 
@@ -59,13 +63,13 @@ class TunedModel:
 
 @contextmanager
 def tuning_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
-    """Make the folder of a tuned model or open one, as its only writer; refuse one that holds something else."""
+    """Create or open the folder of a tuned model as its only writer; raise if it holds something else."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise UserError(f"the tuned model {str(folder)!r} would be a folder, but there is a file of that name")
     if folder.is_dir():
         names = {name for name in os.listdir(folder) if not name.startswith(".")}
-        if names and RUN not in names and not _is_work(folder / UNFINISHED):
+        if names and RUN not in names and not _is_work_folder(folder / UNFINISHED):
             raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one (--out)")
     with disk_faults(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,8 +77,8 @@ def tuning_folder(out: str | os.PathLike[str]) -> Iterator[Path]:
         yield folder
 
 
-def _is_work(folder: Path) -> bool:
-    """Return whether a folder holds a plan of ours, or nothing, as when a run is stopped before it writes its plan."""
+def _is_work_folder(folder: Path) -> bool:
+    """Return whether a folder holds a plan, or nothing because a run was stopped before it wrote its plan."""
     if not folder.is_dir() or folder.is_symlink():
         return False
     return (folder / _PLAN).is_file() or all(name.startswith(".") for name in os.listdir(folder))
@@ -85,9 +89,9 @@ def find_finished(folder: Path, plan: dict[str, Any]) -> TunedModel | None:
 
     A folder with the model or the unfinished work of another plan is refused.
     """
-    plan = json.loads(json.dumps(plan))  # as it comes back from a file
-    path, work = folder / RUN, folder / UNFINISHED
-    begun = work / _PLAN
+    plan = json.loads(json.dumps(plan))  # as it is read from a file
+    path, work_folder = folder / RUN, folder / UNFINISHED
+    plan_path = work_folder / _PLAN
     if path.exists():
         try:
             run = json.loads(path.read_bytes())
@@ -96,53 +100,53 @@ def find_finished(folder: Path, plan: dict[str, Any]) -> TunedModel | None:
             raise UserError(f"{str(path)!r} is damaged; choose another folder (--out)") from None
         if difference is not None:
             raise UserError(f"{str(folder)!r} holds a model tuned with {difference}; choose another folder (--out)")
-        if begun.exists():  # a run that was stopped after its end
-            _remove_work(work)
+        if plan_path.exists():  # a run that was stopped after it finished
+            _remove_work_folder(work_folder)
         return TunedModel(folder, run)
-    if begun.exists():
+    if plan_path.exists():
         try:
-            difference = first_difference(json.loads(begun.read_bytes()), plan)
+            difference = first_difference(json.loads(plan_path.read_bytes()), plan)
         except (ValueError, TypeError, AttributeError):
-            raise UserError(f"{str(begun)!r} is damaged: delete {str(work)!r} and run again") from None
+            raise UserError(f"{str(plan_path)!r} is damaged: delete {str(work_folder)!r} and run again") from None
         if difference is not None:
             raise UserError(
-                f"{str(work)!r} holds the unfinished work of a run with {difference}: finish that run with its own "
-                f"command, or delete that folder"
+                f"{str(work_folder)!r} holds the unfinished work of a run with {difference}: finish that run with its "
+                f"own command, or delete that folder"
             )
         return None
-    if work.exists() and not _is_work(work):
-        raise UserError(f"{str(work)!r} holds other files; move it away or choose another folder (--out)")
+    if work_folder.exists() and not _is_work_folder(work_folder):
+        raise UserError(f"{str(work_folder)!r} holds other files; move it away or choose another folder (--out)")
     with disk_faults(folder):
-        work.mkdir(exist_ok=True)
-        write_whole(begun, json.dumps(plan, indent=1).encode())
+        work_folder.mkdir(exist_ok=True)
+        write_whole(plan_path, json.dumps(plan, indent=1).encode())
     return None
 
 
 def last_checkpoint(folder: Path) -> str | None:
-    """Return the latest complete checkpoint; training writes those that are incomplete once more."""
-    found = {step: path for step, path in _checkpoints(folder / UNFINISHED).items() if _is_complete(path)}
-    return str(found[max(found)]) if found else None
+    """Return the latest complete checkpoint; training writes incomplete ones again."""
+    complete = {step: path for step, path in _checkpoints(folder / UNFINISHED).items() if _is_complete(path)}
+    return str(complete[max(complete)]) if complete else None
 
 
-def remove_old_checkpoints(work: Path, best: str | None) -> None:
-    """Remove all checkpoints but the last and the best one, or the last two if they are the same."""
-    last_first = [path for _, path in sorted(_checkpoints(work).items(), reverse=True)]
-    kept = {*last_first[:1], *([Path(best)] if best else [])}
+def remove_old_checkpoints(work_folder: Path, best: str | None) -> None:
+    """Remove all checkpoints except the last and the best one, or the last two if these are the same."""
+    last_first = [path for _, path in sorted(_checkpoints(work_folder).items(), reverse=True)]
+    to_keep = {*last_first[:1], *([Path(best)] if best else [])}
     for path in last_first:
-        if path not in kept and len(kept) < 2:
-            kept.add(path)
-        elif path not in kept:
+        if path not in to_keep and len(to_keep) < 2:
+            to_keep.add(path)
+        elif path not in to_keep:
             remove_marked(path)
 
 
-def _checkpoints(work: Path) -> dict[int, Path]:
+def _checkpoints(work_folder: Path) -> dict[int, Path]:
     """Return the checkpoints that are marked as complete, by step."""
-    named = ((_CHECKPOINT.fullmatch(path.name), path) for path in work.glob("checkpoint-*"))
+    named = ((_CHECKPOINT.fullmatch(path.name), path) for path in work_folder.glob("checkpoint-*"))
     return {int(name[1]): path for name, path in named if name and (path / MARK).is_file()}
 
 
 def _is_complete(checkpoint: Path) -> bool:
-    """Return whether all files of a checkpoint are there to their ends."""
+    """Return whether all files of a checkpoint exist and are complete."""
     from safetensors import SafetensorError, safe_open
 
     weights = list(checkpoint.glob("*.safetensors"))
@@ -157,31 +161,33 @@ def _is_complete(checkpoint: Path) -> bool:
 
 
 def finish(folder: Path, save: Callable[[Path], None], run: dict[str, Any]) -> TunedModel:
-    """Put the model in its place, write the record of the run, which makes it finished, and remove the checkpoints."""
-    made = folder / UNFINISHED / _MODEL
+    """Move the model into its folder, write the record that marks the run as finished, and remove the checkpoints."""
+    model_folder = folder / UNFINISHED / _MODEL
     with disk_faults(folder):
-        remove_marked(made)  # of an end that was interrupted
-        made.mkdir(exist_ok=True)
-        save(made)
-        moves = {path: folder / path.relative_to(made) for path in _files(made)}
-        mark_files(made)
+        remove_marked(model_folder)  # files of an interrupted attempt to finish
+        model_folder.mkdir(exist_ok=True)
+        save(model_folder)
+        moves = {path: folder / path.relative_to(model_folder) for path in _files(model_folder)}
+        mark_files(model_folder)
         for path, target in (*moves.items(), (None, folder / RUN)):
             if os.path.lexists(target) and not (path and _is_same_file(path, target)):
                 raise UserError(
                     f"{str(target)!r} was not written by lexshift: move it away and run the same command again, which "
                     f"does not repeat the training"
                 )
-        for path in sorted(moves, key=lambda path: path == made / "config.json"):  # without it there is no model
+        for path in sorted(
+            moves, key=lambda path: path == model_folder / "config.json"
+        ):  # last, because a folder without it is not a model
             moves[path].parent.mkdir(exist_ok=True)
             os.replace(path, moves[path])
         tuned = save_run(folder, run)
-        _remove_work(made.parent)
+        _remove_work_folder(model_folder.parent)
     return tuned
 
 
-def _is_same_file(ours: Path, theirs: Path) -> bool:
-    """Return whether a file in our way is the very file that we are about to move there, as after an interruption."""
-    return theirs.is_file() and not theirs.is_symlink() and filecmp.cmp(ours, theirs, shallow=False)
+def _is_same_file(source: Path, target: Path) -> bool:
+    """Return whether the target already is a copy of the source, as after an interruption."""
+    return target.is_file() and not target.is_symlink() and filecmp.cmp(source, target, shallow=False)
 
 
 def save_run(folder: Path, run: dict[str, Any]) -> TunedModel:
@@ -207,21 +213,21 @@ def remove_marked(folder: Path) -> None:
     for path in _files(folder):
         if path.name == MARK or path.relative_to(folder).as_posix() in names:
             path.unlink()
-    with suppress(OSError):  # something else is in it
+    with suppress(OSError):  # the folder holds other files
         for path in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
             path.rmdir()
     with suppress(OSError):
         folder.rmdir()
 
 
-def _remove_work(work: Path) -> None:
-    """Remove what lexshift wrote of the unfinished work."""
-    for path in work.iterdir():
+def _remove_work_folder(work_folder: Path) -> None:
+    """Remove the files of unfinished work that lexshift wrote."""
+    for path in work_folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             remove_marked(path)
-    (work / _PLAN).unlink(missing_ok=True)
-    with suppress(OSError):  # something else is in it
-        work.rmdir()
+    (work_folder / _PLAN).unlink(missing_ok=True)
+    with suppress(OSError):  # the folder holds other files
+        work_folder.rmdir()
 
 
 def _files(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""A model with the head that predicts masked words."""
+"""Load models with the head that predicts masked words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNUSED = ("pooler.", "embeddings.position_ids")  # weights that a masked langua
 def load_with_head(name: str | os.PathLike[str], revision: str | None) -> tuple[Any, Any, Path, bool]:
     """Load a model with its masked-language-model head, its tokenizer, its folder, and whether the head is new.
 
-    A head that is not among the weights is made anew, on the word embeddings of the model.
+    If the weights include no head, a new one is made from the word embeddings of the model.
     """
     from transformers import AutoConfig, AutoModelForMaskedLM
 
@@ -30,7 +30,9 @@ def load_with_head(name: str | os.PathLike[str], revision: str | None) -> tuple[
     check_folder(folder, text)
     tokenizer = load_tokenizer(folder, text)
     if tokenizer.mask_token_id is None:
-        raise UserError(f"the tokenizer of the model {text!r} has no mask token, so it cannot be trained to fill gaps")
+        raise UserError(
+            f"the tokenizer of the model {text!r} has no mask token, so it cannot be trained to predict masked words"
+        )
     with quiet():
         try:
             config = AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
@@ -51,7 +53,7 @@ def load_with_head(name: str | os.PathLike[str], revision: str | None) -> tuple[
 
 
 def add_tokens(model: Any, tokenizer: Any, tokens: list[str]) -> None:
-    """Give a model tokens that are never split; their embeddings are drawn with the mean and spread of the others."""
+    """Add tokens that are never split to a model; their embeddings are drawn with the mean and spread of the others."""
     import torch
 
     tokenizer.add_tokens(tokens, special_tokens=True)
@@ -71,9 +73,9 @@ def head_of(model: Any) -> Callable[[Tensor], Tensor] | None:
 
 
 def predict(model: Any, inputs: dict[str, Tensor], where: Tensor) -> Tensor:
-    """Return the scores of all words at the masked places, (places, vocabulary); ``where`` is True there, (batch, n).
+    """Return the scores of all words at the positions where ``where``, (batch, n), is True: (positions, vocabulary).
 
-    Only these places pass through the head, which costs as much as several layers.
+    Only these positions pass through the head, which costs as much as several layers.
     """
     head = head_of(model)
     if head is None:

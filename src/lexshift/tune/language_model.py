@@ -1,4 +1,4 @@
-"""Adapt a masked language model to corpora: as it is, with time tokens, or with temporal attention.
+"""Tune a masked language model on corpora: without time, with time tokens, or with temporal attention.
 
 Continued training on both corpora is the MLM_tuned of Liu et al. (2021); time tokens are those of Rosin et al. (2022),
 the paper's MLM_temp; temporal attention is that of Rosin and Radinsky (2022).
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lexshift.encode.windows import Ids, WindowTokenizer
 
 MAX_HELD_OUT = 500
-"""Maximum number of held-out sentences of a corpus: enough for two digits, and soon evaluated."""
+"""Maximum number of held-out sentences of a corpus: enough for two digits, and fast to evaluate."""
 
 
 def tune_mlm(
@@ -73,7 +73,7 @@ def tune_mlm(
     """
     checks.keywords(reading, READING, tune_mlm)
     if not corpora:
-        raise UserError("there is no corpus to train on; give at least one")
+        raise UserError("no corpus to train on; give at least one")
     names = corpus_names(corpora, None)
     task = _Task(corpora, names, model, revision, settings or LanguageSettings(), Reading(**reading))
     return task.run(out, monitor or Silent())
@@ -89,7 +89,7 @@ def tune_time(
     monitor: Monitor | None = None,
     **reading: Any,
 ) -> TunedModel:
-    """Train a masked language model to know the time of a text, by a token before each sentence or by its attention.
+    """Train a masked language model on the time of a text, with time tokens or with temporal attention.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def tune_time(
     """
     checks.keywords(reading, READING, tune_time)
     if len(corpora) < 2:
-        raise UserError("to know the time of a text, a model needs two corpora or more, the oldest first")
+        raise UserError("tuning on time needs at least two corpora, the oldest first")
     names = corpus_names(corpora, labels)
     for earlier, later in combinations(corpora, 2):
         refuse_same(earlier, later)
@@ -119,7 +119,7 @@ def tune_time(
 
 @dataclass(frozen=True)
 class _Start:
-    """A model as training begins with it."""
+    """The model at the start of training, with its tokenizer."""
 
     model: Any
     tokenizer: Any
@@ -130,7 +130,7 @@ class _Start:
 
 @dataclass(frozen=True)
 class Split:
-    """Sentences to train on or held-out ones, as token ids, each with the number of its period."""
+    """Training or held-out sentences as token ids, each with the number of its period."""
 
     sequences: list[Ids]
     periods: Array
@@ -138,7 +138,7 @@ class Split:
 
 @dataclass(frozen=True)
 class _Task:
-    """A model, corpora and how they are used; :meth:`run` tunes the model."""
+    """A model, corpora and settings; :meth:`run` tunes the model."""
 
     corpora: Sequence[Place]
     names: list[str]
@@ -149,7 +149,7 @@ class _Task:
 
     @property
     def adaptation(self) -> Adaptation:
-        """How the tuned model is to be used."""
+        """The settings with which the tuned model is used."""
         if not isinstance(self.settings, TimeSettings):
             return Adaptation()
         numbers = range(1, len(self.names) + 1) if self.settings.tokens else ()
@@ -157,11 +157,11 @@ class _Task:
 
     @property
     def predicts_period(self) -> bool:
-        """Whether the model predicts the period of a sentence; one with temporal attention is told the period."""
+        """True if the model predicts the period of a sentence; temporal attention has the period as input."""
         return bool(self.adaptation.time_tokens) and not self.adaptation.attention
 
     def run(self, out: Place, monitor: Monitor) -> TunedModel:
-        """Tune the model, or return it if that was done before."""
+        """Tune the model, or return it if the folder already has it."""
         check_libraries()
         from transformers import set_seed
 
@@ -173,14 +173,14 @@ class _Task:
                 samples.append(sample_sentences(corpus, self.reading, settings.max_sentences, settings.seed, progress))
             set_seed(settings.seed)
             start = self._start(monitor)
-            places = [os.fspath(corpus) for corpus in self.corpora]
+            paths = [os.fspath(corpus) for corpus in self.corpora]
             training, held_out, truncated = split_samples(
-                samples, places, settings.held_out, start.windows.tokenize_whole
+                samples, paths, settings.held_out, start.windows.tokenize_whole
             )
             plan = self._plan(start, samples)
             done = find_finished(folder, plan)
             if done is not None:
-                monitor.note("this model is tuned already")
+                monitor.note("the folder already has this tuned model")
                 return done
             result = self._train(folder, start, training, held_out, monitor)
             run = {
@@ -200,7 +200,7 @@ class _Task:
             return finish(folder, save, run)
 
     def _start(self, monitor: Monitor) -> _Start:
-        """Load the model that training begins with, and give it what it needs to know the time."""
+        """Load the model and add time tokens or temporal attention as the settings require."""
         from lexshift.encode.huggingface import longest_sequence
         from lexshift.encode.temporal import add_temporal_attention
         from lexshift.encode.windows import WindowTokenizer
@@ -209,12 +209,9 @@ class _Task:
         name, tokens = os.fspath(self.model), self.adaptation.time_tokens
         model, tokenizer, source, has_new_head = load_with_head(self.model, self.revision)
         if read_adaptation(source, tokenizer).periods or len(missing_tokens(tokenizer, tokens)) < len(tokens):
-            raise UserError(f"the model {name!r} has been tuned to periods already; begin with one that has not")
+            raise UserError(f"the model {name!r} is already tuned on periods; start from one that is not")
         if has_new_head:
-            monitor.note(
-                f"the model {name!r} has no head that predicts masked words: a new one is trained, on its word "
-                f"embeddings"
-            )
+            monitor.note(f"the model {name!r} has no head that predicts masked words; a new one is trained")
         if tokens:
             add_tokens(model, tokenizer, list(tokens))
         if self.adaptation.attention:
@@ -223,7 +220,7 @@ class _Task:
         return _Start(model, tokenizer, WindowTokenizer(tokenizer, window, tokens), window, has_new_head)
 
     def _plan(self, start: _Start, samples: list[Sample]) -> dict[str, Any]:
-        """Return all that shapes the tuned model."""
+        """Return everything that affects the tuned model."""
         from lexshift.tune.heads import digest_weights
 
         adaptation, labelled = self.adaptation, zip(self.names, samples, strict=True)
@@ -244,7 +241,7 @@ class _Task:
 
         settings, times = self.settings, self.adaptation.time_tokens
         total = settings.total(len(training.sequences))
-        vocabulary = masking.Vocabulary.of(start.tokenizer, times, start.windows.ends)
+        vocabulary = masking.Vocabulary.from_tokenizer(start.tokenizer, times, start.windows.ends)
         shares = masking.Masking(settings.mask, getattr(settings, "time_mask", 0.0))
         examples = masking.TrainingExamples(
             training.sequences,
@@ -271,19 +268,19 @@ class _Task:
 
 def split_samples(
     samples: Sequence[Sample],
-    places: Sequence[str],
+    paths: Sequence[str],
     share: float,
     tokenize: Callable[[list[str], list[int]], tuple[list[Ids], int]],
     max_held_out: int = MAX_HELD_OUT,
 ) -> tuple[Split, Split, int]:
-    """Split the sentences of corpora into those to train on and held-out ones, which no corpus is trained on.
+    """Split the sentences of corpora into training and held-out ones; a held-out sentence is trained on in no corpus.
 
     Parameters
     ----------
     samples : sequence of Sample
         The sentences of each corpus.
     places : sequence of str
-        The corpora, for error messages.
+        Names of the corpora, for error messages.
     share : float
         Share of held-out sentences.
     tokenize : callable
@@ -301,36 +298,36 @@ def split_samples(
     sequences: tuple[list[Ids], list[Ids]] = ([], [])  # to train on, held out
     periods: tuple[list[int], list[int]] = ([], [])
     truncated = 0
-    for period, (n, sample, place) in enumerate(zip(counts, samples, places, strict=True)):
+    for period, (n, sample, path) in enumerate(zip(counts, samples, paths, strict=True)):
         if not 0 < n < len(sample.sentences):
             raise UserError(
-                f"{len(sample.sentences)} sentences in {place!r} are too few: none would be left to train on or to "
-                f"hold out ({share:g} of them)"
+                f"{len(sample.sentences)} sentences in {path!r} are too few to train on and to hold out "
+                f"{share:g} of them; give a larger corpus"
             )
         rest = [sentence for sentence in sample.sentences[n:] if sentence not in excluded]
         for part, sentences in enumerate((rest, sample.sentences[:n])):
             numbers = [period] * len(sentences)
-            found, shortened = tokenize(sentences, numbers)
-            sequences[part].extend(found)
+            token_ids, shortened = tokenize(sentences, numbers)
+            sequences[part].extend(token_ids)
             periods[part].extend(numbers)
             truncated += shortened
     if not sequences[0]:
-        raise UserError("no sentence is left to train on: those of the corpora are the same")
+        raise UserError("no sentence is left to train on, because the corpora have the same sentences")
     training, held_out = (Split(*part) for part in zip(sequences, map(np.array, periods), strict=True))
     return training, held_out, truncated
 
 
 def _counts(name: str, sample: Sample) -> dict[str, Any]:
     sentences = len(sample.sentences)
-    return {"label": name, "sentences": sample.found, "kept": sentences, "skipped": dict(sample.tally.skipped)}
+    return {"label": name, "sentences": sample.total, "kept": sentences, "skipped": dict(sample.tally.skipped)}
 
 
 def _figures(entry: dict[str, Any]) -> dict[str, float]:
     """Return the held-out loss and perplexity of an evaluation, and the share of periods that are predicted."""
     if "eval_nll" not in entry:
         return {}
-    found = {"held_out_loss": float(entry["eval_nll"]), "perplexity": math.exp(min(float(entry["eval_nll"]), 700.0))}
-    return found | ({"period": float(entry["eval_period"])} if "eval_period" in entry else {})
+    results = {"held_out_loss": float(entry["eval_nll"]), "perplexity": math.exp(min(float(entry["eval_nll"]), 700.0))}
+    return results | ({"period": float(entry["eval_period"])} if "eval_period" in entry else {})
 
 
 def _describe(figures: dict[str, float]) -> str:

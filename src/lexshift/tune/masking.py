@@ -1,7 +1,7 @@
-"""Masked language modelling: examples with some of their words masked, the loss of these words, and its trainer.
+"""Masked language modelling: examples with masked words, the loss of these words, and its trainer.
 
-What is masked in an example depends on the seed and on the number of the example in the run, not on what was drawn
-before, so that a run that is repeated or resumed sees the same examples.
+The masks of an example depend only on the seed and on the number of the example in the run, so that a repeated or
+resumed run sees the same examples.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lexshift.tune.heads import predict
 from lexshift.utils.arrays import Array
 
 IGNORED = -100  # the label of a token that is not to be predicted
-_MASKED, _REPLACED = 0.8, 0.1  # of the tokens to be predicted; the rest stay as they are
+_MASKED, _REPLACED = 0.8, 0.1  # shares of the tokens to be predicted; the rest are not changed
 _TRAINING, _WORDS, _TIMES = 0, 1, 2  # streams of random numbers
 
 
@@ -50,7 +50,7 @@ class Vocabulary:
     ends: tuple[int, int]
 
     @classmethod
-    def of(cls, tokenizer: Any, times: Sequence[str], ends: tuple[int, int]) -> Vocabulary:
+    def from_tokenizer(cls, tokenizer: Any, times: Sequence[str], ends: tuple[int, int]) -> Vocabulary:
         """Return the vocabulary of a tokenizer."""
         special = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
         words = np.array([number for number in range(len(tokenizer)) if number not in special])
@@ -70,23 +70,23 @@ class Masking:
         first, last = vocabulary.ends
         begin = first + bool(len(vocabulary.times))
         masked, labels = ids.copy(), np.full_like(ids, IGNORED)
-        places = np.arange(begin, len(ids) - last)
-        chosen = places[rng.random(len(places)) < self.words]
-        if not len(chosen) and len(places):
-            chosen = rng.choice(places, 1)
-        labels[chosen] = ids[chosen]
-        masked[chosen] = _corrupt(ids[chosen], vocabulary.mask, vocabulary.words, rng)
+        positions = np.arange(begin, len(ids) - last)
+        selected = positions[rng.random(len(positions)) < self.words]
+        if not len(selected) and len(positions):
+            selected = rng.choice(positions, 1)
+        labels[selected] = ids[selected]
+        masked[selected] = _corrupt(ids[selected], vocabulary.mask, vocabulary.words, rng)
         if len(vocabulary.times) and rng.random() < self.time:
             labels[first] = ids[first]
-            others = vocabulary.times[vocabulary.times != ids[first]]
-            masked[first] = _corrupt(ids[first : first + 1], vocabulary.mask, others, rng)[0]
+            other_times = vocabulary.times[vocabulary.times != ids[first]]
+            masked[first] = _corrupt(ids[first : first + 1], vocabulary.mask, other_times, rng)[0]
         return masked, labels
 
 
-def _corrupt(ids: Ids, mask: int, others: Array, rng: np.random.Generator) -> Ids:
-    """Mask eight of ten tokens, replace one by another and leave one as it is."""
+def _corrupt(ids: Ids, mask: int, replacements: Array, rng: np.random.Generator) -> Ids:
+    """Mask eight of ten tokens, replace one by another and leave one unchanged, on average."""
     draw = rng.random(len(ids))
-    instead = rng.choice(others, len(ids)) if len(others) else ids
+    instead = rng.choice(replacements, len(ids)) if len(replacements) else ids
     return np.where(draw < _MASKED, mask, np.where(draw < _MASKED + _REPLACED, instead, ids))
 
 
@@ -124,7 +124,7 @@ class TrainingExamples(Dataset[Example]):
 
 
 class HeldOutExamples(Dataset[Example]):
-    """Held-out sentences with words masked, always the same ones; with ``times``, all again with their time masked."""
+    """Held-out sentences with fixed masked words; with ``times``, each again with its time token masked."""
 
     def __init__(
         self, sequences: list[Ids], periods: Array, vocabulary: Vocabulary, masking: Masking, seed: int, times: bool
@@ -159,12 +159,12 @@ def _stream(seed: int, purpose: int, index: int) -> np.random.Generator:
 
 
 def batch_order(lengths: Array, batch: int, examples: int, seed: int) -> Array:
-    """Return the number of the sequence that each example of a run is: all of them, then all in another order, etc.
+    """Return the index of the sequence of each example of a run: all of them, then all in another order, and so on.
 
     A hundred batches are drawn at a time and sorted by length, so that little of a batch is padding.
     """
     rng = np.random.default_rng([seed, 1])
-    found: list[Array] = []
+    orders: list[Array] = []
     count = 0
     while count < examples:
         order = rng.permutation(len(lengths))
@@ -176,9 +176,9 @@ def batch_order(lengths: Array, batch: int, examples: int, seed: int) -> Array:
             pieces += [cut[i] for i in rng.permutation(len(cut))]
         pieces.sort(key=lambda piece: len(piece) < batch)  # an incomplete batch is the last, and is filled up
         pieces.append(rng.integers(len(lengths), size=-len(order) % batch))
-        found.append(np.concatenate(pieces))
-        count += len(found[-1])
-    return np.concatenate(found)[:examples]
+        orders.append(np.concatenate(pieces))
+        count += len(orders[-1])
+    return np.concatenate(orders)[:examples]
 
 
 def collate(examples: Sequence[Example], vocabulary: Vocabulary, attention: bool) -> dict[str, Tensor]:
@@ -210,16 +210,16 @@ def add_loss(model: Any, times: Array) -> Any:
         where = labels != IGNORED
         inputs = {"input_ids": input_ids, "attention_mask": attention_mask}
         scores = predict(model, inputs if times is None else {**inputs, "times": times}, where).float()
-        wanted = labels[where]
-        losses = F.cross_entropy(scores, wanted, reduction="none")  # (places,)
+        targets = labels[where]
+        losses = F.cross_entropy(scores, targets, reduction="none")  # (places,)
         if model.training:
             return {"loss": losses.mean(), "places": torch.tensor(len(losses))}
-        periods = known.to(wanted.device)
-        is_time = torch.isin(wanted, periods)
-        right = torch.zeros_like(is_time)
+        periods = known.to(targets.device)
+        is_time = torch.isin(targets, periods)
+        correct = torch.zeros_like(is_time)
         if len(periods):
-            right = is_time & (periods[scores[:, periods].argmax(1)] == wanted)
-        parts = torch.stack([losses * ~is_time, (~is_time).float(), right.float(), is_time.float()], 1)  # (places, 4)
+            correct = is_time & (periods[scores[:, periods].argmax(1)] == targets)
+        parts = torch.stack([losses * ~is_time, (~is_time).float(), correct.float(), is_time.float()], 1)  # (places, 4)
         sums = torch.zeros(len(labels), 4, device=parts.device).index_add_(0, where.nonzero()[:, 0], parts)
         return {"loss": losses.mean(), "sums": sums}
 
@@ -274,7 +274,7 @@ class MaskedTrainer(Trainer):
         return output["loss"].detach(), output["sums"], output["sums"]
 
 
-def _figures(found: Any) -> dict[str, float]:
-    loss, words, right, times = np.asarray(found.predictions, np.float64).sum(0)
+def _figures(output: Any) -> dict[str, float]:
+    loss, words, correct, times = np.asarray(output.predictions, np.float64).sum(0)
     figures = {"nll": float(loss / words)}
-    return figures | ({"period": float(right / times)} if times else {})
+    return figures | ({"period": float(correct / times)} if times else {})

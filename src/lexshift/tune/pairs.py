@@ -1,7 +1,7 @@
 """Pairs of usages of a word, each judged to have the same meaning or not, as Word-in-Context data sets hold them.
 
 Three formats are read: WiC's own (tokens are counted), that of MCL-WiC and XL-LEXEME (JSON, characters are counted),
-and a plain table of one's own.
+and a plain table of your own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SAME = {"1": True, "t": True, "true": True, "yes": True, "0": False, "f": False
 
 
 class Usage(NamedTuple):
-    """A sentence, and where in it the word is: ``sentence[start:end]``, in characters.
+    """A sentence, and the character offsets of the word in it: ``sentence[start:end]``.
 
     Examples
     --------
@@ -103,12 +103,12 @@ def read_pairs(*paths: str | os.PathLike[str]) -> list[Pair]:
     ('carry', Usage(sentence='Sound carries well .', start=6, end=13), False)
     """
     if not paths:
-        raise UserError("there are no pairs to read; give at least one file or folder")
+        raise UserError("no pairs to read; give at least one file or folder")
     return [pair for path in paths for file in _files(Path(path)) for pair in _read(file)]
 
 
 def hold_out(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], list[Pair]]:
-    """Split pairs by their words, so that no word, in whatever case, is on both sides.
+    """Split pairs by their words, so that no word, ignoring case, is on both sides.
 
     Which words are held out depends on the seed and the pairs, but not on the order of the pairs.
 
@@ -122,58 +122,58 @@ def hold_out(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair]
 
     Returns
     -------
-    kept, held_out : list of Pair
+    training, held_out : list of Pair
         Each in the order given.
 
     Examples
     --------
     >>> usage = Usage("a b c d", 0, 1)
     >>> pairs = [Pair(word, usage, usage, same=True) for word in ("bank", "cell", "Bank", "tip")]
-    >>> kept, held_out = hold_out(pairs, share=0.25, seed=0)
-    >>> [pair.word for pair in kept], [pair.word for pair in held_out]
+    >>> training, held_out = hold_out(pairs, share=0.25, seed=0)
+    >>> [pair.word for pair in training], [pair.word for pair in held_out]
     (['bank', 'cell', 'Bank'], ['tip'])
     """
     exact, seed = checks.fraction(share, "share"), checks.seed(seed)
     if not share:
         return list(pairs), []
     counts = Counter(pair.word.casefold() for pair in pairs)
-    least = max(1, math.ceil(exact * len(pairs)))
-    held: set[str] = set()
+    minimum = max(1, math.ceil(exact * len(pairs)))
+    held_words: set[str] = set()
     size = 0
     for word in sorted(counts, key=lambda word: (place_key(seed, "", word), word)):
-        if size >= least:
+        if size >= minimum:
             break
-        held.add(word)
+        held_words.add(word)
         size += counts[word]
-    if len(held) == len(counts):
+    if len(held_words) == len(counts):
         raise UserError(
-            f"share {share} of {_number(len(pairs), 'pair')} of {_number(len(counts), 'word')} cannot be held out, as "
+            f"share {share} of {_count(len(pairs), 'pair')} of {_count(len(counts), 'word')} cannot be held out, as "
             f"no word would be left; give a smaller share, or pairs of more words"
         )
-    kept = [pair for pair in pairs if pair.word.casefold() not in held]
-    return kept, [pair for pair in pairs if pair.word.casefold() in held]
+    training = [pair for pair in pairs if pair.word.casefold() not in held_words]
+    return training, [pair for pair in pairs if pair.word.casefold() in held_words]
 
 
 # ------------------------------------------------------------------------------------------------- which files
 
 
 def _files(path: Path) -> list[Path]:
-    """Return the files with usages that a path stands for."""
-    if not os.path.exists(path):  # unlike Path's, it answers for every string
+    """Return the files with usages in a folder, or the file itself."""
+    if not os.path.exists(path):  # unlike Path.exists, it accepts every string
         raise UserError(f"no such file or folder: {str(path)!r} (looked from {os.getcwd()})")
     if not path.is_dir():
         return [path]
     try:
-        found = sorted(file for file in path.iterdir() if _is_data(file))
+        files = sorted(file for file in path.iterdir() if _is_data(file))
     except OSError as error:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
-    if not found:
+    if not files:
         inner = sorted({file.parent.name for file in path.glob("*/*") if _is_data(file)})
         hint = (
             f"give the folders in it that do ({', '.join(inner)})" if inner else "give a folder that does, or a table"
         )
         raise UserError(f"{str(path)!r} holds no pairs, that is, no file *.data.txt or *.data; {hint}")
-    return found
+    return files
 
 
 def _is_data(path: Path) -> bool:
@@ -182,7 +182,7 @@ def _is_data(path: Path) -> bool:
 
 
 def _read(path: Path) -> list[Pair]:
-    """Read the pairs of a file, of which there must be some."""
+    """Read the pairs of a file; raise if it has none."""
     if is_table(path):
         pairs = _from_table(path)
     else:
@@ -194,7 +194,9 @@ def _read(path: Path) -> list[Pair]:
             )
         gold = path.with_name(f"{named['name']}.gold{named['ending']}")
         if not gold.is_file():
-            raise UserError(f"{str(path)!r} has no gold: {str(gold)!r} is missing, which must say T or F of each pair")
+            raise UserError(
+                f"{str(path)!r} has no gold: {str(gold)!r} is missing, which must have T or F for each pair"
+            )
         lines, answers = _strip_empty_end(read_lines(path)), _strip_empty_end(read_lines(gold))
         is_json = _LIST.match("\n".join(lines))
         pairs = (_from_json if is_json else _from_lines)(path, lines, gold, answers)
@@ -216,7 +218,7 @@ def _from_lines(path: Path, lines: list[str], gold: Path, answers: list[str]) ->
     """Read WiC's own format."""
     if len(lines) != len(answers):
         raise UserError(
-            f"{str(path)!r} has {_number(len(lines), 'line')} and {str(gold)!r} {len(answers)}; "
+            f"{str(path)!r} has {_count(len(lines), 'line')} and {str(gold)!r} {len(answers)}; "
             f"each pair must have a line in both"
         )
     pairs = []
@@ -228,7 +230,9 @@ def _from_lines(path: Path, lines: list[str], gold: Path, answers: list[str]) ->
         word, _, indices, *sentences = values
         places = _INDICES.fullmatch(indices.strip())
         if places is None:
-            raise UserError(f"{where}: {_shown(indices)} must be two whole numbers such as 2-1, the places of the word")
+            raise UserError(
+                f"{where}: {_quote(indices)} must be two whole numbers such as 2-1, the token numbers of the word"
+            )
         first, second = (
             _token(sentence, int(place), f"{where}, sentence {which}")
             for which, sentence, place in zip((1, 2), sentences, places.groups(), strict=True)
@@ -241,7 +245,7 @@ def _token(sentence: str, index: int, where: str) -> Usage:
     """Return the usage of the token with an index, from 0."""
     tokens = list(re.finditer(r"\S+", sentence))
     if index >= len(tokens):
-        has = f"has {_number(len(tokens), 'token')}, numbered from 0" if tokens else "is empty"
+        has = f"has {_count(len(tokens), 'token')}, numbered from 0" if tokens else "is empty"
         raise UserError(f"{where}: there is no token {index}, as the sentence {has}")
     return Usage(sentence, *tokens[index].span())
 
@@ -254,7 +258,7 @@ def _from_json(path: Path, lines: list[str], gold: Path, answers: list[str]) -> 
         if lone is not None:
             without = gold if one is path else path
             raise UserError(
-                f"{there[lone][0]}: the id {_shown(lone)} is not in {str(without)!r}; each pair must be in both"
+                f"{there[lone][0]}: the id {_quote(lone)} is not in {str(without)!r}; each pair must be in both"
             )
     pairs = []
     for name, (where, entry) in entries.items():
@@ -270,13 +274,13 @@ def _by_id(path: Path, lines: list[str], fields: tuple[str, ...]) -> dict[str, t
         values = json.loads("\n".join(lines))
     except json.JSONDecodeError as error:
         raise UserError(f"{_line(path, error.lineno)}: not JSON ({error.msg}, column {error.colno})") from None
-    except (ValueError, RecursionError):  # a number of thousands of digits, or as many lists in one another
+    except (ValueError, RecursionError):  # a number with thousands of digits, or deeply nested lists
         raise UserError(f"{str(path)!r} is not JSON that can be read") from None
     if not isinstance(values, list):
         raise UserError(f"{_line(path, 1)}: must be a JSON list of objects with {', '.join(fields)}")
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    entries: dict[str, tuple[str, dict[str, Any]]] = {}
     for number, value in enumerate(values, 1):
-        where = f"{str(path)!r}, entry {number}"  # what is in a line is up to who wrote the JSON
+        where = f"{str(path)!r}, entry {number}"  # an entry number, because JSON may have any line breaks
         if not isinstance(value, dict):
             raise UserError(f"{where}: must be an object with {', '.join(fields)}")
         missing = [name for name in fields if name not in value]
@@ -284,11 +288,11 @@ def _by_id(path: Path, lines: list[str], fields: tuple[str, ...]) -> dict[str, t
             raise UserError(f"{where}: no {missing[0]!r}; it must have {', '.join(fields)}")
         name = value["id"]
         if not isinstance(name, (str, int)):
-            raise UserError(f"{where}: the id {_shown(name)} must be text or a whole number")
-        if str(name) in found:
-            raise UserError(f"{where}: the id {_shown(name)} was there before; each pair must have its own")
-        found[str(name)] = where, value
-    return found
+            raise UserError(f"{where}: the id {_quote(name)} must be text or a whole number")
+        if str(name) in entries:
+            raise UserError(f"{where}: the id {_quote(name)} occurs twice; each pair must have its own")
+        entries[str(name)] = where, value
+    return entries
 
 
 def _from_table(path: Path) -> list[Pair]:
@@ -298,7 +302,7 @@ def _from_table(path: Path) -> list[Pair]:
         same = _SAME.get(row["same"].strip().casefold())
         if same is None:
             raise UserError(
-                f"{where}: same is {_shown(row['same'])}; it must be 1 or 0, true or false, T or F, yes or no"
+                f"{where}: same is {_quote(row['same'])}; it must be 1 or 0, true or false, T or F, yes or no"
             )
         pairs.append(Pair(_word(row["word"], "word", where), _usage(row, 1, where), _usage(row, 2, where), same))
     return pairs
@@ -314,7 +318,7 @@ def _usage(row: Mapping[str, Any], which: int, where: str) -> Usage:
     if not is_span(start, end, sentence):
         raise UserError(
             f"{where}: start{which} {start} and end{which} {end} must mark the word within sentence{which}, "
-            f"which has {_number(len(sentence), 'character')}"
+            f"which has {_count(len(sentence), 'character')}"
         )
     return Usage(sentence, start, end)
 
@@ -323,24 +327,24 @@ def _whole_number(value: Any, name: str, where: str) -> int:
     """Return a whole number, which JSON may hold as text."""
     digits = _WHOLE.fullmatch(str(value).strip())
     if digits is None:
-        raise UserError(f"{where}: {name} is {_shown(value)}; it must be a whole number, 0 or more")
+        raise UserError(f"{where}: {name} is {_quote(value)}; it must be a whole number, 0 or more")
     return int(digits[1])
 
 
 def _word(value: Any, name: str, where: str) -> str:
     word = _text(value, name, where)
     if not word.strip():
-        raise UserError(f"{where}: {name} is empty; it must be the word that the pair is of")
+        raise UserError(f"{where}: {name} is empty; it must be the word of the pair")
     return word
 
 
 def _text(value: Any, name: str, where: str) -> str:
     if not isinstance(value, str):
-        raise UserError(f"{where}: {name} is {_shown(value)}; it must be text")
+        raise UserError(f"{where}: {name} is {_quote(value)}; it must be text")
     try:
         value.encode()
     except UnicodeEncodeError:  # JSON can name half of a character
-        raise UserError(f"{where}: {name} is {_shown(value)}, which is not valid Unicode text") from None
+        raise UserError(f"{where}: {name} is {_quote(value)}, which is not valid Unicode text") from None
     return value
 
 
@@ -348,7 +352,7 @@ def _read_judgement(value: Any, where: str) -> bool:
     """Return whether WiC's gold is T or F."""
     same = _GOLD.get(value.strip()) if isinstance(value, str) else None
     if same is None:
-        raise UserError(f"{where}: {_shown(value)} must be T, the same meaning, or F")
+        raise UserError(f"{where}: {_quote(value)} must be T, the same meaning, or F")
     return same
 
 
@@ -356,10 +360,10 @@ def _line(path: Path, number: int) -> str:
     return f"{str(path)!r}, line {number}"
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     """Return a value for a message, on one line and not too long."""
     return reprlib.repr(value)
 
 
-def _number(n: int, noun: str) -> str:
+def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

@@ -1,4 +1,4 @@
-"""The light form of tuning on pairs: the encoder stays as it is, and a projection of its vectors is trained."""
+"""Train a projection of an encoder's vectors on pairs, the light form of tuning; the encoder is not changed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lexshift.tune.evaluation import figures
 from lexshift.tune.masking import batch_order
 from lexshift.utils.arrays import Array, Floats
 
-_SHARPNESS = 5.0  # slope of the logistic function at the beginning
+_SHARPNESS = 5.0  # initial slope of the logistic function
 
 
 class Projection(nn.Module):
     """A projection of vectors; the probability that two have one meaning is a logistic function of their cosine.
 
-    It begins by dividing each dimension by its standard deviation.
+    Initially, it divides each dimension by its standard deviation.
     """
 
     def __init__(self, spread: Tensor) -> None:
@@ -31,14 +31,17 @@ class Projection(nn.Module):
         self.middle = nn.Parameter(torch.tensor(0.0))
 
     def forward(self, first: Tensor, second: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        """Return the loss, and the cosines as logits, (batch,). first, second : (batch, d); labels : (batch,)"""
+        """Return the loss, and the cosines as logits, (batch,).
+
+        first, second : (batch, d); labels : (batch,)
+        """
         cosines = F.cosine_similarity(first @ self.weight.T, second @ self.weight.T)
         loss = F.binary_cross_entropy_with_logits(self.sharpness * (cosines - self.middle), labels)
         return {"loss": loss, "logits": cosines}
 
 
 class _Vectors(Dataset[dict[str, Any]]):
-    """Pairs of vectors, in an order."""
+    """Pairs of vectors in a given order."""
 
     def __init__(self, first: Floats, second: Floats, same: Array, order: Array | None = None) -> None:
         self._sides = [torch.from_numpy(side.astype(np.float32)) for side in (first, second)]
@@ -86,6 +89,8 @@ def projection_trainer(
         args=arguments,
         train_dataset=_Vectors(*training, order),
         eval_dataset=_Vectors(*held_out),
-        compute_metrics=lambda found: figures(np.asarray(found.predictions, float), np.asarray(found.label_ids) > 0.5),
+        compute_metrics=lambda output: figures(
+            np.asarray(output.predictions, float), np.asarray(output.label_ids) > 0.5
+        ),
         callbacks=callbacks,
     )

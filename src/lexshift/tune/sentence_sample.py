@@ -1,4 +1,4 @@
-"""A random sample of a corpus's distinct sentences, in bounded memory."""
+"""Draw a random sample of a corpus's distinct sentences in bounded memory."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lexshift.corpus.sources import Reading, Tally, find_sources
 from lexshift.errors import UserError
 
 _WORD = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]|[^\s\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
-# A letter of Thai, Lao, Japanese or Chinese, which put no spaces between words, counts as a word.
-_SHORTEST = 3  # words; what is shorter is a heading, a number, a name
+# A letter of Thai, Lao, Japanese or Chinese, which are written without spaces, counts as a word.
+_SHORTEST = 3  # words; shorter ones are mostly headings, numbers and names
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Sample:
     Attributes
     ----------
     sentences : list of str
-        In random order: any number of the first is a sample too.
-    found : int
-        Sentences of the corpus, those that are too short not counted.
+        Sentences in random order: the first n of them are a random sample too.
+    total : int
+        Number of sentences of the corpus, without those that are too short.
     tally : Tally
     content : str
         SHA-256 over the corpus's files.
@@ -38,7 +38,7 @@ class Sample:
     """
 
     sentences: list[str]
-    found: int
+    total: int
     tally: Tally
     content: str
     language: str
@@ -47,36 +47,38 @@ class Sample:
 def sample_sentences(
     corpus: str | os.PathLike[str],
     reading: Reading | None = None,
-    most: int | None = None,
+    max_sentences: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sample:
-    """Read a corpus once and keep a random sample of at most ``most`` of its distinct sentences.
+    """Read a corpus once and keep a random sample of at most ``max_sentences`` of its distinct sentences.
 
-    A sentence is taken by a hash of its text, so the sample does not depend on the order of the text.
-    ``progress`` is called with the bytes read so far and those there are (0 for standard input).
+    Sentences are chosen by a hash of their text, so the sample does not depend on the order of the text.
+    ``progress`` is called with the bytes read so far and the total (0 for standard input).
     """
     _, readings = detect_languages({"": corpus}, reading or Reading())
     tally, how = Tally(), readings[""]
-    keeper = _Keeper(most, seed)
+    collector = _SampleCollector(max_sentences, seed)
     for block in read_corpus(find_sources(corpus), how, tally, progress):
         for line in block.data.decode().split("\n"):
             for sentence in Passage(line, block.split, how.language).sentences():
-                keeper.add(sentence, tally)
-    kept = keeper.kept
-    if not kept:
+                collector.add(sentence, tally)
+    sentences = collector.sentences
+    if not sentences:
         raise UserError(f"the corpus {os.fspath(corpus)!r} has no sentence of {_SHORTEST} words or more")
-    return Sample([kept[number] for number in sorted(kept)], tally.passages, tally, tally.content, how.language)
+    return Sample(
+        [sentences[number] for number in sorted(sentences)], tally.passages, tally, tally.content, how.language
+    )
 
 
-class _Keeper:
-    """Collects the sentences with the smallest hashes, each once."""
+class _SampleCollector:
+    """Collect the distinct sentences with the smallest hashes."""
 
-    def __init__(self, most: int | None, seed: int) -> None:
-        self.kept: dict[int, str] = {}  # by their hashes
-        self._most = most
+    def __init__(self, max_sentences: int | None, seed: int) -> None:
+        self.sentences: dict[int, str] = {}  # by hash
+        self._max_sentences = max_sentences
         self._seed = seed
-        self._largest: list[int] = []  # a heap of the negated hashes
+        self._negated_hashes: list[int] = []  # a heap of the negated hashes
 
     def add(self, sentence: str, tally: Tally) -> None:
         words = len(_WORD.findall(sentence))
@@ -87,12 +89,12 @@ class _Keeper:
         tally.words += words
         digest = hashlib.blake2b(f"{self._seed}\0{sentence}".encode(), digest_size=8).digest()
         number = int.from_bytes(digest, "little")
-        if number in self.kept:
+        if number in self.sentences:
             return
-        if self._most is None or len(self.kept) < self._most:
-            heapq.heappush(self._largest, -number)
-        elif number < -self._largest[0]:
-            del self.kept[-heapq.heapreplace(self._largest, -number)]
+        if self._max_sentences is None or len(self.sentences) < self._max_sentences:
+            heapq.heappush(self._negated_hashes, -number)
+        elif number < -self._negated_hashes[0]:
+            del self.sentences[-heapq.heapreplace(self._negated_hashes, -number)]
         else:
             return
-        self.kept[number] = sentence
+        self.sentences[number] = sentence

@@ -28,7 +28,7 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """Settings of any training.
+    """Settings common to all kinds of training.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class TrainingSettings:
     accumulate : int
         Number of parts in which the examples of a step are processed, to save memory.
     learning_rate : float
-        It rises during the first tenth of the steps and then falls to 0.
+        Peak learning rate: it rises during the first tenth of the steps and then falls to 0.
     every : int, optional
         Number of steps between two evaluations on held-out examples, each with a checkpoint; by default a tenth of all
         steps.
@@ -105,7 +105,7 @@ class TrainingSettings:
         return min(total, self.every or max(1, -(-total // _EVALUATIONS)))
 
     def record(self) -> dict[str, Any]:
-        """Return the settings that shape the tuned model: all but the device."""
+        """Return the settings that affect the tuned model: all but the device."""
         return {name: value for name, value in asdict(self).items() if name != "device"}
 
 
@@ -132,7 +132,7 @@ class LanguageSettings(TrainingSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class TimeSettings(LanguageSettings):
-    """Settings of training a masked language model to know the time of a text.
+    """Settings of training a masked language model on the time of a text.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class TimeSettings(LanguageSettings):
         if self.tokens is None:
             self._set("tokens", not self.attention)
         if not self.tokens and not self.attention:
-            raise UserError("a model knows the time by tokens or by attention; this asks for neither")
+            raise UserError("tuning on time needs tokens, attention or both; neither is enabled")
         if not _is_number(self.time_mask) or not 0 <= self.time_mask <= 1:
             raise UserError(f"time_mask must be between 0 and 1; got {self.time_mask!r}")
         self._set("time_mask", float(self.time_mask))
@@ -171,12 +171,12 @@ class PairSettings(TrainingSettings):
     Attributes
     ----------
     light : bool
-        Train only a projection of the vectors of the model as it is, which takes minutes; ``pooling``, ``margin`` and
-        ``window`` are then those of the model.
+        Train only a projection of the model's vectors, which takes minutes; ``pooling``, ``margin`` and ``window`` are
+        then those of the model.
     pooling : "sentence" or "mean"
-        What the vector of a usage is the mean of: all tokens of its sentence, as in XL-LEXEME, or the word's pieces.
+        Tokens whose mean is the vector of a usage: all of its sentence, as in XL-LEXEME, or the word's pieces.
     margin : float
-        Cosine distance from which on usages of different meanings are far enough apart.
+        Cosine distance beyond which usages of different meanings add nothing to the loss.
     """
 
     # fmt: off
@@ -188,7 +188,7 @@ class PairSettings(TrainingSettings):
     held_out: float = _setting(0.1, "Share of the pairs that is not trained on but evaluated.")
     pooling: str = _setting(
         "sentence", "How a usage becomes a vector: the mean over its sentence (sentence) or over its word (mean).")
-    margin: float = _setting(0.5, "Cosine distance from which on different meanings are far enough apart.")
+    margin: float = _setting(0.5, "Cosine distance beyond which different meanings add nothing to the loss.")
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -201,6 +201,6 @@ class PairSettings(TrainingSettings):
             raise UserError(f"margin must be above 0 and at most 2, the largest cosine distance; got {self.margin!r}")
 
     def record(self) -> dict[str, Any]:
-        """Return the settings that shape the tuned model."""
+        """Return the settings that affect the tuned model."""
         unused = ("pooling", "margin", "window") if self.light else ()
         return {name: value for name, value in super().record().items() if name not in unused}

@@ -1,4 +1,4 @@
-"""Training of all weights on pairs of usages, with sentence-transformers: two usages through one model."""
+"""Train all weights of a model on pairs of usages with sentence-transformers (a Siamese network)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from torch.utils.data import BatchSampler, SequentialSampler
 from lexshift.encode.adaptation import MARKERS, missing_tokens
 from lexshift.encode.loading import quiet
 from lexshift.encode.special_tokens import SpecialTokens
-from lexshift.tune.evaluation import figures, labels_of
+from lexshift.tune.evaluation import figures, pair_labels
 from lexshift.tune.folder import mark_files
 from lexshift.tune.heads import add_tokens
 from lexshift.tune.masking import batch_order
@@ -32,13 +32,13 @@ from lexshift.tune.pairs import Pair, Usage
 from lexshift.tune.training import save_model
 
 ARGUMENTS = SentenceTransformerTrainingArguments
-_START = "start"  # the folder of the model that training begins with
+_START = "start"  # folder of the model at the start of training
 
 
 class WordPooling(Module):
     """The mean over the tokens between the markers."""
 
-    config_keys = ["dimension", "before", "after"]  # noqa: RUF012  # as the library wants it
+    config_keys = ["dimension", "before", "after"]  # noqa: RUF012  # as the library requires
 
     def __init__(self, dimension: int, before: int, after: int) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class WordPooling(Module):
         self.after = after
 
     def forward(self, features: dict[str, Tensor], **_: Any) -> dict[str, Tensor]:
-        """Put sentence_embedding beside token_embeddings."""
+        """Add sentence_embedding to the features."""
         ids = features["input_ids"]
         inside = ((ids == self.before).cumsum(1) > (ids == self.after).cumsum(1)) & (ids != self.before)
         weight = inside[:, :, None].to(features["token_embeddings"].dtype)
@@ -74,37 +74,37 @@ class Siamese:
 
     @property
     def body(self) -> Any:
-        """The transformer in it."""
+        """The transformer of the network."""
         return self.network[0].auto_model
 
     def texts(self, usages: Sequence[Usage]) -> list[str]:
         """Return sentences with markers, cut around the word where they are too long."""
         special = SpecialTokens(self.tokenizer)
         plain = (usage._replace(sentence=special.break_up(usage.sentence)) for usage in usages)
-        return [marked(_cut(usage, self.tokenizer, self.window)) for usage in plain]
+        return [mark_word(_cut(usage, self.tokenizer, self.window)) for usage in plain]
 
 
 def add_markers(body: Any, tokenizer: Any) -> None:
-    """Give a model the markers that it lacks."""
+    """Add the missing markers to the vocabulary of a model."""
     missing = missing_tokens(tokenizer, MARKERS)
     if missing:
         add_tokens(body, tokenizer, missing)
 
 
-def marked(usage: Usage) -> str:
+def mark_word(usage: Usage) -> str:
     """Return a sentence with markers around its word."""
     sentence, start, end = usage
     return sentence[:start] + MARKERS[0] + sentence[start:end] + MARKERS[1] + sentence[end:]
 
 
-def make_siamese(body: Any, tokenizer: Any, pooling: str, window: int, work: Path) -> Siamese:
-    """Return a model with markers in its vocabulary and the given pooling; ``work`` is a folder for its files."""
+def make_siamese(body: Any, tokenizer: Any, pooling: str, window: int, work_folder: Path) -> Siamese:
+    """Return a model with markers in its vocabulary and the given pooling; ``work_folder`` is for its files."""
     add_markers(body, tokenizer)
-    start = work / _START
-    save_model(start, body, tokenizer)
-    mark_files(start)
+    start_folder = work_folder / _START
+    save_model(start_folder, body, tokenizer)
+    mark_files(start_folder)
     with quiet():
-        first = Transformer(str(start), max_seq_length=window)
+        first = Transformer(str(start_folder), max_seq_length=window)
     dimension = int(body.config.hidden_size)
     second = (
         Pooling(dimension, "mean")
@@ -149,10 +149,10 @@ def siamese_trainer(
 
 
 class _Trainer(SentenceTransformerTrainer):
-    """The trainer of sentence-transformers without its description of the model for readers of a hub."""
+    """The trainer of sentence-transformers without its model card for the hub."""
 
     def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-        """Add no such callback."""
+        """Add no callback for a model card."""
 
 
 def _sequential_batches(dataset: Any, batch_size: int, drop_last: bool, **_: Any) -> BatchSampler:
@@ -160,13 +160,13 @@ def _sequential_batches(dataset: Any, batch_size: int, drop_last: bool, **_: Any
 
 
 class _Evaluator(BaseEvaluator):
-    """Evaluates the model on held-out pairs."""
+    """Evaluate the model on held-out pairs."""
 
     def __init__(self, network: Siamese, pairs: list[Pair]) -> None:
         super().__init__()
         self._network = network
         self._texts = network.texts([usage for pair in pairs for usage in (pair.first, pair.second)])
-        self._same = labels_of(pairs)
+        self._same = pair_labels(pairs)
 
     def __call__(self, model: Any, *_: Any, **__: Any) -> dict[str, float]:
         with torch.no_grad():
@@ -178,13 +178,13 @@ class _Evaluator(BaseEvaluator):
 def _cut(usage: Usage, tokenizer: Any, window: int) -> Usage:
     """Return a usage that fits into a window of pieces, including markers and special tokens, around the word."""
     room = window - tokenizer.num_special_tokens_to_add() - len(MARKERS)
-    made = tokenizer(usage.sentence, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-    offsets = made["offset_mapping"]
+    encoding = tokenizer(usage.sentence, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+    offsets = encoding["offset_mapping"]
     if not offsets or _pieces(usage, tokenizer) <= window:
         return usage
     inside = [i for i, (a, b) in enumerate(offsets) if a < usage.end and b > usage.start] or [0]
     cut = usage
-    while room > 0:  # what is cut apart, or stands beside a marker, may have more pieces than it had
+    while room > 0:  # a cut or a marker may split a word into more pieces
         cut = _within(usage, offsets, inside, room)
         excess = _pieces(cut, tokenizer) - window
         if excess <= 0:
@@ -194,11 +194,11 @@ def _cut(usage: Usage, tokenizer: Any, window: int) -> Usage:
 
 
 def _within(usage: Usage, offsets: list[tuple[int, int]], inside: list[int], room: int) -> Usage:
-    """Return as many pieces as there is room for around the word, or of it if it has more."""
+    """Return the pieces around the word that fit, or the first pieces of a word that does not fit."""
     sentence, start, end = usage
     if len(inside) >= room:
-        kept = max(offsets[inside[0] + room - 1][1], start + 1)
-        return Usage(sentence[start:kept], 0, kept - start)
+        last = max(offsets[inside[0] + room - 1][1], start + 1)
+        return Usage(sentence[start:last], 0, last - start)
     left = min(max(inside[0] - (room - len(inside)) // 2, 0), max(len(offsets) - room, 0))
     first = min(offsets[left][0], start)
     last = max(offsets[min(left + room, len(offsets)) - 1][1], end)
@@ -211,4 +211,4 @@ def _within(usage: Usage, offsets: list[tuple[int, int]], inside: list[int], roo
 
 
 def _pieces(usage: Usage, tokenizer: Any) -> int:
-    return len(tokenizer(marked(usage), verbose=False)["input_ids"])
+    return len(tokenizer(mark_word(usage), verbose=False)["input_ids"])

@@ -1,4 +1,4 @@
-"""Train with the trainer of transformers: report progress, resume exactly, and end when there is no improvement."""
+"""Train with the trainer of transformers: report progress, resume exactly, and stop without improvement."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WARMUP = 0.1  # share of the steps in which the learning rate rises
 
 
 def check_libraries() -> None:
-    """Refuse to tune without the libraries that it needs."""
+    """Raise if a library that tuning needs is missing."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise UserError(f"tuning needs {', '.join(missing)}: pip install 'lexshift[tune]'")
@@ -40,7 +40,7 @@ def save_model(folder: Path, model: Any, tokenizer: Any, adaptation: Adaptation 
 def training_arguments(
     settings: TrainingSettings, total: int, folder: Path, best: str, largest: bool, kind: Any = None
 ) -> Any:
-    """Return the arguments of the trainer; the best model has the least or ``largest`` value of the figure ``best``."""
+    """Return the trainer's arguments; the best model has the smallest or ``largest`` value of the metric ``best``."""
     import torch
     from transformers import TrainingArguments
 
@@ -101,7 +101,7 @@ def train(
     folder : Path
         The folder of the tuned model.
     figures : callable
-        Returns the results that are recorded of an entry of the trainer's log; none if it is not of an evaluation.
+        Returns the results in an entry of the trainer's log; empty if it is not an evaluation.
     describe : callable
         Returns a description of these results.
     monitor : Monitor
@@ -116,12 +116,12 @@ def train(
     reporter = _make_reporter(figures, describe, monitor)
     trainer = make([reporter, *([EarlyStoppingCallback(settings.patience)] if settings.patience else [])])
     trainer.remove_callback(PrinterCallback)
-    total, checkpoint, begun = int(trainer.args.max_steps), last_checkpoint(folder), time.monotonic()
+    total, checkpoint, start_time = int(trainer.args.max_steps), last_checkpoint(folder), time.monotonic()
     if checkpoint is not None:
-        monitor.note(f"goes on after step {checkpoint.rsplit('-', 1)[1]}")
+        monitor.note(f"resuming after step {checkpoint.rsplit('-', 1)[1]}")
     monitor.stage("tuning", total, "steps")
     with quiet(), disk_faults(Path(trainer.args.output_dir)):
-        if checkpoint is not None and _had_ended(Path(checkpoint), total, settings.patience):
+        if checkpoint is not None and _is_finished(Path(checkpoint), total, settings.patience):
             trainer.state = TrainerState.load_from_json(str(Path(checkpoint, STATE)))
             trainer._load_best_model()
         else:
@@ -129,37 +129,37 @@ def train(
     history = _history(trainer.state.log_history, figures)
     done = int(trainer.state.global_step)
     if done < total:
-        monitor.note(f"ended after step {done}, as the held-out figure got no better")
+        monitor.note(f"stopped after step {done}, because the held-out result did not improve")
     best = int(trainer.state.best_global_step or done)
     return {
         "steps": done,
         "best step": best,
-        "seconds": round(time.monotonic() - begun, 1),
+        "seconds": round(time.monotonic() - start_time, 1),
         "before": next((row for row in history if row["step"] == 0), None),
         "after": next((row for row in history if row["step"] == best), None),
         "history": history,
     }
 
 
-def _had_ended(checkpoint: Path, total: int, patience: int) -> bool:
-    """Return whether a run had done all its steps at a checkpoint, or had stopped improving."""
+def _is_finished(checkpoint: Path, total: int, patience: int) -> bool:
+    """Return whether a run had finished all its steps at a checkpoint, or had stopped improving."""
     state = json.loads((checkpoint / STATE).read_bytes())
     stopping = state.get("stateful_callbacks", {}).get("EarlyStoppingCallback", {}).get("attributes", {})
-    ended = bool(patience) and int(stopping.get("early_stopping_patience_counter", 0)) >= patience
-    return ended or int(state["global_step"]) >= total
+    stopped_early = bool(patience) and int(stopping.get("early_stopping_patience_counter", 0)) >= patience
+    return stopped_early or int(state["global_step"]) >= total
 
 
 def _history(logs: list[dict[str, Any]], figures: Callable[[dict[str, Any]], dict[str, float]]) -> list[dict[str, Any]]:
-    """Return a row for each evaluation, with the mean training loss since the one before."""
+    """Return a row for each evaluation, with the mean training loss since the previous one."""
     rows: list[dict[str, Any]] = []
     losses: list[float] = []
     for entry in logs:
         if "loss" in entry:
             losses.append(float(entry["loss"]))
-        found = figures(entry)
-        if found:
+        results = figures(entry)
+        if results:
             mean = sum(losses) / len(losses) if losses else None
-            rows.append({"step": int(entry["step"]), "loss": mean, **found})
+            rows.append({"step": int(entry["step"]), "loss": mean, **results})
             losses = []
     return rows
 
@@ -183,15 +183,15 @@ def _make_reporter(
                 self.loss = f"loss {float(logs['loss']):.3f}"
 
         def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **_: Any) -> None:  # noqa: ARG002
-            found = figures(metrics or {})
-            if found:
-                self.results = describe(found)
+            results = figures(metrics or {})
+            if results:
+                self.results = describe(results)
                 monitor.note(f"step {state.global_step} of {args.max_steps}: {self._latest()}")
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:  # noqa: ARG002
-            work = Path(args.output_dir)
-            mark_files(work / f"checkpoint-{state.global_step}")
-            remove_old_checkpoints(work, state.best_model_checkpoint)
+            work_folder = Path(args.output_dir)
+            mark_files(work_folder / f"checkpoint-{state.global_step}")
+            remove_old_checkpoints(work_folder, state.best_model_checkpoint)
 
         def _latest(self) -> str:
             return " ".join(filter(None, (self.loss, self.results)))

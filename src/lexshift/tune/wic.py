@@ -1,8 +1,8 @@
-"""Supervised adaptation on Word-in-Context pairs, as XL-LEXEME does it (Cassotti et al. 2023).
+"""Supervised tuning on Word-in-Context pairs, as in XL-LEXEME (Cassotti et al. 2023).
 
-The word is put between markers, the vector of a usage is the mean over the tokens of its sentence, and two usages are
-drawn together if they have the same meaning and pushed apart if not: the contrastive loss on their cosine. The light
-form leaves the model as it is and trains a projection of its vectors.
+The word is put between markers, the vector of a usage is the mean over the tokens of its sentence, and a contrastive
+loss on the cosine draws two usages together if they have the same meaning and pushes them apart if not. The light form
+trains only a projection of the model's vectors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lexshift.tune.evaluation import (
     describe_figures,
     describe_results,
     evaluate,
-    labels_of,
+    pair_labels,
     read_figures,
     usage_vectors,
 )
@@ -56,9 +56,10 @@ def tune_wic(
     model : str or path
         The model to begin with: "minilm", a folder, or a name on the hub.
     dev : list of paths
-        Further pairs to evaluate the model on. They choose nothing.
+        Further pairs to evaluate the model on; they do not affect the training.
     settings : PairSettings, optional
-        Settings of the training. The held-out pairs, all pairs of some words, choose the best model and the threshold.
+        Settings of the training. The best model and the threshold are chosen on the held-out
+        pairs, which are all pairs of some words.
     revision : str, optional
         Revision of a model on the hub.
     monitor : Monitor, optional
@@ -74,7 +75,7 @@ def tune_wic(
     training, held_out = hold_out(read_pairs(*pairs), settings.held_out, settings.seed)
     for side, name in ((training, "trained on"), (held_out, "held out")):
         if len({pair.same for pair in side}) < 2:
-            raise UserError(f"the pairs that are {name} must be some of one meaning and some of two; give more pairs")
+            raise UserError(f"the pairs that are {name} must include both labels, same and different; give more pairs")
     task = _Task(model, revision, settings, training, held_out, read_pairs(*dev) if dev else [])
     with tuning_folder(out) as folder:
         return task.with_dev(task.run(folder, monitor or Silent()))
@@ -82,7 +83,7 @@ def tune_wic(
 
 @dataclass(frozen=True)
 class _Task:
-    """A model, pairs of usages and how they are used; :meth:`run` tunes the model."""
+    """A model, pairs of usages and settings; :meth:`run` tunes the model."""
 
     model: Place
     revision: str | None
@@ -92,7 +93,7 @@ class _Task:
     dev: list[Pair]
 
     def run(self, folder: Path, monitor: Monitor) -> TunedModel:
-        """Tune the model, or return it if that was done before."""
+        """Tune the model, or return it if the folder already has it."""
         from transformers import set_seed
 
         from lexshift.encode.huggingface import HuggingFaceEncoder
@@ -103,17 +104,17 @@ class _Task:
         body, tokenizer, known = load_model(self.model, self.revision)
         if known.periods or known.projection is not None:
             raise UserError(
-                f"the model {os.fspath(self.model)!r} has been tuned to periods or has a projection; begin with one "
-                f"that has not"
+                f"the model {os.fspath(self.model)!r} is tuned on periods or has a projection; start from one "
+                f"without either"
             )
         plan = self._plan(body, tokenizer)
         done = find_finished(folder, plan)
         if done is not None:
-            monitor.note("this model is tuned already")
+            monitor.note("the folder already has this tuned model")
             return done
         if settings.light:
             untuned: Any = HuggingFaceEncoder(body, tokenizer, device=settings.device, adaptation=known)
-        else:  # a model of its own, as training changes the weights
+        else:  # a separate model, because training changes the weights
             untuned = as_encoder(self.model, revision=self.revision, device=settings.device)
         before = evaluate(untuned, self.held_out, self.dev)
         monitor.note(f"untuned: {describe_results(before)}")
@@ -130,7 +131,7 @@ class _Task:
         return finish(folder, save, {**run, "untuned": before, "tuned": after})
 
     def _plan(self, body: Any, tokenizer: Any) -> dict[str, Any]:
-        """Return all that shapes the tuned model."""
+        """Return everything that affects the tuned model."""
         from lexshift.encode.huggingface import longest_sequence
 
         plan = {
@@ -175,7 +176,7 @@ class _Task:
         from lexshift.tune.projection import make_projection, projection_trainer
 
         training, held_out = (
-            (*usage_vectors(encoder, pairs), labels_of(pairs)) for pairs in (self.training, self.held_out)
+            (*usage_vectors(encoder, pairs), pair_labels(pairs)) for pairs in (self.training, self.held_out)
         )
         projection = make_projection(training[:2])
         make = partial(projection_trainer, projection, training, held_out)
@@ -185,7 +186,7 @@ class _Task:
         return replace(known, layers=encoder.layers, pooling=encoder.pooling, projection=weight), result
 
     def with_dev(self, tuned: TunedModel) -> TunedModel:
-        """Return a model with its results on the dev pairs, also if it was tuned before without them."""
+        """Return a model with its results on the dev pairs, even if it was tuned without them before."""
         if not self.dev or tuned.run.get("dev") == digest_pairs(self.dev):
             return tuned
         device = self.settings.device
