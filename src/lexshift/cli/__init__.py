@@ -58,8 +58,8 @@ app.command("reproduce")(reproduce.command)
 app.add_typer(tune.app, name="tune", help="Adapt an encoder to corpora (mlm), to time (time) or to word senses (wic).")
 
 
-def _version(requested: bool) -> None:
-    if requested:
+def _version(show_version: bool) -> None:
+    if show_version:
         typer.echo(f"lexshift {__version__}")
         raise typer.Exit
 

@@ -158,18 +158,18 @@ def choice(value: Any, name: str, choices: Iterable[str]) -> str:
     raise UserError(f"{name} must be one of {', '.join(names)}; got {value!r}. {hint}".rstrip())
 
 
-def keywords(names: Iterable[str], accepted: Iterable[str], function: Callable[..., Any]) -> None:
+def keywords(names: Iterable[str], accepted_names: Iterable[str], function: Callable[..., Any]) -> None:
     """Raise an error for the first keyword argument that a function does not accept, and suggest a similar one.
 
     Parameters
     ----------
     names : iterable of str
         Keyword arguments of a call that the signature of the function does not name.
-    accepted : iterable of str
+    accepted_names : iterable of str
         Names of the keyword arguments that the function passes on.
     function : callable
     """
-    valid = tuple(accepted)
+    valid = tuple(accepted_names)
     for name in names:
         if name not in valid:
             near = difflib.get_close_matches(name, [*inspect.signature(function).parameters, *valid], n=1)
