@@ -62,10 +62,10 @@ class EmbeddedDataset:
 
 
 def make_settings(
-    function: Callable[..., Any], allowed: tuple[str, ...], settings: Mapping[str, Any], **defaults: Any
+    function: Callable[..., Any], names: tuple[str, ...], settings: Mapping[str, Any], **defaults: Any
 ) -> Settings:
-    """Return the checked settings of a function, which accepts those named in ``allowed``."""
-    checks.keywords(settings, allowed, function)
+    """Return the checked settings of a function, which accepts those in ``names``."""
+    checks.keywords(settings, names, function)
     return Settings(**{"min_usages": MIN_USAGES, **defaults, **settings})
 
 
