@@ -1,4 +1,4 @@
-"""What all tests share: the data folder, and a registry of metrics that each test leaves as it found it."""
+"""Fixtures of all tests: the data folder, and a registry of metrics that each test leaves unchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder with reference answers and real data, named by LEXSHIFT_DATA."""
+    """Return the folder with reference answers and real data, named by LEXSHIFT_DATA."""
     folder = os.environ.get("LEXSHIFT_DATA")
     if not folder:
         pytest.skip("LEXSHIFT_DATA is not set: no reference data here")
@@ -39,7 +39,7 @@ def data() -> Path:
 
 @pytest.fixture(autouse=True)
 def _registry() -> Iterator[None]:
-    """Metrics that a test registers are gone after it."""
+    """Remove the metrics that a test registered."""
     known = dict(metric._registry)
     yield
     metric._registry.clear()

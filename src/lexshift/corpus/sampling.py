@@ -30,7 +30,7 @@ def place_key(seed: int, file: str, word: str) -> int:
 
 
 def priorities(keys: Priorities, lines: Array, positions: Array) -> Priorities:
-    """Return the hash of each place, (n,): the smallest are taken. keys, lines, positions : (n,)"""
+    """Return the hash of each place, of shape (n,) as keys, lines and positions; the smallest are sampled."""
     return _mix(_mix(keys ^ _mix(lines.astype(np.uint64))) ^ positions.astype(np.uint64))
 
 

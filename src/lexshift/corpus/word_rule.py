@@ -110,9 +110,9 @@ def hash_word(folded: Iterable[int]) -> int:
 
 
 def find_scripts(data: Bytes, table: FoldTable) -> Bytes | None:
-    """Return :func:`script_kinds` if words of a UTF-8 text may end where two scripts meet, else None. data : (n,)
+    """Return :func:`script_kinds` if words of a UTF-8 text may end where two scripts meet, else None.
 
-    Tokens, of which a hyphen is a part, do not.
+    Tokens, of which a hyphen is a part, never end there. ``data`` has the shape (n,).
     """
     return script_kinds() if table[ord("-")] == 0 and may_be_unspaced(data) else None
 
@@ -175,7 +175,7 @@ def script_kinds() -> Bytes:
 
 @kernel
 def may_be_unspaced(data: Bytes) -> bool:
-    """Tell by the first bytes of characters whether UTF-8 text may have scripts written without spaces. data : (n,)"""
+    """Return whether UTF-8 text, of shape (n,), may have scripts written without spaces, by first bytes alone."""
     seen = False
     for i in range(len(data) - 1):
         first, second = data[i], data[i + 1]
@@ -185,7 +185,7 @@ def may_be_unspaced(data: Bytes) -> bool:
 
 @kernel
 def character_at(data: Bytes, i: int) -> tuple[int, int]:
-    """Return the character that begins at byte i of UTF-8 text, and its number of bytes. data : (n,)"""
+    """Return the character that begins at byte i of UTF-8 text, of shape (n,), and its number of bytes."""
     byte = int(data[i])
     if byte < 0x80:
         return byte, 1
@@ -253,7 +253,7 @@ def finish_hash(h: np.uint64) -> np.uint64:
 
 @kernel
 def find_slot(keys: Keys, key: np.uint64) -> np.uint64:
-    """Return the slot of an open hash table that holds a key, or the empty one where it belongs. keys : (slots,)"""
+    """Return the slot of an open hash table, of shape (slots,), that holds a key, or the empty one for it."""
     last, one = np.uint64(len(keys) - 1), np.uint64(1)
     slot = key & last
     while keys[slot] != np.uint64(0) and keys[slot] != key:

@@ -66,7 +66,7 @@ class EncoderOptions(TypedDict, total=False):
 
 
 class EmbeddingOptions(ReadingOptions, EncoderOptions, total=False):
-    """How text is read and encoded, and the precision of the vectors: options of all functions that embed corpora."""
+    """Options of all functions that embed corpora: reading, encoding, and the precision of the vectors."""
 
     precision: str
 

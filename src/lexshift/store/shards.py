@@ -35,7 +35,7 @@ class EncodedShard(NamedTuple):
 
 
 class VectorSummary(NamedTuple):
-    """What is known of all vectors of a new store.
+    """Properties of all vectors of a new store.
 
     Attributes
     ----------

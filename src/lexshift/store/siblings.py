@@ -144,7 +144,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
 
     @property
     def truncated(self) -> Array:
-        """Whether only a part of the sentence of each vector, around the word, fitted the model's window, (rows,)."""
+        """Array of shape (rows,): True where only a part of the sentence, around the word, fitted the window."""
         table = self.occurrences
         if "truncated" not in table.column_names:
             return np.zeros(len(table), bool)
