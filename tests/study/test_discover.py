@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -334,4 +335,6 @@ def test_every_stage_is_told(folder: Path) -> None:
     order = ["counting old", "counting new", "sampling old", "sampling new", "encoding", "writing", "scoring"]
     assert heard.stages[:7] == order
     chosen = f"studying all {len(found.words)} words that occur 10 times or more in both corpora"
-    assert heard.notes == [f"{chosen}, without function words, numbers and names"]
+    reasons = Counter(entry.reason for entry in found.vocabulary.entries if entry.reason)
+    left_out = ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
+    assert heard.notes == [f"{chosen}, without function words, numbers and names", f"words left out: {left_out}"]

@@ -43,18 +43,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("compare")(compare.command)
-app.command("discover")(discover.command)
-app.command("trace")(trace.command)
-app.command("demo")(demo.command)
-app.command("embed")(embed.command)
-app.command("info")(info.command)
-app.command("check")(check.command)
-app.command("simulate")(simulate.command)
-app.command("power")(power.command)
-app.command("data")(data.command)
+for _command in (compare, discover, trace, demo, embed, info, check, simulate, power, data, reproduce):
+    app.command(_command.__name__.rpartition(".")[2])(_command.command)
 app.command("eval")(evaluate.command)
-app.command("reproduce")(reproduce.command)
 app.add_typer(tune.app, name="tune", help="Adapt an encoder to corpora (mlm), to time (time) or to word senses (wic).")
 
 

@@ -48,6 +48,9 @@ def choose_vocabulary(
     left_out = ["function words"] * bool(vocabulary.language) + ["numbers"] + ["names"] * (vocabulary.names == LEFT_OUT)
     note = f"studying {chosen} that occur {settings.min_count} times or more in {where}, without "
     monitor.note(note + " and ".join(filter(None, [", ".join(left_out[:-1]), left_out[-1]])))
+    if question == DISCOVER:
+        counts = ", ".join(f"{n:,} {reason}" for reason, n in vocabulary.reasons().items())
+        monitor.note(f"words left out: {counts or 'none'}")
     if not vocabulary.language:
         unknown = language in (None, UNKNOWN)
         why = "the language is not known" if unknown else f"there is no list of them for {language_name(language)}"
