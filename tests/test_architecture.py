@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from lexshift.cli import app
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "lexshift"
 ARCHITECTURE, CONTRIBUTING = ROOT / "docs" / "architecture.md", ROOT / "CONTRIBUTING.md"
@@ -72,7 +74,7 @@ def vocabulary() -> frozenset[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     markers = {marker.partition(":")[0] for marker in project["tool"]["pytest"]["ini_options"]["markers"]}
     extras = set(project["project"]["optional-dependencies"])
-    commands = re.findall(r'app\.command\("(\w+)"\)', (PACKAGE / "cli/__init__.py").read_text("utf-8"))
+    commands = {command.name for command in app.registered_commands if command.name}
     return frozenset({"make", "LEXSHIFT_DATA", *markers, *extras, *commands, *FOLDERS})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
@@ -26,6 +26,7 @@ from lexshift.scoring.rates import RateCurve, build_curve
 from lexshift.scoring.sscd import RATES, SSCD, Change, sweep
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Monitor
+from lexshift.utils.plain import from_plain, to_plain
 from lexshift.utils.threads import for_each
 
 K = TypeVar("K")
@@ -33,12 +34,7 @@ T = TypeVar("T")
 CURVE_WORDS = 100
 """Number of words used for the curve over the swap rate if the vocabulary is large."""
 _BATCH = 64  # words per table of a cache
-_METHOD = "tested scores with intervals from half-samples"  # part of every cache key: it names the method
-_PARTS = {
-    "change": Change,
-    "interval": Interval,
-    "test": PermutationTest,
-}  # the parts of a WordScore, and of its row in a table
+_METHOD = "tested scores with intervals from half-samples, as JSON"  # part of every cache key: it names the method
 
 
 @dataclass(frozen=True)
@@ -278,22 +274,9 @@ def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], key
 
 def scores_to_table(scores: Sequence[WordScore]) -> pa.Table:
     """Convert scores to a table with a row for each; :func:`scores_from_table` restores them without loss."""
-    rows = []
-    for scored in scores:
-        row = {f"{part} {name}": value for part in _PARTS for name, value in asdict(getattr(scored, part)).items()}
-        plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
-        rows.append({**plain, "tested_metric": scored.tested_metric})
-    return pa.Table.from_pylist(rows)
+    return pa.table({"score": pa.array([json.dumps(to_plain(score)) for score in scores], pa.string())})
 
 
 def scores_from_table(table: pa.Table) -> list[WordScore]:
     """Restore the scores from a table made by :func:`scores_to_table`; additional columns are ignored."""
-    scores = []
-    for row in table.to_pylist():
-        row["change e_swap"] = np.array(row["change e_swap"], float)
-        parts = {
-            part: kind(**{name.removeprefix(f"{part} "): row[name] for name in row if name.startswith(f"{part} ")})
-            for part, kind in _PARTS.items()
-        }
-        scores.append(WordScore(**parts, tested_metric=row["tested_metric"]))
-    return scores
+    return [from_plain(WordScore, json.loads(text)) for text in table["score"].to_pylist()]

@@ -88,12 +88,7 @@ class Discovery(Result):
 
     @classmethod
     def restore(
-        cls,
-        siblings: Siblings,
-        run: dict[str, Any],
-        space: Space | None,
-        details: Mapping[str, Any],
-        **more: Any,
+        cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any], **more: Any
     ) -> Self:
         """Return a saved discovery."""
         more |= {"vocabulary": from_plain(Vocabulary, details["vocabulary"]), "spreads": dict(details["spreads"])}

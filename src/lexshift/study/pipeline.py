@@ -15,7 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,7 @@ def run_record(
         for path, label, key in zip(paths, labels, keys, strict=True)
     ]
     tests = [scored.test for scored in scores.words.values()]
+    packages = {package: version(package) for package in _PACKAGES if find_spec(package)}
     return {
         "lexshift": __version__,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -233,15 +235,5 @@ def run_record(
         "corpora": corpora,
         "embedding": siblings.settings,
         "store": {"fingerprint": siblings.fingerprint, "dimensions": siblings.index["dimensions"]},
-        "versions": {"python": platform.python_version(), "platform": platform.platform(), **_package_versions()},
+        "versions": {"python": platform.python_version(), "platform": platform.platform(), **packages},
     }
-
-
-def _package_versions() -> dict[str, str]:
-    versions = {}
-    for package in _PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions

@@ -188,6 +188,20 @@ class StudyResult(ABC):
         return notebook_view(self)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class WordView:
+    """One word of a result."""
+
+    result: Any
+    name: str
+
+    @property
+    def row(self) -> pd.Series:
+        """Row of the word in the table."""
+        table = self.result.table
+        return table[table["word"] == self.name].iloc[0]
+
+
 def table_files(table: pd.DataFrame, csv: str, parquet: str) -> dict[str, bytes]:
     """Return the contents of a csv and a parquet file with a table, by file name."""
     buffer = BytesIO()
@@ -328,12 +342,7 @@ class Result(StudyResult):
 
     @classmethod
     def restore(
-        cls,
-        siblings: Siblings,
-        run: dict[str, Any],
-        space: Space | None,
-        details: Mapping[str, Any],
-        **more: Any,
+        cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any], **more: Any
     ) -> Self:
         """Return a saved result."""
         scores: Scores[str] = Scores(
@@ -346,17 +355,10 @@ class Result(StudyResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WordResult:
+class WordResult(WordView):
     """The result of one word of a comparison."""
 
     result: Result
-    name: str
-
-    @property
-    def row(self) -> pd.Series:
-        """Row of the word in the table."""
-        table = self.result.table
-        return table[table["word"] == self.name].iloc[0]
 
     @property
     def score(self) -> WordScore | None:

@@ -88,17 +88,9 @@ def _number_or_auto(name: str, number: Callable[[str], Any], description: str) -
     return parse
 
 
-def _positive(name: str) -> Callable[[Any], int]:
-    return lambda value: checks.positive(value, name)
-
-
-def _choice(name: str, *choices: str) -> Callable[[Any], str]:
-    return lambda value: checks.choice(value, name, choices)
-
-
-def _number_or_all(name: str) -> Callable[[Any], int | None]:
-    """Return a check for numbers of words or usages, where 0 and None mean all."""
-    return lambda value: checks.number_or_all(value, name)
+def _check(function: Callable[..., Any], name: str, *arguments: Any) -> Callable[[Any], Any]:
+    """Return a check of :mod:`lexshift.utils.checks` with the name of a setting."""
+    return lambda value: function(value, name, *arguments)
 
 
 def _split_labels(text: str | None) -> list[str] | None:
@@ -126,25 +118,25 @@ class Settings:
 
     min_count: int = _setting(
         20, "Minimum number of occurrences in each corpus (ignored with --words).",
-        WORDS, int, check=_positive("min_count"))
+        WORDS, int, check=_check(checks.positive, "min_count"))
     top_words: int | None = _setting(
         100, "Maximum number of words, the most frequent ones first; 0 for all (ignored with --words).",
-        WORDS, int, check=_number_or_all("top_words"), defaults={DISCOVER: 0})
+        WORDS, int, check=_check(checks.number_or_all, "top_words"), defaults={DISCOVER: 0})
     names: bool = _setting(
         False, "Include proper names.",
         WORDS, bool, flags=("--names",), check=bool, questions=(DISCOVER,))
     max_per_word: int | None = _setting(
         200, "Maximum number of usages per word and corpus, drawn at random; 0 for all.",
-        WORDS, int, check=_number_or_all("max_per_word"))
+        WORDS, int, check=_check(checks.number_or_all, "max_per_word"))
     min_usages: int = _setting(
         10, "Minimum number of usages in each corpus for a word to be scored.",
-        WORDS, int, check=lambda n: checks.positive(n, "min_usages", checks.MIN_ROWS))
+        WORDS, int, check=_check(checks.positive, "min_usages", checks.MIN_ROWS))
     sample_seed: int = _setting(
         0, "Seed for the random sample of usages; another seed needs another --out.",
         WORDS, int, check=lambda seed: checks.seed(seed, "sample_seed"))
     match: str = _setting(
         "word", "Rule for occurrences: word (any case), cased, token (between white space) or lemma.",
-        WORDS, str, check=_choice("match", "word", "cased", "token", "lemma"))
+        WORDS, str, check=_check(checks.choice, "match", ("word", "cased", "token", "lemma")))
 
     metric: Any = _setting(
         "nearest", "Distance between two sets of usages: nearest, cosine, apd, kl, ...", SCORES, str)
@@ -155,25 +147,25 @@ class Settings:
         SCORES, bool, flags=("--normalised",), check=bool)
     rate: float | Literal["auto"] = _setting(
         0.3, "Share of usages that are swapped, from 0 to 1, or auto to search for the best one.",
-        SCORES, str, check=lambda rate: checks.rate_or_auto(rate, "rate"),
+        SCORES, str, check=_check(checks.rate_or_auto, "rate"),
         parse=_number_or_auto("rate", float, "a number from 0 to 1"))
     keep: float | None = _setting(
         None, "Share of the distance before swapping that is added to the score (default: 0.25 for nearest, else 0).",
         SCORES, float | None, defaults={DISCOVER: 0.0})
     space: str = _setting(
         "standardised", "Transformation of the vectors: raw, centred or standardised.",
-        SCORES, str, check=_choice("space", "raw", "centred", "standardised"))
+        SCORES, str, check=_check(checks.choice, "space", ("raw", "centred", "standardised")))
     repeats: int = _setting(
-        20, "Number of random swaps to average over.", SCORES, int, check=_positive("repeats"))
+        20, "Number of random swaps to average over.", SCORES, int, check=_check(checks.positive, "repeats"))
     alpha: float = _setting(
         0.05, "False discovery rate.", SCORES, float, check=lambda alpha: checks.between_0_and_1(alpha, "alpha"))
     permutations: int | Literal["auto"] = _setting(
         "auto", "Maximum number of permutations per test; auto draws as many as the number of tests requires.",
-        SCORES, str, check=lambda n: checks.positive_or_auto(n, "permutations"),
+        SCORES, str, check=_check(checks.positive_or_auto, "permutations"),
         parse=_number_or_auto("permutations", int, "a whole number"))
     resamples: int = _setting(
         1_000, "Number of random half-samples for the 95 % intervals.",
-        SCORES, int, check=_positive("resamples"), defaults={DISCOVER: 100})
+        SCORES, int, check=_check(checks.positive, "resamples"), defaults={DISCOVER: 100})
     seed: int = _setting(
         0, "Seed for swaps, permutations and bootstrap resamples.", SCORES, int, check=checks.seed)
 
@@ -222,7 +214,7 @@ class Settings:
         None, "Revision of a model on the hub.", ENCODING, str | None)
     precision: str = _setting(
         "float32", "Precision of the stored vectors: float32 or float16.",
-        ENCODING, str, check=_choice("precision", "float32", "float16"))
+        ENCODING, str, check=_check(checks.choice, "precision", ("float32", "float16")))
     # fmt: on
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ from lexshift.scoring.space import Space
 from lexshift.senses.evidence import typicality
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind
-from lexshift.study.result import FILES, StudyResult, table_files
+from lexshift.study.result import FILES, StudyResult, WordView, table_files
 from lexshift.study.usages import FIRST, KINDS, NEIGHBOURS, Pair, Step, find_steps
 from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
 from lexshift.utils import checks
@@ -216,23 +216,16 @@ class Trace(StudyResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WordTrace:
+class WordTrace(WordView):
     """The result of one word of a trace."""
 
-    trace: Trace
-    name: str
-
-    @property
-    def row(self) -> pd.Series:
-        """Row of the word in the table."""
-        table = self.trace.table
-        return table[table["word"] == self.name].iloc[0]
+    result: Trace
 
     def steps(self, kind: str) -> pd.DataFrame:
         """Return the steps of a kind, "neighbours" or "first", in the order of time."""
         checks.choice(kind, "kind", KINDS)
-        empty = self.trace.steps.iloc[:0]
-        return self.trace.steps_by_word.get((self.name, kind), empty).reset_index(drop=True)
+        empty = self.result.steps.iloc[:0]
+        return self.result.steps_by_word.get((self.name, kind), empty).reset_index(drop=True)
 
     def usages(self, period: str) -> pd.DataFrame:
         """Return the usages in a period, the most typical ones first.
@@ -240,12 +233,12 @@ class WordTrace:
         Columns: sentence, start, end (position of the word in it), typical (the mean cosine similarity with the other
         usages of the period), file, line, date.
         """
-        store = self.trace.siblings
-        checks.choice(period, "period", tuple(self.trace.periods))
+        store = self.result.siblings
+        checks.choice(period, "period", tuple(self.result.periods))
         if self.name not in store:
             raise UserError(f"{self.name!r} does not occur in the corpora")
         frame = store[self.name].occurrences(period)
-        frame["typical"] = typicality(self.trace.vectors(self.name, period))
+        frame["typical"] = typicality(self.result.vectors(self.name, period))
         frame = frame.sort_values("typical", ascending=False, kind="stable").reset_index(drop=True)
         return frame[["sentence", "start", "end", "typical", "file", "line", "date"]]
 
