@@ -152,7 +152,7 @@ class Sampling:
     def key(self, part: Part) -> str:
         """Return a digest of everything that the sample depends on."""
         how = [list(self.forms.items()), self.match, asdict(self.reading), self.max_per_word, self.seed, self.shared]
-        return digest(["sampling", WORD_RULE, *how, part.hashes])
+        return digest(["samples with counts", WORD_RULE, *how, part.hashes])
 
 
 def file_hashes(table: pa.Table) -> dict[str, str]:

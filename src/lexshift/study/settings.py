@@ -117,10 +117,10 @@ class Settings:
         OUTPUT, str | None, parse=_split_labels)
 
     min_count: int = _setting(
-        20, "Minimum number of occurrences in each corpus (ignored with --words).",
+        20, "Minimum number of occurrences in each corpus, for words chosen by frequency.",
         WORDS, int, check=_check(checks.positive, "min_count"))
     top_words: int | None = _setting(
-        100, "Maximum number of words, the most frequent ones first; 0 for all (ignored with --words).",
+        100, "Maximum number of words, the most frequent ones first; 0 for all.",
         WORDS, int, check=_check(checks.number_or_all, "top_words"), defaults={DISCOVER: 0})
     names: bool = _setting(
         False, "Include proper names.",
