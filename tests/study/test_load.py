@@ -473,3 +473,20 @@ def test_a_store_of_another_encoder_is_refused(copied: Callable[[str], Path], tm
     shutil.rmtree(folder / "store")
     shutil.copytree(tmp_path / "new/store", folder / "store")
     refused(folder, "store' is not the one that the results were computed from")
+
+
+def test_saving_leaves_a_folder_alone_that_appeared_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = compare(*two_corpora(tmp_path), ["bread"], model=Toy(), **FAST)
+    note = tmp_path / "there" / "store" / "note.txt"
+    make = Path.mkdir
+
+    def make_after_somebody_else(path: Path, *args: Any, **kwargs: Any) -> None:
+        if path.name == "store" and not note.exists():
+            make(path)
+            note.write_text("mine")
+        make(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "mkdir", make_after_somebody_else)
+    with pytest.raises(UserError):
+        result.save(tmp_path / "there")
+    assert note.read_text() == "mine"

@@ -153,10 +153,12 @@ class StudyResult(ABC):
             is_new = not store.exists()
             if not is_new and Siblings(store).fingerprint != self.siblings.fingerprint:
                 raise UserError(f"the store {str(store)!r} belongs to other results; choose another folder")
+            if is_new:
+                with disk_faults(store):
+                    store.mkdir()  # outside of try: a folder that somebody else made meanwhile must not be removed
             try:
                 if is_new:
                     with disk_faults(store):
-                        store.mkdir()
                         for name in (INDEX, OCCURRENCES, VECTORS):
                             shutil.copyfile(self.siblings.path / name, store / name)
                 results.save(self.run, self.files)
