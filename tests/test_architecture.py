@@ -93,7 +93,7 @@ def test_every_file_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_name_is_defined_in_a_file_that_is_named_with_it(page: Path) -> None:
+def test_every_name_is_defined_in_a_file_named_with_it(page: Path) -> None:
     for block in blocks(page):
         codes = CODE.findall(block)
         modules = [located(code) for code in codes if FILE.fullmatch(code) and code.endswith(".py")]
@@ -106,7 +106,7 @@ def test_every_name_is_defined_in_a_file_that_is_named_with_it(page: Path) -> No
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_name_is_defined_in_the_file_it_is_said_to_be_in(page: Path) -> None:
+def test_every_name_is_defined_in_its_stated_file(page: Path) -> None:
     found = 0
     for block in blocks(page):
         for names, file in PLACED.findall(block):
@@ -124,14 +124,14 @@ def test_every_module_is_described() -> None:
     assert sorted(modules - set(CODE.findall(folders))) == []
 
 
-def test_the_layers_are_those_of_the_contract() -> None:
+def test_documented_layers_match_the_contract() -> None:
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]
     rows = [CODE.findall(block) for block in blocks(ARCHITECTURE) if re.match(r"\| \d+ \|", block)]
     described = [sorted(code.removesuffix(".py").rstrip("/") for code in row) for row in rows]
     assert described == [sorted(layer.split(" | ")) for layer in contract["layers"]]
 
 
-def test_a_reader_learns_where_to_change_what() -> None:
+def test_guide_says_where_to_make_common_changes() -> None:
     table = ARCHITECTURE.read_text("utf-8").split("## Where do I change ...?")[1]
     rows = [line for line in table.splitlines() if line.startswith("| ")][2:]
     assert len(rows) >= 20
@@ -140,7 +140,7 @@ def test_a_reader_learns_where_to_change_what() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_says_what_goes_in_and_what_comes_out(folder: str) -> None:
+def test_folder_docstring_describes_input_and_output(folder: str) -> None:
     doc = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text("utf-8"))) or ""
     assert doc.split("\n")[0].endswith(".")
     assert re.search(r"\bIn: .+?\. Out: ", doc, re.DOTALL)
@@ -162,7 +162,7 @@ def test_functions_are_short_and_have_few_parameters() -> None:
     assert found == []
 
 
-def test_every_link_of_the_guide_leads_somewhere() -> None:
+def test_every_link_of_the_guide_has_a_target() -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", CONTRIBUTING.read_text("utf-8")):
         assert (ROOT / link).exists(), link
 

@@ -153,7 +153,7 @@ def test_readme_shows_lines_that_the_demo_prints(
 @pytest.mark.model
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 @pytest.mark.usefixtures("desk")
-def test_all_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_python_examples_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scope: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(compile(block, page.name, "exec"), scope)
@@ -162,23 +162,23 @@ def test_all_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_is_in_a_block_that_is_run(page: Path) -> None:
+def test_every_command_is_in_a_tested_block(page: Path) -> None:
     kinds = {kind for kind, _ in FENCE.findall(page.read_text("utf-8"))}
     assert kinds <= {"sh", "python", "text"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
+def test_every_link_to_a_file_has_a_target(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         assert (page.parent / link).exists(), link
 
 
 @pytest.mark.slow
-def test_the_table_of_options_is_that_of_the_settings() -> None:
+def test_option_table_matches_the_settings() -> None:
     assert options_table() in (ROOT / "docs" / "options.md").read_text("utf-8")
 
 
-def test_the_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
+def test_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     made = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -188,7 +188,7 @@ def test_the_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.model
-def test_the_notebook_runs(tmp_path: Path) -> None:
+def test_notebook_runs(tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples/compare.ipynb", tmp_path)
     notebook = nbformat.read(tmp_path / "compare.ipynb", as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()

@@ -69,7 +69,7 @@ def answers(data: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", WORDS)
-def test_every_recorded_answer_comes_out_again(answers: dict[str, Any], word: str) -> None:
+def test_every_recorded_answer_is_reproduced(answers: dict[str, Any], word: str) -> None:
     old, new, recorded = answers[word]
     assert (old.shape, new.shape) == ((recorded["n1"], recorded["d"]), (recorded["n2"], recorded["d"]))
     theirs, ours = [], []
@@ -95,14 +95,14 @@ def test_all_four_recorded_words_are_compared(answers: dict[str, Any]) -> None:
     assert list(answers) == WORDS
 
 
-def test_the_documented_names_are_those_of_the_published_code() -> None:
+def test_documented_names_match_the_published_code() -> None:
     on_means = ["l2", "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine"]
     names = ["kl_c1_c2", "kl_c2_c1", "jeff", *(f"{d}_mean" for d in on_means), *(f"{d}_mean_cov" for d in on_means)]
     assert [name_there(metric) for metric in published_code.METRICS] == names
 
 
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
-def test_normal_draws_what_numpy_draws_with_its_svd(d: int, seed: int) -> None:
+def test_normal_draws_equal_those_of_numpy_with_its_svd(d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     mean, variance = rng.normal(size=d), rng.uniform(0.01, 5, d)
     assert len(set(variance)) == d
@@ -122,7 +122,7 @@ def test_normal_draws_what_numpy_draws_with_its_svd(d: int, seed: int) -> None:
         [0.5] * 30 + [1.0],
     ],
 )
-def test_normal_draws_what_numpy_draws_when_variances_are_equal(variance: list[float]) -> None:
+def test_normal_draws_equal_those_of_numpy_for_equal_variances(variance: list[float]) -> None:
     mean = np.arange(len(variance), dtype=float)
     drawn = np.random.RandomState(3).multivariate_normal(mean, np.diag(variance), published_code.DSCD_SAMPLES)
     assert_allclose(
@@ -131,7 +131,7 @@ def test_normal_draws_what_numpy_draws_when_variances_are_equal(variance: list[f
 
 
 @given(SHAPES, st.sampled_from(DISTANCES))
-def test_dscd_draws_anew_for_each_distance_and_pairs_the_rows(shape: tuple[int, int, int, int], distance: str) -> None:
+def test_dscd_draws_again_for_each_distance_and_pairs_the_rows(shape: tuple[int, int, int, int], distance: str) -> None:
     old, new = sets(*shape)
     seed, rng = shape[3], np.random.RandomState(shape[3])
 
@@ -179,7 +179,7 @@ def test_paired_draws_estimate_the_expected_distance(distance: str) -> None:
     assert abs(published_code.e_original(old, new, f"dscd-{distance}") - value) < 5 * error
 
 
-def test_the_count_is_rounded_in_floating_point_and_differs_where_that_errs() -> None:
+def test_swap_count_is_rounded_in_floating_point_and_differs_where_that_errs() -> None:
     assert 45 * 0.7 < 31.5  # and so the published code rounds down what lexshift rounds to even
     assert (published_code.swap_count(45, 45, 0.7), swap_count(45, 45, 0.7)) == (31, 32)
     old, new = sets(45, 45, 3)
@@ -189,7 +189,7 @@ def test_the_count_is_rounded_in_floating_point_and_differs_where_that_errs() ->
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "dscd-cosine"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_global_random_generators_are_left_alone(metric: str, strategy: Strategy) -> None:
+def test_global_random_generators_are_not_modified(metric: str, strategy: Strategy) -> None:
     old, new = sets(8, 9, 4)
     before = random.getstate(), str(np.random.get_state(legacy=False))  # noqa: NPY002
     first = published_code.e_swap(old, new, metric, 0.4, 19, strategy), published_code.e_original(old, new, metric)
@@ -202,7 +202,7 @@ def test_the_global_random_generators_are_left_alone(metric: str, strategy: Stra
     ) == first
 
 
-def test_the_seed_of_a_repetition_decides_what_is_swapped_and_drawn() -> None:
+def test_seed_of_a_repetition_determines_the_swaps_and_draws() -> None:
     old, new = sets(20, 20, 4)
     for metric in ("kl", "dscd-cosine"):
         assert len({published_code.e_swap(old, new, metric, 0.4, seed) for seed in published_code.SEEDS}) == 20
@@ -211,7 +211,7 @@ def test_the_seed_of_a_repetition_decides_what_is_swapped_and_drawn() -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_normalised_count_beyond_what_a_set_holds_is_an_error(strategy: Strategy) -> None:
+def test_normalised_count_above_the_set_size_is_an_error(strategy: Strategy) -> None:
     old, new, sizes = *sets(30, 10, 3), (400, 100)
     assert published_code.swap_count(30, 10, 0.9, sizes) == 27
     with pytest.raises(ValueError, match=r"published code fails here.*\(400, 100\).*0\.9.*swap 27.*30 and 10"):
@@ -222,7 +222,7 @@ def test_a_normalised_count_beyond_what_a_set_holds_is_an_error(strategy: Strate
 
 @pytest.mark.parametrize("metric", ["kl", "kl-reverse", "jeffreys"])
 @pytest.mark.parametrize("constant", [(True, False), (False, True), (True, True)])
-def test_a_dimension_without_variance_is_an_error(metric: str, constant: tuple[bool, bool]) -> None:
+def test_dimension_without_variance_is_an_error(metric: str, constant: tuple[bool, bool]) -> None:
     old, new = sets(8, 9, 4)
     for rows, flat in zip((old, new), constant, strict=True):
         if flat:
@@ -256,7 +256,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_arguments_are_value_errors_that_name_them(case: str) -> None:
+def test_invalid_arguments_raise_value_errors_that_name_them(case: str) -> None:
     old, new = sets(8, 9, 3)
     arguments: dict[str, Any] = {"old": old, "new": new, "metric": "kl", "rate": 0.4, "seed": 1}
     changes, message = BAD[case]

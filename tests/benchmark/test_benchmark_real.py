@@ -37,7 +37,7 @@ WORDS = 6  # of DWUG, with about a hundred usages in each period
 DEFAULT = SSCD("nearest", rate=0.3, keep=0.25)
 
 
-def test_the_published_figures_come_out_again(data: Path, tmp_path: Path) -> None:
+def test_published_figures_are_reproduced(data: Path, tmp_path: Path) -> None:
     written = pd.read_csv(RESULTS / "liverpoolfc-minilm" / "evaluation.csv").set_index("method")
     found = evaluate(load_dataset(data / "benchmark" / "liverpoolfc"), out=tmp_path / "out").table.set_index("method")
     assert list(found.index) == list(written.index)
@@ -47,7 +47,7 @@ def test_the_published_figures_come_out_again(data: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", SAMPLED)
-def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path, name: str) -> None:
+def test_figures_of_a_sample_are_stable(data: Path, tmp_path: Path, name: str) -> None:
     dataset = load_dataset(data / "benchmark" / name)
     ordered = dataset.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
@@ -62,7 +62,7 @@ def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path,
     assert found == pytest.approx(SAMPLED[name], abs=TOLERANCE)
 
 
-def test_the_default_of_compare_is_what_was_evaluated() -> None:
+def test_default_of_compare_is_the_evaluated_configuration() -> None:
     assert Settings().sscd() == DEFAULT
     assert Settings().space == "standardised"
 
@@ -82,9 +82,7 @@ def in_the_published_order(n: int, count: int, draw: random.Random) -> Indices:
 
 
 @pytest.mark.parametrize("metric", CLOSED_FORM)
-def test_the_published_code_and_the_fast_path_agree_on_real_vectors_swapped_at_random(
-    vectors: Pairs, metric: str
-) -> None:
+def test_published_code_and_fast_path_agree_on_randomly_swapped_real_vectors(vectors: Pairs, metric: str) -> None:
     for word, (old, new) in vectors.items():
         for rate in (0.1, 0.4, 0.9):
             count, draw = published_code.swap_count(len(old), len(new), rate), random.Random(304)
@@ -96,7 +94,7 @@ def test_the_published_code_and_the_fast_path_agree_on_real_vectors_swapped_at_r
 
 
 @pytest.mark.parametrize("metric", CLOSED_FORM)
-def test_they_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> None:
+def test_published_code_and_fast_path_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> None:
     rates = (0.2, 0.4, 0.6)
     for word, (old, new) in vectors.items():
         fast = sweep(old, new, [metric], rates, strategy="distance", word=word)
@@ -106,7 +104,7 @@ def test_they_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> N
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-def test_dscd_of_the_published_code_differs_by_what_1_000_draws_explain(vectors: Pairs, distance: str) -> None:
+def test_dscd_differs_from_the_published_code_by_the_error_of_1_000_draws(vectors: Pairs, distance: str) -> None:
     for word, (old, new) in list(vectors.items())[:3]:
         expected = SSCD(f"dscd-{distance}").score(old, new, word).e_original
         drawn = [published_code.e_original(old, new, f"dscd-{distance}", seed) for seed in range(8)]

@@ -70,7 +70,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     return Shell(tmp_path, monkeypatch)
 
 
-def test_simulate_prints_what_was_planted(shell: Shell) -> None:
+def test_simulate_prints_the_planted_changes(shell: Shell) -> None:
     out = shell.succeed("simulate", "corpus.txt", "--out", "planted", "--pairs", "pairs.tsv", "--usages", "10")
     lines = [line.split() for line in out.splitlines()]
     assert lines[0] == ["word", "first", "second", "change"]
@@ -78,7 +78,7 @@ def test_simulate_prints_what_was_planted(shell: Shell) -> None:
     assert [line[0] for line in lines[1:3]] == Path("planted/words.txt").read_text().split()
 
 
-def test_simulate_takes_its_options(shell: Shell) -> None:
+def test_simulate_accepts_its_options(shell: Shell) -> None:
     arguments = ["--pattern", "step", "--years", "2", "--pseudowords", "2", "--usages", "2", "--seed", "3", "-q"]
     assert shell.succeed("simulate", "corpus.txt", "--out", "planted", *arguments) == ""
     told = json.loads(Path("planted/simulate.json").read_text())
@@ -104,7 +104,7 @@ def test_simulate_may_read_several_corpora(shell: Shell) -> None:
     )
 
 
-def test_simulate_refuses_in_one_sentence(shell: Shell) -> None:
+def test_simulate_reports_mistakes_in_one_sentence(shell: Shell) -> None:
     Path("old.txt").write_text("mine")
     said = shell.refused("simulate", "corpus.txt", "--out", ".", "--usages", "10")
     assert (
@@ -118,7 +118,7 @@ def test_simulate_refuses_in_one_sentence(shell: Shell) -> None:
 SMALL = ["--usages", "5,20", "--changes", "0.5,1", "--pairs", "pairs.tsv", "--trials", "20"]
 
 
-def test_power_prints_a_table_with_what_is_enough(shell: Shell) -> None:
+def test_power_prints_a_table_with_the_sufficient_size(shell: Shell) -> None:
     done = shell.run("power", "corpus.txt", *SMALL)
     assert done.exit_code == 0, done.exception
     rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines() if line.strip()]
@@ -137,7 +137,7 @@ def test_power_is_the_same_in_every_format(shell: Shell, form: str) -> None:
     assert list(table["change"]) == [0, 0.5, 1] * 2
 
 
-def test_power_passes_on_how_text_is_encoded(shell: Shell) -> None:
+def test_power_passes_the_encoder_options_on(shell: Shell) -> None:
     shell.succeed("power", "corpus.txt", *SMALL, "--model", "mine", "--layers", "last", "--pooling", "first", "-q")
     assert (shell.options["model"], shell.options["layers"], shell.options["pooling"]) == ("mine", "last", "first")
     assert "split" not in shell.options
@@ -159,11 +159,11 @@ def test_pairs_of_power_may_be_chosen_at_random(shell: Shell) -> None:
     ],
     ids=["usages", "changes", "format", "pairs", "permutations"],
 )
-def test_power_refuses_in_one_sentence(shell: Shell, arguments: list[str], said: str) -> None:
+def test_power_reports_mistakes_in_one_sentence(shell: Shell, arguments: list[str], said: str) -> None:
     assert said in shell.refused("power", "corpus.txt", *arguments)
 
 
-def test_ctrl_c_ends_simulate_in_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_simulate_with_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 

@@ -33,13 +33,13 @@ def ran(command: str, folder: Path, **environment: str) -> tuple[int, bytes, byt
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 @pytest.mark.parametrize(("command", "status"), [("lexshift --version", 0), ("lexshift check nowhere", 2)])
-def test_streams_may_be_closed(command: str, status: int, closed: str, tmp_path: Path) -> None:
+def test_commands_work_with_closed_streams(command: str, status: int, closed: str, tmp_path: Path) -> None:
     assert ran(f"{command} {closed}", tmp_path)[0] == status
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @pytest.mark.parametrize("command", ["lexshift --version", "lexshift --help"])
-def test_an_output_that_is_full_is_told_with_a_status(command: str, tmp_path: Path) -> None:
+def test_full_output_device_is_reported_with_an_exit_status(command: str, tmp_path: Path) -> None:
     status, _, err = ran(f"{command} >/dev/full", tmp_path)
     assert status == 1
     assert err == b"error: standard output cannot be written: No space left on device\n"
@@ -47,13 +47,13 @@ def test_an_output_that_is_full_is_told_with_a_status(command: str, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_messages_that_cannot_be_written_do_not_change_the_status(tmp_path: Path) -> None:
+def test_unwritable_messages_do_not_change_the_exit_status(tmp_path: Path) -> None:
     assert ran("lexshift check nowhere 2>/dev/full", tmp_path)[0] == 2
     assert ran("lexshift --version 2>/dev/full", tmp_path)[:2] == (0, ran("lexshift --version", tmp_path)[1])
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
-def test_an_output_that_nobody_reads_ends_a_command_quietly(option: str, tmp_path: Path) -> None:
+def test_closed_output_pipe_ends_a_command_quietly(option: str, tmp_path: Path) -> None:
     command = (
         f"(trap '' PIPE; while echo 2>/dev/null; do :; done; lexshift {option}; echo $? >status) | true; cat status"
     )
@@ -75,13 +75,13 @@ def test_any_character_can_be_written_in_any_encoding(environment: dict[str, str
     assert ran("lexshift --help", tmp_path, COLUMNS="20", **environment)[0] == 0
 
 
-def test_a_name_that_is_not_utf8_is_quoted(tmp_path: Path) -> None:
+def test_name_that_is_not_utf8_is_quoted(tmp_path: Path) -> None:
     status, _, err = ran(r"lexshift check $'caf\xe9'", tmp_path)
     assert status == 2
     assert err == b"error: the store 'caf\\udce9' is not there.\n"
 
 
-def test_a_descriptor_that_was_closed_is_not_taken_by_another_file(tmp_path: Path) -> None:
+def test_closed_descriptor_is_not_reused_by_another_file(tmp_path: Path) -> None:
     """Whatever a library prints would otherwise be written into that file."""
     code = """
 import os, lexshift.cli
@@ -99,7 +99,7 @@ lexshift.cli.main()
     assert (tmp_path / "results").read_bytes() == b"result"
 
 
-def test_an_error_of_another_file_is_not_taken_for_one_of_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_another_file_is_not_mistaken_for_an_output_error(monkeypatch: pytest.MonkeyPatch) -> None:
     import lexshift.cli
 
     def fail(**_: Any) -> None:
@@ -111,7 +111,7 @@ def test_an_error_of_another_file_is_not_taken_for_one_of_the_output(monkeypatch
 
 
 @pytest.mark.parametrize("arguments", [("check", "store"), ("info", "store"), ("data", "folder")], ids=str)
-def test_a_command_that_is_interrupted_ends_with_the_status_of_that(
+def test_interrupted_command_ends_with_the_status_of_its_signal(
     arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stop(*_: Any) -> None:
@@ -122,7 +122,7 @@ def test_a_command_that_is_interrupted_ends_with_the_status_of_that(
     assert typed(monkeypatch, capsys, *arguments) == (130, "", "")
 
 
-def test_too_little_memory_is_told_in_a_sentence(
+def test_out_of_memory_is_reported_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def without_memory(*_: object) -> None:

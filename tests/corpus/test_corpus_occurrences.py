@@ -170,7 +170,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 @example("mouse " * 50, "token", 7, 2)
 @example("\ufeffmouse\r\n\r\nmouse", "word", 7, 1)
 @settings(max_examples=100)
-def test_a_search_character_by_character_finds_the_same(text: str, match: str, size: int, buffer: int) -> None:
+def test_search_equals_a_character_by_character_search(text: str, match: str, size: int, buffer: int) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
         patch.setattr(passages, "BLOCK", size)
@@ -243,7 +243,7 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
         ("a mouse", "mouse", ["mouse"]),
     ],
 )
-def test_words_are_found_whole_and_whatever_their_case(tmp_path: Path, text: str, words: str, forms: list[str]) -> None:
+def test_whole_words_are_found_in_any_case(tmp_path: Path, text: str, words: str, forms: list[str]) -> None:
     assert forms_in(tmp_path, text, words) == forms
 
 
@@ -262,7 +262,7 @@ def test_tokens_are_found_exactly(tmp_path: Path, text: str, words: list[str], f
     assert forms_in(tmp_path, text, words, "token") == forms
 
 
-def test_a_table_of_forms_is_read_from_a_file_and_a_form_may_belong_to_two_targets(tmp_path: Path) -> None:
+def test_form_table_is_read_from_a_file_and_a_form_may_belong_to_two_targets(tmp_path: Path) -> None:
     words = written(tmp_path / "words", "mouse\tmouse,mice\nanimal\tmice,dog\n", "words.tsv")
     path = written(tmp_path, "A mouse saw mice.\nThe dog slept.\n")
     found = find_occurrences(path, read_targets(words), LINES)
@@ -280,7 +280,7 @@ def test_a_table_of_forms_is_read_from_a_file_and_a_form_may_belong_to_two_targe
         (["mouse", "mouse's"], "the mouse's tail"),
     ],
 )
-def test_a_place_is_one_occurrence_of_a_target_however_many_forms_are_there(
+def test_position_is_one_occurrence_of_a_target_for_any_number_of_forms(
     tmp_path: Path, forms: list[str], text: str
 ) -> None:
     assert len(forms_in(tmp_path, text, {"it": forms})) == 1
@@ -294,7 +294,7 @@ def test_lemmas_are_found_in_all_their_forms(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("last", [True, False])
-def test_marks_line_ends_and_empty_lines_leave_sentences_and_lines_as_they_are(
+def test_byte_order_marks_line_ends_and_empty_lines_do_not_change_sentences(
     tmp_path: Path, end: str, mark: str, last: bool
 ) -> None:
     lines = ["Mouse one.", "", "  \t", "\tA mouse, a mouse. ", "", "no", "die Mäuse: mouse"]
@@ -316,7 +316,7 @@ def test_sentences_of_prose_have_the_line_of_their_paragraph(tmp_path: Path) -> 
     ]
 
 
-def test_wrapped_text_is_joined_and_every_occurrence_has_the_line_that_it_begins_on(tmp_path: Path) -> None:
+def test_wrapped_text_is_joined_and_occurrences_keep_their_line_numbers(tmp_path: Path) -> None:
     text = "It rained. My cell\n  phone fell. The mouse\nran.\n\nThe cell\n\nphone. A cell phone\n"
     found = found_in(tmp_path, text, ["cell phone", "mouse"], Reading(split="wrapped"))
     assert [(line, " ".join(sentence.split()), " ".join(form.split())) for line, sentence, form in found] == [
@@ -326,7 +326,7 @@ def test_wrapped_text_is_joined_and_every_occurrence_has_the_line_that_it_begins
     ]
 
 
-def test_words_divided_over_wrapped_lines_are_joined_at_a_soft_hyphen_and_told_at_a_hard_one(tmp_path: Path) -> None:
+def test_soft_hyphens_at_line_ends_are_joined_and_hard_ones_are_reported(tmp_path: Path) -> None:
     text = "It rained and the ele\u00ad\nphant slept. The ele-\nphant woke -\nor not, said the "
     text += "well-\nknown ele\u00ad\n  phant.\n"
     path = written(tmp_path, text + "\nBy ele\u00adphant.\nAn e-\n\nmail.\n")
@@ -336,7 +336,7 @@ def test_words_divided_over_wrapped_lines_are_joined_at_a_soft_hyphen_and_told_a
     assert dict(found.tally.skipped) == {"lines that end in a hyphen: a word that is divided there is not found": 2}
 
 
-def test_a_sentence_beyond_the_longest_is_cut_around_the_word_and_counted(tmp_path: Path) -> None:
+def test_overlong_sentence_is_cut_around_the_word_and_counted(tmp_path: Path) -> None:
     path = written(tmp_path, "wörd " * 5000 + "mouse " + "wörd " * 5000)
     found = find_occurrences(path, read_targets("mouse"), LINES)
     (row,) = rows_of(found)
@@ -346,7 +346,7 @@ def test_a_sentence_beyond_the_longest_is_cut_around_the_word_and_counted(tmp_pa
 
 
 @pytest.mark.slow
-def test_a_line_of_50_megabytes_works(tmp_path: Path) -> None:
+def test_line_of_50_megabytes_is_read(tmp_path: Path) -> None:
     filler = "ein Käse und ".encode() * 1_900_000
     path = written(tmp_path, b"x\nMouse " + filler + b"mouse " + filler + b"MOUSE\ny mouse\n")
     assert path.stat().st_size > 50_000_000
@@ -359,7 +359,7 @@ def test_a_line_of_50_megabytes_works(tmp_path: Path) -> None:
     assert found.tally.passages == 3
 
 
-def test_lines_beyond_the_longest_are_cut_and_counted_and_keep_their_number(
+def test_overlong_lines_are_cut_and_counted_and_keep_their_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 64)
@@ -375,7 +375,7 @@ def test_lines_beyond_the_longest_are_cut_and_counted_and_keep_their_number(
     assert count >= 4
 
 
-def test_a_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
+def test_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
     path = written(tmp_path, "a mouse\n")
     for most in (None, 3):
         found = find_occurrences(path, read_targets(["cat", "mouse", "dog"]), max_per_word=most)
@@ -481,7 +481,7 @@ def expected_spans(folder: Path, lines: list[str], reading: Reading) -> list[tup
 @pytest.mark.parametrize("split", ["lines", "prose"])
 @pytest.mark.parametrize("dress", DRESSES)
 @pytest.mark.parametrize("size", [16, 1 << 22])
-def test_the_same_text_in_any_file_gives_the_same_occurrences(
+def test_same_text_in_any_file_format_gives_the_same_occurrences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dress: str, split: str, size: int
 ) -> None:
     name, make = DRESSES[dress]
@@ -503,7 +503,7 @@ def test_the_same_text_in_any_file_gives_the_same_occurrences(
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 @pytest.mark.parametrize("dress", ["text", "text with carriage returns", "csv", "tsv"])
 @pytest.mark.parametrize("size", [7, 1 << 22])
-def test_the_same_text_in_any_encoding_gives_the_same_occurrences(
+def test_same_text_in_any_encoding_gives_the_same_occurrences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, dress: str, size: int
 ) -> None:
     name, make = DRESSES[dress]
@@ -514,7 +514,7 @@ def test_the_same_text_in_any_encoding_gives_the_same_occurrences(
 
 
 @pytest.mark.parametrize("dress", ["jsonl", "csv", "tsv", "parquet"])
-def test_dates_of_tables_are_kept(tmp_path: Path, dress: str) -> None:
+def test_dates_of_tables_are_recorded(tmp_path: Path, dress: str) -> None:
     name, make = DRESSES[dress]
     path = written(tmp_path, make(WIDE), name)
     dated = rows_of(find_occurrences(path, read_targets(WORDS), Reading(split="lines", date_column="date")))
@@ -523,13 +523,13 @@ def test_dates_of_tables_are_kept(tmp_path: Path, dress: str) -> None:
     assert {row["date"] for row in rows_of(find_occurrences(path, read_targets(WORDS), LINES))} == {None}
 
 
-def test_dates_that_are_dates_are_kept_as_iso_text(tmp_path: Path) -> None:
+def test_valid_dates_are_recorded_as_iso_text(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"text": ["a mouse"], "day": [datetime.date(1990, 5, 1)]}), tmp_path / "x.parquet")
     (row,) = rows_of(find_occurrences(tmp_path, read_targets("mouse"), Reading(date_column="day")))
     assert row["date"] == "1990-05-01"
 
 
-def test_the_content_is_that_of_names_and_bytes_and_not_of_the_place(tmp_path: Path) -> None:
+def test_content_digest_depends_on_names_and_bytes_and_not_on_the_location(tmp_path: Path) -> None:
     def content(folder: str, **files: str) -> str:
         for name, data in files.items():
             written(tmp_path / folder, data, name)
@@ -542,7 +542,7 @@ def test_the_content_is_that_of_names_and_bytes_and_not_of_the_place(tmp_path: P
     assert len({first, *others}) == 4
 
 
-def test_a_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_path: Path) -> None:
     try:
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("a mouse")
     except OSError:
@@ -554,9 +554,7 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_p
     assert outcome == "[1]" or "caf" in outcome
 
 
-def test_progress_tells_how_much_was_read_and_how_much_there_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_reports_bytes_read_and_total_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 64)
     for name in ("a", "b"):
         written(tmp_path, "a mouse\n" * 500, name)
@@ -588,7 +586,7 @@ def places(found: Occurrences) -> set[tuple[Any, ...]]:
     return {(row["target"], row["file"], row["line"], row["start"]) for row in rows_of(found)}
 
 
-def test_a_sample_has_the_smallest_hashes_of_all_occurrences_in_the_order_of_their_places(corpus: Path) -> None:
+def test_sample_has_the_smallest_hashes_in_the_order_of_positions(corpus: Path) -> None:
     whole = rows_of(find_occurrences(corpus, SAMPLED, LINES, seed=3))
     assert len(whole) == 91
     assert whole == sorted(whole, key=lambda row: (row["target"], row["file"], row["line"], row["start"]))
@@ -614,7 +612,7 @@ def test_samples_are_nested(corpus: Path, seed: int) -> None:
 @pytest.mark.parametrize("slack", [0, 1, 5])
 @pytest.mark.parametrize("size", [16, 100])
 @pytest.mark.parametrize("most", [1, 2, 9, 60])
-def test_pruning_on_the_way_changes_nothing(
+def test_pruning_during_reading_changes_nothing(
     corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int, size: int, most: int
 ) -> None:
     expected = find_occurrences(corpus, SAMPLED, LINES, most, 5)
@@ -637,9 +635,7 @@ def test_pruning_on_the_way_changes_nothing(
 
 
 @pytest.mark.parametrize("slack", [0, 1 << 16])
-def test_the_order_in_which_files_are_read_changes_nothing(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int
-) -> None:
+def test_file_order_changes_nothing(corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int) -> None:
     monkeypatch.setattr(occurrences, "SLACK", slack)
     expected = find_occurrences(corpus, SAMPLED, LINES, 4)
     monkeypatch.setattr(occurrences, "find_sources", lambda path: find_sources(path)[::-1])
@@ -659,9 +655,7 @@ def test_samples_of_the_files_merge_into_the_sample_of_the_folder(corpus: Path) 
     assert len(expected) == 9
 
 
-def test_a_sample_of_a_word_does_not_depend_on_the_other_words_or_the_place_of_the_corpus(
-    corpus: Path, tmp_path: Path
-) -> None:
+def test_sample_of_a_word_does_not_depend_on_other_words_or_the_corpus_location(corpus: Path, tmp_path: Path) -> None:
     together = {place[1:] for place in places(find_occurrences(corpus, SAMPLED, LINES, 5)) if place[0] == 1}
     assert len(together) == 5
     moved = corpus.rename(tmp_path / "moved")
@@ -673,7 +667,7 @@ def test_another_seed_gives_another_sample(corpus: Path) -> None:
     assert len(samples) == 10
 
 
-def test_every_occurrence_is_taken_about_equally_often(corpus: Path) -> None:
+def test_every_occurrence_is_sampled_about_equally_often(corpus: Path) -> None:
     seeds, most = 150, 12
     targets = read_targets("mouse")
     taken = Counter(
@@ -691,7 +685,7 @@ def test_every_occurrence_is_taken_about_equally_often(corpus: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x.txt", "x.jsonl", "x.csv", "x.tsv", "x.txt.gz"])
 @pytest.mark.parametrize("content", ["", "\n\n \n", "... !\n"])
-def test_a_corpus_without_a_word_is_refused_by_name(tmp_path: Path, name: str, content: str) -> None:
+def test_corpus_without_words_is_refused_by_name(tmp_path: Path, name: str, content: str) -> None:
     if name.endswith("jsonl"):
         content = json.dumps({"text": content})
     elif name.endswith("sv"):
@@ -721,7 +715,7 @@ def test_empty_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         ("b.jsonl", b'{"text": "a"}\nmouse\n', ["no valid JSON at line 2"]),
     ],
 )
-def test_a_fault_of_one_file_of_a_folder_is_told_with_its_name(
+def test_fault_in_one_file_of_a_folder_is_reported_with_its_name(
     tmp_path: Path, name: str, content: bytes, parts: list[str]
 ) -> None:
     written(tmp_path, "a mouse\n", "a.txt")
@@ -734,7 +728,7 @@ def test_a_fault_of_one_file_of_a_folder_is_told_with_its_name(
         assert part in message
 
 
-def test_bytes_that_are_not_utf_8_can_be_replaced_and_are_counted(tmp_path: Path) -> None:
+def test_invalid_utf_8_can_be_replaced_and_is_counted(tmp_path: Path) -> None:
     path = written(tmp_path, b"M\xe4use, mouse\n\xff\xfe mouse\n")
     found = find_occurrences(path, read_targets("mouse"), Reading(errors="replace", split="lines"))
     assert [(row["sentence"], row["start"]) for row in rows_of(found)] == [
@@ -752,17 +746,17 @@ def test_records_without_a_text_are_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [0, -1, 2.5, True, "3"])
-def test_what_is_no_size_of_a_sample_is_refused(tmp_path: Path, most: Any) -> None:
+def test_invalid_sample_size_is_refused(tmp_path: Path, most: Any) -> None:
     with pytest.raises(ValueError, match=f"max_per_word must be a whole number of at least 1; got {most!r}"):
         find_occurrences(written(tmp_path, "a mouse"), read_targets("mouse"), max_per_word=most)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, None, True])
-def test_what_is_no_seed_is_refused(tmp_path: Path, seed: Any) -> None:
+def test_invalid_seed_is_refused(tmp_path: Path, seed: Any) -> None:
     with pytest.raises(ValueError, match=f"seed must be a whole number, 0 or more; got {seed!r}"):
         find_occurrences(written(tmp_path, "a mouse"), read_targets("mouse"), seed=seed)
 
 
-def test_targets_that_were_made_by_hand_are_checked_before_anything_is_read(tmp_path: Path) -> None:
+def test_handmade_targets_are_checked_before_anything_is_read(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the target '-x' has the form '-x'"):
         find_occurrences(tmp_path / "missing", Targets({"-x": ("-x",)}))

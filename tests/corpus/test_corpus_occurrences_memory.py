@@ -19,7 +19,7 @@ def resident() -> int:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps it")
-def test_what_was_freed_below_something_that_is_in_use_is_given_back() -> None:
+def test_freed_memory_below_a_live_block_is_returned_to_the_system() -> None:
     arrays = [np.ones(10_000) for _ in range(2_000)]  # 160 MB, each too small for a mapping of its own
     last = arrays[-1]
     before = resident()
@@ -29,7 +29,7 @@ def test_what_was_freed_below_something_that_is_in_use_is_given_back() -> None:
     assert last.sum() == 10_000
 
 
-def test_elsewhere_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_platforms_do_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr("ctypes.CDLL", lambda _: pytest.fail("another system has another C library"))
     give_back_memory()

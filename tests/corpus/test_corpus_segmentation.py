@@ -73,21 +73,21 @@ def test_given_words_are_found_inside_runs_of_letters(tmp_path: Path, text: str,
         ("か\u3099く か", ["がく", "か"], [1, 1]),
     ],
 )
-def test_words_begin_and_end_anywhere_inside_letters_of_such_scripts(
+def test_words_start_and_end_anywhere_in_scripts_without_spaces(
     tmp_path: Path, text: str, words: list[str], found: list[int]
 ) -> None:
     path = written(tmp_path / "x.txt", text)
     assert find_occurrences(path, read_targets(words), Reading(split="lines")).found.tolist() == found
 
 
-def test_of_forms_that_overlap_the_first_and_longest_is_the_occurrence(tmp_path: Path) -> None:
+def test_first_and_longest_of_overlapping_forms_is_the_occurrence(tmp_path: Path) -> None:
     path = written(tmp_path / "x.txt", "電話番号と番号表")
     targets = read_targets({"it": ["電話", "電話番号", "番号表", "番号"]})
     rows = find_occurrences(path, targets, Reading(split="lines")).table.to_pylist()
     assert [row["sentence"][row["start"] : row["end"]] for row in rows] == ["電話番号", "番号表"]
 
 
-def test_tokens_of_such_scripts_are_what_stands_between_white_space(tmp_path: Path) -> None:
+def test_tokens_in_scripts_without_spaces_are_separated_by_whitespace(tmp_path: Path) -> None:
     path = written(tmp_path / "x.txt", "我 喜欢 苹果 苹果树")
     assert find_occurrences(path, read_targets(["苹果"], "token"), Reading(split="lines")).found.tolist() == [1]
     assert count_words(path, token_table()).counts == {"我": 1, "喜欢": 1, "苹果": 1, "苹果树": 1}
@@ -98,7 +98,7 @@ def test_tokens_of_such_scripts_are_what_stands_between_white_space(tmp_path: Pa
 
 @pytest.mark.usefixtures("without_segmenter")
 @pytest.mark.parametrize("language", SENTENCES)
-def test_words_of_unsegmented_text_are_not_chosen_without_a_segmenter(tmp_path: Path, language: str) -> None:
+def test_words_of_unsegmented_text_are_not_selected_without_a_segmenter(tmp_path: Path, language: str) -> None:
     text = f"{SENTENCES[language][0]}\n"
     old, new = written(tmp_path / "old.txt", text * 9), written(tmp_path / "new.txt", text * 8)
     message = rf"mostly {language}, which is written without spaces.*pip install 'lexshift\[segment\]'.*--words"
@@ -109,7 +109,7 @@ def test_words_of_unsegmented_text_are_not_chosen_without_a_segmenter(tmp_path: 
 
 
 @pytest.mark.usefixtures("without_segmenter")
-def test_runs_of_letters_among_other_words_are_left_out_without_a_segmenter() -> None:
+def test_runs_of_letters_among_other_words_are_omitted_without_a_segmenter() -> None:
     counts = WordCounts({"mouse": 5, "cloud": 4, "我喜欢苹果": 3}, 12)
     assert select_vocabulary([counts, counts], 2).words == ["mouse", "cloud"]
     assert select_vocabulary([counts, counts], 2, match="token").words == ["mouse", "cloud", "我喜欢苹果"]
@@ -121,7 +121,7 @@ def test_runs_of_letters_among_other_words_are_left_out_without_a_segmenter() ->
 
 @pytest.mark.usefixtures("segmenter")
 @pytest.mark.parametrize(("text", "word"), SENTENCES.values(), ids=SENTENCES)
-def test_with_the_segmenter_words_are_counted_chosen_and_found(tmp_path: Path, text: str, word: str) -> None:
+def test_with_a_segmenter_words_are_counted_selected_and_found(tmp_path: Path, text: str, word: str) -> None:
     path = written(tmp_path / "x.txt", f"{text}\n" * 3)
     counts = count_words(path, word_table())
     assert counts.counts[word] == 3
@@ -132,7 +132,7 @@ def test_with_the_segmenter_words_are_counted_chosen_and_found(tmp_path: Path, t
 
 
 @pytest.mark.usefixtures("segmenter")
-def test_single_characters_are_not_chosen_as_they_are_parts_of_other_words(tmp_path: Path) -> None:
+def test_single_characters_are_not_selected_because_they_are_parts_of_words(tmp_path: Path) -> None:
     path = written(tmp_path / "x.txt", "我喜欢苹果。我喜欢电话。\n" * 3)
     counts = count_words(path, word_table())
     assert counts.counts["我"] == 6
@@ -140,14 +140,14 @@ def test_single_characters_are_not_chosen_as_they_are_parts_of_other_words(tmp_p
 
 
 @pytest.mark.usefixtures("segmenter")
-def test_the_segmenter_leaves_other_scripts_and_lines_as_they_are() -> None:
+def test_segmenter_leaves_other_scripts_and_lines_unchanged() -> None:
     text = "The mouse's e-mail ran.\nहिन्दी का पाठ\nשלום עולם\n"
     assert segmentation.segment(text) == text
     assert segmentation.segment("用iPhone手机\n苹果树").split() != []
     assert segmentation.segment("用iPhone手机\n苹果树").count("\n") == 1
 
 
-def test_the_segmenter_gets_every_letter_of_the_scripts_without_spaces() -> None:
+def test_segmenter_receives_every_letter_of_scripts_without_spaces() -> None:
     missed = [c for c in map(chr, range(0x33480)) if is_unspaced(c) and not segmentation._RUN.fullmatch(c)]
     assert missed == []
 
@@ -163,7 +163,7 @@ def test_the_segmenter_gets_every_letter_of_the_scripts_without_spaces() -> None
         (["苹果"], {"match": "token"}, "--match word"),
     ],
 )
-def test_an_absent_word_is_told_with_what_may_be_the_cause(
+def test_absent_word_is_reported_with_the_likely_cause(
     tmp_path: Path, words: list[str], options: dict[str, Any], hint: str
 ) -> None:
     old, new = (written(tmp_path / f"{n}.txt", "我喜欢苹果。 mouse\n" * n) for n in (8, 9))

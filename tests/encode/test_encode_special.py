@@ -44,7 +44,7 @@ def inner(tokens: WindowTokenizer, sequence: npt.NDArray[np.int64]) -> list[int]
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("spelled", SPELLED)
-def test_text_that_spells_a_special_token_is_text(family: str, spelled: str) -> None:
+def test_text_that_spells_a_special_token_is_ordinary_text(family: str, spelled: str) -> None:
     tokenizer = loaded(family)[1]
     tokens = WindowTokenizer(tokenizer, 512)
     for sentence in (
@@ -65,7 +65,7 @@ def test_text_that_spells_a_special_token_is_text(family: str, spelled: str) -> 
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "mpnet", "modernbert"])
-def test_the_pieces_of_a_spelled_token_are_those_of_its_characters(family: str) -> None:
+def test_pieces_of_a_spelled_token_are_those_of_its_characters(family: str) -> None:
     """These tokenizers can be asked to split special tokens; those that know them as pieces cannot."""
     tokenizer = loaded(family)[1]
     for spelled in SPELLED:
@@ -74,7 +74,7 @@ def test_the_pieces_of_a_spelled_token_are_those_of_its_characters(family: str) 
         assert pieces.sequences[0].tolist() == tokenizer(sentence, split_special_tokens=True)["input_ids"]
 
 
-def test_the_name_of_the_unknown_token_is_not_unknown_text() -> None:
+def test_name_of_the_unknown_token_is_not_unknown_text() -> None:
     tokenizer = loaded("bert")[1]
     tokens = WindowTokenizer(tokenizer, 64)
     sentences = ["the [UNK] mouse", "the 🙂 mouse"]
@@ -85,7 +85,7 @@ def test_the_name_of_the_unknown_token_is_not_unknown_text() -> None:
     assert tokenizer.unk_token_id in unknown
 
 
-def test_a_piece_that_is_a_whole_special_token_is_taken_apart() -> None:
+def test_piece_that_is_a_whole_special_token_is_split() -> None:
     """A vocabulary of whole words has its special tokens among them."""
     words = {word: i for i, word in enumerate(["[UNK]", "[SEP]", "a", "the", "mouse", "[", "]"])}
     backend = tokenizers.Tokenizer(tokenizers.models.WordPiece(words, unk_token="[UNK]", continuing_subword_prefix=""))
@@ -98,7 +98,7 @@ def test_a_piece_that_is_a_whole_special_token_is_taken_apart() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_tokenizer_is_left_as_it_was(family: str) -> None:
+def test_tokenizer_is_not_modified(family: str) -> None:
     tokenizer = make_tokenizer(family)
     sentence = f"the mouse {tokenizer.sep_token}"
     before, saved = tokenizer(sentence)["input_ids"], tokenizer.backend_tokenizer.to_str()
@@ -117,7 +117,7 @@ def plainly_marked(tokenizer: Any, sentence: str, span: tuple[int, int]) -> list
 
 
 @given(st.sampled_from(FAMILIES), st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), st.data())
-def test_markers_that_are_special_tokens_are_so_in_ordinary_text(
+def test_markers_that_are_special_tokens_are_special_in_ordinary_text(
     family: str, words: list[str], data: st.DataObject
 ) -> None:
     tokenizer = marking(family)
@@ -130,7 +130,7 @@ def test_markers_that_are_special_tokens_are_so_in_ordinary_text(
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("spelled", [*SPELLED, *MARKERS, *TIMES, "<t>mouse</t>", "\U00100000\U00100001"])
-def test_only_the_markers_of_our_own_are_markers(family: str, spelled: str) -> None:
+def test_only_inserted_markers_are_markers(family: str, spelled: str) -> None:
     tokenizer = marking(family)
     sentence = f"the {spelled} and a plane {spelled}"
     before, after = tokenizer.convert_tokens_to_ids(list(MARKERS))
@@ -147,7 +147,7 @@ def test_only_the_markers_of_our_own_are_markers(family: str, spelled: str) -> N
             assert (sequence[first - 1], sequence[last]) == (before, after)
 
 
-def test_usages_that_look_alike_once_they_are_marked_are_told_apart() -> None:
+def test_usages_that_look_alike_once_marked_are_distinguished() -> None:
     tokenizer = marking("bert")
     sentences = ["a <t>plane</t> mouse", "a plane <t>mouse</t>"]
     pieces = WindowTokenizer(tokenizer, 512).cut(sentences, [(15, 20), (2, 7)], MARKERS)
@@ -190,7 +190,7 @@ def test_vectors_are_those_of_the_characters(family: str, sentence: str) -> None
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta", "deberta-v2"])
-def test_other_sentences_have_the_same_vectors_beside_one_that_spells_a_special_token(family: str) -> None:
+def test_other_sentences_have_the_same_vectors_next_to_a_spelled_special_token(family: str) -> None:
     tokenizer = loaded(family)[1]
     sentence = f"the {tokenizer.sep_token} mouse"
     assert tokenizer.sep_token_id in tokenizer(sentence)["input_ids"][1:-1], "the tokenizer itself takes it for one"
@@ -201,7 +201,7 @@ def test_other_sentences_have_the_same_vectors_beside_one_that_spells_a_special_
     assert np.array_equal(ours.encode(clean, spans[:2]), together[:2])
 
 
-def test_a_copy_in_another_process_does_the_same() -> None:
+def test_copy_in_another_process_gives_the_same_vectors() -> None:
     tokens = WindowTokenizer(make_tokenizer("bert"), 64)
     expected = tokens.cut(["the [SEP] mouse"], [(10, 15)], None).sequences[0].tolist()
     sent = pickle.loads(pickle.dumps(tokens))

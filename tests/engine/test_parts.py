@@ -64,7 +64,7 @@ def test_counts_of_parts_add_up_to_those_of_the_corpus(files: list[list[str]], s
 @pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(st.lists(LINES, min_size=1, max_size=6), st.integers(1, 300), st.none() | st.integers(1, 8), st.integers(0, 3))
-def test_a_sample_is_the_same_however_the_corpus_is_cut(
+def test_sample_does_not_depend_on_the_parts_of_the_corpus(
     files: list[list[str]], size: int, most: int | None, seed: int
 ) -> None:
     job = Sampling(FORMS, "word", Reading(split="lines"), most, seed, True)
@@ -123,7 +123,7 @@ def test_shared_samples_prefer_the_same_stretches_for_all_words() -> None:
     assert len(np.unique(lines[apart])) > 20
 
 
-def test_what_is_said_twice_in_a_stretch_is_sampled_apart() -> None:
+def test_repeated_text_in_a_stretch_is_sampled_independently() -> None:
     """If both occurrences had one hash, a sample of 500 of 2,000 would hold them in pairs."""
     lines = np.repeat(np.arange(1_000), 2)
     targets, positions = np.zeros(2_000, int), np.tile([0, 50], 1_000)
@@ -134,7 +134,7 @@ def test_what_is_said_twice_in_a_stretch_is_sampled_apart() -> None:
 
 
 @pytest.mark.parametrize("position", [0, 511, 512])
-def test_every_place_of_a_shared_sample_is_as_likely_as_any_other(position: int) -> None:
+def test_every_position_of_a_shared_sample_is_equally_likely(position: int) -> None:
     """The hash of a place is uniform over files: about half are in the lower half."""
     keys = word_keys(0, ["a"])
     low = 0
@@ -145,7 +145,7 @@ def test_every_place_of_a_shared_sample_is_as_likely_as_any_other(position: int)
     assert 150 < low < 250
 
 
-def test_parts_are_whole_files_in_order_and_small_ones_are_together(tmp_path: Path) -> None:
+def test_parts_are_whole_files_in_order_and_small_ones_are_grouped(tmp_path: Path) -> None:
     for name, size in {"a": 5, "b": 5, "c": 50, "d": 1}.items():
         (tmp_path / f"{name}.txt").write_text("x" * size)
     parts = split_corpus(tmp_path, 10)
@@ -154,7 +154,7 @@ def test_parts_are_whole_files_in_order_and_small_ones_are_together(tmp_path: Pa
     assert [part.number for part in parts] == [0, 1, 2]
 
 
-def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, kept: Cache) -> None:
+def test_cached_part_is_not_computed_again_unless_its_file_changed(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["bread bread"], ["cloud"]])
     job = Counting("word", Reading())
@@ -178,7 +178,7 @@ def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, ke
     assert calls == ["01.txt"]
 
 
-def test_a_run_that_stops_goes_on_with_the_parts_that_are_left(tmp_path: Path, kept: Cache) -> None:
+def test_interrupted_run_resumes_with_the_remaining_parts(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["bread"], ["cloud"]])
     job, parts = Counting("word", Reading()), split_corpus(corpus, 1)
@@ -196,7 +196,7 @@ def test_a_run_that_stops_goes_on_with_the_parts_that_are_left(tmp_path: Path, k
     assert combine_counts(made(job, parts, kept), "it").counts == {"bread": 1, "cloud": 1, "mouse": 1}
 
 
-def test_a_damaged_result_is_made_again(tmp_path: Path, kept: Cache) -> None:
+def test_damaged_result_is_computed_again(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"]])
     job, parts = Counting("word", Reading()), split_corpus(corpus)
@@ -209,7 +209,7 @@ def test_a_damaged_result_is_made_again(tmp_path: Path, kept: Cache) -> None:
     assert made(job, parts, kept) == before
 
 
-def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path, kept: Cache) -> None:
+def test_file_changed_between_reading_and_caching_is_reported(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"]])
     job, parts = Counting("word", Reading()), split_corpus(corpus)
@@ -224,7 +224,7 @@ def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path,
     assert not kept.folder.exists()
 
 
-def test_a_file_that_is_edited_with_its_size_and_time_is_read_again(tmp_path: Path, kept: Cache) -> None:
+def test_file_edited_with_the_same_size_and_time_is_read_again(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["cloud"]])
     file, job = corpus / "00.txt", Counting("word", Reading())
@@ -236,7 +236,7 @@ def test_a_file_that_is_edited_with_its_size_and_time_is_read_again(tmp_path: Pa
     assert combine_counts(made(job, split_corpus(corpus), kept), "it").counts == {"bread": 1, "cloud": 1}
 
 
-def test_a_corpus_that_was_moved_is_not_read_again(tmp_path: Path) -> None:
+def test_moved_corpus_is_not_read_again(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["cloud"]])
     job = Counting("word", Reading())
@@ -245,7 +245,7 @@ def test_a_corpus_that_was_moved_is_not_read_again(tmp_path: Path) -> None:
     assert [job.key(part) for part in split_corpus(tmp_path / "moved")] == before
 
 
-def test_progress_is_told_in_bytes_of_all_parts(tmp_path: Path, kept: Cache) -> None:
+def test_progress_is_reported_in_bytes_of_all_parts(tmp_path: Path, kept: Cache) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["mouse"], ["bread bread"]])
     told: list[tuple[int, int]] = []
@@ -257,7 +257,7 @@ def test_progress_is_told_in_bytes_of_all_parts(tmp_path: Path, kept: Cache) -> 
     assert [a for a, _ in told] == sorted(a for a, _ in told)
 
 
-def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
+def test_metadata_of_a_result_describes_the_files_read(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
     corpus = written(tmp_path / "corpus", [["a mouse"]])
     (table,) = made(Sampling(FORMS, "word", Reading(), 1, 0, True), split_corpus(corpus), Cache(tmp_path / "kept"))
@@ -267,7 +267,7 @@ def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
     assert list(told["hashes"]) == ["00.txt"]
 
 
-def test_merging_nothing_but_empty_samples_is_empty() -> None:
+def test_merging_only_empty_samples_is_empty() -> None:
     assert len(occurrences.merge_samples([occurrences.SCHEMA.empty_table()], 5)) == 0
 
 
@@ -277,7 +277,7 @@ def test_standard_input_cannot_be_read_twice(monkeypatch: pytest.MonkeyPatch) ->
         split_corpus("-")
 
 
-def test_an_engine_that_is_not_known_is_refused() -> None:
+def test_unknown_engine_is_refused() -> None:
     with pytest.raises(UserError, match=r"local.*ray"):
         as_engine("spark")
     engine = Local()

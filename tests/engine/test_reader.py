@@ -137,7 +137,7 @@ def test_occurrences_are_the_same_in_parts(
         assert [chosen[i] for i in range(len(FORMS))] == [min(n, limit or n) for n in expected]
 
 
-def test_samples_that_are_shared_are_others(tmp_path: Path) -> None:
+def test_shared_samples_differ_from_separate_ones(tmp_path: Path) -> None:
     lines = [[f"the mouse {i} of bread and cloud {i}" for i in range(200)]]
     sampling = {"max_per_word": 20, "seed": 0}
     whole, in_parts = readers(tmp_path, {"old": lines}, "word", sampling, 100)
@@ -149,7 +149,7 @@ def test_samples_that_are_shared_are_others(tmp_path: Path) -> None:
     assert len(set(apart.table["line"].to_pylist())) > 40
 
 
-def test_what_was_read_before_is_not_read_again(tmp_path: Path) -> None:
+def test_text_read_before_is_not_read_again(tmp_path: Path) -> None:
     _, in_parts = readers(tmp_path, {"old": [["a mouse"], ["the bread"]]}, "word", None, 1)
     assert in_parts.count("old") == in_parts.count("old")
     assert in_parts.engine.parts == [1, 0]  # type: ignore[attr-defined]
@@ -189,7 +189,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("words", [["mouse", "bread"], None], ids=["words", "no words"])
 @pytest.mark.parametrize("limit", [None, 12])
-def test_a_comparison_on_another_engine_has_the_same_bytes(
+def test_comparison_on_another_engine_has_the_same_bytes(
     corpora: list[Path], tmp_path: Path, words: list[str] | None, limit: int | None
 ) -> None:
     options: dict[str, Any] = {"model": Toy(), "max_per_word": limit, **FAST}
@@ -205,7 +205,7 @@ def test_a_comparison_on_another_engine_has_the_same_bytes(
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_trace_on_another_engine_has_the_same_tables(corpora: list[Path]) -> None:
+def test_trace_on_another_engine_has_the_same_tables(corpora: list[Path]) -> None:
     options: dict[str, Any] = {"words": ["mouse", "bread"], "model": Toy(), "max_per_word": 12, **FAST}
     here, there = trace(*corpora, **options), trace(*corpora, engine=Elsewhere(), **options)
     assert here.table.equals(there.table)
@@ -214,7 +214,7 @@ def test_a_trace_on_another_engine_has_the_same_tables(corpora: list[Path]) -> N
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_folder_may_be_continued_on_another_engine(corpora: list[Path], tmp_path: Path) -> None:
+def test_folder_can_be_continued_on_another_engine(corpora: list[Path], tmp_path: Path) -> None:
     options: dict[str, Any] = {"model": Toy(), "max_per_word": 12, "out": tmp_path / "out", **FAST}
     compare(corpora[0], corpora[1], words=["mouse"], **options)
     both = compare(corpora[0], corpora[1], words=["mouse", "bread"], engine=Elsewhere(), **options)
@@ -222,7 +222,7 @@ def test_a_folder_may_be_continued_on_another_engine(corpora: list[Path], tmp_pa
     assert both.table.equals(fresh.table)
 
 
-def test_an_engine_is_closed_when_a_run_fails(corpora: list[Path]) -> None:
+def test_engine_is_closed_when_a_run_fails(corpora: list[Path]) -> None:
     engine = Elsewhere()
     with pytest.raises(UserError, match="none of the words occurs"):
         compare(corpora[0], corpora[1], words=["unicorn"], model=Toy(), engine=engine, **FAST)

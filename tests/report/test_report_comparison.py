@@ -104,14 +104,14 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def test_the_content_is_plain_json_without_nan(held: dict[str, Any]) -> None:
+def test_content_is_plain_json_without_nan(held: dict[str, Any]) -> None:
     assert json.loads(json.dumps(held, allow_nan=False)) == held
     kinds = {type(leaf) for leaf in leaves(held)}
     assert kinds <= {str, int, float, bool, type(None)}
     assert all(math.isfinite(leaf) for leaf in leaves(held) if isinstance(leaf, float))
 
 
-def test_the_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any]) -> None:
+def test_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any]) -> None:
     assert [entry["word"] for entry in held["words"]] == result.table["word"].tolist()
     assert held["labels"] == ["then", "now"]
     assert held["alpha"] == 0.05
@@ -119,7 +119,7 @@ def test_the_words_are_in_the_order_of_the_table(result: Result, held: dict[str,
     assert held["floor"] == 1 / 100
 
 
-def test_the_numbers_are_those_of_the_table(result: Result, held: dict[str, Any]) -> None:
+def test_numbers_equal_those_of_the_table(result: Result, held: dict[str, Any]) -> None:
     for row in result.table.to_dict("records"):
         entry = of(held, row["word"])
         assert entry["n"] == [row["n_old"], row["n_new"]]
@@ -135,14 +135,14 @@ def test_the_numbers_are_those_of_the_table(result: Result, held: dict[str, Any]
         assert len(entry["eSwap"]) == 5
 
 
-def test_it_says_how_many_usages_were_found_where_only_some_were_embedded(tmp_path: Path) -> None:
+def test_number_of_occurrences_is_reported_if_only_a_sample_was_embedded(tmp_path: Path) -> None:
     old, new = sentences("plane", OLD, 40, 1), sentences("plane", NEW, 12, 2)
     entry = of(whole(compared(tmp_path, old, new, ["plane"], max_per_word=20)), "plane")
     assert entry["n"] == [20, 12]
     assert entry["found"] == [40, 12]
 
 
-def test_the_curve_is_that_of_the_search(result: Result, held: dict[str, Any]) -> None:
+def test_curve_matches_the_rate_search(result: Result, held: dict[str, Any]) -> None:
     curve = result.scores.curve
     assert curve is not None
     assert held["curve"]["rates"] == pytest.approx(curve.rates.tolist())
@@ -153,7 +153,7 @@ def test_the_curve_is_that_of_the_search(result: Result, held: dict[str, Any]) -
     assert held["curve"]["chosen"] == 0.4
 
 
-def test_a_rate_that_was_searched_for_is_the_one_where_the_curve_is_least(tmp_path: Path) -> None:
+def test_estimated_rate_is_the_minimum_of_the_curve(tmp_path: Path) -> None:
     old, new = sentences("plane", OLD, 20, 1), sentences("plane", NEW, 20, 2)
     curve = content(compared(tmp_path, old, new, ["plane"], rate="auto"))["curve"]
     assert curve["chosen"] == curve["least"] == curve["rates"][int(np.argmin(curve["mean"]))]
@@ -165,14 +165,14 @@ def test_without_a_scored_word_there_is_no_curve(tmp_path: Path) -> None:
     assert [entry["verdict"] for entry in found["words"]] == ["too few", "too few"]
 
 
-def test_a_word_in_one_corpus_only_has_its_usages_and_no_plane(held: dict[str, Any]) -> None:
+def test_word_in_one_corpus_only_has_its_usages_and_no_plane(held: dict[str, Any]) -> None:
     gone = of(held, "gone")
     assert [len(usages) for usages in gone["usages"]] == [11, 0]
     assert "explained" not in gone
     assert {tuple(usage[3:6]) for usage in gone["usages"][0]} == {(0.0, 0.0, 0.0)}
 
 
-def test_a_word_in_no_corpus_has_no_usages(held: dict[str, Any]) -> None:
+def test_word_in_no_corpus_has_no_usages(held: dict[str, Any]) -> None:
     nowhere = of(held, "nowhere")
     assert nowhere["usages"] == [[], []]
     assert nowhere["n"] == nowhere["found"] == [0, 0]
@@ -180,7 +180,7 @@ def test_a_word_in_no_corpus_has_no_usages(held: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("word", ["plane", "bread", "rare"])
-def test_a_word_with_few_usages_shows_all_of_them_the_most_typical_first(
+def test_word_with_few_usages_shows_all_of_them_the_most_typical_first(
     result: Result, held: dict[str, Any], word: str
 ) -> None:
     for period, usages in zip(PERIODS, of(held, word)["usages"], strict=True):
@@ -190,14 +190,14 @@ def test_a_word_with_few_usages_shows_all_of_them_the_most_typical_first(
         assert all(usage[1] == word for usage in usages)
 
 
-def test_the_usages_lean_to_their_corpus_less_and_less(held: dict[str, Any]) -> None:
+def test_usages_are_ordered_by_decreasing_leaning(held: dict[str, Any]) -> None:
     old, new = ([usage[3] for usage in usages] for usages in of(held, "plane")["usages"])
     assert old == sorted(old)
     assert new == sorted(new, reverse=True)
     assert max(old[:5]) < 0 < min(new[:5])
 
 
-def test_the_places_on_the_plane_are_those_of_the_usages(result: Result, held: dict[str, Any]) -> None:
+def test_positions_on_the_plane_are_those_of_the_usages(result: Result, held: dict[str, Any]) -> None:
     word = result.word("plane")
     assert word.plane is not None
     for points, usages in zip((word.plane.old, word.plane.new), of(held, "plane")["usages"], strict=True):
@@ -206,7 +206,7 @@ def test_the_places_on_the_plane_are_those_of_the_usages(result: Result, held: d
     assert of(held, "plane")["explained"] == pytest.approx(word.plane.explained.tolist(), abs=5e-4)
 
 
-def test_of_many_usages_it_holds_the_most_typical_and_others_evenly_from_the_rest(
+def test_many_usages_are_reduced_to_the_most_typical_and_an_even_selection(
     result: Result, held: dict[str, Any]
 ) -> None:
     usages, others = of(held, "river")["usages"]
@@ -222,17 +222,17 @@ def test_of_many_usages_it_holds_the_most_typical_and_others_evenly_from_the_res
 
 
 @pytest.mark.parametrize("n", [0, 1, 80, 200])
-def test_few_words_have_the_most_usages(n: int) -> None:
+def test_few_words_have_the_maximum_number_of_usages(n: int) -> None:
     assert allot_usages(["stable"] * n) == [MOST] * n
 
 
 @pytest.mark.parametrize(("n", "even", "first"), [(201, 74, 199), (1_000, 15, 111), (5_000, LEAST, FIRST)])
-def test_of_many_words_all_have_some_usages_and_the_first_the_most(n: int, even: int, first: int) -> None:
+def test_among_many_words_all_have_some_usages_and_the_first_the_most(n: int, even: int, first: int) -> None:
     given = allot_usages(["stable"] * n)
     assert given == [MOST] * first + [even] * (n - first)
 
 
-def test_words_that_changed_come_before_those_that_only_rank_high() -> None:
+def test_changed_words_precede_those_that_only_rank_high() -> None:
     verdicts = ["stable"] * 60 + ["changed"] * 70 + ["stable"] * 4_870
     given = allot_usages(verdicts)
     assert given[60:130] == [MOST] * 70
@@ -242,15 +242,13 @@ def test_words_that_changed_come_before_those_that_only_rank_high() -> None:
 
 @pytest.mark.parametrize("n", [1, 150, 201, 500, 2_000, 5_000, 10_000])
 @pytest.mark.parametrize("verdict", ["changed", "stable"])
-def test_the_usages_of_a_page_are_bounded(n: int, verdict: str) -> None:
+def test_number_of_usages_on_a_page_is_bounded(n: int, verdict: str) -> None:
     total = 2 * sum(allot_usages([verdict] * n))
     assert total <= max(USAGES, 2 * LEAST * n) + 2 * MOST * FIRST
 
 
 @given(VERDICTS, st.integers(1, 5_000))
-def test_whatever_the_bound_each_word_has_the_least_and_none_more_than_the_most(
-    verdicts: Sequence[str], usages: int
-) -> None:
+def test_every_word_has_between_the_minimum_and_maximum_number_of_usages(verdicts: Sequence[str], usages: int) -> None:
     given = allot_usages(verdicts, usages, first_words=3)
     assert len(given) == len(verdicts)
     assert all(LEAST <= n <= MOST for n in given)
@@ -265,11 +263,11 @@ def window(folder: Path, line: str, word: str = "bank", **options: Any) -> tuple
     return before, shown, after
 
 
-def test_a_short_sentence_is_shown_whole(tmp_path: Path) -> None:
+def test_short_sentence_is_shown_completely(tmp_path: Path) -> None:
     assert window(tmp_path, "The Bank of the river") == ("The ", "Bank", " of the river")
 
 
-def test_a_long_sentence_is_cut_to_whole_words_around_the_word_with_an_ellipsis(tmp_path: Path) -> None:
+def test_long_sentence_is_cut_to_whole_words_with_an_ellipsis(tmp_path: Path) -> None:
     left, right = " ".join(f"left{i}" for i in range(100)), " ".join(f"right{i}" for i in range(100))
     before, word, after = window(tmp_path, f"{left} bank {right}")
     assert word == "bank"
@@ -281,7 +279,7 @@ def test_a_long_sentence_is_cut_to_whole_words_around_the_word_with_an_ellipsis(
     assert 100 < len(after) <= 201
 
 
-def test_text_without_spaces_keeps_something_around_the_word(tmp_path: Path) -> None:
+def test_text_without_spaces_keeps_some_context_around_the_word(tmp_path: Path) -> None:
     before, word, after = window(tmp_path, f"{'前' * 300}，银行，{'后' * 300}", "银行")
     assert word == "银行"
     assert before.startswith("…")
@@ -291,7 +289,7 @@ def test_text_without_spaces_keeps_something_around_the_word(tmp_path: Path) -> 
     assert len(before) + len(after) <= 370
 
 
-def test_a_word_without_end_is_cut(tmp_path: Path) -> None:
+def test_very_long_word_is_cut(tmp_path: Path) -> None:
     long = "a" + "x" * 900
     before, word, after = window(tmp_path, f"the {long} here", long)
     assert (before, after) == ("the ", " here")
@@ -333,7 +331,7 @@ def sha256(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def test_the_policy_allows_the_one_script_and_the_one_style_by_their_hashes_and_nothing_else(result: Result) -> None:
+def test_policy_allows_only_the_one_script_and_the_one_style_by_hash(result: Result) -> None:
     page = Elements(render(result))
     (style,), (data, *groups, script) = page.texts["style"], page.texts["script"]
     assert page.policy() == {
@@ -353,13 +351,13 @@ def test_the_policy_allows_the_one_script_and_the_one_style_by_their_hashes_and_
     assert kinds == ["application/json", *["application/octet-stream"] * len(groups), None]
 
 
-def test_the_policy_comes_before_anything_it_is_to_stop(result: Result) -> None:
+def test_policy_precedes_all_content_that_it_restricts(result: Result) -> None:
     tags = [tag for tag, _ in Elements(render(result)).found]
     assert tags[:4] == ["html", "head", "meta", "meta"]
     assert "Content-Security-Policy" in render(result).split("<meta", 3)[2]
 
 
-def test_the_page_has_no_address_but_those_within_it(result: Result) -> None:
+def test_page_contains_no_external_addresses(result: Result) -> None:
     found = Elements(render(result)).found
     addresses = [a[name] or "" for _, a in found for name in ("href", "src", "action", "srcset", "data") if name in a]
     assert len(addresses) > 6
@@ -367,7 +365,7 @@ def test_the_page_has_no_address_but_those_within_it(result: Result) -> None:
     assert not [a for _, a in found if any(name.startswith("on") or name == "style" for name in a)]
 
 
-def test_the_templates_trust_nothing_but_the_style_the_script_and_the_data() -> None:
+def test_templates_mark_only_the_style_the_script_and_the_data_as_safe() -> None:
     trusted = set()
     for template in files("lexshift.report").joinpath("templates").iterdir():
         source = template.read_text("utf-8")
@@ -379,7 +377,7 @@ def test_the_templates_trust_nothing_but_the_style_the_script_and_the_data() -> 
     assert environment().autoescape is True
 
 
-def test_the_script_never_makes_markup_or_code_of_text() -> None:
+def test_script_never_turns_text_into_markup_or_code() -> None:
     scripts = [f for f in files("lexshift.report").joinpath("assets").iterdir() if f.name.endswith(".js")]
     assert {script.name for script in scripts} >= set(SCRIPTS)
     for script in scripts:
@@ -388,18 +386,18 @@ def test_the_script_never_makes_markup_or_code_of_text() -> None:
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|\bfetch\(|XMLHttpRequest", script.read_text("utf-8"))
 
 
-def test_the_page_is_written_into_folders_that_are_not_there_yet(result: Result, tmp_path: Path) -> None:
+def test_page_is_written_into_new_folders(result: Result, tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "page.html"
     assert write_page(render(result), path) == path == result.report(str(path))
     assert path.read_text("utf-8") == render(result)
     assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
 
 
-def test_the_page_of_a_result_is_always_the_same(result: Result) -> None:
+def test_page_of_a_result_is_deterministic(result: Result) -> None:
     assert render(result) == render(result)
 
 
-def test_the_notebook_shows_the_headline_and_the_table(result: Result) -> None:
+def test_notebook_shows_the_headline_and_the_table(result: Result) -> None:
     view = notebook_view(result)
     assert result.headline() in view
     words = re.findall(r"<bdi>(\w+)</bdi>", view)
@@ -408,13 +406,13 @@ def test_the_notebook_shows_the_headline_and_the_table(result: Result) -> None:
     assert "more in" not in view
 
 
-def test_the_notebook_shows_twenty_words_and_says_how_many_more_there_are(tmp_path: Path) -> None:
+def test_notebook_shows_twenty_words_and_the_number_of_the_others(tmp_path: Path) -> None:
     view = notebook_view(compared(tmp_path, ["w0 here"], ["w0 there"], [f"w{i}" for i in range(27)]))
     assert view.count("<bdi>") == 20
     assert "and 7 more in <code>.table</code>" in view
 
 
-def test_the_notebook_shows_markup_as_text(tmp_path: Path) -> None:
+def test_notebook_shows_markup_as_text(tmp_path: Path) -> None:
     word, label = "<img/src=x/onerror=alert(1)>", "<script>alert(1)</script>"
     result = compared(tmp_path, [f"a {word}"], [f"a {word} c"], [word], match="token", labels=(label, "&amp;"))
     view = result._repr_html_()

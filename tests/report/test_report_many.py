@@ -197,13 +197,13 @@ def holds(page: Page, expected: list[str]) -> None:
     assert seen(page)[-1] == expected[-1]
 
 
-def test_it_has_far_fewer_rows_than_words_and_shows_every_part(page: Page, result: Result) -> None:
+def test_page_has_far_fewer_rows_than_words_and_shows_every_part(page: Page, result: Result) -> None:
     expect(page.locator("#shown")).to_have_text("3,000 of 3,000")
     assert page.locator("*").count() < 3_000
     holds(page, result.table["word"].tolist())
 
 
-def test_all_rows_are_of_one_height(page: Page) -> None:
+def test_all_rows_have_the_same_height(page: Page) -> None:
     page.get_by_label("Show").select_option("too few")
     few = rows(page).evaluate_all("rows => rows.map((row) => row.getBoundingClientRect().height)")
     page.get_by_label("Show").select_option("all")
@@ -213,12 +213,12 @@ def test_all_rows_are_of_one_height(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("key", "down"), [("score", False), ("q", False), ("above", True)])
-def test_sorting_is_that_of_the_table(page: Page, result: Result, key: str, down: bool) -> None:
+def test_sorting_equals_that_of_the_table(page: Page, result: Result, key: str, down: bool) -> None:
     page.locator(f"#ranking thead [data-key={key}] button").click()
     holds(page, ordered(result, key, down))
 
 
-def test_the_filter_and_the_verdict_choose_among_all_words(page: Page, result: Result) -> None:
+def test_filter_and_verdict_select_among_all_words(page: Page, result: Result) -> None:
     scroll(page, 1.0)
     page.get_by_label("Filter").fill("WORD1")
     table = result.table
@@ -229,7 +229,7 @@ def test_the_filter_and_the_verdict_choose_among_all_words(page: Page, result: R
     holds(page, table["word"][wanted & (table["verdict"] == "changed")].tolist())
 
 
-def test_arrow_keys_go_on_beyond_what_was_in_view(page: Page, result: Result) -> None:
+def test_arrow_keys_continue_beyond_the_visible_rows(page: Page, result: Result) -> None:
     words = result.table["word"].tolist()
     rows(page).first.locator("a").focus()
     for _ in range(70):
@@ -244,7 +244,7 @@ def test_arrow_keys_go_on_beyond_what_was_in_view(page: Page, result: Result) ->
 
 
 @pytest.mark.parametrize("word", [LATE, *HOSTILE])
-def test_an_address_opens_its_word_with_its_sentences_and_its_row(page: Page, file: Path, word: str) -> None:
+def test_address_opens_its_word_with_its_sentences_and_its_row(page: Page, file: Path, word: str) -> None:
     page.goto("about:blank")
     page.goto(f"{file.as_uri()}#word={quote(word, safe='')}")
     expect(page.locator("#word h2")).to_be_visible()
@@ -258,7 +258,7 @@ def test_an_address_opens_its_word_with_its_sentences_and_its_row(page: Page, fi
     assert page.locator("#overview a.chosen").get_attribute("data-word") == word
 
 
-def test_choosing_one_word_after_the_other_ends_with_the_last(page: Page, result: Result) -> None:
+def test_selecting_words_in_quick_succession_ends_with_the_last(page: Page, result: Result) -> None:
     words = result.table["word"].tolist()
     page.evaluate(
         "words => { for (const word of words) location.hash = `word=${word}`; }", [words[5], words[1500], words[9]]
@@ -268,7 +268,7 @@ def test_choosing_one_word_after_the_other_ends_with_the_last(page: Page, result
     expect(page.locator("#overview a.chosen")).to_have_count(1)
 
 
-def test_a_dot_among_thousands_is_found_by_hovering_and_clicking(page: Page, result: Result) -> None:
+def test_dot_among_thousands_is_found_by_hovering_and_clicking(page: Page, result: Result) -> None:
     assert page.locator("#overview a").count() <= 201
     at = page.locator("#overview svg").evaluate(
         """(svg) => { // the lowest dot that is no link, in the window
@@ -289,7 +289,7 @@ def test_a_dot_among_thousands_is_found_by_hovering_and_clicking(page: Page, res
     expect(page.locator("#tip")).to_be_hidden()
 
 
-def test_the_chart_of_thousands_can_be_saved_with_all_its_dots(page: Page, result: Result) -> None:
+def test_chart_of_thousands_can_be_saved_with_all_its_dots(page: Page, result: Result) -> None:
     with page.expect_download() as waiting:
         page.locator("#overview").get_by_role("button", name="Save SVG").click()
     text = Path(waiting.value.path()).read_text("utf-8")
@@ -297,7 +297,7 @@ def test_the_chart_of_thousands_can_be_saved_with_all_its_dots(page: Page, resul
     assert dots + text.count("<circle") == len(result.scores.words)
 
 
-def test_words_are_set_against_similar_ones(page: Page, result: Result) -> None:
+def test_words_are_compared_with_similar_ones(page: Page, result: Result) -> None:
     for record in result.table.head(5).to_dict("records"):
         cell = rows(page).nth(result.table.index[result.table["word"] == record["word"]][0]).locator(".similar")
         expect(cell).to_have_text(f"{percent(record['above'])} %")
@@ -316,7 +316,7 @@ def test_words_are_set_against_similar_ones(page: Page, result: Result) -> None:
         expect(page.locator("#word")).not_to_contain_text("similar frequency")
 
 
-def test_a_discovery_is_drawn_against_the_scores_of_similar_words(
+def test_discovery_chart_includes_the_scores_of_similar_words(
     browser: Browser, result: Result, plain_result: Result, tmp_path: Path, wrong: list[str]
 ) -> None:
     other = with_similar(plain_result)
@@ -345,7 +345,7 @@ def test_a_discovery_is_drawn_against_the_scores_of_similar_words(
 
 
 @pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
-def test_no_cell_runs_into_the_next(page: Page, width: int) -> None:
+def test_cells_do_not_overlap(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.locator("#filter").fill("word00")
     sticking_out = """() => [...document.querySelectorAll("#ranking tr > *")].filter((cell) => {
@@ -359,7 +359,7 @@ def test_no_cell_runs_into_the_next(page: Page, width: int) -> None:
     assert page.locator("#ranking .said").evaluate_all(whole)
 
 
-def test_the_chosen_word_is_labelled_however_crowded_the_chart(page: Page, file: Path) -> None:
+def test_selected_word_is_labelled_in_a_crowded_chart(page: Page, file: Path) -> None:
     page.goto(f"{file.as_uri()}#word={LATE}")
     chosen = page.locator("#overview a.chosen text")
     expect(chosen).to_have_text(LATE)
@@ -368,12 +368,12 @@ def test_the_chosen_word_is_labelled_however_crowded_the_chart(page: Page, file:
     expect(page.locator("#overview .crowded:visible")).to_have_count(page.locator("#overview .chosen .crowded").count())
 
 
-def test_without_those_columns_nothing_is_said_of_similar_words(plain_result: Result) -> None:
+def test_without_those_columns_similar_words_are_not_mentioned(plain_result: Result) -> None:
     page = render(plain_result).split("<main")[1].split("<script")[0]
     assert "similar" not in page
 
 
-def test_without_javascript_the_first_words_are_there_and_how_many_more(
+def test_without_javascript_the_first_words_and_the_number_of_others_are_shown(
     browser: Browser, file: Path, result: Result
 ) -> None:
     page = browser.new_page(java_script_enabled=False)
@@ -385,7 +385,7 @@ def test_without_javascript_the_first_words_are_there_and_how_many_more(
     page.close()
 
 
-def test_on_paper_it_has_the_first_words_and_says_how_many_more(page: Page, result: Result) -> None:
+def test_printed_page_has_the_first_words_and_the_number_of_others(page: Page, result: Result) -> None:
     scroll(page, 0.5)
     page.emulate_media(media="print")
     expect(rows(page)).to_have_count(200)
@@ -397,7 +397,7 @@ def test_on_paper_it_has_the_first_words_and_says_how_many_more(page: Page, resu
     assert len(in_document(page)) < 100
 
 
-def test_a_browser_that_cannot_open_what_is_packed_says_so(browser: Browser, file: Path, result: Result) -> None:
+def test_browser_without_decompression_shows_a_message(browser: Browser, file: Path, result: Result) -> None:
     page = browser.new_page()
     page.add_init_script("delete window.DecompressionStream")
     page.goto(file.as_uri())
@@ -407,7 +407,7 @@ def test_a_browser_that_cannot_open_what_is_packed_says_so(browser: Browser, fil
     page.close()
 
 
-def test_a_page_with_damaged_sentences_says_so(browser: Browser, file: Path, tmp_path: Path) -> None:
+def test_page_with_damaged_sentences_shows_a_message(browser: Browser, file: Path, tmp_path: Path) -> None:
     text = file.read_text("utf-8")
     damaged = tmp_path / "damaged.html"
     damaged.write_text(re.sub(r'(id="group-0">.{40})....', r"\1AAAA", text), "utf-8")

@@ -50,7 +50,7 @@ def test_moments_of_a_mean_far_larger_than_the_spread_lose_no_digits() -> None:
     np.testing.assert_allclose(squares, [250.0, 250.0 * 1024**2], rtol=1e-15)
 
 
-def test_moments_of_rows_that_are_all_equal_have_no_spread() -> None:
+def test_moments_of_equal_rows_have_zero_spread() -> None:
     row = np.random.default_rng(0).normal(size=20)
     mean, squares = column_moments(np.tile(row, (100, 1)), np.ones(100))
     np.testing.assert_allclose(mean, row, rtol=1e-15)
@@ -76,7 +76,7 @@ def test_squared_distances_are_those_of_every_row_to_the_centre(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_passes_leave_their_arguments_as_they_were(dtype: npt.DTypeLike) -> None:
+def test_passes_do_not_modify_their_arguments(dtype: npt.DTypeLike) -> None:
     rows, ones = awkward(30, 9, dtype, 0), np.ones(30)
     before = rows.copy(), ones.copy()
     column_moments(rows, ones)

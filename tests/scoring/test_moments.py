@@ -68,7 +68,7 @@ def assert_sums(found: Floats, sums: RowSums, chosen: Array, unit: bool) -> None
 @example((3, TILE_ROWS, 5), "float64", True, True, 3.0, 0)
 @example((3, 2 * TILE_ROWS + 1, 5), "float32", True, True, 3.0, 0)
 @example((3, 2 * TILE_ROWS + 1, 5), "float32", False, True, 3.0, 0)
-def test_sums_of_chosen_rows_are_those_of_a_loop_over_the_rows(
+def test_sums_of_selected_rows_equal_a_loop_over_the_rows(
     shape: tuple[int, int, int], dtype: Any, unit: bool, variance: bool, mean: float, seed: int
 ) -> None:
     b, n, d = shape
@@ -94,7 +94,7 @@ def test_sums_of_chosen_rows_are_those_of_a_loop_over_the_rows(
 @settings(max_examples=40)
 @example(1100, 600, 3, 10, ("float32", True, False), 1)
 @example(1100, 600, 3, 10, ("float64", False, False), 2)
-def test_sums_by_segment_are_those_of_the_rows_of_each_segment(
+def test_sums_by_segment_equal_those_of_the_rows_of_each_segment(
     n: int, d: int, repeats: int, segments: int, kind: tuple[Any, bool, bool], seed: int
 ) -> None:
     dtype, variance, unit = kind
@@ -109,7 +109,7 @@ def test_sums_by_segment_are_those_of_the_rows_of_each_segment(
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
-def test_a_segment_without_rows_sums_to_zero(dtype: npt.DTypeLike) -> None:
+def test_segment_without_rows_sums_to_zero(dtype: npt.DTypeLike) -> None:
     sums = row_sums(np.arange(15.0).reshape(5, 3), True, False)
     labels: Labels = np.full((1, 5), 2, dtype)
     found = sums.sum_by_segment(labels, 4)
@@ -156,7 +156,7 @@ def some_sides(n_old: int, n_new: int, ways: int, repeats: int, share: float, rn
     st.sampled_from([0.0, 3.0, 1000.0]),
     st.integers(0, 999),
 )
-def test_moments_are_those_of_the_rows_on_each_side(
+def test_moments_equal_those_of_the_rows_on_each_side(
     shape: tuple[int, int, int],
     ways: tuple[int, int],
     share: float,
@@ -183,7 +183,7 @@ def test_moments_are_those_of_the_rows_on_each_side(
                 np.testing.assert_allclose(gaussian.variance[b], expected, rtol=1e-9, atol=1e-9)
 
 
-def test_sets_that_exchange_nothing_are_to_the_last_bit_what_they_were() -> None:
+def test_moments_without_exchanged_rows_are_bitwise_equal() -> None:
     old, new = awkward(30, 9, np.float32, 0, 50.0), awkward(20, 9, np.float32, 1, 50.0)
     sets = TwoSets(old, new)
     sides = np.repeat(np.array([[1, -1]], np.int8), [30, 20], axis=1).repeat(3, axis=0)
@@ -196,14 +196,14 @@ def test_sets_that_exchange_nothing_are_to_the_last_bit_what_they_were() -> None
 
 
 @given(st.floats(1e-30, 1e30))
-def test_power_of_two_brings_a_size_between_a_half_and_one(size: float) -> None:
+def test_power_of_two_scales_a_size_to_between_one_half_and_one(size: float) -> None:
     power = float(power_of_two(np.array(size)))
     mantissa, _ = np.frexp(power)
     assert mantissa == 0.5  # so multiplying by it is exact
     assert 0.5 <= size * power < 1.0
 
 
-def test_power_of_two_of_zero_is_one_and_that_of_the_smallest_and_largest_numbers_fits_float32() -> None:
+def test_power_of_two_of_zero_is_one_and_extremes_fit_float32() -> None:
     sizes = np.array([0.0, 5e-324, 1e-300, 1e300, np.finfo(float).max])
     powers = power_of_two(sizes)
     assert powers[0] == 1.0
@@ -215,12 +215,12 @@ def test_power_of_two_of_zero_is_one_and_that_of_the_smallest_and_largest_number
 @given(
     total=st.integers(0, 2_000), cells=st.integers(1, 10_000_000), most=st.sampled_from([CACHE_ENTRIES, MEMORY_ENTRIES])
 )
-def test_batch_sizes_make_up_the_total_within_the_bound(total: int, cells: int, most: int) -> None:
+def test_batch_sizes_add_up_to_the_total_within_the_bound(total: int, cells: int, most: int) -> None:
     sizes = list(batch_sizes(total, cells, most))
     assert sum(sizes) == total
     assert all(size == 1 or size * cells <= most for size in sizes)
     assert all(size >= 1 for size in sizes)
 
 
-def test_batch_sizes_are_no_smaller_than_they_need_be() -> None:
+def test_batch_sizes_are_no_smaller_than_necessary() -> None:
     assert list(batch_sizes(25, 10, 100)) == [10, 10, 5]

@@ -63,7 +63,7 @@ def slow_leanings(old: Matrix, new: Matrix) -> tuple[list[float], list[float]]:
 
 @settings(max_examples=150)
 @given(two_sets())
-def test_leanings_are_those_of_a_double_loop_over_usages(sets: tuple[Matrix, Matrix]) -> None:
+def test_leanings_equal_a_double_loop_over_usages(sets: tuple[Matrix, Matrix]) -> None:
     for fast, slow in zip(leanings(*sets), slow_leanings(*sets), strict=True):
         assert fast.dtype == np.float64
         assert_allclose(fast, slow, rtol=0, atol=1e-12)
@@ -71,7 +71,7 @@ def test_leanings_are_those_of_a_double_loop_over_usages(sets: tuple[Matrix, Mat
 
 
 @given(two_sets())
-def test_leanings_change_their_sign_if_the_corpora_change_places(sets: tuple[Matrix, Matrix]) -> None:
+def test_leanings_change_their_sign_if_the_corpora_are_exchanged(sets: tuple[Matrix, Matrix]) -> None:
     old, new = sets
     lean_old, lean_new = leanings(old, new)
     as_new, as_old = leanings(new, old)  # of the same usages, in the other direction
@@ -80,20 +80,20 @@ def test_leanings_change_their_sign_if_the_corpora_change_places(sets: tuple[Mat
 
 
 @given(two_sets(), st.integers(1, 1000))
-def test_leanings_do_not_depend_on_how_long_vectors_are(sets: tuple[Matrix, Matrix], factor: int) -> None:
+def test_leanings_do_not_depend_on_the_length_of_vectors(sets: tuple[Matrix, Matrix], factor: int) -> None:
     old, new = (rows.astype(float) for rows in sets)
     for plain, scaled in zip(leanings(old, new), leanings(old * factor, new / factor), strict=True):
         assert_allclose(plain, scaled, rtol=0, atol=1e-12)
 
 
-def test_a_zero_vector_leans_nowhere() -> None:
+def test_zero_vector_has_a_leaning_of_zero() -> None:
     old, new = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 0.0]])
     lean_old, lean_new = leanings(old, new)
     assert (lean_old[0], lean_new[1]) == (0, 0)
     assert_array_equal(leanings(np.zeros((3, 2)), np.zeros((2, 2)))[0], np.zeros(3))
 
 
-def test_the_only_usage_of_a_corpus_is_compared_with_the_other_corpus_alone() -> None:
+def test_only_usage_of_a_corpus_is_compared_with_the_other_corpus_only() -> None:
     lean_old, lean_new = leanings(np.array([[2.0, 0.0]]), np.array([[3.0, 0.0]]))
     assert_allclose(lean_old, [1.0])
     assert_allclose(lean_new, [-1.0])
@@ -135,7 +135,7 @@ def assert_same_but_for_signs(found: Plane, old: Floats, new: Floats, atol: floa
 
 @settings(max_examples=100)
 @given(SHAPES, DTYPES, st.sampled_from([0.0, 1.0, -3.0]), st.integers(0, 99))
-def test_the_plane_is_that_of_a_singular_value_decomposition(
+def test_plane_equals_that_of_a_singular_value_decomposition(
     shape: tuple[int, int, int], dtype: Any, shift: float, seed: int
 ) -> None:
     old, new = (rows.astype(dtype) for rows in random_sets(*shape, seed, shift))
@@ -147,7 +147,7 @@ def test_the_plane_is_that_of_a_singular_value_decomposition(
 
 
 @given(two_sets())
-def test_the_axes_show_the_largest_shares_of_any_usages_and_point_to_the_new_ones(sets: tuple[Matrix, Matrix]) -> None:
+def test_axes_show_the_largest_shares_and_point_to_the_new_usages(sets: tuple[Matrix, Matrix]) -> None:
     old, new = sets
     found, (slow_old, slow_new, shares) = plane(old, new), slow_plane(old, new)
     scale = max(1.0, float(np.abs(np.concatenate([old, new])).max()))
@@ -176,16 +176,14 @@ def test_both_axes_point_from_the_old_corpus_to_the_new_one(shape: tuple[int, in
 
 
 @given(two_sets(), st.integers(2, 4))
-def test_each_corpus_weighs_the_same_however_often_its_usages_are_repeated(
-    sets: tuple[Matrix, Matrix], times: int
-) -> None:
+def test_corpora_have_equal_weight_however_often_usages_are_repeated(sets: tuple[Matrix, Matrix], times: int) -> None:
     old, new = sets
     once, often = plane(old, new), plane(np.repeat(old, times, axis=0), new)
     assert_allclose(once.explained, often.explained, rtol=0, atol=1e-9)
 
 
 @given(st.integers(1, 9), st.integers(1, 6), DTYPES, st.integers(0, 99))
-def test_the_same_usages_in_both_corpora_lie_at_the_same_points(n: int, d: int, dtype: Any, seed: int) -> None:
+def test_same_usages_in_both_corpora_have_the_same_points(n: int, d: int, dtype: Any, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(n, d)).astype(dtype)
     found = plane(rows, rows.copy())
     assert_array_equal(found.old, found.new)
@@ -207,14 +205,14 @@ def test_usages_of_one_dimension_lie_on_the_first_axis(n_old: int, n_new: int, d
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_usages_that_are_all_the_same_lie_at_one_point_and_show_nothing(d: int) -> None:
+def test_identical_usages_are_at_one_point_with_zero_shares(d: int) -> None:
     found = plane(np.full((3, d), 0.5), np.full((4, d), 0.5))
     assert not found.old.any()
     assert not found.new.any()
     assert_array_equal(found.explained, [0, 0])
 
 
-def test_one_usage_of_each_corpus_lies_on_the_first_axis_as_far_apart_as_it_is() -> None:
+def test_one_usage_of_each_corpus_is_on_the_first_axis_at_its_distance() -> None:
     found = plane(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 5.0, 7.0]]))
     assert_allclose(found.old, [[-2.5, 0]], atol=1e-12)
     assert_allclose(found.new, [[2.5, 0]], atol=1e-12)
@@ -233,7 +231,7 @@ def test_usages_of_two_dimensions_keep_their_distances(n_old: int, n_new: int, s
 
 @pytest.mark.parametrize("shape", [(60, 70, 384), (300, 200, 150), (700, 30, 130), (2, 3, 768)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_plane_of_many_usages_is_that_of_a_singular_value_decomposition(
+def test_plane_of_many_usages_equals_that_of_a_singular_value_decomposition(
     shape: tuple[int, int, int], dtype: str
 ) -> None:
     n_old, n_new, d = shape
@@ -245,14 +243,14 @@ def test_the_plane_of_many_usages_is_that_of_a_singular_value_decomposition(
     assert_allclose(found.explained, shares, rtol=0, atol=1e-9)
 
 
-def test_many_usages_that_are_all_the_same_lie_at_one_point() -> None:
+def test_many_identical_usages_are_at_one_point() -> None:
     found = plane(np.full((300, 200), 0.5), np.full((400, 200), 0.5))
     assert not found.old.any()
     assert not found.new.any()
     assert_array_equal(found.explained, [0, 0])
 
 
-def test_many_usages_of_one_direction_lie_on_the_first_axis() -> None:
+def test_many_usages_of_one_direction_are_on_the_first_axis() -> None:
     along, direction = np.random.default_rng(0).normal(size=(300, 1)), np.ones((1, 150))
     found = plane(along[:200] * direction, along[200:] * direction + 1)
     assert_allclose(found.explained, [1, 0], atol=1e-9)

@@ -35,7 +35,7 @@ from lexshift.utils.arrays import Matrix
 # ------------------------------------------------------------------------------------------------------- what it holds
 
 
-def test_a_store_holds_every_occurrence_by_word_corpus_and_place_with_its_vector(tmp_path: Path) -> None:
+def test_store_holds_every_occurrence_by_word_corpus_and_position_with_its_vector(tmp_path: Path) -> None:
     toy = Toy()
     store = made(tmp_path, model=toy)
     assert_holds(store, expected(WORDS, BOTH))
@@ -47,7 +47,7 @@ def test_a_store_holds_every_occurrence_by_word_corpus_and_place_with_its_vector
     assert_holds(Siblings(tmp_path / "store"), expected(WORDS, BOTH))
 
 
-def test_a_word_in_a_sentence_is_encoded_once_however_often_the_sentence_occurs(tmp_path: Path) -> None:
+def test_word_in_a_sentence_is_encoded_once_however_often_the_sentence_occurs(tmp_path: Path) -> None:
     toy = Toy()
     store = made(tmp_path, model=toy)
     wanted = {(row[5], (row[6], row[7])) for row in rows_of(store)}
@@ -81,7 +81,7 @@ texts = st.lists(st.one_of(sentences, st.just("")), max_size=9)
 
 
 @given(texts, texts, st.integers(1, 200), st.sampled_from(["float32", "float16"]))
-def test_a_store_of_random_corpora_is_the_occurrences_by_the_definition(
+def test_store_of_random_corpora_matches_the_definition(
     old: list[str], new: list[str], characters: int, precision: str
 ) -> None:
     words = ["plane", "mouse", "cell", "cell phone", "émile"]
@@ -102,7 +102,7 @@ def test_a_store_of_random_corpora_is_the_occurrences_by_the_definition(
     assert set(toy.asked) == wanted
 
 
-def test_words_that_are_lost_to_the_encoder_are_dropped_and_counted(tmp_path: Path) -> None:
+def test_words_dropped_by_the_encoder_are_omitted_and_counted(tmp_path: Path) -> None:
     toy = Toy(lost="phone")
     store = made(tmp_path, model=toy)
     kept = [row for row in expected(WORDS, BOTH) if row[0] != "cell phone"]
@@ -115,7 +115,7 @@ def test_words_that_are_lost_to_the_encoder_are_dropped_and_counted(tmp_path: Pa
     assert [entry["found"] for entry in store.index["words"]] == [[5, 2], [4, 3], [1, 3]]
 
 
-def test_a_store_of_which_every_word_is_lost_is_empty_and_can_be_opened_and_added_to(tmp_path: Path) -> None:
+def test_store_whose_words_are_all_dropped_is_empty_and_can_be_extended(tmp_path: Path) -> None:
     store = made(tmp_path, model=Toy(lost="phone"), words=["cell phone"])
     assert_holds(store, [])
     assert store.vectors.shape == (0, 6)
@@ -125,7 +125,7 @@ def test_a_store_of_which_every_word_is_lost_is_empty_and_can_be_opened_and_adde
     assert more.words == ["cell phone", "mouse"]
 
 
-def test_half_precision_is_kept_in_half_the_bytes(tmp_path: Path) -> None:
+def test_half_precision_is_stored_in_half_the_bytes(tmp_path: Path) -> None:
     full, half = made(tmp_path, "full"), made(tmp_path, "half", precision="float16")
     assert [full.vectors.dtype.name, half.vectors.dtype.name] == ["float32", "float16"]
     np.testing.assert_array_equal(full.vectors, half.vectors.astype(np.float32))
@@ -133,7 +133,7 @@ def test_half_precision_is_kept_in_half_the_bytes(tmp_path: Path) -> None:
     assert sizes[0] == 2 * sizes[1] == 18 * 6 * 4
 
 
-def test_numbers_too_large_for_half_precision_are_refused_and_not_kept_as_infinity(tmp_path: Path) -> None:
+def test_numbers_too_large_for_half_precision_are_refused_and_not_stored_as_infinity(tmp_path: Path) -> None:
     class Large(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             return super().encode(sentences, spans) + np.float32(1e6)
@@ -143,14 +143,14 @@ def test_numbers_too_large_for_half_precision_are_refused_and_not_kept_as_infini
         made(tmp_path, "half", Large(), precision="float16")
 
 
-def test_a_word_may_be_in_one_corpus_only(tmp_path: Path) -> None:
+def test_word_may_be_in_one_corpus_only(tmp_path: Path) -> None:
     store = made(tmp_path, words=["hid", "wing", "mouse"])
     assert store.counts.to_numpy().tolist() == [[1, 0], [0, 1], [5, 2]]
     assert store["hid"].new.shape == (0, 6)
     assert_holds(store, expected(["hid", "wing", "mouse"], BOTH))
 
 
-def test_forms_and_dates_and_files_of_a_folder_are_kept(tmp_path: Path) -> None:
+def test_forms_dates_and_files_of_a_folder_are_stored(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     (folder / "sub").mkdir(parents=True)
     write(folder / "z.txt", ["two mice", "a mouse"])
@@ -166,7 +166,7 @@ def test_forms_and_dates_and_files_of_a_folder_are_kept(tmp_path: Path) -> None:
     ]
 
 
-def test_a_sample_keeps_the_number_found_and_a_subset_of_the_rows(tmp_path: Path) -> None:
+def test_sample_stores_the_number_found_and_a_subset_of_the_rows(tmp_path: Path) -> None:
     full = rows_of(made(tmp_path, "full"))
     store = made(tmp_path, "sample", max_per_word=2)
     assert store.counts.to_numpy().tolist() == [[2, 2], [2, 2], [1, 2]]
@@ -190,7 +190,7 @@ def test_no_limit_is_written_as_none_or_zero(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("numbers", [{"max_per_word": np.int64(2)}, {"max_per_word": 2, "seed": np.int64(3)}], ids=str)
-def test_numbers_of_numpy_are_numbers(tmp_path: Path, numbers: dict[str, Any]) -> None:
+def test_numpy_numbers_are_accepted(tmp_path: Path, numbers: dict[str, Any]) -> None:
     plain = {name: int(value) for name, value in numbers.items()}
     assert made(tmp_path, "a", **numbers).fingerprint == made(tmp_path, "b", **plain).fingerprint
 
@@ -213,7 +213,7 @@ def test_words_that_never_occur_are_an_error_that_names_them(tmp_path: Path, wor
     assert toy.calls == []
 
 
-def test_words_that_never_occur_can_be_left_out(tmp_path: Path) -> None:
+def test_words_that_never_occur_can_be_omitted(tmp_path: Path) -> None:
     heard = Heard()
     store = made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=heard)
     assert heard.notes == ["left out, as they never occur: 'unicorn', 'yeti'"]
@@ -225,7 +225,7 @@ def test_words_that_never_occur_can_be_left_out(tmp_path: Path) -> None:
         made(tmp_path, "none", words=["unicorn", "yeti"], missing="skip")
 
 
-def test_corpora_are_called_old_and_new_or_by_their_files_or_as_one_likes(tmp_path: Path) -> None:
+def test_corpora_are_named_old_and_new_or_by_their_files_or_by_labels(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     c = write(tmp_path / "c.en.txt", ["the mouse"])
     assert embed(a, words=["mouse"], model=Toy()).corpora == ["a"]
@@ -247,7 +247,7 @@ def test_labels_must_name_each_corpus_differently(tmp_path: Path, labels: list[s
         made(tmp_path, labels=labels)
 
 
-def test_a_corpus_whose_file_has_a_name_that_is_no_text_can_be_embedded(tmp_path: Path) -> None:
+def test_corpus_whose_file_name_is_not_text_can_be_embedded(tmp_path: Path) -> None:
     path = Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.txt"))
     path.write_text("a mouse\n")
     store = embed(path, words=["mouse"], model=Toy(), out=tmp_path / "store")
@@ -271,12 +271,12 @@ def test_a_corpus_whose_file_has_a_name_that_is_no_text_can_be_embedded(tmp_path
     ],
     ids=str,
 )
-def test_values_that_mean_nothing_are_refused(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
+def test_invalid_values_are_refused(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UserError, match=re.escape(sentence)):
         made(tmp_path, **options)
 
 
-def test_the_options_are_those_of_reading_and_of_encoders() -> None:
+def test_options_are_those_of_reading_and_of_encoders() -> None:
     from lexshift.encode.huggingface import HuggingFaceEncoder
 
     assert tuple(field.name for field in fields(Reading)) == READING
@@ -285,12 +285,12 @@ def test_the_options_are_those_of_reading_and_of_encoders() -> None:
     assert set(EmbedOptions.__annotations__) == {*READING, *ENCODING, "precision", "seed", "missing"}
 
 
-def test_an_unknown_option_is_named_with_the_one_that_was_probably_meant(tmp_path: Path) -> None:
+def test_unknown_option_is_named_with_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="embed has no argument 'precison'; did you mean 'precision'"):
         made(tmp_path, precison="float16")
 
 
-def test_there_must_be_a_corpus_and_it_must_be_there(tmp_path: Path) -> None:
+def test_at_least_one_existing_corpus_is_required(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no corpus to read"):
         embed(words=["mouse"], model=Toy())
     with pytest.raises(UserError, match="no such file or folder"):
@@ -324,7 +324,7 @@ def test_one_corpus_may_be_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
         (lambda v: with_nan(v, slice(2, None), slice(5, 6)), "the encoder gave NaN among the values of 12 of 14"),
     ],
 )
-def test_what_is_no_row_of_floats_for_each_word_is_refused(
+def test_encoder_output_other_than_one_float_row_per_word_is_refused(
     tmp_path: Path, wrong: Callable[[Matrix], Matrix], sentence: str
 ) -> None:
     class Wrong(Toy):
@@ -340,7 +340,7 @@ def with_nan(vectors: Matrix, rows: Any, columns: Any) -> Matrix:
     return vectors
 
 
-def test_only_rows_of_nothing_but_nan_are_words_that_the_encoder_does_not_see(tmp_path: Path) -> None:
+def test_only_rows_of_all_nan_are_words_dropped_by_the_encoder(tmp_path: Path) -> None:
     class Nan(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             return with_nan(super().encode(sentences, spans), slice(None, None, 2), slice(None))
@@ -352,7 +352,7 @@ def test_only_rows_of_nothing_but_nan_are_words_that_the_encoder_does_not_see(tm
     assert len(store.vectors) + lost == 18
 
 
-def test_an_encoder_that_gives_nothing_but_nan_is_told(tmp_path: Path) -> None:
+def test_encoder_that_returns_only_nan_is_reported(tmp_path: Path) -> None:
     heard = Heard()
     made(tmp_path, model=Toy(lost=" "), words=["cell phone"], monitor=heard)
     (note,) = [note for note in heard.notes if "NaN" in note]
@@ -361,7 +361,7 @@ def test_an_encoder_that_gives_nothing_but_nan_is_told(tmp_path: Path) -> None:
     assert len([note for note in heard.notes if "NaN" in note]) == 1
 
 
-def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Growing(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             self.size += 1
@@ -372,7 +372,7 @@ def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, m
         made(tmp_path, model=Growing())
 
 
-def test_other_floats_are_kept_as_the_precision_says(tmp_path: Path) -> None:
+def test_other_float_types_are_converted_to_the_precision(tmp_path: Path) -> None:
     class Double(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
             return super().encode(sentences, spans).astype(np.float64)[:, ::-1]
@@ -382,7 +382,7 @@ def test_other_floats_are_kept_as_the_precision_says(tmp_path: Path) -> None:
     np.testing.assert_array_equal(ours.vectors, theirs.vectors[:, ::-1])
 
 
-def test_a_failing_connection_of_an_encoder_is_not_told_as_a_fault_of_the_disk(tmp_path: Path) -> None:
+def test_connection_failure_of_an_encoder_is_not_reported_as_a_disk_fault(tmp_path: Path) -> None:
     class Remote(Toy):
         def encode(self, *_: Any) -> npt.NDArray[np.float32]:
             raise ConnectionError("the server is gone")
@@ -393,7 +393,7 @@ def test_a_failing_connection_of_an_encoder_is_not_told_as_a_fault_of_the_disk(t
 
 
 @pytest.mark.parametrize("off", [[0.25, 0.0], [0.25, np.nan, 0.0]])
-def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: list[float]) -> None:
+def test_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: list[float]) -> None:
     class Approximate(Toy):
         is_approximate = True
 
@@ -408,7 +408,7 @@ def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: lis
     assert "0.8750 on average and 0.7500 at worst" in note
 
 
-def test_the_stages_of_a_run_are_told_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stages_of_a_run_are_reported_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     heard, toy = Heard(), Toy()
     made(tmp_path, model=toy, monitor=heard)
@@ -430,7 +430,7 @@ def test_the_stages_of_a_run_are_told_with_their_sizes(tmp_path: Path, monkeypat
 # ----------------------------------------------------------------------------------------------------- temporary stores
 
 
-def test_a_temporary_store_is_gone_with_its_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_store_is_deleted_with_its_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     store = embed(*corpora_in(tmp_path), words=WORDS, model=Toy())
     assert store.path.parent == tmp_path
@@ -445,7 +445,7 @@ def test_a_temporary_store_is_gone_with_its_object(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_a_temporary_store_is_gone_if_its_run_fails(
+def test_temporary_store_is_deleted_if_its_run_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     class Failing(Toy):
@@ -466,7 +466,7 @@ def by_row(store: Siblings) -> dict[tuple[Any, ...], bytes]:
     return {row: store.vectors[i].tobytes() for i, row in enumerate(rows_of(store))}
 
 
-def test_a_store_that_has_everything_is_left_as_it_is(tmp_path: Path) -> None:
+def test_complete_store_is_unchanged(tmp_path: Path) -> None:
     made(tmp_path)
     before, toy, heard = contents(tmp_path / "store"), Toy(), Heard()
     store = made(tmp_path, model=toy, monitor=heard, words=[*reversed(WORDS)])
@@ -488,7 +488,7 @@ def test_added_words_are_encoded_and_nothing_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["the new corpus", "all corpora"])
-def test_an_added_corpus_is_encoded_and_nothing_else(tmp_path: Path, again: bool) -> None:
+def test_added_corpus_is_encoded_and_nothing_else(tmp_path: Path, again: bool) -> None:
     a, b = corpora_in(tmp_path)
     embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
     toy = Toy()
@@ -502,7 +502,7 @@ def test_an_added_corpus_is_encoded_and_nothing_else(tmp_path: Path, again: bool
     assert contents(tmp_path / "store") == contents(made(tmp_path, "at once").path)
 
 
-def test_a_corpus_added_by_itself_leaves_what_is_known_of_the_others(tmp_path: Path) -> None:
+def test_corpus_added_alone_keeps_the_metadata_of_the_others(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     options: dict[str, Any] = {"words": WORDS, "max_per_word": 2}
     embed(a, **options, model=Toy(lost="phone"), out=tmp_path / "store", labels=["old"])
@@ -513,7 +513,7 @@ def test_a_corpus_added_by_itself_leaves_what_is_known_of_the_others(tmp_path: P
     assert contents(store.path) == contents(once.path)
 
 
-def test_words_and_a_corpus_can_be_added_at_once(tmp_path: Path) -> None:
+def test_words_and_a_corpus_can_be_added_together(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     c = write(tmp_path / "c.txt", ["a plane", "the cell phone of the mouse"])
     embed(a, c, words=["plane"], model=Toy(), out=tmp_path / "store", labels=["old", "third"])
@@ -543,7 +543,7 @@ def test_words_and_a_corpus_can_be_added_at_once(tmp_path: Path) -> None:
     )
 
 
-def test_adding_what_is_known_already_encodes_nothing(tmp_path: Path) -> None:
+def test_adding_known_words_encodes_nothing(tmp_path: Path) -> None:
     a, _ = corpora_in(tmp_path)
     copy = write(tmp_path / "copy.txt", OLD)
     embed(a, words=WORDS, model=Toy(), out=tmp_path / "store")
@@ -561,13 +561,13 @@ def test_words_are_added_to_all_corpora_or_to_none(tmp_path: Path) -> None:
     assert contents(tmp_path / "store") == before
 
 
-def test_a_word_with_other_forms_is_refused(tmp_path: Path) -> None:
+def test_word_with_other_forms_is_refused(tmp_path: Path) -> None:
     made(tmp_path, words={"mouse": ["mouse", "mice"]})
     with pytest.raises(UserError, match="has 'mouse' with the forms mouse, mice, not mouse; choose another folder"):
         made(tmp_path, words=["mouse"])
 
 
-def test_a_store_that_was_open_while_a_corpus_was_added_never_gives_the_rows_of_others(tmp_path: Path) -> None:
+def test_store_open_while_a_corpus_is_added_never_returns_wrong_rows(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     embed(b, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["new"])
     opened, untouched = Siblings(tmp_path / "store"), Siblings(tmp_path / "store")
@@ -582,7 +582,7 @@ def test_a_store_that_was_open_while_a_corpus_was_added_never_gives_the_rows_of_
     assert sentences_now == [row[5] for row in rows if row[0] == "plane"]
 
 
-def test_a_tiny_model_gives_a_store_the_vectors_that_it_gives_itself(tmp_path: Path) -> None:
+def test_store_of_a_tiny_model_has_the_vectors_of_the_model(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "mouse", "plane", "a", "ran", "##s", "under", "."]
@@ -626,7 +626,7 @@ class Counted(str):
     __hash__ = str.__hash__
 
 
-def test_leaving_out_words_takes_a_time_that_grows_with_their_number_only() -> None:
+def test_omitting_words_takes_time_linear_in_their_number() -> None:
     words = [Counted(f"word{i}") for i in range(2000)]
     targets = Targets({word: (word,) for word in words}, "word")
     nowhere = SCHEMA.empty_table()
@@ -638,7 +638,7 @@ def test_leaving_out_words_takes_a_time_that_grows_with_their_number_only() -> N
     assert Counted.compared < 10 * len(words)
 
 
-def test_taking_over_the_words_of_a_store_takes_a_time_that_grows_with_their_number_only(tmp_path: Path) -> None:
+def test_copying_words_of_a_store_takes_time_linear_in_their_number(tmp_path: Path) -> None:
     words = [f"word{i}" for i in range(300)]
     path = write(tmp_path / "a.txt", [f"the {word} is here" for word in words])
     store = embed(path, words=words, model=Toy(), out=tmp_path / "store")

@@ -80,7 +80,7 @@ def answer(folder: Path, text: str) -> Any:
 
 
 @posix
-def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
+def test_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
     """Each run is a process of its own that is killed by signal 9, again and again until one comes to its end."""
     told = answer(
         tmp_path,
@@ -214,7 +214,7 @@ class SameToy(Toy):
     settings = {"model": "toy"}  # noqa: RUF012
 
 
-def test_a_second_writer_is_refused_at_once_and_the_first_is_unharmed(tmp_path: Path) -> None:
+def test_second_writer_is_refused_immediately_and_the_first_is_unaffected(tmp_path: Path) -> None:
     with running(tmp_path) as process:
         before, toy, start = contents(tmp_path / "store"), SameToy(), time.monotonic()
         with pytest.raises(UserError, match=r"another process is writing .*; wait for it to end"):
@@ -229,7 +229,7 @@ def test_a_second_writer_is_refused_at_once_and_the_first_is_unharmed(tmp_path: 
 
 
 @posix
-def test_the_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: Path) -> None:
+def test_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: Path) -> None:
     with running(tmp_path) as process:
         process.send_signal(signal.SIGKILL)
         assert process.wait(timeout=60) == -signal.SIGKILL
@@ -275,7 +275,7 @@ class Disk:
 
 
 @pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])
-def test_a_full_disk_is_told_in_one_sentence_and_the_run_goes_on_later(
+def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adding: bool
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 30)
@@ -310,7 +310,7 @@ def test_a_full_disk_is_told_in_one_sentence_and_the_run_goes_on_later(
 
 
 @posix
-def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
+def test_file_size_limit_is_reported_as_a_full_disk(tmp_path: Path) -> None:
     told = answer(
         tmp_path,
         """
@@ -346,7 +346,7 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_run_of_more_shards_than_files_may_be_open_comes_to_its_end(tmp_path: Path) -> None:
+def test_run_with_more_shards_than_allowed_open_files_finishes(tmp_path: Path) -> None:
     told = answer(
         tmp_path,
         """
@@ -384,9 +384,7 @@ def test_a_run_of_more_shards_than_files_may_be_open_comes_to_its_end(tmp_path: 
 # ------------------------------------------------------------------------------------ folders that cannot be written to
 
 
-def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_folder_is_reported_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -404,7 +402,7 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
 
 @posix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
+def test_read_only_folder_is_reported_in_one_sentence(tmp_path: Path) -> None:
     corpora = corpora_in(tmp_path)
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o555)
@@ -413,7 +411,7 @@ def test_a_read_only_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
             embed(*corpora, words=WORDS, model=Toy(), out=out)
 
 
-def test_a_store_is_not_put_where_something_else_is(tmp_path: Path) -> None:
+def test_store_is_not_written_over_something_else(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UserError, match="file' would be a folder, but there is a file of that name"):
         made(tmp_path, "file")
@@ -427,7 +425,7 @@ def test_a_store_is_not_put_where_something_else_is(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_an_empty_folder_and_folders_that_are_not_there_become_stores(tmp_path: Path) -> None:
+def test_empty_and_missing_folders_become_stores(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".DS_Store").write_bytes(b"hidden")
     made(tmp_path, "empty").check()
@@ -435,7 +433,7 @@ def test_an_empty_folder_and_folders_that_are_not_there_become_stores(tmp_path: 
     assert (tmp_path / "empty" / ".DS_Store").read_bytes() == b"hidden"
 
 
-def test_a_run_that_finds_nothing_to_encode_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
+def test_run_without_anything_to_encode_leaves_a_usable_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'unicorn' never occurs"):
         made(tmp_path, words=["unicorn"])
     assert contents(tmp_path / "store") == {}

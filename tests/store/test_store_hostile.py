@@ -94,7 +94,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(st.data())
-def test_any_change_of_the_index_is_harmless_or_one_sentence(original: Path, data: st.DataObject) -> None:
+def test_any_change_of_the_index_is_harmless_or_refused_in_one_sentence(original: Path, data: st.DataObject) -> None:
     index = json.loads((original / "store.json").read_bytes())
     for _ in range(data.draw(st.integers(1, 2))):
         path = data.draw(st.sampled_from(sorted(places(index), key=str)))
@@ -120,7 +120,7 @@ def test_any_change_of_the_index_is_harmless_or_one_sentence(original: Path, dat
 
 
 @given(st.data())
-def test_any_change_of_a_plan_is_harmless_or_one_sentence(original: Path, data: st.DataObject) -> None:
+def test_any_change_of_a_plan_is_harmless_or_refused_in_one_sentence(original: Path, data: st.DataObject) -> None:
     folder = original.with_name("begun")
     shutil.rmtree(folder, ignore_errors=True)
     with pytest.raises(KeyboardInterrupt):
@@ -156,7 +156,7 @@ BOMBS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.parametrize("file", ["store.json", "unfinished/plan.json"])
-def test_a_bomb_is_one_short_sentence(tmp_path: Path, name: str, file: str) -> None:
+def test_decompression_bomb_is_refused_in_one_short_sentence(tmp_path: Path, name: str, file: str) -> None:
     made(tmp_path, words=WORDS[:1])
     (tmp_path / "store" / "unfinished").mkdir()
     (tmp_path / "store" / file).write_bytes(BOMBS[name])
@@ -169,7 +169,7 @@ def test_a_bomb_is_one_short_sentence(tmp_path: Path, name: str, file: str) -> N
 
 
 @pytest.mark.parametrize("file", ["store.json", "unfinished/plan.json"])
-def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, file: str) -> None:
+def test_file_that_is_too_large_is_not_read(tmp_path: Path, file: str) -> None:
     made(tmp_path, words=WORDS[:1])
     (tmp_path / "store" / "unfinished").mkdir()
     with (tmp_path / "store" / file).open("wb") as sparse:
@@ -210,7 +210,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_an_index_that_could_not_have_been_written_is_refused(original: Path, tmp_path: Path, name: str) -> None:
+def test_impossible_index_is_refused(original: Path, tmp_path: Path, name: str) -> None:
     index = json.loads((original / "store.json").read_bytes())
     assert is_index(index)
     CHANGES[name](index)
@@ -221,7 +221,7 @@ def test_an_index_that_could_not_have_been_written_is_refused(original: Path, tm
         Siblings(tmp_path / "store")
 
 
-def test_a_table_that_is_not_of_the_index_is_refused(original: Path, tmp_path: Path) -> None:
+def test_table_that_does_not_match_the_index_is_refused(original: Path, tmp_path: Path) -> None:
     import hashlib
 
     import pyarrow as pa
@@ -243,7 +243,7 @@ def test_a_table_that_is_not_of_the_index_is_refused(original: Path, tmp_path: P
             print(number, Siblings(tmp_path / "store").occurrences)
 
 
-def test_a_plan_that_could_have_been_written_is_accepted() -> None:
+def test_valid_plan_is_accepted() -> None:
     settings = {"encoder": {}, "precision": "float32"}
     plan = {"fingerprint": "0" * 64, "words": "1" * 64, "work": "2" * 64, "added to": None, "settings": settings}
     assert matches({**plan, "corpora": {"old": "x"}}, PLAN_SCHEMA)
@@ -261,7 +261,7 @@ def test_a_plan_that_could_have_been_written_is_accepted() -> None:
         assert not matches({key: value for key, value in {**plan, "corpora": {}}.items() if key != name}, PLAN_SCHEMA)
 
 
-def test_a_store_too_large_to_be_read_again_is_refused_before_anything_is_encoded(
+def test_store_too_large_to_be_read_is_refused_before_anything_is_encoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lexshift.store.writer.MAX_INDEX_BYTES", 1000)
@@ -272,7 +272,7 @@ def test_a_store_too_large_to_be_read_again_is_refused_before_anything_is_encode
 
 
 @given(st.dictionaries(st.text(), st.lists(st.text(), min_size=1)), st.integers(0, 4))
-def test_the_words_of_an_index_are_not_larger_than_was_thought(forms: dict[str, list[str]], corpora: int) -> None:
+def test_estimated_size_of_the_index_words_is_an_upper_bound(forms: dict[str, list[str]], corpora: int) -> None:
     numbers = {"rows": [[2**53 - 1] * 2] * corpora, "found": [2**53 - 1] * corpora, "checksums": [2**32 - 1] * corpora}
     words = [{"word": word, "forms": all_forms, **numbers} for word, all_forms in forms.items()]
     assert len(seal({"words": words})) - len(seal({"words": []})) <= max_words_bytes(forms, corpora)

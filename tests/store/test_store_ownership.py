@@ -58,7 +58,7 @@ def theirs_in(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
     ],
     ids=str,
 )
-def test_a_folder_of_the_user_is_refused_and_not_touched(tmp_path: Path, names: list[str]) -> None:
+def test_folder_of_the_user_is_refused_and_unchanged(tmp_path: Path, names: list[str]) -> None:
     before, toy = put(tmp_path / "project", names), Toy()
     with pytest.raises(UserError, match=r"project' holds other files; choose an empty or a new one for the store"):
         made(tmp_path, "project", toy)
@@ -68,7 +68,7 @@ def test_a_folder_of_the_user_is_refused_and_not_touched(tmp_path: Path, names: 
 
 @pytest.mark.parametrize("text", ['{"chapters": 12}', "not even JSON", "[" * 100_000, ""], ids=lambda text: text[:16])
 @pytest.mark.parametrize("store", [False, True], ids=["alone", "in a store"])
-def test_a_plan_of_the_user_is_no_plan_of_ours(tmp_path: Path, text: str, store: bool) -> None:
+def test_plan_file_of_the_user_is_not_treated_as_ours(tmp_path: Path, text: str, store: bool) -> None:
     project = tmp_path / "project"
     if store:
         made(tmp_path, "project", words=WORDS[:1])
@@ -80,9 +80,7 @@ def test_a_plan_of_the_user_is_no_plan_of_ours(tmp_path: Path, text: str, store:
     assert (contents(project), toy.calls) == (before, [])
 
 
-def test_files_of_the_user_in_a_store_survive_all_that_is_done_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_of_the_user_in_a_store_survive_all_operations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     made(tmp_path, "store", words=WORDS[:1])
     names = [*THEIRS, "unfinished/notes.txt"]
@@ -98,9 +96,7 @@ def test_files_of_the_user_in_a_store_survive_all_that_is_done_with_it(
 
 
 @pytest.mark.parametrize("name", ["vectors.npy", "occurrences.parquet"])
-def test_a_file_of_the_user_that_would_be_replaced_is_refused_at_the_beginning_and_at_the_end(
-    tmp_path: Path, name: str
-) -> None:
+def test_file_of_the_user_that_would_be_replaced_is_refused_at_start_and_end(tmp_path: Path, name: str) -> None:
     class Meanwhile(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             put(tmp_path / "store", [name])
@@ -118,7 +114,7 @@ def test_a_file_of_the_user_that_would_be_replaced_is_refused_at_the_beginning_a
     assert toy.calls == []  # what was encoded before is used
 
 
-def test_an_index_of_the_user_that_appears_during_a_run_is_not_replaced(tmp_path: Path) -> None:
+def test_index_of_the_user_that_appears_during_a_run_is_not_replaced(tmp_path: Path) -> None:
     class Meanwhile(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             put(tmp_path / "store", ["store.json"])
@@ -137,7 +133,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX"
 
 
 @posix
-def test_a_store_may_be_a_link_to_a_folder(tmp_path: Path) -> None:
+def test_store_may_be_a_link_to_a_folder(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     (tmp_path / "store").symlink_to(tmp_path / "disk", target_is_directory=True)
     assert_holds(made(tmp_path), expected(WORDS, BOTH))
@@ -150,7 +146,7 @@ def test_a_store_may_be_a_link_to_a_folder(tmp_path: Path) -> None:
 
 
 @posix
-def test_adding_to_links_to_the_files_of_a_store_leaves_that_store_as_it_is(tmp_path: Path) -> None:
+def test_extending_links_to_the_files_of_a_store_leaves_that_store_unchanged(tmp_path: Path) -> None:
     shared = made(tmp_path, "shared", words=WORDS[:1]).path
     before = contents(shared)
     (tmp_path / "store").mkdir()
@@ -164,7 +160,7 @@ def test_adding_to_links_to_the_files_of_a_store_leaves_that_store_as_it_is(tmp_
 
 @posix
 @pytest.mark.parametrize("store", [False, True], ids=["alone", "in a store"])
-def test_work_is_not_put_into_a_folder_elsewhere(tmp_path: Path, store: bool) -> None:
+def test_unfinished_work_is_not_written_into_a_linked_folder(tmp_path: Path, store: bool) -> None:
     if store:
         made(tmp_path, words=WORDS[:1])
     (tmp_path / "elsewhere").mkdir()
@@ -178,7 +174,7 @@ def test_work_is_not_put_into_a_folder_elsewhere(tmp_path: Path, store: bool) ->
 
 @posix
 @pytest.mark.parametrize("name", [*FILES, "unfinished/plan.json", "unfinished/000000.shard"])
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
+def test_pipe_in_place_of_a_file_is_refused_without_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
@@ -193,7 +189,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
 
 @posix
 @pytest.mark.parametrize("name", FILES)
-def test_a_dangling_link_in_the_place_of_a_file_is_not_written_through(tmp_path: Path, name: str) -> None:
+def test_dangling_link_in_place_of_a_file_is_not_written_through(tmp_path: Path, name: str) -> None:
     (tmp_path / "store").mkdir()
     (tmp_path / "store" / name).symlink_to(tmp_path / "victim")
     with pytest.raises(UserError):
@@ -205,9 +201,7 @@ def test_a_dangling_link_in_the_place_of_a_file_is_not_written_through(tmp_path:
 # ------------------------------------------------------------------------------------------------- the store's own work
 
 
-def test_the_removal_of_finished_work_goes_on_where_it_was_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_removal_of_finished_work_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     whole = contents(made(tmp_path, "whole").path)
     unlink, left = os.unlink, [2]
@@ -232,7 +226,7 @@ def test_the_removal_of_finished_work_goes_on_where_it_was_stopped(
     assert not (tmp_path / "store" / "unfinished").exists()
 
 
-def test_a_damaged_plan_beside_finished_files_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_plan_beside_finished_files_is_harmless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("lexshift.store.writer.settle", lambda _: None)
         made(tmp_path)
@@ -245,14 +239,14 @@ def test_a_damaged_plan_beside_finished_files_costs_nothing(tmp_path: Path, monk
     assert_holds(made(tmp_path), expected(WORDS, BOTH))
 
 
-def test_a_folder_whose_run_was_stopped_before_its_plan_was_written_can_be_used(tmp_path: Path) -> None:
+def test_folder_of_a_run_stopped_before_its_plan_was_written_can_be_used(tmp_path: Path) -> None:
     (tmp_path / "store" / "unfinished").mkdir(parents=True)
     (tmp_path / "store" / "unfinished" / ".plan.json.lexshift.tmp").write_text(json.dumps({"half": 1}))
     assert_holds(made(tmp_path), expected(WORDS, BOTH))
     assert sorted(os.listdir(tmp_path / "store")) == [".lock", *FILES]
 
 
-def test_unfinished_work_is_told_only_of_work_of_ours(tmp_path: Path) -> None:
+def test_unfinished_work_is_reported_only_if_it_is_ours(tmp_path: Path) -> None:
     put(tmp_path / "project", ["unfinished/chapter.txt"])
     with pytest.raises(UserError, match="is not a store of sibling embeddings") as caught:
         Siblings(tmp_path / "project")

@@ -122,7 +122,7 @@ def shared_rows(store: Siblings) -> list[tuple[int, int]]:
     ]
 
 
-def test_the_same_sentence_has_a_vector_in_each_period_and_it_is_the_models_own(model: Path, tmp_path: Path) -> None:
+def test_same_sentence_has_a_vector_of_the_model_in_each_period(model: Path, tmp_path: Path) -> None:
     heard = Heard()
     store = made(tmp_path, model=model, monitor=heard, device="cpu")
     assert rows_of(store) == expected(WORDS, BOTH)
@@ -135,7 +135,7 @@ def test_the_same_sentence_has_a_vector_in_each_period_and_it_is_the_models_own(
     assert store.settings["encoder"]["time"] == ["<1>", "<2>"]
 
 
-def test_labels_that_the_model_knows_are_taken_by_name(model: Path, tmp_path: Path) -> None:
+def test_labels_known_to_the_model_are_matched_by_name(model: Path, tmp_path: Path) -> None:
     heard = Heard()
     store = made(tmp_path, model=model, labels=["new", "old"], monitor=heard, device="cpu")
     assert store.corpora == ["new", "old"]
@@ -144,14 +144,14 @@ def test_labels_that_the_model_knows_are_taken_by_name(model: Path, tmp_path: Pa
     assert heard.notes == []
 
 
-def test_other_labels_are_taken_by_their_order_and_that_is_told(model: Path, tmp_path: Path) -> None:
+def test_other_labels_are_matched_by_order_with_a_note(model: Path, tmp_path: Path) -> None:
     heard = Heard()
     store = made(tmp_path, model=model, labels=["1850", "2000"], monitor=heard, device="cpu")
     np.testing.assert_allclose(store.vectors, own(model, store, {"1850": 0, "2000": 1}), atol=1e-5)
     assert heard.notes == ["1850, 2000 are taken for the model's periods old, new, in this order"]
 
 
-def test_one_corpus_that_the_model_knows_is_enough(model: Path, tmp_path: Path) -> None:
+def test_one_corpus_known_to_the_model_is_enough(model: Path, tmp_path: Path) -> None:
     store = embed(corpora_in(tmp_path)[1], words=WORDS, model=model, labels=["new"], device="cpu")
     np.testing.assert_allclose(store.vectors, own(model, store, {"new": 1}), atol=1e-5)
 
@@ -165,7 +165,7 @@ def test_more_corpora_than_periods_are_refused(model: Path, tmp_path: Path, labe
     assert contents(tmp_path / "store") == {}
 
 
-def test_words_added_to_a_models_store_are_encoded_and_nothing_else(
+def test_words_added_to_the_store_of_a_model_are_encoded_and_nothing_else(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lexshift.encode.huggingface import HuggingFaceEncoder
@@ -191,7 +191,7 @@ def test_words_added_to_a_models_store_are_encoded_and_nothing_else(
     assert contents(store.path) == contents(once.path)
 
 
-def test_a_store_of_other_periods_is_another_store(model: Path, tmp_path: Path) -> None:
+def test_store_of_other_periods_is_another_store(model: Path, tmp_path: Path) -> None:
     made(tmp_path, model=model, words=["mouse"], device="cpu")
     Adaptation(periods=("old", "new"), time_tokens=("<2>", "<1>")).save(model)
     try:
@@ -201,7 +201,7 @@ def test_a_store_of_other_periods_is_another_store(model: Path, tmp_path: Path) 
         Adaptation(periods=("old", "new"), time_tokens=("<1>", "<2>")).save(model)
 
 
-def test_an_approximate_model_is_compared_with_full_precision_of_the_same_periods(model: Path, tmp_path: Path) -> None:
+def test_approximate_model_is_compared_with_full_precision_of_the_same_periods(model: Path, tmp_path: Path) -> None:
     heard = Heard()
     made(tmp_path, model=model, dtype="int8", device="cpu", monitor=heard)
     (note,) = heard.notes
@@ -217,7 +217,7 @@ def test_an_approximate_model_is_compared_with_full_precision_of_the_same_period
 
 
 @pytest.mark.parametrize("periods", [("a", "b"), ["a", "b"]], ids=["tuple", "list"])
-def test_an_encoder_with_periods_is_told_them(tmp_path: Path, periods: Sequence[str]) -> None:
+def test_encoder_with_periods_receives_them(tmp_path: Path, periods: Sequence[str]) -> None:
     timed, heard = Timed(periods), Heard()
     store = made(tmp_path, model=timed, monitor=heard)
     assert rows_of(store) == expected(WORDS, BOTH)
@@ -230,7 +230,7 @@ def test_an_encoder_with_periods_is_told_them(tmp_path: Path, periods: Sequence[
     assert all(isinstance(period, int) for *_, period in timed.asked)
 
 
-def test_an_encoder_without_periods_is_never_told_any_and_shared_sentences_are_encoded_once(tmp_path: Path) -> None:
+def test_encoder_without_periods_receives_none_and_encodes_shared_sentences_once(tmp_path: Path) -> None:
     class Strict(Toy):
         def encode(self, *args: Any, **options: Any) -> npt.NDArray[np.float32]:
             assert len(args) == 2
@@ -250,7 +250,7 @@ def test_an_encoder_without_periods_is_never_told_any_and_shared_sentences_are_e
         assert heard.notes == []
 
 
-def test_an_approximate_encoder_is_compared_on_a_sample_with_its_periods(tmp_path: Path) -> None:
+def test_approximate_encoder_is_compared_on_a_sample_with_its_periods(tmp_path: Path) -> None:
     class Approximate(Timed):
         is_approximate = True
 
@@ -303,7 +303,7 @@ def test_added_words_are_encoded_for_each_period_and_nothing_else(tmp_path: Path
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["the new corpus", "all corpora"])
-def test_an_added_corpus_is_encoded_in_its_own_period(tmp_path: Path, again: bool) -> None:
+def test_added_corpus_is_encoded_in_its_own_period(tmp_path: Path, again: bool) -> None:
     a, b = corpora_in(tmp_path)
     embed(a, words=WORDS, model=Timed(("old", "new")), out=tmp_path / "store", labels=["old"])
     timed = Timed(("old", "new"))
@@ -315,7 +315,7 @@ def test_an_added_corpus_is_encoded_in_its_own_period(tmp_path: Path, again: boo
     assert contents(store.path) == contents(made(tmp_path, "at once", Timed(("old", "new"))).path)
 
 
-def test_a_corpus_is_never_reused_as_another_period_than_it_was_encoded_in(tmp_path: Path) -> None:
+def test_corpus_is_never_reused_in_a_period_other_than_its_own(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     embed(b, words=WORDS, model=Timed(("old", "new")), out=tmp_path / "store", labels=["new"])  # the second period
     try:  # with a label that is not known, corpora are taken by their order: "new" would be the first
@@ -329,7 +329,7 @@ def test_a_corpus_is_never_reused_as_another_period_than_it_was_encoded_in(tmp_p
     assert contents(store.path) == contents(once.path)
 
 
-def test_a_store_that_has_everything_is_left_as_it_is(tmp_path: Path) -> None:
+def test_complete_store_is_unchanged(tmp_path: Path) -> None:
     made(tmp_path, model=Timed())
     before, timed = contents(tmp_path / "store"), Timed()
     made(tmp_path, model=timed, words=WORDS[::-1])
@@ -337,9 +337,7 @@ def test_a_store_that_has_everything_is_left_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stop_at", [1, 2, 3, 5])
-def test_a_run_that_was_stopped_goes_on_where_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
-) -> None:
+def test_interrupted_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     stopped, timed = Timed(stop_at=stop_at), Timed()
     with pytest.raises(KeyboardInterrupt):
@@ -376,11 +374,11 @@ def test_usages_are_encoded_in_their_periods() -> None:
         assert sorted(period for *_, period in timed.asked) == [0, 1]
 
 
-def test_the_sentences_that_both_corpora_have_are_those_meant_here() -> None:
+def test_shared_sentences_of_the_test_corpora_are_the_expected_ones() -> None:
     assert sorted(set(OLD) & set(NEW)) == SHARED
 
 
-def test_the_vectors_of_an_encoder_without_settings_are_compared_in_their_periods(tmp_path: Path) -> None:
+def test_vectors_of_an_encoder_without_settings_are_compared_in_their_periods(tmp_path: Path) -> None:
     def without_settings() -> Timed:
         timed = Timed()
         del timed.settings

@@ -17,7 +17,7 @@ from lexshift.store.format import digest, first_difference, store_fingerprint
 MODEL = {"model": "tiny", "weights": "abc", "config": "c", "layers": "mean:4", "markers": None, "window": 512}
 
 
-def test_the_fingerprint_depends_on_what_shapes_a_store_and_on_nothing_else(tmp_path: Path) -> None:
+def test_fingerprint_depends_only_on_what_shapes_a_store(tmp_path: Path) -> None:
     plain = made(tmp_path, "a", Toy(MODEL))
     again = made(tmp_path, "b", Toy({**MODEL, "model": "the same by another name"}))
     assert plain.fingerprint == again.fingerprint
@@ -48,7 +48,7 @@ def test_the_fingerprint_depends_on_what_shapes_a_store_and_on_nothing_else(tmp_
     ],
     ids=str,
 )
-def test_a_change_of_any_setting_is_another_store_and_refused_with_what_differs(
+def test_any_changed_setting_is_refused_with_the_difference(
     tmp_path: Path, encoder: dict[str, Any], options: dict[str, Any], difference: str
 ) -> None:
     store, words = made(tmp_path, model=Toy(MODEL), words=["mouse"]), ["mouse"]
@@ -59,9 +59,7 @@ def test_a_change_of_any_setting_is_another_store_and_refused_with_what_differs(
     assert made(tmp_path, "other", toy, words, **options).fingerprint != store.fingerprint
 
 
-def test_a_store_whose_words_were_found_by_another_version_of_the_rule_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_store_of_another_version_of_the_word_rule_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = made(tmp_path, words=["mouse"])
     monkeypatch.setattr("lexshift.store.embedding.WORD_RULE", 99)
     with pytest.raises(
@@ -72,7 +70,7 @@ def test_a_store_whose_words_were_found_by_another_version_of_the_rule_is_refuse
 
 
 @pytest.mark.parametrize("change", [{"max_per_word": 3}, {"seed": 1}], ids=str)
-def test_another_sample_is_another_store(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_different_sample_is_a_different_store(tmp_path: Path, change: dict[str, Any]) -> None:
     sample: dict[str, Any] = {"max_per_word": 2, "seed": 0}
     store = made(tmp_path, **sample)
     ((name, value),) = change.items()
@@ -81,7 +79,7 @@ def test_another_sample_is_another_store(tmp_path: Path, change: dict[str, Any])
     assert made(tmp_path, "other", **{**sample, **change}).fingerprint != store.fingerprint
 
 
-def test_forms_labels_words_and_their_order_are_part_of_the_fingerprint(tmp_path: Path) -> None:
+def test_fingerprint_includes_forms_labels_words_and_their_order(tmp_path: Path) -> None:
     different = [
         made(tmp_path, "a"),
         made(tmp_path, "b", words=[*reversed(WORDS)]),
@@ -94,7 +92,7 @@ def test_forms_labels_words_and_their_order_are_part_of_the_fingerprint(tmp_path
 
 
 @pytest.mark.parametrize("which", ["old", "new"])
-def test_one_byte_of_a_corpus_is_another_corpus(tmp_path: Path, which: str) -> None:
+def test_one_changed_byte_makes_a_different_corpus(tmp_path: Path, which: str) -> None:
     store = made(tmp_path)
     a, b = corpora_in(tmp_path)
     path = a if which == "old" else b
@@ -123,7 +121,7 @@ class Bare:
         return np.float32(self.factor) * vectors + self.noise * self.rng.normal(size=vectors.shape).astype(np.float32)
 
 
-def test_an_encoder_without_settings_is_known_by_its_class(tmp_path: Path) -> None:
+def test_encoder_without_settings_is_identified_by_its_class(tmp_path: Path) -> None:
     class Other(Bare):
         pass
 
@@ -134,7 +132,9 @@ def test_an_encoder_without_settings_is_known_by_its_class(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 @pytest.mark.parametrize("words", [WORDS, [*WORDS, "ran"]], ids=["all is there", "adding"])
-def test_an_encoder_without_settings_is_known_by_its_vectors(tmp_path: Path, precision: str, words: list[str]) -> None:
+def test_encoder_without_settings_is_identified_by_its_vectors(
+    tmp_path: Path, precision: str, words: list[str]
+) -> None:
     store = made(tmp_path, model=Bare(), precision=precision)
     before, other = contents(store.path), Bare(100)
     sentence = r"store' was made with another encoder: this test_store_settings\.Bare gives other vectors for the same"
@@ -150,7 +150,7 @@ def test_an_encoder_without_settings_is_known_by_its_vectors(tmp_path: Path, pre
 
 
 @pytest.mark.parametrize("lost", ["", "mouse", "plane"])
-def test_finished_shards_are_those_of_the_encoder_without_settings(
+def test_finished_shards_are_checked_against_the_encoder_without_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
@@ -164,7 +164,7 @@ def test_finished_shards_are_those_of_the_encoder_without_settings(
     assert contents(tmp_path / "store") == contents(made(tmp_path, "whole", Bare(lost=lost)).path)
 
 
-def test_an_encoder_of_which_each_call_differs_is_told_as_such(tmp_path: Path) -> None:
+def test_nondeterministic_encoder_is_reported(tmp_path: Path) -> None:
     store = made(tmp_path, model=Bare(noise=5))
     before = contents(store.path)
     with pytest.raises(UserError, match=r"gives other vectors each time for the same sentence.*make it repeatable"):
@@ -172,7 +172,7 @@ def test_an_encoder_of_which_each_call_differs_is_told_as_such(tmp_path: Path) -
     assert contents(store.path) == before
 
 
-def test_an_encoder_of_other_dimensions_is_another_encoder(tmp_path: Path) -> None:
+def test_encoder_of_other_dimensions_is_another_encoder(tmp_path: Path) -> None:
     made(tmp_path, model=Bare())
     narrow = Bare()
     narrow.toy = Toy(size=32)
@@ -180,7 +180,7 @@ def test_an_encoder_of_other_dimensions_is_another_encoder(tmp_path: Path) -> No
         made(tmp_path, model=narrow)
 
 
-def test_a_store_without_vectors_can_be_used_by_an_encoder_without_settings(tmp_path: Path) -> None:
+def test_store_without_vectors_can_be_used_by_an_encoder_without_settings(tmp_path: Path) -> None:
     made(tmp_path, model=Bare(lost="plane"), words=["plane"])
     assert len(made(tmp_path, model=Bare(lost="plane"), words=["plane", "mouse"]).vectors) == 7
 
@@ -188,14 +188,14 @@ def test_a_store_without_vectors_can_be_used_by_an_encoder_without_settings(tmp_
 @pytest.mark.parametrize(
     "settings", [{}, {"weights": "abc"}, {"size": 6}, {"path": Path("x"), "layers": (1, 2)}], ids=str
 )
-def test_an_encoder_may_have_any_settings_of_its_own(tmp_path: Path, settings: dict[str, Any]) -> None:
+def test_encoder_may_have_custom_settings(tmp_path: Path, settings: dict[str, Any]) -> None:
     store = made(tmp_path, model=Toy(settings))
     toy = Toy(settings)
     assert made(tmp_path, model=toy).fingerprint == store.fingerprint
     assert toy.calls == []
 
 
-def test_the_name_of_a_model_counts_only_if_its_weights_are_not_known() -> None:
+def test_model_name_matters_only_if_its_weights_are_unknown() -> None:
     forms, corpora = {"mouse": ("mouse",)}, [{"label": "old", "content": "x", "bytes": 3}]
 
     def of(**encoder: Any) -> str:
@@ -206,7 +206,7 @@ def test_the_name_of_a_model_counts_only_if_its_weights_are_not_known() -> None:
     assert of(model="a", weights="w") != of(model="a")
 
 
-def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
+def test_digest_does_not_depend_on_the_order_of_keys() -> None:
     assert digest({"a": 1, "b": [2, 3]}) == digest({"b": (2, 3), "a": 1}) != digest({"a": 1, "b": [3, 2]})
 
 
@@ -223,7 +223,7 @@ def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
         ({"encoder": {"model": "a"}}, {"encoder": {"model": "b"}}, "model 'a', not 'b'"),
     ],
 )
-def test_the_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str, Any], difference: str | None) -> None:
+def test_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str, Any], difference: str | None) -> None:
     assert first_difference(theirs, ours) == difference
 
 
@@ -239,7 +239,7 @@ def test_the_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str
     ],
     ids=lambda value: "other" if isinstance(value, dict) else value,
 )
-def test_the_unfinished_work_of_another_run_is_refused_and_not_touched(
+def test_unfinished_work_of_another_run_is_refused_and_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], why: str
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
@@ -257,7 +257,7 @@ def test_the_unfinished_work_of_another_run_is_refused_and_not_touched(
     assert contents(tmp_path / "store") == contents(made(tmp_path, "at once", Toy(MODEL)).path)
 
 
-def test_the_unfinished_work_for_another_corpus_is_refused(tmp_path: Path) -> None:
+def test_unfinished_work_for_another_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Toy(stop_at=1))
     write(tmp_path / "a.txt", ["the mouse, the plane and the cell phone"])

@@ -42,7 +42,7 @@ def begin(folder: Path, shards: int) -> Path:
     return unfinished
 
 
-def test_a_run_goes_on_after_the_last_shard_wherever_it_was_stopped(
+def test_run_resumes_after_the_last_shard_wherever_it_was_stopped(
     tmp_path: Path, whole: tuple[dict[str, bytes], int]
 ) -> None:
     store, shards = whole
@@ -56,7 +56,7 @@ def test_a_run_goes_on_after_the_last_shard_wherever_it_was_stopped(
         shutil.rmtree(tmp_path / "store")
 
 
-def test_a_shard_is_its_vectors_what_was_truncated_and_a_checksum(
+def test_shard_contains_vectors_truncation_flags_and_a_checksum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
@@ -89,7 +89,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_shard_is_named_and_made_anew_once_it_is_deleted(
+def test_damaged_shard_is_named_and_encoded_again_once_deleted(
     tmp_path: Path, whole: tuple[dict[str, bytes], int], damage: str
 ) -> None:
     store, shards = whole
@@ -107,7 +107,7 @@ def test_a_damaged_shard_is_named_and_made_anew_once_it_is_deleted(
 
 
 @pytest.mark.parametrize("number", [0, 2])
-def test_a_shard_that_is_gone_is_made_anew(tmp_path: Path, whole: tuple[dict[str, bytes], int], number: int) -> None:
+def test_missing_shard_is_encoded_again(tmp_path: Path, whole: tuple[dict[str, bytes], int], number: int) -> None:
     store, shards = whole
     (begin(tmp_path, 4) / f"{number:06d}.shard").unlink()
     toy = Toy()
@@ -116,7 +116,7 @@ def test_a_shard_that_is_gone_is_made_anew(tmp_path: Path, whole: tuple[dict[str
     assert contents(tmp_path / "store") == store
 
 
-def test_a_shard_in_the_place_of_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exchanged_shard_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     unfinished = begin(tmp_path, 3)
     shutil.copy(unfinished / "000000.shard", unfinished / "000001.shard")
@@ -124,7 +124,7 @@ def test_a_shard_in_the_place_of_another_is_found(tmp_path: Path, monkeypatch: p
         made(tmp_path)
 
 
-def test_a_shard_of_other_work_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shard_of_another_plan_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     other = tmp_path / "other"
     other.mkdir()
@@ -190,7 +190,7 @@ def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pyt
     ],
     ids=["emptied", "cut", "no text", "null", "a list", "no keys", "a string", "another key", "a key less"],
 )
-def test_a_damaged_plan_is_named_and_the_shards_stay(
+def test_damaged_plan_is_named_and_the_shards_are_preserved(
     tmp_path: Path, whole: tuple[dict[str, bytes], int], damage: Callable[[bytes], bytes]
 ) -> None:
     unfinished = begin(tmp_path, 2)
@@ -207,7 +207,7 @@ def test_a_damaged_plan_is_named_and_the_shards_stay(
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b"null"])
-def test_a_damaged_plan_beside_a_store_does_not_keep_the_store_from_being_read(tmp_path: Path, damage: bytes) -> None:
+def test_damaged_plan_beside_a_store_does_not_prevent_reading_the_store(tmp_path: Path, damage: bytes) -> None:
     store = made(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Toy(stop_at=1))
@@ -238,7 +238,7 @@ def test_only_the_files_of_a_run_are_removed_with_its_work(tmp_path: Path, their
     assert folder.exists() == bool(theirs)
 
 
-def test_what_has_no_plan_is_no_work_of_ours(tmp_path: Path) -> None:
+def test_folder_without_a_plan_is_not_treated_as_our_work(tmp_path: Path) -> None:
     assert read_plan(tmp_path / "unfinished") is None
     assert read_plan(tmp_path) is None
     (tmp_path / "notes.txt").write_text("mine")
@@ -274,9 +274,7 @@ class _Notes(Silent):
 
 
 @pytest.mark.parametrize("long", [20, 21])
-def test_a_long_run_says_beforehand_how_long_it_will_take(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
-) -> None:
+def test_long_run_announces_its_expected_duration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int) -> None:
     monkeypatch.setattr("lexshift.store.writer.LONG_RUN", long)
     rows = [("mouse", "old" if i % 2 else "new", f"a mouse {i}", 2, 7) for i in range(20)]
     usages = pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])

@@ -120,7 +120,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", ["frame", "table", "chunks", "categories"])
-def test_a_store_holds_the_usages_by_word_and_corpus_in_their_order(tmp_path: Path, kind: str) -> None:
+def test_store_holds_the_usages_by_word_and_corpus_in_their_order(tmp_path: Path, kind: str) -> None:
     usages: Any = frame()
     if kind == "categories":
         usages = usages.astype({"word": "category", "corpus": "category", "sentence": "category"})
@@ -137,14 +137,14 @@ def test_a_store_holds_the_usages_by_word_and_corpus_in_their_order(tmp_path: Pa
     assert [entry["found"] for entry in store.index["words"]] == [[2, 3], [2, 2]]
 
 
-def test_a_frame_and_a_table_give_the_same_store(tmp_path: Path) -> None:
+def test_frame_and_table_give_the_same_store(tmp_path: Path) -> None:
     index = pd.Index(range(90, 99), name="word of its own")
     embed_usages(frame().set_index(index), Toy(), tmp_path / "a")
     embed_usages(pa.Table.from_pandas(frame(), preserve_index=False), Toy(), tmp_path / "b")
     assert files_in(tmp_path / "a") == files_in(tmp_path / "b")
 
 
-def test_labels_give_the_order_of_corpora(tmp_path: Path) -> None:
+def test_labels_set_the_order_of_corpora(tmp_path: Path) -> None:
     store = embed_usages(frame(), Toy(), tmp_path / "store", labels=["old", "new"])
     assert store.corpora == ["old", "new"]
     assert_holds(store, ordered(USAGES, ["old", "new"]))
@@ -152,7 +152,7 @@ def test_labels_give_the_order_of_corpora(tmp_path: Path) -> None:
     np.testing.assert_array_equal(store["mouse"].new, [vector("click the mouse", 10, 15), vector("mice", 0, 4)])
 
 
-def test_a_label_may_have_no_usages(tmp_path: Path) -> None:
+def test_label_may_have_no_usages(tmp_path: Path) -> None:
     store = embed_usages(frame(), Toy(), tmp_path / "store", labels=["old", "between", "new"])
     assert store.corpora == ["old", "between", "new"]
     assert_holds(store, ordered(USAGES, ["old", "new"]))
@@ -166,7 +166,7 @@ def test_corpora_may_be_numbers(tmp_path: Path) -> None:
     assert store.counts["1950"].tolist() == [3, 2]
 
 
-def test_a_word_may_occur_in_one_corpus_only(tmp_path: Path) -> None:
+def test_word_may_occur_in_one_corpus_only(tmp_path: Path) -> None:
     lonely: list[Usage] = [*USAGES, ("barn", "old", "in the barn", 7, 11)]
     store = embed_usages(frame(lonely), Toy(), tmp_path / "store", labels=["old", "new"])
     assert_holds(store, ordered(lonely, ["old", "new"]))
@@ -183,7 +183,7 @@ random_usages = st.lists(
 
 
 @given(random_usages, st.sampled_from(["float32", "float16"]), st.integers(1, 30))
-def test_a_store_of_random_usages_is_the_usages_in_their_order(
+def test_store_of_random_usages_holds_the_usages_in_their_order(
     usages: list[Usage], precision: str, characters: int
 ) -> None:
     toy = Toy()
@@ -198,7 +198,7 @@ def test_a_store_of_random_usages_is_the_usages_in_their_order(
     assert set(toy.asked) == wanted
 
 
-def test_files_lines_and_dates_are_kept(tmp_path: Path) -> None:
+def test_files_lines_and_dates_are_stored(tmp_path: Path) -> None:
     more: dict[str, Any] = {
         "file": [f"{i}.txt" for i in range(9)],
         "line": range(9),
@@ -212,7 +212,7 @@ def test_files_lines_and_dates_are_kept(tmp_path: Path) -> None:
     assert [entry["files"] for entry in store.index["corpora"]] == [4, 5]
 
 
-def test_columns_that_are_not_there_are_empty_and_others_are_ignored(tmp_path: Path) -> None:
+def test_missing_columns_are_empty_and_others_are_ignored(tmp_path: Path) -> None:
     store = embed_usages(frame(grouping=1, context="x"), Toy(), tmp_path / "store")
     for row in store.occurrences.to_pylist():
         assert (row["file"], row["line"], row["date"]) == ("", 0, None)
@@ -233,7 +233,7 @@ def test_dates_files_and_lines_may_be_missing_in_some_rows(tmp_path: Path) -> No
     assert set(told) - {told[0], told[at]} == {("", 0, None)}
 
 
-def test_what_is_known_of_a_corpus_is_of_its_distinct_sentences(tmp_path: Path) -> None:
+def test_corpus_metadata_counts_distinct_sentences(tmp_path: Path) -> None:
     store = embed_usages(frame(), Toy(), tmp_path / "store", labels=["old", "new"])
     for entry in store.index["corpora"]:
         distinct = {usage[2] for usage in USAGES if usage[1] == entry["label"]}
@@ -249,14 +249,14 @@ def test_what_is_known_of_a_corpus_is_of_its_distinct_sentences(tmp_path: Path) 
 # ----------------------------------------------------------------------------------------------------- what is encoded
 
 
-def test_a_word_in_a_sentence_is_encoded_once_however_often_it_is_given(tmp_path: Path) -> None:
+def test_word_in_a_sentence_is_encoded_once_however_often_it_is_given(tmp_path: Path) -> None:
     toy = Toy()
     embed_usages(frame(), toy, tmp_path / "store")
     assert len(toy.asked) == len(set(toy.asked)) == 7 < len(USAGES)
     assert set(toy.asked) == {(sentence, (start, end)) for _, _, sentence, start, end in USAGES}
 
 
-def test_a_store_that_has_the_usages_is_left_as_it_is(tmp_path: Path) -> None:
+def test_complete_store_is_unchanged(tmp_path: Path) -> None:
     embed_usages(frame(), Toy(), tmp_path / "store")
     before, toy, heard = files_in(tmp_path / "store"), Toy(), Heard()
     store = embed_usages(frame(), toy, tmp_path / "store", monitor=heard)
@@ -266,7 +266,7 @@ def test_a_store_that_has_the_usages_is_left_as_it_is(tmp_path: Path) -> None:
     assert_holds(store, ordered(USAGES))
 
 
-def test_usages_of_a_word_that_come_between_those_of_others_are_the_same(tmp_path: Path) -> None:
+def test_interleaved_usages_of_words_give_the_same_store(tmp_path: Path) -> None:
     embed_usages(frame(), Toy(), tmp_path / "store")
     toy = Toy()
     embed_usages(frame(ordered(USAGES)), toy, tmp_path / "store")
@@ -274,9 +274,7 @@ def test_usages_of_a_word_that_come_between_those_of_others_are_the_same(tmp_pat
 
 
 @pytest.mark.parametrize("stop_at", [1, 2, 4])
-def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
-) -> None:
+def test_resumed_run_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     whole = Toy()
     embed_usages(frame(), whole, tmp_path / "whole")
@@ -291,13 +289,13 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
     assert_holds(store, ordered(USAGES))
 
 
-def test_progress_is_told_in_sentences(tmp_path: Path) -> None:
+def test_progress_is_reported_in_sentences(tmp_path: Path) -> None:
     heard = Heard()
     embed_usages(frame(), Toy(), tmp_path / "store", monitor=heard)
     assert heard.stages[0] == f"encoding {sum(len(sentence) for sentence in {usage[2] for usage in USAGES})} sentences"
 
 
-def test_a_temporary_store_is_gone_with_the_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_store_is_deleted_with_the_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     store = embed_usages(frame(), Toy())
     path = store.path
@@ -308,7 +306,7 @@ def test_a_temporary_store_is_gone_with_the_object(tmp_path: Path, monkeypatch: 
     assert not path.exists()
 
 
-def test_a_temporary_store_is_gone_if_its_run_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_store_is_deleted_if_its_run_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(KeyboardInterrupt):
         embed_usages(frame(), Toy(stop_at=1))
@@ -352,7 +350,7 @@ def test_another_model_or_precision_in_the_same_folder_is_refused(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_column_that_is_missing_is_named(name: str) -> None:
+def test_missing_column_is_named(name: str) -> None:
     others = ", ".join(column for column in NAMES if column != name)
     with pytest.raises(UserError) as caught:
         embed_usages(frame().drop(columns=name), Toy())
@@ -360,7 +358,7 @@ def test_a_column_that_is_missing_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 3), (3, 3), (5, 4), (0, 8), (7, 8)])
-def test_a_span_that_is_not_within_its_sentence_is_told_with_the_usage(start: int, end: int) -> None:
+def test_span_outside_of_its_sentence_is_reported_with_the_usage(start: int, end: int) -> None:
     usages: list[Usage] = [*USAGES[:4], ("plane", "new", "a plane", start, end)]
     with pytest.raises(UserError) as caught:
         embed_usages(frame(usages), Toy())
@@ -373,14 +371,14 @@ def test_spans_are_in_characters_and_may_reach_the_end_of_the_sentence() -> None
 
 
 @pytest.mark.parametrize("name", ["word", "sentence", "start", "end"])
-def test_a_usage_that_lacks_something_is_told(name: str) -> None:
+def test_incomplete_usage_is_reported(name: str) -> None:
     usages = frame().astype(object)
     usages.loc[3, name] = None
     with pytest.raises(UserError, match=r"^usage 3 lacks a word, a sentence or a span$"):
         embed_usages(usages, Toy())
 
 
-def test_a_usage_without_a_corpus_is_refused() -> None:
+def test_usage_without_a_corpus_is_refused() -> None:
     usages = frame()
     usages.loc[3, "corpus"] = None
     with pytest.raises(UserError):
@@ -396,14 +394,14 @@ def test_labels_must_name_each_corpus_once(labels: list[str]) -> None:
 
 
 @pytest.mark.parametrize("start", ["two", 2.5])
-def test_a_span_that_is_no_whole_number_is_refused_in_one_sentence(start: Any) -> None:
+def test_non_integer_span_is_refused_in_one_sentence(start: Any) -> None:
     usages = frame().astype({"start": object})
     usages["start"] = [start] * len(usages)
     with pytest.raises(UserError, match="start"):
         embed_usages(usages, Toy())
 
 
-def test_a_store_of_no_usages_is_empty_and_can_be_opened(tmp_path: Path) -> None:
+def test_store_of_no_usages_is_empty_and_can_be_opened(tmp_path: Path) -> None:
     toy = Toy()
     store = embed_usages(frame([]), toy, tmp_path / "store", labels=["old", "new"])
     assert (store.words, store.corpora, len(store.vectors), toy.calls) == ([], ["old", "new"], 0, [])
@@ -411,7 +409,7 @@ def test_a_store_of_no_usages_is_empty_and_can_be_opened(tmp_path: Path) -> None
     store.check()
 
 
-def test_a_precision_that_is_not_known_is_refused_before_anything_is_encoded() -> None:
+def test_unknown_precision_is_refused_before_anything_is_encoded() -> None:
     toy = Toy()
     with pytest.raises(UserError, match=r"^precision must be one of float16, float32; got 'float64'"):
         embed_usages(frame(), toy, precision="float64")

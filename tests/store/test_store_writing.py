@@ -56,7 +56,7 @@ STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift.store.shards.write_who
     ("step", "when"),
     [(step, when) for step in STEPS for when in ("before", "after", "fault")],
 )
-def test_a_run_that_is_stopped_at_any_step_ends_with_the_same_bytes(
+def test_run_stopped_at_any_step_ends_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, when: str, adding: bool
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 30)
@@ -119,7 +119,7 @@ def attribute(path: str) -> Any:
     return getattr({"os": os, "shutil": shutil}.get(module) or __import__(module, fromlist=[name]), name)
 
 
-def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
+def test_store_stopped_before_its_files_were_renamed_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = contents(made(tmp_path, "whole").path)
@@ -141,7 +141,7 @@ def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
 
 
 @pytest.mark.parametrize("damaged", ["vectors.npy", "occurrences.parquet"])
-def test_damage_to_a_file_without_its_name_is_found(
+def test_damage_to_a_file_before_renaming_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
 ) -> None:
     with monkeypatch.context() as patch:
@@ -157,7 +157,7 @@ def test_damage_to_a_file_without_its_name_is_found(
     assert contents(tmp_path / "store") == before
 
 
-def test_settling_what_is_settled_changes_nothing(tmp_path: Path) -> None:
+def test_settling_twice_changes_nothing(tmp_path: Path) -> None:
     folder = made(tmp_path).path
     before = contents(folder)
     settle(folder)
@@ -167,7 +167,7 @@ def test_settling_what_is_settled_changes_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "empty") == []
 
 
-def test_settling_leaves_the_work_of_a_run_that_goes_on(tmp_path: Path) -> None:
+def test_settling_leaves_the_work_of_an_active_run(tmp_path: Path) -> None:
     made(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Toy(stop_at=1))
@@ -177,7 +177,7 @@ def test_settling_leaves_the_work_of_a_run_that_goes_on(tmp_path: Path) -> None:
     assert "unfinished/plan.json" in before
 
 
-def test_the_store_is_read_while_a_run_adds_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_can_be_read_while_a_run_extends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     folder = made(tmp_path, words=WORDS[:1]).path
     seen = []
@@ -193,7 +193,7 @@ def test_the_store_is_read_while_a_run_adds_to_it(tmp_path: Path, monkeypatch: p
     assert len(seen) > 2
 
 
-def test_a_reader_who_comes_while_the_store_is_replaced_finds_the_old_or_the_new_one(
+def test_reader_during_replacement_finds_the_old_or_the_new_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = corpora_in(tmp_path)
@@ -212,7 +212,7 @@ def test_a_reader_who_comes_while_the_store_is_replaced_finds_the_old_or_the_new
 
 
 @pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])
-def test_files_of_a_run_that_was_given_up_are_in_no_ones_way_and_do_not_stay(
+def test_files_of_an_abandoned_run_are_ignored_and_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adding: bool
 ) -> None:
     if adding:
@@ -231,14 +231,14 @@ def test_files_of_a_run_that_was_given_up_are_in_no_ones_way_and_do_not_stay(
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
-def test_vectors_are_written_a_piece_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+def test_vectors_are_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     whole = contents(made(tmp_path, "whole").path)
     monkeypatch.setattr(lexshift.store.writer, "COPIED_BYTES", rows * 6 * 4 + 1)
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     assert contents(made(tmp_path).path) == whole
 
 
-def test_the_size_of_shards_does_not_change_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shard_size_does_not_change_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = contents(made(tmp_path, "whole", Toy(lost="phone")).path)
     shards = []
     for characters in (1, 30, 60, 120):

@@ -43,7 +43,7 @@ def count_of(result: Any) -> int:
 @pytest.mark.parametrize("n_new", [200, 80], ids=["of one size", "of two sizes"])
 @pytest.mark.parametrize(("per_old", "per_new"), [(1, 1), (10, 1), (1, 10), (10, 4)])
 @pytest.mark.parametrize("call", [compare, discover, trace], ids=lambda call: call.__name__)
-def test_the_swap_count_does_not_depend_on_how_the_lines_are_filled(
+def test_swap_count_does_not_depend_on_the_sentences_per_line(
     tmp_path: Path, call: Callable[..., Any], per_old: int, per_new: int, n_new: int
 ) -> None:
     old = written(tmp_path / "old.txt", sentences(200, 0), per_old)
@@ -55,7 +55,7 @@ def test_the_swap_count_does_not_depend_on_how_the_lines_are_filled(
     assert settings["normalised_by"] == ("sentences" if per_old == per_new == 1 else "words")
 
 
-def test_the_unit_is_told_only_if_it_was_used(tmp_path: Path) -> None:
+def test_unit_is_recorded_only_if_it_was_used(tmp_path: Path) -> None:
     old = written(tmp_path / "old.txt", sentences(20, 0), 1)
     new = written(tmp_path / "new.txt", sentences(20, 1), 1)
     assert "normalised_by" not in compare(old, new, ["mouse"], model=Toy(), **FAST).run["settings"]

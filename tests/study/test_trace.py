@@ -110,7 +110,7 @@ def found(paths: list[Path]) -> Trace:
     [{}, {"rate": "auto", "metric": "cosine"}, {"normalised": True, "space": "raw", "seed": 3, "strategy": "distance"}],
     ids=["as usual", "at the best rate", "normalised"],
 )
-def test_two_periods_are_a_comparison(paths: list[Path], options: dict[str, Any]) -> None:
+def test_trace_of_two_periods_equals_a_comparison(paths: list[Path], options: dict[str, Any]) -> None:
     ours = trace(*paths[1:3], words=WORDS, model=Toy(), **(FAST | options))
     theirs = compare(paths[1], paths[2], words=WORDS, model=Toy(), **(FAST | options))
     expected = theirs.table[theirs.table["verdict"] != "too few"].set_index("word").sort_index()
@@ -147,7 +147,7 @@ def test_every_step_of_every_word_has_a_row(found: Trace) -> None:
     assert ((table["q"] <= 0.05) == (table["verdict"] == "changed")).all()
 
 
-def test_the_planted_change_is_found_at_its_place(found: Trace) -> None:
+def test_planted_change_is_found_at_its_position(found: Trace) -> None:
     words = found.table.set_index("word")
     assert words["verdict"].to_dict() == {
         "mouse": "changed", "bread": "stable", "comet": "stable", "ghost": "too few", "nowhere": "too few",
@@ -194,7 +194,7 @@ def test_change_points_are_reported_if_the_word_changed_among_all_words(
         assert saved.loc["bread", "change_points"] == listed
 
 
-def test_a_gradual_drift_has_no_change_points(
+def test_gradual_drift_has_no_change_points(
     found: Trace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drifted = judged(found, mouse=replace(found.changes["mouse"], at=(1, 2), shape="gradual"))
@@ -205,13 +205,13 @@ def test_a_gradual_drift_has_no_change_points(
     assert "gradual drift" in printed(drifted, "mouse", monkeypatch, capsys)
 
 
-def test_the_shape_of_a_planted_change_is_told(found: Trace) -> None:
+def test_shape_of_a_planted_change_is_reported(found: Trace) -> None:
     assert found.table.set_index("word")["shape"].to_dict() == {
         "mouse": "step", "bread": "", "comet": "", "ghost": "", "nowhere": "",
     }  # fmt: skip
 
 
-def test_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -> None:
+def test_result_of_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -> None:
     alone = trace(*paths, words=["mouse"], model=Toy(), space="raw", **FAST)
     both = trace(*paths, words=["bread", "mouse"], model=Toy(), space="raw", **FAST)
     columns = ["from", "to", "score", "low", "high", "p"]
@@ -222,7 +222,7 @@ def test_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -
     assert found.changes["mouse"].at == (2,)
 
 
-def test_the_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     table, passes = found.steps, []
     again = replace(found)
     again.steps  # noqa: B018  it is made once
@@ -246,7 +246,7 @@ def test_the_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: 
         again.word("mouse").steps("last")
 
 
-def test_usages_come_with_the_most_typical_first(found: Trace) -> None:
+def test_usages_are_ordered_by_typicality(found: Trace) -> None:
     frame = found.word("mouse").usages("2000s")
     assert len(frame) == 22
     assert frame["typical"].is_monotonic_decreasing
@@ -259,7 +259,7 @@ def test_usages_come_with_the_most_typical_first(found: Trace) -> None:
 
 
 @given(st.integers(1, 8), st.integers(1, 4), st.integers(0, 10**6))
-def test_typical_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -> None:
+def test_typicality_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(n, d))
     rows[0] *= seed % 2  # a row of zeros is like nothing
     for i, value in enumerate(typicality(rows)):
@@ -269,7 +269,7 @@ def test_typical_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -
 
 
 @given(st.lists(st.integers(0, 4), min_size=0, max_size=7))
-def test_steps_go_from_one_period_with_enough_to_the_next(counts: list[int]) -> None:
+def test_steps_connect_consecutive_periods_with_enough_usages(counts: list[int]) -> None:
     found = find_steps("mouse", counts, 2)
     enough = [i for i, n in enumerate(counts) if n >= 2]
     expected = set()
@@ -302,7 +302,7 @@ def monthly(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_months_tell_changes_from_seasons(tmp_path: Path) -> None:
+def test_months_distinguish_changes_from_seasons(tmp_path: Path) -> None:
     heard = Heard()
     quick = FAST | {"monitor": heard, "permutations": 99, "resamples": 2, "repeats": 2, "min_usages": 5}
     found = trace(
@@ -336,7 +336,7 @@ def test_years_have_no_season(tmp_path: Path) -> None:
     assert found.table["season"].tolist() == [""]
 
 
-def test_run_again_nothing_is_embedded_again(paths: list[Path], tmp_path: Path) -> None:
+def test_repeated_run_embeds_nothing(paths: list[Path], tmp_path: Path) -> None:
     toy = Toy()
     first = trace(*paths, words=WORDS, model=toy, out=tmp_path / "out", **FAST)
     asked = toy.asked
@@ -366,7 +366,7 @@ def test_corpora_out_of_order_are_noted(paths: list[Path]) -> None:
     assert "by its name 1980s is later than 1960s; if so, swap the two corpora" in heard.notes
 
 
-def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:
+def test_periods_with_the_same_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:
     for i, path in enumerate(paths[:3]):
         (tmp_path / str(i)).mkdir()
         (tmp_path / str(i) / "text.txt").write_text(path.read_text())
@@ -391,12 +391,12 @@ def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> 
     ],
     ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
 )
-def test_slips_are_told_in_a_sentence(paths: list[Path], options: dict[str, Any], said: str) -> None:
+def test_mistakes_are_reported_in_one_sentence(paths: list[Path], options: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         trace(*paths, **{"words": WORDS, "model": Toy(), **FAST, **options})
 
 
-def test_slips_about_corpora(paths: list[Path], tmp_path: Path) -> None:
+def test_mistakes_about_corpora_are_reported(paths: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="one corpus has no periods: give two or more"):
         trace(paths[0], words=WORDS, model=Toy(), **FAST)
     with pytest.raises(UserError, match="both corpora are"):

@@ -202,7 +202,7 @@ def recomputed(tuned: TunedModel, corpora: tuple[Path, ...], seed: int, times: i
 # ------------------------------------------------------------------------------------------------------------- learning
 
 
-def test_the_held_out_loss_falls_and_the_period_is_known(learned: TunedModel) -> None:
+def test_held_out_loss_falls_and_the_period_is_predicted(learned: TunedModel) -> None:
     run = learned.run
     before, after = run["before"], run["after"]
     assert after["held_out_loss"] < before["held_out_loss"] - 1
@@ -212,7 +212,7 @@ def test_the_held_out_loss_falls_and_the_period_is_known(learned: TunedModel) ->
     assert run["steps"] == run["best step"] == 60
 
 
-def test_a_run_is_kept_with_its_plan_and_what_was_measured(learner: Place, learned: TunedModel) -> None:
+def test_run_is_recorded_with_its_plan_and_its_measurements(learner: Place, learned: TunedModel) -> None:
     run = json.loads((learned.folder / "run.json").read_bytes())
     assert run == learned.run
     plan = run["plan"]
@@ -237,13 +237,13 @@ def test_a_run_is_kept_with_its_plan_and_what_was_measured(learner: Place, learn
     assert run["after"] == run["history"][3]
 
 
-def test_held_out_figures_are_those_of_a_loop_over_sentences(learner: Place, learned: TunedModel) -> None:
+def test_held_out_figures_equal_those_of_a_loop_over_sentences(learner: Place, learned: TunedModel) -> None:
     loss, period = recomputed(learned, learner.corpora, 0, 2)
     assert learned.run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
     assert learned.run["after"]["period"] == period
 
 
-def test_a_run_without_time_has_no_period(shared: Place) -> None:
+def test_run_without_time_has_no_period(shared: Place) -> None:
     tuned = shared.mlm("plain")
     assert tuned.run["chance"] is None
     assert "period" not in tuned.history.columns
@@ -253,7 +253,7 @@ def test_a_run_without_time_has_no_period(shared: Place) -> None:
     assert tuned.run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
 
 
-def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: TunedModel, told: Told) -> None:
+def test_monitor_receives_the_corpora_the_steps_and_the_evaluations(learned: TunedModel, told: Told) -> None:
     size = (learned.folder.parent / "old.txt").stat().st_size
     assert told.stages[0] == ("reading old", size, "bytes")
     assert [name for name, _, _ in told.stages] == ["reading old", "reading new", "tuning"]
@@ -268,7 +268,7 @@ def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: Tuned
     assert looks[1].startswith("step 20 of 60: loss ")
 
 
-def test_a_head_that_is_there_is_trained_on(shared: Place, whole: TunedModel, tmp_path: Path) -> None:
+def test_existing_head_is_trained_further(shared: Place, whole: TunedModel, tmp_path: Path) -> None:
     assert whole.run["new head"]
     plain = shared.mlm("plain")
     settings = LanguageSettings(**SHORT, held_out=HELD_OUT)
@@ -280,7 +280,7 @@ def test_a_head_that_is_there_is_trained_on(shared: Place, whole: TunedModel, tm
 # ------------------------------------------------------------------------------------------------------- the same again
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_others(shared: Place, whole: TunedModel) -> None:
+def test_same_seed_gives_the_same_bytes_and_another_seed_others(shared: Place, whole: TunedModel) -> None:
     assert_same_run(shared.time("again"), whole)
     other = shared.time(
         "other", training={"epochs": 100, "steps": 12, "batch": 8, "learning_rate": 5e-3, "every": 4, "seed": 1}
@@ -289,7 +289,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(shared: Place, wh
 
 
 @pytest.mark.parametrize("stop", [1, 4, 6, 12])
-def test_a_run_that_was_stopped_ends_as_if_it_had_not(stop: int, shared: Place, whole: TunedModel) -> None:
+def test_resumed_run_gives_the_same_result(stop: int, shared: Place, whole: TunedModel) -> None:
     name = f"stopped {stop}"
     with pytest.raises(KeyboardInterrupt):
         shared.time(name, monitor=Told(stop))
@@ -302,14 +302,14 @@ def test_a_run_that_was_stopped_ends_as_if_it_had_not(stop: int, shared: Place, 
     assert (f"resuming after step {last}" in told.notes) == (last > 0)
 
 
-def test_a_run_that_was_stopped_again_and_again_ends_alike(shared: Place, whole: TunedModel) -> None:
+def test_repeatedly_resumed_run_gives_the_same_result(shared: Place, whole: TunedModel) -> None:
     for stop in (5, 10):
         with pytest.raises(KeyboardInterrupt):
             shared.time("often", monitor=Told(stop))
     assert_same_run(shared.time("often"), whole)
 
 
-def test_the_history_of_a_run_that_goes_on_has_the_same_losses(shared: Place) -> None:
+def test_history_of_a_resumed_run_has_the_same_losses(shared: Place) -> None:
     training = {
         "epochs": 100,
         "steps": 42,
@@ -326,7 +326,7 @@ def test_the_history_of_a_run_that_goes_on_has_the_same_losses(shared: Place) ->
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_run_that_is_killed_as_it_writes_a_checkpoint_ends_as_if_it_had_not(shared: Place, whole: TunedModel) -> None:
+def test_run_killed_while_writing_a_checkpoint_gives_the_same_result(shared: Place, whole: TunedModel) -> None:
     script = dedent(
         f"""
         import os, signal, sys
@@ -381,7 +381,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_checkpoint_is_ignored(damage: str, shared: Place, whole: TunedModel) -> None:
+def test_damaged_checkpoint_is_ignored(damage: str, shared: Place, whole: TunedModel) -> None:
     name = f"damaged: {damage}"
     with pytest.raises(KeyboardInterrupt):
         shared.time(name, monitor=Told(9))
@@ -404,21 +404,21 @@ def stopped_at_the_end(shared: Place, name: str, monkeypatch: pytest.MonkeyPatch
             shared.time(name, **options)
 
 
-def test_a_run_that_was_stopped_before_its_model_was_written_ends_alike(
+def test_run_stopped_before_its_model_was_written_gives_the_same_result(
     shared: Place, whole: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_at_the_end(shared, "end", monkeypatch)
     assert_same_run(shared.time("end"), whole)
 
 
-def test_a_run_goes_on_in_a_folder_that_was_moved(shared: Place, worse: TunedModel) -> None:
+def test_run_resumes_in_a_moved_folder(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
         shared.time("from here", training=WORSE, monitor=Told(worse.run["best step"] + 1))
     shutil.move(shared.path / "from here", shared.path / "to there")
     assert_same_run(shared.time("to there", training=WORSE), worse)
 
 
-def test_a_finished_model_is_not_tuned_again(shared: Place, whole: TunedModel) -> None:
+def test_finished_model_is_not_tuned_again(shared: Place, whole: TunedModel) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in whole.folder.iterdir() if path.name != ".lock"}
     told = Told()
     again = shared.time("whole", monitor=told)
@@ -444,14 +444,14 @@ OTHER: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("difference", OTHER)
-def test_a_folder_is_for_one_run_alone(difference: str, shared: Place, whole: TunedModel) -> None:
+def test_folder_belongs_to_one_run(difference: str, shared: Place, whole: TunedModel) -> None:
     before = weights(whole)
     with pytest.raises(UserError, match=re.escape(f"holds a model tuned with {difference}; choose another folder")):
         shared.time("whole", **OTHER[difference])
     assert weights(whole) == before
 
 
-def test_unfinished_work_of_another_run_is_not_touched(shared: Place, whole: TunedModel) -> None:
+def test_unfinished_work_of_another_run_is_unchanged(shared: Place, whole: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
         shared.time("begun", monitor=Told(6))
     with pytest.raises(UserError, match=r"unfinished' holds the unfinished work of a run with mask 0\.15, not 0\.3: "):
@@ -459,7 +459,7 @@ def test_unfinished_work_of_another_run_is_not_touched(shared: Place, whole: Tun
     assert_same_run(shared.time("begun"), whole)
 
 
-def test_a_folder_of_something_else_is_refused(shared: Place) -> None:
+def test_folder_of_another_kind_is_refused(shared: Place) -> None:
     (shared.path / "foreign").mkdir()
     (shared.path / "foreign" / "notes.txt").write_text("mine")
     with pytest.raises(UserError, match=r"foreign' holds other files; choose an empty or a new one"):
@@ -468,7 +468,7 @@ def test_a_folder_of_something_else_is_refused(shared: Place) -> None:
         shared.time("old.txt")
 
 
-def test_a_full_disk_is_told_in_a_sentence_and_the_run_goes_on_later(
+def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
     shared: Place, whole: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save = torch.save
@@ -496,7 +496,7 @@ def worse(shared: Place) -> TunedModel:
     return shared.time("worse", training=WORSE)
 
 
-def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Place, worse: TunedModel) -> None:
+def test_run_stops_early_without_improvement_and_keeps_the_best_model(shared: Place, worse: TunedModel) -> None:
     run = worse.run
     history = worse.history
     looks = history[history["step"] > 0]
@@ -509,27 +509,27 @@ def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Pl
     assert run["after"]["period"] == period
 
 
-def test_a_run_that_ended_early_is_told(shared: Place, worse: TunedModel) -> None:
+def test_early_stopping_is_reported(shared: Place, worse: TunedModel) -> None:
     told = Told()
     again = shared.time("worse again", training=WORSE, monitor=told)
     assert told.notes[-1] == f"stopped after step {again.run['steps']}, because the held-out result did not improve"
     assert_same_run(again, worse)
 
 
-def test_patience_is_remembered_over_a_break(shared: Place, worse: TunedModel) -> None:
+def test_patience_is_preserved_when_a_run_resumes(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
         shared.time("patient", training=WORSE, monitor=Told(worse.run["best step"] + 3))
     assert_same_run(shared.time("patient", training=WORSE), worse)
 
 
-def test_a_run_that_ended_early_and_was_stopped_before_its_model_was_written_ends_alike(
+def test_early_stopped_run_interrupted_before_saving_gives_the_same_result(
     shared: Place, worse: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_at_the_end(shared, "early end", monkeypatch, training=WORSE)
     assert_same_run(shared.time("early end", training=WORSE), worse)
 
 
-def test_without_patience_a_run_goes_on_to_its_last_step(shared: Place, worse: TunedModel) -> None:
+def test_without_patience_a_run_continues_to_its_last_step(shared: Place, worse: TunedModel) -> None:
     steps = worse.run["steps"] + 4
     tuned = shared.time(
         "impatient",
@@ -539,7 +539,7 @@ def test_without_patience_a_run_goes_on_to_its_last_step(shared: Place, worse: T
     assert tuned.history["step"].tolist() == list(range(0, steps + 1, 2))
 
 
-def test_the_last_steps_are_looked_at_too(shared: Place) -> None:
+def test_last_steps_are_evaluated(shared: Place) -> None:
     tuned = shared.mlm("uneven", training={"epochs": 100, "steps": 5, "batch": 8, "learning_rate": 5e-3, "every": 3})
     assert tuned.history["step"].tolist() == [0, 3, 5]
     loss, _ = recomputed(tuned, shared.corpora, 0, 0)
@@ -547,7 +547,7 @@ def test_the_last_steps_are_looked_at_too(shared: Place) -> None:
 
 
 @pytest.mark.parametrize("mask", [1e-9, 0.15], ids=["one word of each sentence", "some words"])
-def test_a_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: Place, tmp_path: Path) -> None:
+def test_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: Place, tmp_path: Path) -> None:
     model = saved(tmp_path / "model", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
     made = []
     for parts in (1, 4):
@@ -590,7 +590,7 @@ ONE_STEP: dict[str, Any] = {"epochs": 100, "steps": 1, "batch": 4, "learning_rat
 
 
 @pytest.mark.parametrize("most", [100_000, 40])
-def test_no_held_out_sentence_is_trained_on_and_all_others_are(
+def test_every_sentence_except_the_held_out_ones_is_trained_on(
     most: int, shared: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = Recorded(monkeypatch)
@@ -607,7 +607,7 @@ def test_no_held_out_sentence_is_trained_on_and_all_others_are(
     assert found == known if n == 100 else found < known
 
 
-def test_a_sentence_of_both_corpora_is_held_out_of_both_or_of_neither(
+def test_sentence_of_both_corpora_is_held_out_of_both_or_of_neither(
     shared: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = Recorded(monkeypatch)
@@ -619,7 +619,7 @@ def test_a_sentence_of_both_corpora_is_held_out_of_both_or_of_neither(
     assert not set(recorded.training) & set(recorded.held_out)
 
 
-def test_the_sample_does_not_depend_on_the_order_of_the_corpus(shared: Place, tmp_path: Path) -> None:
+def test_sample_does_not_depend_on_the_order_of_the_corpus(shared: Place, tmp_path: Path) -> None:
     turned = []
     for path in shared.corpora:
         turned.append(tmp_path / path.name)
@@ -630,7 +630,7 @@ def test_the_sample_does_not_depend_on_the_order_of_the_corpus(shared: Place, tm
     assert ours.run["history"] == theirs.run["history"]
 
 
-def test_no_more_are_held_out_than_are_soon_looked_at(shared: Place) -> None:
+def test_number_of_held_out_sentences_is_limited(shared: Place) -> None:
     samples = [sample_sentences(corpus, Reading(split="lines")) for corpus in shared.corpora]
 
     def tokenize(sentences: list[str], periods: list[int]) -> tuple[list[Any], int]:
@@ -654,7 +654,7 @@ def test_long_sentences_are_cut_and_counted(shared: Place, monkeypatch: pytest.M
     assert sizes.count(9) >= long
 
 
-def test_text_that_looks_like_a_time_token_is_text(
+def test_text_that_looks_like_a_time_token_is_ordinary_text(
     shared: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = Recorded(monkeypatch)
@@ -667,7 +667,7 @@ def test_text_that_looks_like_a_time_token_is_text(
     assert {sum(number in numbers for number in ids) for ids in recorded.training} == {1}
 
 
-def test_numbers_of_numpy_are_numbers(shared: Place) -> None:
+def test_numpy_numbers_are_accepted(shared: Place) -> None:
     training = {"epochs": 100, "steps": np.int64(1), "batch": np.int64(4), "learning_rate": 1e-3, "seed": np.int64(3)}
     tuned = shared.mlm("numpy", training=training, max_sentences=np.int64(50), mask=np.float32(0.25))
     assert (tuned.run["steps"], tuned.run["plan"]["mask"]) == (1, 0.25)
@@ -690,7 +690,7 @@ def opened(path: Path) -> HuggingFaceEncoder:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_tuned_model_of_every_family_is_an_encoder_with_other_vectors(
+def test_tuned_model_of_every_family_is_an_encoder_with_other_vectors(
     family: str, shared: Place, tmp_path: Path
 ) -> None:
     training = {"epochs": 100, "steps": 2, "batch": 4, "learning_rate": 1e-2}
@@ -706,7 +706,7 @@ def test_a_tuned_model_of_every_family_is_an_encoder_with_other_vectors(
 
 
 @pytest.mark.parametrize("how", [{}, {"attention": True}, {"attention": True, "tokens": True}], ids=str)
-def test_a_model_that_knows_the_time_is_an_encoder_with_periods(how: dict[str, bool], shared: Place) -> None:
+def test_model_tuned_to_time_is_an_encoder_with_periods(how: dict[str, bool], shared: Place) -> None:
     name = f"encoder {how}"
     tuned = shared.time(name, **how)
     encoder = opened(tuned.folder)
@@ -747,7 +747,7 @@ def test_temporal_attention_is_tuned_in_other_families(family: str, shared: Plac
     assert any("time_embeddings" in name for name in made)
 
 
-def test_three_periods_are_told_apart(shared: Place, tmp_path: Path) -> None:
+def test_three_periods_are_distinguished(shared: Place, tmp_path: Path) -> None:
     third = tmp_path / "later.txt"
     third.write_text("".join(f"{line}\n" for line in lines(0, 50, seed=5)))
     tuned = shared.time("three", corpora=(*shared.corpora, third), training=ONE_STEP)
@@ -760,24 +760,24 @@ def test_three_periods_are_told_apart(shared: Place, tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------------- refusals
 
 
-def test_a_family_without_temporal_attention_is_refused(shared: Place) -> None:
+def test_family_without_temporal_attention_is_refused(shared: Place) -> None:
     with pytest.raises(UserError, match=r"temporal attention supports models of the types .*; this one is mpnet"):
         shared.time("mpnet", model=folder("mpnet"), attention=True)
 
 
 @pytest.mark.parametrize("kind", ["time", "mlm"])
-def test_a_model_that_knows_the_time_is_not_tuned_again(kind: str, shared: Place, whole: TunedModel) -> None:
+def test_model_tuned_to_time_is_not_tuned_again(kind: str, shared: Place, whole: TunedModel) -> None:
     with pytest.raises(UserError, match=r"the model '.*whole' is already tuned on periods; start from one that"):
         (shared.time if kind == "time" else shared.mlm)(f"twice {kind}", model=whole.folder)
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_the_time_of_one_corpus_is_no_time(n: int, shared: Place) -> None:
+def test_tuning_to_time_needs_more_than_one_corpus(n: int, shared: Place) -> None:
     with pytest.raises(UserError, match=r"^tuning on time needs at least two corpora, the oldest"):
         shared.time("one", corpora=shared.corpora[:n])
 
 
-def test_the_same_text_twice_is_of_no_two_times(shared: Place) -> None:
+def test_same_text_as_two_periods_is_refused(shared: Place) -> None:
     first, second = shared.corpora
     for corpora in ((first, first), (first, second, first)):
         with pytest.raises(UserError, match=r"^both corpora are '.*'; give two different ones, the old one first$"):
@@ -785,12 +785,12 @@ def test_the_same_text_twice_is_of_no_two_times(shared: Place) -> None:
     assert not (shared.path / "twice the same").exists()
 
 
-def test_without_a_corpus_there_is_nothing_to_tune_to(shared: Place) -> None:
+def test_tuning_without_a_corpus_is_refused(shared: Place) -> None:
     with pytest.raises(UserError, match=r"^no corpus to train on; give at least one$"):
         shared.mlm("none", corpora=())
 
 
-def test_one_corpus_can_be_tuned_to(shared: Place) -> None:
+def test_tuning_to_one_corpus_is_possible(shared: Place) -> None:
     assert shared.mlm("single", corpora=shared.corpora[:1], training=ONE_STEP).run["trained on"] == 80
 
 
@@ -823,14 +823,14 @@ def test_one_corpus_can_be_tuned_to(shared: Place) -> None:
     ],
     ids=str,
 )
-def test_what_means_nothing_is_refused(options: dict[str, Any], sentence: str, shared: Place) -> None:
+def test_invalid_values_are_refused(options: dict[str, Any], sentence: str, shared: Place) -> None:
     with pytest.raises(UserError, match=re.escape(sentence)) as caught:
         shared.time("refused", **options)
     assert "\n" not in str(caught.value)
     assert not (shared.path / "refused" / "run.json").exists()
 
 
-def test_too_few_sentences_are_told_with_their_number(shared: Place, tmp_path: Path) -> None:
+def test_too_few_sentences_are_reported_with_their_number(shared: Place, tmp_path: Path) -> None:
     few = tmp_path / "few.txt"
     few.write_text("the mouse ran\nthe mouse hid\n")
     sentence = f"2 sentences in '{few}' are too few to train on and to hold out 0.2 of them; give a larger corpus"
@@ -848,7 +848,7 @@ def test_too_few_sentences_are_told_with_their_number(shared: Place, tmp_path: P
     ],
     ids=repr,
 )
-def test_a_corpus_that_cannot_be_read_is_named(data: bytes, sentence: str, shared: Place, tmp_path: Path) -> None:
+def test_unreadable_corpus_is_named(data: bytes, sentence: str, shared: Place, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(data)
     with pytest.raises(UserError, match=sentence):
         shared.mlm("bad", corpora=(shared.corpora[0], tmp_path / "bad.txt"))

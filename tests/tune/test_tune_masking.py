@@ -60,7 +60,7 @@ def many(masking: Masking, vocabulary: Vocabulary, words: int, draws: int) -> tu
 
 
 @pytest.mark.parametrize("share", [0.15, 0.4])
-def test_as_many_words_are_asked_for_as_is_said_and_of_ten_eight_are_masked_and_one_is_replaced(share: float) -> None:
+def test_requested_share_of_words_is_predicted_and_masked_80_10_10(share: float) -> None:
     words, draws = 40, 1000
     before, after, labels = many(Masking(share, 0.0), PLAIN, words, draws)
     asked = labels != IGNORED
@@ -72,7 +72,7 @@ def test_as_many_words_are_asked_for_as_is_said_and_of_ten_eight_are_masked_and_
     near((asked.sum(0)[1:-1] > share * draws).sum(), 0.5, words)  # at every place alike
 
 
-def test_words_are_replaced_by_all_others_alike() -> None:
+def test_replacements_are_uniform_over_all_other_words() -> None:
     _, after, _ = many(Masking(0.9, 0.0), PLAIN, 40, 1500)
     found = after[np.isin(after, OTHERS)]
     counts = np.bincount(found - OTHERS[0], minlength=len(OTHERS))
@@ -82,7 +82,7 @@ def test_words_are_replaced_by_all_others_alike() -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.2])
-def test_time_tokens_are_asked_for_as_often_as_is_said_and_replaced_by_other_time_tokens(share: float) -> None:
+def test_time_tokens_are_predicted_at_the_requested_rate_and_replaced_by_others(share: float) -> None:
     draws = 6000
     before, after, labels = many(Masking(0.15, share), TIMED, 6, draws)
     asked = labels[:, 1] != IGNORED
@@ -100,7 +100,7 @@ def test_time_tokens_are_asked_for_as_often_as_is_said_and_replaced_by_other_tim
 
 
 @pytest.mark.parametrize(("share", "asked"), [(0.0, 0), (1.0, 300)])
-def test_time_tokens_are_asked_for_never_or_always_if_that_is_said(share: float, asked: int) -> None:
+def test_time_tokens_are_never_or_always_predicted_at_rates_0_and_1(share: float, asked: int) -> None:
     _, _, labels = many(Masking(0.15, share), TIMED, 6, 300)
     assert (labels[:, 1] != IGNORED).sum() == asked
 
@@ -116,7 +116,7 @@ def test_time_tokens_are_asked_for_never_or_always_if_that_is_said(share: float,
     time_share=st.floats(0, 1),
     seed=st.integers(0, 10_000),
 )
-def test_only_words_and_time_tokens_are_masked_and_their_labels_are_what_they_were(
+def test_only_words_and_time_tokens_are_masked_and_labels_are_the_originals(
     words: int, time: int | None, ends: tuple[int, int], share: float, time_share: float, seed: int
 ) -> None:
     vocabulary = Vocabulary(MASK, PAD, OTHERS, NO_TIMES if time is None else TIMES, ends)
@@ -136,13 +136,13 @@ def test_only_words_and_time_tokens_are_masked_and_their_labels_are_what_they_we
             assert masked[i] in {MASK, ids[i], *(OTHERS if i in of_words else TIMES)}
 
 
-def test_a_sentence_without_a_word_has_nothing_to_ask_for() -> None:
+def test_sentence_without_a_word_has_nothing_to_predict() -> None:
     masked, labels = Masking(0.5, 0.0).apply(sentence(0), PLAIN, np.random.default_rng(0))
     assert masked.tolist() == [BEGIN, END]
     assert labels.tolist() == [IGNORED, IGNORED]
 
 
-def test_one_word_is_asked_for_where_chance_would_ask_for_none_and_it_may_be_any() -> None:
+def test_at_least_one_random_word_of_a_sentence_is_predicted() -> None:
     _, _, labels = many(Masking(1e-9, 0.0), PLAIN, 5, 500)
     assert ((labels != IGNORED).sum(1) == 1).all()
     for place in range(1, 6):
@@ -150,7 +150,7 @@ def test_one_word_is_asked_for_where_chance_would_ask_for_none_and_it_may_be_any
 
 
 @pytest.mark.parametrize("family", [*KINDS.values(), "mpnet", "distilbert"])
-def test_no_special_token_and_no_time_token_stands_in_for_a_word(family: str) -> None:
+def test_special_tokens_and_time_tokens_never_replace_a_word(family: str) -> None:
     tokenizer, model = make_tokenizer(family), make_model(family, depth=1)
     add_tokens(model, tokenizer, ["<1>", "<2>"])
     vocabulary = Vocabulary.from_tokenizer(tokenizer, ("<1>", "<2>"), (1, 1))
@@ -190,7 +190,7 @@ def training(seed: int = 3, examples: int = 60) -> TrainingExamples:
     return TrainingExamples(found, periods, TIMED, Masking(), 8, examples, seed)
 
 
-def test_what_is_masked_in_an_example_does_not_depend_on_what_was_drawn_before() -> None:
+def test_masking_of_an_example_does_not_depend_on_earlier_draws() -> None:
     whole = training()
     expected = [whole[i] for i in range(len(whole))]
     assert len(expected) == 60
@@ -218,7 +218,7 @@ def test_another_seed_and_another_pass_mask_other_words() -> None:
     assert sum(len(set(found)) > 1 for found in looks) > 15
 
 
-def test_an_example_is_its_sentence_with_its_period() -> None:
+def test_example_is_its_sentence_with_its_period() -> None:
     found, periods = sentences(20)
     run = training()
     order = batch_order(np.array([len(ids) for ids in found]), 8, 60, 3)
@@ -231,7 +231,7 @@ def test_an_example_is_its_sentence_with_its_period() -> None:
 
 
 @pytest.mark.parametrize("ask", [False, True])
-def test_held_out_sentences_are_masked_alike_at_every_look(ask: bool) -> None:
+def test_held_out_sentences_are_masked_alike_in_every_evaluation(ask: bool) -> None:
     found, periods = sentences(15)
     looks = [HeldOutExamples(found, periods, TIMED, Masking(0.15, 0.5), 7, ask) for _ in range(2)]
     n = len(looks[0])
@@ -243,7 +243,7 @@ def test_held_out_sentences_are_masked_alike_at_every_look(ask: bool) -> None:
     assert not all(same(other[i], first[i]) for i in range(15))
 
 
-def test_held_out_sentences_are_asked_for_words_and_each_once_for_its_time() -> None:
+def test_held_out_sentences_are_tested_for_words_and_once_for_their_time() -> None:
     found, periods = sentences(15)
     watched = HeldOutExamples(found, periods, TIMED, Masking(0.15, 0.5), 7, True)
     known = {tuple(ids): period for ids, period in zip(found, periods, strict=True)}
@@ -275,7 +275,7 @@ def test_held_out_sentences_are_asked_for_words_and_each_once_for_its_time() -> 
     passes=st.floats(0.1, 4),
     seed=st.integers(0, 1000),
 )
-def test_every_pass_has_every_sequence_once_in_batches_of_like_length(
+def test_every_pass_has_every_sequence_once_in_batches_of_similar_length(
     lengths: list[int], batch: int, passes: float, seed: int
 ) -> None:
     n = len(lengths)
@@ -296,14 +296,14 @@ def test_every_pass_has_every_sequence_once_in_batches_of_like_length(
             assert all(len(piece) == batch for piece in cut[:-1])
 
 
-def test_passes_differ_and_so_do_seeds() -> None:
+def test_passes_and_seeds_differ() -> None:
     lengths = np.arange(40) % 9
     order = batch_order(lengths, 4, 80, 0)
     assert (order[:40] != order[40:]).any()
     assert (batch_order(lengths, 4, 80, 1) != order).any()
 
 
-def test_little_of_a_batch_is_padding_in_every_pass() -> None:
+def test_batches_contain_little_padding_in_every_pass() -> None:
     lengths = np.random.default_rng(0).integers(5, 100, 1003)
     order = batch_order(lengths, 32, 3 * 1024, 0)
     steps = [lengths[order[i : i + 32]] for i in range(0, len(order), 32)]  # as the trainer cuts them
@@ -312,7 +312,7 @@ def test_little_of_a_batch_is_padding_in_every_pass() -> None:
         assert sum(step.max() * len(step) for step in some) < 1.1 * sum(step.sum() for step in some)
 
 
-def test_of_many_sequences_a_hundred_batches_are_drawn_at_a_time() -> None:
+def test_many_sequences_are_drawn_a_hundred_batches_at_a_time() -> None:
     lengths = np.random.default_rng(0).permutation(5 * 300 + 2)
     order = batch_order(lengths, 5, len(lengths), 0)
     assert sorted(order) == list(range(len(lengths)))
@@ -331,7 +331,7 @@ def test_of_many_sequences_a_hundred_batches_are_drawn_at_a_time() -> None:
     attention=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_a_batch_is_padded_and_has_times_if_asked(
+def test_batch_is_padded_and_has_times_on_request(
     lengths: list[int], ends: tuple[int, int], attention: bool, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -356,7 +356,7 @@ def test_a_batch_is_padded_and_has_times_if_asked(
 # ------------------------------------------------------------------------------------------------------------- the loss
 
 
-def test_the_loss_is_the_mean_over_masked_places_and_the_sums_are_those_of_each_example() -> None:
+def test_loss_is_the_mean_over_masked_positions_and_sums_are_per_example() -> None:
     torch.manual_seed(0)
     model = transformers.BertForMaskedLM(
         transformers.BertConfig(
@@ -394,7 +394,7 @@ def test_the_loss_is_the_mean_over_masked_places_and_the_sums_are_those_of_each_
     assert float(trained["loss"].detach()) == pytest.approx(mean, abs=1e-5)
 
 
-def test_figures_are_over_all_words_and_not_over_batches() -> None:
+def test_figures_are_averaged_over_words_and_not_over_batches() -> None:
     class Found:
         predictions = np.array([[4.0, 1, 0, 0], [6.0, 4, 0, 0], [0.0, 0, 1, 1], [0.0, 0, 0, 1]])
 

@@ -205,7 +205,7 @@ def without_time(run: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("family", "pooling"), DETERMINED)
-def test_meanings_of_words_never_trained_on_are_told_apart_better(runs: Runs, family: str, pooling: str) -> None:
+def test_unseen_words_are_disambiguated_better(runs: Runs, family: str, pooling: str) -> None:
     tuned = runs.learned(family, pooling)
     before, after = tuned.run["untuned"], tuned.run["tuned"]
     for figure in (f"held-out {BEST}", "held-out auc", CHOSEN, "dev auc"):
@@ -213,7 +213,7 @@ def test_meanings_of_words_never_trained_on_are_told_apart_better(runs: Runs, fa
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
-def test_a_tuned_folder_is_an_encoder_without_any_option(runs: Runs, family: str, pooling: str) -> None:
+def test_tuned_folder_is_an_encoder_without_any_option(runs: Runs, family: str, pooling: str) -> None:
     encoder = loaded(runs.learned(family, pooling).folder)
     assert (encoder.markers, encoder.pooling, encoder.layers, encoder.periods) == (MARKERS, pooling, "last", ())
     assert encoder.dimensions == HIDDEN
@@ -221,7 +221,7 @@ def test_a_tuned_folder_is_an_encoder_without_any_option(runs: Runs, family: str
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
-def test_its_vectors_are_those_of_sentence_transformers(runs: Runs, family: str, pooling: str) -> None:
+def test_vectors_equal_those_of_sentence_transformers(runs: Runs, family: str, pooling: str) -> None:
     path = runs.learned(family, pooling).folder
     first: Any = Transformer(str(path))
     numbers = first.tokenizer.convert_tokens_to_ids(list(MARKERS))
@@ -235,7 +235,7 @@ def test_its_vectors_are_those_of_sentence_transformers(runs: Runs, family: str,
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
-def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Runs, family: str, pooling: str) -> None:
+def test_figures_are_those_of_the_saved_model_and_of_the_original(runs: Runs, family: str, pooling: str) -> None:
     tuned = runs.learned(family, pooling)
     held_out, dev = runs.split(tuned)[1], read_pairs(runs.dev)
     assert tuned.run["tuned"] == evaluate(as_encoder(tuned.folder), held_out, dev)
@@ -243,7 +243,7 @@ def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Ru
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
-def test_the_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str, pooling: str) -> None:
+def test_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str, pooling: str) -> None:
     model, tokenizer, _ = load_model(runs.learned(family, pooling).folder)
     numbers = tokenizer.convert_tokens_to_ids(list(MARKERS))
     for usage in USAGES:
@@ -254,7 +254,7 @@ def test_the_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str,
     assert len(model.get_input_embeddings().weight) == len(tokenizer) == len(make_tokenizer(family)) + 2
 
 
-def test_the_best_model_is_the_one_that_is_saved(runs: Runs, tmp_path: Path) -> None:
+def test_best_model_is_saved(runs: Runs, tmp_path: Path) -> None:
     wild = {"steps": 12, "epochs": 9, "batch": 8, "learning_rate": 0.02, "every": 1, "patience": 0, "device": "cpu"}
     tuned = runs.tune(tmp_path / "out", model=folder("roberta"), training=wild)
     history = tuned.history[tuned.history["step"] > 0]
@@ -268,7 +268,7 @@ def test_the_best_model_is_the_one_that_is_saved(runs: Runs, tmp_path: Path) -> 
 # ------------------------------------------------------------------------------------------------------ what is written
 
 
-def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
+def test_run_record_is_written_beside_the_model(runs: Runs) -> None:
     tuned = runs.learned("bert", "sentence")
     names = {path.name for path in tuned.folder.iterdir() if not path.name.startswith(".")}
     assert {*SAVED, RUN} <= names
@@ -285,7 +285,7 @@ def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
     assert plan["model"] == str(folder("bert"))
 
 
-def test_the_history_has_a_row_for_each_look(runs: Runs) -> None:
+def test_history_has_one_row_per_evaluation(runs: Runs) -> None:
     tuned = runs.quick()
     run = tuned.run
     assert tuned.history.columns.tolist() == ["step", "loss", "auc", "accuracy_at_best_threshold"]
@@ -297,7 +297,7 @@ def test_the_history_has_a_row_for_each_look(runs: Runs) -> None:
     assert run["seconds"] >= 0
 
 
-def test_those_who_listen_hear_of_every_step_and_of_both_accuracies(runs: Runs, tmp_path: Path) -> None:
+def test_monitor_receives_every_step_and_both_accuracies(runs: Runs, tmp_path: Path) -> None:
     heard = Listener()
     tuned = runs.tune(tmp_path / "out", dev=[runs.dev], monitor=heard)
     assert heard.stages == [("tuning", 6, "steps")]
@@ -311,14 +311,14 @@ def test_those_who_listen_hear_of_every_step_and_of_both_accuracies(runs: Runs, 
     assert tuned.run["history"] == runs.quick().run["history"]
 
 
-def test_without_dev_pairs_there_are_no_figures_of_them(runs: Runs) -> None:
+def test_without_dev_pairs_there_are_no_dev_figures(runs: Runs) -> None:
     run = runs.quick().run
     assert run["pairs"]["dev"] == 0
     for figures in (run["tuned"], run["untuned"]):
         assert figures.keys() == {"threshold", f"held-out {BEST}", "held-out auc"}
 
 
-def test_nothing_is_said_but_by_the_monitor(runs: Runs, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_the_monitor_produces_output(runs: Runs, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder("bert")
     capfd.readouterr()  # what was said as it was made
     runs.tune(tmp_path / "out", training={"steps": 1, "batch": 8, "device": "cpu"})
@@ -328,7 +328,7 @@ def test_nothing_is_said_but_by_the_monitor(runs: Runs, tmp_path: Path, capfd: p
 # ---------------------------------------------------------------------------------------------- again, and after a stop
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs, tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs, tmp_path: Path) -> None:
     quick, again = runs.quick(), runs.tune(tmp_path / "again")
     assert_same_model(quick.folder, again.folder)
     assert without_time(again.run) == without_time(quick.run)
@@ -340,7 +340,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs
 
 
 @pytest.mark.parametrize("stop", ["untuned", 5, "tuned"])
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs: Runs, tmp_path: Path, stop: int | str) -> None:
+def test_resumed_run_gives_the_same_result(runs: Runs, tmp_path: Path, stop: int | str) -> None:
     quick = runs.quick()
     with pytest.raises(StoppedError):
         runs.tune(tmp_path / "out", monitor=Listener(stop))
@@ -355,7 +355,7 @@ def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs: Runs, tmp_pa
     assert not (again.folder / UNFINISHED).exists()
 
 
-def test_a_run_with_word_pooling_goes_on_too_even_if_it_is_stopped_twice(runs: Runs, tmp_path: Path) -> None:
+def test_run_with_word_pooling_stopped_twice_gives_the_same_result(runs: Runs, tmp_path: Path) -> None:
     options: dict[str, Any] = {"pooling": "mean", "model": folder("roberta")}
     whole = runs.tune(tmp_path / "whole", **options)
     for stop in (3, 6):
@@ -366,7 +366,7 @@ def test_a_run_with_word_pooling_goes_on_too_even_if_it_is_stopped_twice(runs: R
     assert without_time(whole.run) == without_time(parts.run)
 
 
-def test_a_finished_model_is_not_tuned_again(runs: Runs) -> None:
+def test_finished_model_is_not_tuned_again(runs: Runs) -> None:
     quick = runs.quick()
     times = {path: path.stat().st_mtime_ns for path in quick.folder.iterdir() if not path.name.startswith(".")}
     heard = Listener()
@@ -390,7 +390,7 @@ OTHER: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", OTHER)
-def test_a_folder_of_other_settings_is_refused_and_stays(runs: Runs, name: str) -> None:
+def test_folder_of_other_settings_is_refused_and_unchanged(runs: Runs, name: str) -> None:
     path = runs.quick().folder
     before = {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
     options = OTHER[name] | ({"model": folder(OTHER[name]["model"])} if name == "model" else {})
@@ -407,7 +407,7 @@ def test_unfinished_work_of_other_settings_is_refused_and_can_be_finished(runs: 
     assert_same_model(runs.tune(tmp_path / "out").folder, runs.quick().folder)
 
 
-def test_a_run_ends_when_it_gets_no_better_and_so_it_does_if_it_was_stopped(runs: Runs, tmp_path: Path) -> None:
+def test_run_stops_early_without_improvement_also_when_resumed(runs: Runs, tmp_path: Path) -> None:
     idle = {"steps": 9, "epochs": 9, "batch": 8, "learning_rate": 1e-12, "every": 1, "patience": 2, "device": "cpu"}
     heard = Listener()
     whole = runs.tune(tmp_path / "whole", training=idle, monitor=heard)
@@ -429,9 +429,7 @@ def network_of(family: str, pooling: str, place: Path, window: int = POSITIONS) 
 
 
 @pytest.mark.parametrize("pooling", ["sentence", "mean"])
-def test_the_loss_is_half_the_squared_distance_or_what_lacks_to_the_margin(
-    runs: Runs, tmp_path: Path, pooling: str
-) -> None:
+def test_loss_is_half_the_squared_distance_or_the_gap_to_the_margin(runs: Runs, tmp_path: Path, pooling: str) -> None:
     network = network_of("bert", pooling, tmp_path)
     pairs = read_pairs(runs.few)
     settings = PairSettings(batch=12, device="cpu")
@@ -481,7 +479,7 @@ def test_word_pooling_is_the_mean_between_the_markers(shapes: list[tuple[int, in
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_model_gets_the_markers_and_keeps_what_it_had(family: str) -> None:
+def test_markers_are_added_to_a_model_and_its_tokens_are_unchanged(family: str) -> None:
     model, tokenizer = make_model(family), make_tokenizer(family)
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     rows = model.get_input_embeddings().weight.detach().clone()
@@ -519,7 +517,7 @@ def xl_lexeme(family: str, place: Path) -> Any:
 
 
 @pytest.mark.parametrize("family", THREE)
-def test_a_model_that_has_the_markers_keeps_their_embeddings(family: str) -> None:
+def test_existing_markers_keep_their_embeddings(family: str) -> None:
     model, tokenizer = lexeme(family)
     rows, text = model.get_input_embeddings().weight.detach().clone(), tokenizer.backend_tokenizer.to_str()
     add_markers(model, tokenizer)
@@ -527,7 +525,7 @@ def test_a_model_that_has_the_markers_keeps_their_embeddings(family: str) -> Non
     assert tokenizer.backend_tokenizer.to_str() == text
 
 
-def test_a_model_that_has_one_of_the_markers_gets_the_other() -> None:
+def test_missing_marker_is_added_beside_an_existing_one() -> None:
     model, tokenizer = make_model("bert"), make_tokenizer("bert")
     tokenizer.add_tokens(["</t>"], special_tokens=True)
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
@@ -538,7 +536,7 @@ def test_a_model_that_has_one_of_the_markers_gets_the_other() -> None:
     assert tokenizer.convert_tokens_to_ids(list(MARKERS)) == [len(rows), len(rows) - 1]
 
 
-def test_xl_lexeme_and_a_tuned_model_can_be_tuned_on(runs: Runs, tmp_path: Path) -> None:
+def test_xl_lexeme_and_a_tuned_model_can_be_tuned_further(runs: Runs, tmp_path: Path) -> None:
     xl_lexeme("bert", tmp_path)
     held_out = runs.split(runs.quick())[1]
     still = {"steps": 1, "batch": 8, "learning_rate": 1e-12, "device": "cpu"}
@@ -554,9 +552,7 @@ def test_xl_lexeme_and_a_tuned_model_can_be_tuned_on(runs: Runs, tmp_path: Path)
 
 
 @pytest.mark.parametrize("family", THREE)
-def test_a_checkpoint_of_sentence_transformers_with_markers_is_used_as_it_was_trained(
-    family: str, tmp_path: Path
-) -> None:
+def test_sentence_transformers_checkpoint_with_markers_is_used_as_trained(family: str, tmp_path: Path) -> None:
     network = xl_lexeme(family, tmp_path)
     encoder = loaded(tmp_path / "saved")
     assert (encoder.markers, encoder.pooling, encoder.layers) == (MARKERS, "sentence", "last")
@@ -577,7 +573,7 @@ def apart(tokenizer: Any, usage: Usage) -> list[int]:
 
 @pytest.mark.parametrize("family", THREE)
 @given(data=st.data())
-def test_the_tokens_are_those_of_the_published_code(family: str, data: st.DataObject) -> None:
+def test_tokens_equal_those_of_the_published_code(family: str, data: st.DataObject) -> None:
     tokenizer = tokenizer_with_markers(family)
     if data.draw(st.booleans()):
         usage = data.draw(st.sampled_from(USAGES))
@@ -592,7 +588,7 @@ def test_the_tokens_are_those_of_the_published_code(family: str, data: st.DataOb
 
 
 @pytest.mark.parametrize("family", THREE)
-def test_only_the_markers_of_a_text_to_train_on_are_special(family: str) -> None:
+def test_only_inserted_markers_of_a_training_text_are_special(family: str) -> None:
     tokenizer = tokenizer_with_markers(family)
     network = Siamese(None, tokenizer, 512)
     sentence = f"the <t> {tokenizer.sep_token} </t>{tokenizer.mask_token} plane <t>"
@@ -624,7 +620,7 @@ LONG_USAGES = [Usage(LONG, *match.span()) for match in re.finditer(r"\S+", LONG)
 
 @pytest.mark.parametrize("window", [16, 25, 40])
 @pytest.mark.parametrize("family", THREE)
-def test_a_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int) -> None:
+def test_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int) -> None:
     tokenizer = tokenizer_with_markers(family)
     for usage in LONG_USAGES:
         cut = _cut(usage, tokenizer, window)
@@ -635,7 +631,7 @@ def test_a_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int
 
 @given(data=st.data())
 @pytest.mark.parametrize("family", THREE)
-def test_a_sentence_that_fits_is_not_cut(family: str, data: st.DataObject) -> None:
+def test_short_sentence_is_not_cut(family: str, data: st.DataObject) -> None:
     tokenizer = tokenizer_with_markers(family)
     usage = data.draw(st.sampled_from([*USAGES, *LONG_USAGES]))
     pieces = len(tokenizer(mark_word(usage))["input_ids"])
@@ -647,9 +643,7 @@ def test_a_sentence_that_fits_is_not_cut(family: str, data: st.DataObject) -> No
 
 @pytest.mark.parametrize("pooling", ["sentence", "mean"])
 @pytest.mark.parametrize("family", THREE)
-def test_the_model_sees_the_word_and_both_markers_wherever_the_word_is(
-    family: str, pooling: str, tmp_path: Path
-) -> None:
+def test_model_sees_the_word_and_both_markers_at_any_position(family: str, pooling: str, tmp_path: Path) -> None:
     network = network_of(family, pooling, tmp_path, window=16)
     seen = network.network.preprocess(network.texts(LONG_USAGES))["input_ids"]
     assert seen.shape[1] <= 16
@@ -662,7 +656,7 @@ def test_the_model_sees_the_word_and_both_markers_wherever_the_word_is(
 
 
 @pytest.mark.parametrize("family", THREE)
-def test_a_cut_sentence_has_the_word_in_its_middle_and_is_not_much_shorter_than_it_could_be(family: str) -> None:
+def test_cut_sentence_has_the_word_in_its_middle_and_nearly_fills_the_window(family: str) -> None:
     tokenizer = tokenizer_with_markers(family)
     sentence = " ".join([*["the", "hills"] * 30, "plane", *["the", "hills"] * 30])
     cut = _cut(Usage(sentence, *span_of(sentence, "plane")), tokenizer, 24)
@@ -672,7 +666,7 @@ def test_a_cut_sentence_has_the_word_in_its_middle_and_is_not_much_shorter_than_
     assert 16 <= len(ids) <= 22  # of a word cut apart nothing is left
 
 
-def test_a_model_is_tuned_on_sentences_that_are_too_long(runs: Runs, tmp_path: Path) -> None:
+def test_model_can_be_tuned_on_overlong_sentences(runs: Runs, tmp_path: Path) -> None:
     tuned = runs.tune(tmp_path / "out", window=10, pooling="mean")
     assert tuned.run["plan"]["window"] == 10
     assert runs.quick().run["plan"]["window"] == POSITIONS  # 128 are more than it takes
@@ -680,9 +674,7 @@ def test_a_model_is_tuned_on_sentences_that_are_too_long(runs: Runs, tmp_path: P
 
 
 @pytest.mark.parametrize("window", [1, 4])
-def test_a_window_without_room_for_a_word_between_its_markers_is_refused(
-    runs: Runs, tmp_path: Path, window: int
-) -> None:
+def test_window_without_room_for_a_word_between_its_markers_is_refused(runs: Runs, tmp_path: Path, window: int) -> None:
     with pytest.raises(UserError, match="window"):
         runs.tune(tmp_path / "out", window=window, training={"steps": 1, "batch": 8, "device": "cpu"})
 
@@ -690,7 +682,7 @@ def test_a_window_without_room_for_a_word_between_its_markers_is_refused(
 # ------------------------------------------------------------------------------------------------------------- its uses
 
 
-def test_a_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
+def test_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_text("before plane the\nhills plane a\nrunway plane on\n")
     (tmp_path / "new.txt").write_text("after plane the\nthree plane a\nsmall plane on\n")
     path = runs.learned("xlm-roberta", "sentence").folder
@@ -738,7 +730,7 @@ def test_a_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("light", [False, True])
-def test_values_that_mean_nothing_are_refused_before_anything_is_made(
+def test_invalid_values_are_refused_before_anything_is_created(
     runs: Runs, tmp_path: Path, options: dict[str, Any], told: str, light: bool
 ) -> None:
     with pytest.raises(UserError) as caught:
@@ -748,7 +740,7 @@ def test_values_that_mean_nothing_are_refused_before_anything_is_made(
     assert not (tmp_path / "out").exists()
 
 
-def test_pairs_that_are_not_there_are_refused(tmp_path: Path) -> None:
+def test_missing_pairs_are_refused(tmp_path: Path) -> None:
     for pairs, told in (((), "no pairs to read"), (("nothing",), "no such file or folder: 'nothing'")):
         with pytest.raises(UserError, match=told):
             tune_wic(*pairs, out=tmp_path / "out", model=folder("bert"))
@@ -764,7 +756,7 @@ def test_pairs_that_are_not_there_are_refused(tmp_path: Path) -> None:
     ],
     ids=["periods", "projection"],
 )
-def test_a_model_tuned_to_periods_or_with_a_projection_is_refused(
+def test_model_tuned_to_periods_or_with_a_projection_is_refused(
     runs: Runs, tmp_path: Path, adaptation: Adaptation, light: bool
 ) -> None:
     model = tmp_path / "model"
@@ -777,9 +769,7 @@ def test_a_model_tuned_to_periods_or_with_a_projection_is_refused(
 
 
 @pytest.mark.parametrize("light", [False, True])
-def test_held_out_pairs_that_are_all_of_one_meaning_are_refused_or_leave_a_run_that_is_json(
-    tmp_path: Path, light: bool
-) -> None:
+def test_held_out_pairs_of_one_meaning_are_refused_or_give_a_valid_json_record(tmp_path: Path, light: bool) -> None:
     lines = [f"{word}\tN\t1-1\tthe {word} of\ta {word} on" for word in WORDS]
     (tmp_path / "one.data.txt").write_text("\n".join(lines))
     (tmp_path / "one.gold.txt").write_text("\n".join("T" * len(lines)))
@@ -794,7 +784,7 @@ def test_held_out_pairs_that_are_all_of_one_meaning_are_refused_or_leave_a_run_t
 
 
 @pytest.mark.parametrize("light", [False, True])
-def test_nothing_runs_but_on_the_device_asked_for(
+def test_only_the_requested_device_is_used(
     runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, light: bool
 ) -> None:
     asked: list[str] = []
@@ -809,7 +799,7 @@ def test_nothing_runs_but_on_the_device_asked_for(
     assert set(asked) == {"cpu"}
 
 
-def test_a_library_that_is_missing_is_named(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_named(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = ("datasets", "sentence_transformers")
     monkeypatch.setattr("lexshift.tune.training.find_spec", lambda name: None if name in missing else find_spec(name))
     with pytest.raises(UserError) as caught:
@@ -817,7 +807,7 @@ def test_a_library_that_is_missing_is_named(runs: Runs, tmp_path: Path, monkeypa
     assert str(caught.value) == "tuning needs datasets, sentence_transformers: pip install 'lexshift[tune]'"
 
 
-def test_a_folder_with_other_files_is_refused(runs: Runs, tmp_path: Path) -> None:
+def test_folder_with_other_files_is_refused(runs: Runs, tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(UserError, match="holds other files; choose an empty or a new one"):
         runs.tune(tmp_path)

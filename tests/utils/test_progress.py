@@ -135,7 +135,7 @@ def ran(folder: Path, **options: Any) -> None:
 # ---------------------------------------------------------------------------------------------------------- who is told
 
 
-def test_nobody_is_told_if_nobody_is_to_be(terminal: Screen, cell: Cell) -> None:
+def test_monitor_false_shows_no_progress(terminal: Screen, cell: Cell) -> None:
     with watching(False) as monitor:
         monitor.stage("reading", 10, "bytes")
         monitor.advance(5, 2, "well")
@@ -144,7 +144,7 @@ def test_nobody_is_told_if_nobody_is_to_be(terminal: Screen, cell: Cell) -> None
     assert (terminal.getvalue(), cell.pictures) == ("", [])
 
 
-def test_a_monitor_of_ones_own_is_told_even_in_a_terminal(terminal: Screen) -> None:
+def test_custom_monitor_receives_events_even_in_a_terminal(terminal: Screen) -> None:
     heard = Heard()
     with watching(heard) as monitor:
         assert monitor is heard
@@ -155,7 +155,7 @@ def test_a_monitor_of_ones_own_is_told_even_in_a_terminal(terminal: Screen) -> N
     assert terminal.getvalue() == ""
 
 
-def test_without_a_terminal_or_a_notebook_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_or_a_notebook_no_progress_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     text = io.StringIO()
     monkeypatch.setattr("lexshift.utils.monitor.sys", SimpleNamespace(stderr=text))
     with watching(True) as monitor:
@@ -164,7 +164,7 @@ def test_without_a_terminal_or_a_notebook_nobody_is_told(monkeypatch: pytest.Mon
     assert text.getvalue() == ""
 
 
-def test_a_terminal_shows_bars_which_end_with_the_run(terminal: Screen) -> None:
+def test_terminal_shows_bars_that_end_with_the_run(terminal: Screen) -> None:
     running = []
     with watching(True) as monitor:
         assert isinstance(monitor, Bars)
@@ -181,7 +181,7 @@ def test_a_terminal_shows_bars_which_end_with_the_run(terminal: Screen) -> None:
     assert "2 kB" in shown
 
 
-def test_a_terminal_shows_how_it_goes_after_the_bar(terminal: Screen) -> None:
+def test_terminal_shows_the_status_after_the_bar(terminal: Screen) -> None:
     def last() -> str:
         bars._progress.refresh()
         shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
@@ -198,7 +198,7 @@ def test_a_terminal_shows_how_it_goes_after_the_bar(terminal: Screen) -> None:
         assert "loss" not in last()
 
 
-def test_the_bars_of_a_terminal_end_when_a_run_fails(terminal: Screen) -> None:
+def test_bars_of_a_terminal_end_when_a_run_fails(terminal: Screen) -> None:
     def fail() -> None:
         with watching(True) as monitor:
             assert isinstance(monitor, Bars)
@@ -213,7 +213,7 @@ def test_the_bars_of_a_terminal_end_when_a_run_fails(terminal: Screen) -> None:
     assert "reading" in terminal.getvalue()
 
 
-def test_a_notebook_shows_a_line_of_its_own_and_nothing_in_the_terminal(terminal: Screen, cell: Cell) -> None:
+def test_notebook_shows_its_own_line_and_nothing_in_the_terminal(terminal: Screen, cell: Cell) -> None:
     with watching(True) as monitor:
         assert isinstance(monitor, NotebookBars)
         monitor.stage("reading", 10, "bytes")
@@ -222,7 +222,7 @@ def test_a_notebook_shows_a_line_of_its_own_and_nothing_in_the_terminal(terminal
 
 
 @pytest.mark.parametrize("kind", [TerminalInteractiveShell, None], ids=["in a terminal", "only imported"])
-def test_ipython_outside_of_a_notebook_is_a_terminal_like_others(
+def test_ipython_outside_of_a_notebook_is_an_ordinary_terminal(
     terminal: Screen, monkeypatch: pytest.MonkeyPatch, kind: type | None
 ) -> None:
     shell(monkeypatch, kind)
@@ -242,7 +242,7 @@ def test_without_ipython_there_is_no_notebook(terminal: Screen, monkeypatch: pyt
 # ----------------------------------------------------------------------------------------------- the line in a notebook
 
 
-def test_a_notebook_shows_the_share_the_count_and_the_time_left(cell: Cell, clock: Clock) -> None:
+def test_notebook_shows_the_share_the_count_and_the_time_left(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("encoding", 1000, "sentences")
     assert "<progress style" in cell.pictures[-1]  # nothing is known yet
@@ -258,7 +258,7 @@ def test_a_notebook_shows_the_share_the_count_and_the_time_left(cell: Cell, cloc
     assert " left" not in cell.pictures[-1]
 
 
-def test_each_stage_in_a_notebook_begins_anew(cell: Cell, clock: Clock) -> None:
+def test_each_stage_in_a_notebook_starts_again(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("reading old", 4000, "bytes")
     clock.now += 1
@@ -273,7 +273,7 @@ def test_each_stage_in_a_notebook_begins_anew(cell: Cell, clock: Clock) -> None:
     assert "writing 5 rows, 8 s left" in cell.pictures[-1]
 
 
-def test_a_stage_of_unknown_size_in_a_notebook_has_no_share(cell: Cell, clock: Clock) -> None:
+def test_stage_of_unknown_size_in_a_notebook_has_no_share(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("reading old", 0, "bytes")
     clock.now += 1
@@ -283,7 +283,7 @@ def test_a_stage_of_unknown_size_in_a_notebook_has_no_share(cell: Cell, clock: C
     assert " left" not in cell.pictures[-1]
 
 
-def test_more_than_there_was_to_do_is_all_of_it(cell: Cell, clock: Clock) -> None:
+def test_progress_beyond_the_total_is_shown_as_complete(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("reading old", 100, "bytes")
     clock.now += 1
@@ -291,7 +291,7 @@ def test_more_than_there_was_to_do_is_all_of_it(cell: Cell, clock: Clock) -> Non
     assert '<progress value="1.000"' in cell.pictures[-1]
 
 
-def test_a_notebook_is_not_flooded_but_sees_the_end(cell: Cell, clock: Clock) -> None:
+def test_notebook_updates_are_limited_but_include_the_end(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("scoring", 1000, "words")
     before = len(cell.pictures)
@@ -302,7 +302,7 @@ def test_a_notebook_is_not_flooded_but_sees_the_end(cell: Cell, clock: Clock) ->
     assert "scoring 1,000 words" in cell.pictures[-1]
 
 
-def test_notes_in_a_notebook_are_text_and_stay(cell: Cell, clock: Clock) -> None:
+def test_notes_in_a_notebook_are_text_and_remain(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.note("<script>alert(1)</script> & more")
     bars.stage("<b>stage</b>", 10, "<i>rows</i>")
@@ -316,7 +316,7 @@ def test_notes_in_a_notebook_are_text_and_stay(cell: Cell, clock: Clock) -> None
         assert not any(tag in picture for picture in cell.pictures)
 
 
-def test_a_notebook_shows_how_it_goes_as_text(cell: Cell, clock: Clock) -> None:
+def test_notebook_shows_the_status_as_text(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("tuning", 10, "steps")
     clock.now += 1
@@ -335,18 +335,18 @@ def test_a_notebook_shows_how_it_goes_as_text(cell: Cell, clock: Clock) -> None:
 # --------------------------------------------------------------------------------------------------- a whole comparison
 
 
-def test_a_comparison_shows_its_stages_in_a_terminal(terminal: Screen, tmp_path: Path) -> None:
+def test_comparison_shows_its_stages_in_a_terminal(terminal: Screen, tmp_path: Path) -> None:
     ran(tmp_path)
     for stage in ("reading old", "reading new", "encoding", "scoring"):
         assert stage in terminal.getvalue()
 
 
-def test_a_comparison_shows_nothing_if_asked_to(terminal: Screen, cell: Cell, tmp_path: Path) -> None:
+def test_comparison_shows_nothing_if_requested(terminal: Screen, cell: Cell, tmp_path: Path) -> None:
     ran(tmp_path, monitor=False)
     assert (terminal.getvalue(), cell.pictures) == ("", [])
 
 
-def test_a_comparison_shows_its_stages_in_a_notebook(cell: Cell, tmp_path: Path) -> None:
+def test_comparison_shows_its_stages_in_a_notebook(cell: Cell, tmp_path: Path) -> None:
     ran(tmp_path)
     shown = "\n".join(cell.pictures)
     for stage in ("reading old", "reading new", "encoding", "scoring"):
@@ -354,14 +354,12 @@ def test_a_comparison_shows_its_stages_in_a_notebook(cell: Cell, tmp_path: Path)
 
 
 @pytest.mark.parametrize("keep", [False, True], ids=["nothing kept", "kept in a folder"])
-def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_is_over(
-    cell: Cell, tmp_path: Path, keep: bool
-) -> None:
+def test_notebook_line_stops_updating_when_the_run_ends(cell: Cell, tmp_path: Path, keep: bool) -> None:
     ran(tmp_path, out=tmp_path / "out" if keep else None)
     assert not MOVING.search(cell.pictures[-1])
 
 
-def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_fails(cell: Cell) -> None:
+def test_notebook_line_stops_updating_when_the_run_fails(cell: Cell) -> None:
     def fail() -> None:
         with watching(True) as monitor:
             monitor.stage("encoding", 10, "sentences")
@@ -372,7 +370,7 @@ def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_fails(cell: C
     assert not MOVING.search(cell.pictures[-1])
 
 
-def test_a_warning_is_printed_without_the_head_of_a_note(terminal: Screen) -> None:
+def test_warning_is_printed_without_the_prefix_of_a_note(terminal: Screen) -> None:
     progress.note("read two files")
     progress.note("warning: the text is German")
     shown = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())

@@ -58,13 +58,13 @@ def sets(b: int, n: int, d: int, mean: float, rng: np.random.Generator) -> list[
 
 
 @given(b=st.integers(1, 4), d=st.integers(1, 40), mean=st.sampled_from([0.0, 1e3]), seed=SEEDS)
-def test_without_a_floor_they_are_the_textbooks(b: int, d: int, mean: float, seed: int) -> None:
+def test_without_a_floor_divergences_equal_the_textbook_formulas(b: int, d: int, mean: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     check(sets(b, 12, d, mean, rng), sets(b, 17, d, mean, rng), floored=False)
 
 
 @given(counts=COUNTS, d=st.integers(4, 40), b=st.integers(1, 3), seed=SEEDS)
-def test_a_variance_is_raised_to_its_share_of_the_variance_of_all_rows_together(
+def test_variance_is_raised_to_its_share_of_the_pooled_variance(
     counts: tuple[int, int], d: int, b: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -78,7 +78,7 @@ def test_a_variance_is_raised_to_its_share_of_the_variance_of_all_rows_together(
     check(old, new, floored=True)
 
 
-def test_a_dimension_that_is_constant_over_both_sets_counts_nothing() -> None:
+def test_dimension_that_is_constant_over_both_sets_counts_zero() -> None:
     rng = np.random.default_rng(0)
     old, new = rng.normal(size=(10, 3)), rng.normal(size=(14, 3))
     with_constant = [np.insert(rows, [0, 2, 3], 7.0, axis=1) for rows in (old, new)]
@@ -89,7 +89,7 @@ def test_a_dimension_that_is_constant_over_both_sets_counts_nothing() -> None:
         assert_array_equal(divergence(constant, constant), [0.0])
 
 
-def test_a_spread_just_above_the_floor_counts_as_it_is_and_just_below_as_the_floor() -> None:
+def test_variance_above_the_floor_is_unchanged_and_below_it_is_raised() -> None:
     rng = np.random.default_rng(1)
     flat = rng.normal(size=(50, 1))
     new = rng.normal(size=(50, 1))
@@ -99,7 +99,7 @@ def test_a_spread_just_above_the_floor_counts_as_it_is_and_just_below_as_the_flo
 
 
 @given(d=st.integers(1, 60), apart=st.sampled_from([0.0, 1e-16, 1e-12, 1e-8, 1e-4, 1.0]), seed=SEEDS)
-def test_they_are_never_negative_however_near_the_gaussians_are(d: int, apart: float, seed: int) -> None:
+def test_divergences_of_similar_gaussians_are_never_negative(d: int, apart: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     mean, variance = rng.normal(size=(20, d)), 10.0 ** rng.uniform(-3, 3, size=(20, d))
     old, new = Gaussian(mean, variance, 10), Gaussian(mean, variance * np.exp(apart * rng.normal(size=(20, d))), 10)
@@ -108,7 +108,7 @@ def test_they_are_never_negative_however_near_the_gaussians_are(d: int, apart: f
 
 
 @given(b=st.integers(1, 4), d=st.integers(1, 100), seed=SEEDS)
-def test_equal_gaussians_are_no_distance_apart(b: int, d: int, seed: int) -> None:
+def test_divergence_of_equal_gaussians_is_zero(b: int, d: int, seed: int) -> None:
     g = described(sets(b, 9, d, 5.0, np.random.default_rng(seed)))
     for divergence in (kl, kl_reverse, jeffreys):
         assert_allclose(divergence(g, g), np.zeros(b), rtol=0, atol=1e-16 * d)
@@ -130,7 +130,7 @@ def test_5000_dimensions_at_the_floor_do_not_overflow(n_old: int, n_new: int, lo
 
 
 @given(d=st.integers(1, 30), scale=st.sampled_from([1e-6, 1e-3, 1e3, 1e6]), seed=SEEDS)
-def test_the_unit_of_a_dimension_does_not_matter(d: int, scale: float, seed: int) -> None:
+def test_divergences_do_not_depend_on_the_unit_of_a_dimension(d: int, scale: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     old, new = sets(2, 8, d, 0.0, rng), sets(2, 5, d, 0.0, rng)
     unit = np.where(rng.random(d) < 0.5, scale, 1.0)

@@ -51,7 +51,9 @@ def exact_cosine(u: Floats, v: Floats, centred: bool) -> float:
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(b=st.integers(1, 9), d=st.integers(2, 100), mean=AWKWARD, seed=SEEDS)
-def test_every_distance_is_scipys_for_each_pair_of_the_batch(name: str, b: int, d: int, mean: float, seed: int) -> None:
+def test_every_distance_equals_scipy_for_each_pair_of_the_batch(
+    name: str, b: int, d: int, mean: float, seed: int
+) -> None:
     old, new = pairs(b, d, mean, seed)
     got = between(name, old, new)
     assert got.shape == (b,)
@@ -72,7 +74,7 @@ def test_one_dimension_is_enough_where_the_distance_is_defined_for_it(
 
 @pytest.mark.parametrize(("name", "centred"), [("cosine", False), ("correlation", True)])
 @given(b=st.integers(1, 3), d=st.integers(3, 40), apart=st.sampled_from([1.0, 1e-2, 1e-4, 1e-6]), seed=SEEDS)
-def test_angles_keep_their_digits_when_the_common_mean_dwarfs_the_difference(
+def test_angles_are_accurate_when_the_common_mean_dominates_the_difference(
     name: str, centred: bool, b: int, d: int, apart: float, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -86,7 +88,7 @@ def test_angles_keep_their_digits_when_the_common_mean_dwarfs_the_difference(
 
 @pytest.mark.parametrize("name", ["braycurtis", "canberra", "chebyshev", "cityblock", "euclidean"])
 @given(b=st.integers(1, 9), d=st.integers(1, 60), seed=SEEDS)
-def test_differences_keep_their_digits_when_the_common_mean_dwarfs_them(name: str, b: int, d: int, seed: int) -> None:
+def test_differences_are_accurate_when_the_common_mean_dominates_them(name: str, b: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     common = 1e8 * rng.normal(size=(b, d))
     old, new = common + rng.normal(size=(b, d)), common + rng.normal(size=(b, d))
@@ -95,9 +97,7 @@ def test_differences_keep_their_digits_when_the_common_mean_dwarfs_them(name: st
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(b=st.integers(1, 9), d=st.integers(4, 60), seed=SEEDS)
-def test_dimensions_that_are_zero_on_one_side_or_on_both_count_as_scipy_counts_them(
-    name: str, b: int, d: int, seed: int
-) -> None:
+def test_zero_dimensions_on_one_or_both_sides_count_as_in_scipy(name: str, b: int, d: int, seed: int) -> None:
     old, new = pairs(b, d, 1.0, seed)
     kind = np.random.default_rng(seed).permutation(np.arange(d) % 4)
     old[:, (kind == 0) | (kind == 2)] = 0.0
@@ -107,7 +107,7 @@ def test_dimensions_that_are_zero_on_one_side_or_on_both_count_as_scipy_counts_t
     assert_allclose(between(name, old, new), want, rtol=1e-12, atol=1e-15)
 
 
-def test_a_canberra_dimension_of_two_zeros_counts_0_and_of_one_zero_counts_1() -> None:
+def test_canberra_dimension_of_two_zeros_counts_0_and_of_one_zero_counts_1() -> None:
     assert_array_equal(between("canberra", np.array([[0.0, 0.0, 3.0]]), np.array([[0.0, 5.0, 1.0]])), [0 + 1 + 0.5])
     assert_array_equal(between("canberra", np.zeros((2, 4)), np.zeros((2, 4))), [0.0, 0.0])
 
@@ -115,7 +115,9 @@ def test_a_canberra_dimension_of_two_zeros_counts_0_and_of_one_zero_counts_1() -
 @pytest.mark.parametrize("name", DISTANCES)
 @given(b=st.integers(1, 9), d=st.integers(2, 60), mean=AWKWARD, seed=SEEDS)
 @example(2, 768, 50.0, 0)
-def test_a_distance_is_zero_to_itself_and_the_same_both_ways(name: str, b: int, d: int, mean: float, seed: int) -> None:
+def test_distance_to_itself_is_zero_and_distance_is_symmetric(
+    name: str, b: int, d: int, mean: float, seed: int
+) -> None:
     old, new = pairs(b, d, mean, seed)
     assert_allclose(between(name, old, old.copy()), np.zeros(b), rtol=0, atol=1e-30)
     assert_allclose(between(name, old, new), between(name, new, old), rtol=1e-12, atol=1e-30)
@@ -125,7 +127,7 @@ def test_a_distance_is_zero_to_itself_and_the_same_both_ways(name: str, b: int, 
     ("name", "old"),
     [("braycurtis", [0.0, 0.0]), ("cosine", [0.0, 0.0]), ("correlation", [0.0, 0.0]), ("correlation", [0.5, 0.5])],
 )
-def test_what_is_undefined_is_nan_for_that_pair_alone(name: str, old: list[float]) -> None:
+def test_undefined_distance_is_nan_for_that_pair_only(name: str, old: list[float]) -> None:
     batch = np.array([old, [3.0, 1.0]])
     other = np.array([[0.0, 0.0] if name == "braycurtis" else [1.0, 2.0], [1.0, 2.0]])
     got = between(name, batch, other)
