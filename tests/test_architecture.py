@@ -1,4 +1,4 @@
-"""The code is laid out as docs/architecture.md and CONTRIBUTING.md say: every file and name in them exists."""
+"""Test that every file and name in docs/architecture.md and CONTRIBUTING.md exists."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ PLACED = re.compile(r"((?:`\w+(?:\.\w+)*`(?:, | and |, and )?)+) (?:in|of) `([\w
 
 
 def text_of(page: Path) -> str:
-    """The page without its blocks of code."""
+    """Return the page without its blocks of code."""
     return FENCE.sub("", page.read_text("utf-8"))
 
 
 def blocks(page: Path) -> Iterator[str]:
-    """Paragraphs, items of lists and rows of tables, each on one line."""
+    """Return paragraphs, list items and table rows, each on one line."""
     parts = re.split(r"\n\s*\n|\n(?=\||- |\d+\. |#)", text_of(page))
     return (" ".join(part.split()) for part in parts)
 
 
 def located(name: str) -> Path | None:
-    """The file or folder of a name on a page."""
+    """Return the file or folder of a name on a page."""
     return next((place / name for place in (ROOT, PACKAGE) if (place / name).exists()), None)
 
 
 @cache
 def defined(path: Path) -> frozenset[str]:
-    """Names that a module defines: functions, classes with their methods and attributes, constants."""
+    """Return the names that a module defines: functions, classes with their methods and attributes, constants."""
 
     def within(nodes: list[ast.stmt], prefix: str = "") -> Iterator[str]:
         for node in nodes:
@@ -70,7 +70,7 @@ def defined_anywhere() -> frozenset[str]:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Words that are written as code and are no names of Python: commands, markers, extras, folders."""
+    """Return the words that are written as code but are no Python names: commands, markers, extras, folders."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     markers = {marker.partition(":")[0] for marker in project["tool"]["pytest"]["ini_options"]["markers"]}
     extras = set(project["project"]["optional-dependencies"])
@@ -80,7 +80,7 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def all_code() -> str:
-    """All code of the package."""
+    """Return all code of the package."""
     return "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
 
 

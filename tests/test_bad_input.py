@@ -1,4 +1,4 @@
-"""Every mistake is a ValueError that names the argument and the value, wherever the mistake comes in."""
+"""Test that every mistake is a ValueError that names the argument and the value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def with_value(value: float, row: int, dimension: int) -> Any:
 
 
 class Unconvertible:
-    """Like a tensor on another device, or one that still carries gradients."""
+    """Object like a tensor on another device or with gradients."""
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("can't convert cuda:0 device type tensor to numpy")
@@ -133,7 +133,7 @@ CASES: list[tuple[str, Any]] = [
 
 
 def shown(name: str, value: Any) -> str:
-    """A pattern: the argument, and after it the value or, of a pair, one of its parts."""
+    """Return a pattern of the argument followed by the value or, for a pair, by one of its parts."""
     parts = value if name == "corpus_sizes" and isinstance(value, (tuple, str)) and len(value) == 2 else [value]
     return f"{name}.* got ({'|'.join(re.escape(repr(part)) for part in (value, *parts))})"
 

@@ -1,4 +1,4 @@
-"""The corpora that come with the package: enough sentences for every word, and none like another."""
+"""Test the corpora of the package: enough sentences for every word, and no repetition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command and every piece of Python in README and docs runs, and the web site is built without a warning."""
+"""Test that every command and every Python example in README and docs runs, and that the web site is built."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the documentation speaks of: a few of the demo's sentences, some words renamed."""
+    """Return a folder with the files that the documentation mentions, made of sentences of the demo."""
     for source, name in zip(demo_corpora(), ("1850s.txt", "2000s.txt"), strict=True):
         lines = source.read_text("utf-8").splitlines()
         kept = [line for line in lines if re.search(rf"\b({'|'.join(RENAMED)})\b", line)]
@@ -57,7 +57,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_dated(folder: Path) -> None:
-    """A corpus between the two, and all three as a table with dates."""
+    """Write a corpus between the two, and all three as a table with dates."""
     old, new = ((folder / name).read_text("utf-8").splitlines() for name in ("1850s.txt", "2000s.txt"))
     middle = [*old[::2], *new[::2]]
     (folder / "1900s.txt").write_text("\n".join(middle) + "\n", "utf-8")
@@ -67,7 +67,7 @@ def write_dated(folder: Path) -> None:
 
 
 def write_usages(path: Path) -> None:
-    """A table of usages with gold: some words of the demo."""
+    """Write a table of usages with gold for some words of the demo."""
     words = {"mouse": 1, "cloud": 1, "tablet": 1, "bread": 0, "river": 0, "winter": 0}
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -80,7 +80,7 @@ def write_usages(path: Path) -> None:
 
 
 def write_pairs(path: Path) -> None:
-    """A table of pairs of usages of some words of the demo, of one meaning if they are of one period."""
+    """Write a table of pairs of usages of some demo words, with the same meaning if in the same period."""
     found = []
     for period, corpus in enumerate(demo_corpora()):
         for sentence in corpus.read_text("utf-8").splitlines():
@@ -98,7 +98,7 @@ def write_pairs(path: Path) -> None:
 
 
 def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Run a line of the documentation; lexshift itself in this process, which has the model loaded."""
+    """Run a line of the documentation; lexshift itself runs in this process, which has the model loaded."""
     words = shlex.split(command, comments=True)
     target = words.pop() if ">" in words and words.pop(-2) else None
     if words[0] == "lexshift":

@@ -1,4 +1,4 @@
-"""The examples run, and show what they say they show."""
+"""Test that the examples run and show the documented result."""
 
 from __future__ import annotations
 

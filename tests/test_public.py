@@ -1,4 +1,4 @@
-"""The public names: that they are there, documented with examples, typed, and quick to import."""
+"""Test the public names: documented with examples, typed, and quick to import."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_public_name_is_the_object_of_its_module(name: str) -> None:
 
 
 def own_parameters(value: Any) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a function or of a class; protocols and errors have none of their own."""
+    """Return the parameters of a function or class, excluding protocols and errors."""
     if (inspect.isclass(value) and "__init__" not in vars(value)) or getattr(value, "_is_protocol", False):
         return {}
     return inspect.signature(value).parameters

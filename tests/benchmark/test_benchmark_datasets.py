@@ -1,4 +1,4 @@
-"""Any data set by its path: which one it is, the real ones, and what the data command says about them."""
+"""Test the detection of data set formats, the real data sets, and the ``data`` command."""
 
 from __future__ import annotations
 
@@ -110,18 +110,18 @@ def test_unknown_data_set_is_reported_with_the_known_formats(tmp_path: Path, nam
 
 @cache
 def real(folder: Path) -> Dataset:
-    """A data set, read once for all tests."""
+    """Load a data set once for all tests."""
     return load_dataset(folder)
 
 
 def spelt(data: Dataset) -> list[tuple[str, str]]:
-    """Every word with what stands in its span, without regard to case."""
+    """Return every word with the text of its span in lower case."""
     columns = (data.usages[name].to_pylist() for name in ("word", "sentence", "start", "end"))
     return [(word, sentence[start:end].lower()) for word, sentence, start, end in zip(*columns, strict=True)]
 
 
 def shared(a: str, b: str) -> int:
-    """How many letters two words have in common at their beginning."""
+    """Return the length of the common prefix of two words."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
@@ -256,7 +256,7 @@ def test_real_liverpool_spans_cover_a_form_of_their_word(data: Path) -> None:
 
 @pytest.fixture
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are not broken, whatever terminal the tests run in."""
+    """Prevent line breaks in the output, whatever terminal the tests run in."""
     monkeypatch.setattr(terminal.out, "_width", 300)
 
 
@@ -331,7 +331,7 @@ def test_command_describes_the_real_data(data: Path, capsys: pytest.CaptureFixtu
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Dataset:
-    """Usages of two words with some gold."""
+    """Return usages of two words with some gold."""
     rows = ["word,period,sentence,start,end,graded,binary", "plane_nn,1900,A plane,2,7,0.1,1"]
     rows += ["plane_nn,2000,plane,0,5,0.1,1", "stone,1900,stone,0,5,0.9,0", "stone,2000,stone,0,5,0.9,0"]
     (tmp_path / "mine.csv").write_text("\n".join(rows))

@@ -1,4 +1,4 @@
-"""Usages and their tables: what is kept is what was read, and what cannot be read is told with its file and line."""
+"""Test the collected usages of a data set: their order, counts and spans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DWUG and DURel releases: usages of each lemma, two periods, and gold from clusters or from judged pairs."""
+"""Test the reader of DWUG and DURel releases: usages of two periods, and gold from clusters or judged pairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Usage = tuple[str, str, str]  # grouping, context, span
 
 
 def spanned(grouping: str, context: str) -> Usage:
-    """A usage whose word stands in brackets."""
+    """Return a usage whose word is given in brackets."""
     start, end = context.index("["), context.index("]") - 1
     return grouping, context.replace("[", "").replace("]", ""), f"{start}:{end}"
 
@@ -42,7 +42,7 @@ def write_stats(folder: Path, header: str, *rows: str, opt: bool = False, end: s
 
 
 def release(folder: Path, groups: tuple[str, ...] = ("1", "2")) -> Path:
-    """A release of two lemmas without gold."""
+    """Write a release of two lemmas without gold."""
     for lemma in ("plane_nn", "tree_nn"):
         word = lemma[:-3]
         write_uses(folder, lemma, [spanned(group, f"The [{word}s] of {group}, a {word}.") for group in groups])
@@ -50,7 +50,7 @@ def release(folder: Path, groups: tuple[str, ...] = ("1", "2")) -> Path:
 
 
 def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Word, period, sentence and what stands in the span."""
+    """Return word, period, sentence and text of the span of each usage."""
     return [
         (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
         for row in data.usages.to_pylist()
@@ -58,7 +58,7 @@ def rows(data: Dataset) -> list[tuple[Any, ...]]:
 
 
 def complaint(folder: Path) -> str:
-    """The one sentence about a release that cannot be read."""
+    """Return the error message about an unreadable release."""
     with pytest.raises(UserError) as error:
         load_dwug(folder)
     assert "\n" not in str(error.value)
@@ -66,7 +66,7 @@ def complaint(folder: Path) -> str:
 
 
 def loaded_or_told(folder: Path) -> Dataset | str:
-    """What is read, or else the sentence that it cannot be."""
+    """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_dwug(folder)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""Liverpool FC: judged words, the contexts that the judges saw, and dumps of the forum."""
+"""Test the reader of the Liverpool FC release: judged words, their contexts, and dumps of the forum."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def posts(*bodies: str) -> str:
 
 
 def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Word, period, sentence and what stands in the span."""
+    """Return word, period, sentence and text of the span of each usage."""
     return [
         (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
         for row in data.usages.to_pylist()
@@ -73,7 +73,7 @@ def rows(data: Dataset) -> list[tuple[Any, ...]]:
 
 
 def complaint(folder: Path) -> str:
-    """The one sentence about a release that cannot be read."""
+    """Return the error message about an unreadable release."""
     with pytest.raises(UserError) as error:
         load_liverpool(folder)
     assert "\n" not in str(error.value)

@@ -1,4 +1,4 @@
-"""SemEval-2020 Task 1 releases: targets, corpora and truth, and parts of speech that are taken off or kept."""
+"""Test the reader of SemEval-2020 Task 1 releases: targets, corpora, truth files and parts of speech."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def release(
     text: str = "lemma",
     truth: dict[str, str] | None = None,
 ) -> Path:
-    """A release in its official layout."""
+    """Write a release in its official layout."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "targets.txt").write_text("".join(f"{word}\n" for word in targets), "utf-8")
     for name, content in (("corpus1", old), ("corpus2", new)):
@@ -42,7 +42,7 @@ def release(
 
 
 def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Word, period, sentence and what stands in the span."""
+    """Return word, period, sentence and text of the span of each usage."""
     return [
         (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
         for row in data.usages.to_pylist()
@@ -50,7 +50,7 @@ def rows(data: Dataset) -> list[tuple[Any, ...]]:
 
 
 def complaint(folder: Path) -> str:
-    """The one sentence about a release that cannot be read."""
+    """Return the error message about an unreadable release."""
     with pytest.raises(UserError) as error:
         load_semeval(folder)
     assert "\n" not in str(error.value)
@@ -58,7 +58,7 @@ def complaint(folder: Path) -> str:
 
 
 def loaded_or_told(folder: Path) -> Dataset | str:
-    """What is read, or else the sentence that it cannot be."""
+    """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_semeval(folder)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""One's own table of usages: csv with quoting, tsv without, gold in its columns."""
+"""Test the reader of tables of usages: csv with quoting, tsv without, and gold columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = [
 
 
 def write(path: Path, rows: list[list[str]], header: tuple[str, ...] = COLUMNS) -> Path:
-    """A table by its ending: csv quotes what must be quoted, tsv nothing."""
+    """Write a table in the format of its extension: csv with quoting where necessary, tsv without."""
     if path.suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([header, *rows])
@@ -32,7 +32,7 @@ def write(path: Path, rows: list[list[str]], header: tuple[str, ...] = COLUMNS) 
 
 
 def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Word, period, sentence and what stands in the span."""
+    """Return word, period, sentence and text of the span of each usage."""
     return [
         (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
         for row in data.usages.to_pylist()
@@ -40,7 +40,7 @@ def rows(data: Dataset) -> list[tuple[Any, ...]]:
 
 
 def complaint(path: Path) -> str:
-    """The one sentence about a table that cannot be read."""
+    """Return the error message about an unreadable table."""
     with pytest.raises(UserError) as error:
         load_table(path)
     assert "\n" not in str(error.value)
@@ -48,7 +48,7 @@ def complaint(path: Path) -> str:
 
 
 def loaded_or_told(path: Path) -> Dataset | str:
-    """What is read, or else the sentence that it cannot be."""
+    """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_table(path)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""What a method scores on a data set, of scores and gold that are made by hand."""
+"""Test the evaluation of a method on a data set, with handmade scores and gold."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_table_has_one_row_per_evaluation() -> None:
 
 
 def grid_of(words: tuple[str, ...], seed: int = 0) -> Grid:
-    """Two metrics, two strategies, three rates; four repetitions of one strategy, one of the other."""
+    """Return a grid of two metrics, two strategies with four repetitions and one, and three rates."""
     rng = np.random.default_rng(seed)
     e_swap = {name: rng.uniform(0, 1, (len(words), 2, 3, n)) for name, n in (("random", 4), ("distance", 1))}
     e_original = rng.uniform(0, 1, (len(words), 2))
@@ -235,7 +235,7 @@ def test_grid_table_without_graded_gold_has_no_correlations() -> None:
 
 
 class Toy:
-    """An encoder whose vectors are hashes of the sentence."""
+    """Encoder whose vectors are hashes of the sentence."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         assert len(sentences) == len(spans)

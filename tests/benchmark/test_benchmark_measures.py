@@ -1,4 +1,4 @@
-"""Rank correlation, decisions and average precision, against scipy and slow loops."""
+"""Test rank correlation, decisions and average precision against scipy and slow loops."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_f1_is_0_if_no_changed_word_was_found(said: list[bool], gold: list[bool]
 
 
 def slow_average_precision(scores: list[float], gold: list[bool]) -> float:
-    """At every threshold from the highest: the gain in recall times the precision."""
+    """Sum the gain in recall times the precision over all thresholds from the highest."""
     total, recall = 0.0, 0.0
     for threshold in sorted(set(scores), reverse=True):
         kept = [b for a, b in zip(scores, gold, strict=True) if a >= threshold]

@@ -1,4 +1,4 @@
-"""The paper's tables, against slow and obvious computations, and the published figures beside them."""
+"""Test the tables of the paper against slow computations, and the published figures shown beside them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DSCD = tuple(f"dscd-{distance}" for distance in DISTANCES)
 
 
 def dataset(name: str = "made", binary: bool = True) -> Dataset:
-    """Twenty words; the last has no gold, and changed are those with more than 0.5."""
+    """Return a data set of twenty words; the last has no gold, and words above 0.5 are changed."""
     graded = {word: round(1 - i / 20, 2) for i, word in enumerate(WORDS[:-1])}
     graded["risk_nn"] = 0.01
     row = {"word": "w0", "corpus": PERIODS[0], "file": "made", "line": 1, "sentence": "w0", "start": 0, "end": 2}
@@ -100,7 +100,7 @@ def rho(scores: Any, gold: Any) -> float:
 
 
 def scores_of(measured: Measurements, strategy: str, metric: str, rate: float) -> Floats:
-    """Scores by walking the grid: (words with gold, repetitions)."""
+    """Return the scores in the grid, of shape (words with gold, repetitions)."""
     grid = measured.grid
     m, r = grid.metrics.index(metric), list(grid.rates).index(rate)
     e_swap = grid.e_swap[strategy]

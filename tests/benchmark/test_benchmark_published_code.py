@@ -1,4 +1,4 @@
-"""lexshift.benchmark.published_code against the recorded answers of the published code, and against lexshift itself."""
+"""Test ``lexshift.benchmark.published_code`` against recorded answers of the published code and against lexshift."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPARISONS = {"closed": 10 * 2 * 9 * (20 + 1), "dscd": 7 * 2 * 9 * 2, "original
 
 
 def name_there(metric: str) -> str:
-    """The published code's name of a metric, read from the table in the docstring of published_code."""
+    """Return the name of a metric in the published code, from the table in its docstring."""
     rows = re.findall(r"^``(\S+)`` +``(\S+)``$", published_code.__doc__ or "", re.M)
     table = {here: there for there, here in rows}
     distance = metric.removeprefix("dscd-")
@@ -41,7 +41,7 @@ def sets(n_old: int, n_new: int, d: int, seed: int = 0) -> tuple[Floats, Floats]
 
 
 def swapped_rows(old: Floats, new: Floats, count: int, seed: int) -> tuple[Floats, Floats]:
-    """The random swap of the published code, one row after the other."""
+    """Swap rows at random as the published code does, one row after the other."""
     draw = random.Random(seed)
     s1, s2 = draw.sample(range(len(old)), count), draw.sample(range(len(new)), count)
     kept = [old[i] for i in range(len(old)) if i not in s1], [new[i] for i in range(len(new)) if i not in s2]
@@ -49,7 +49,7 @@ def swapped_rows(old: Floats, new: Floats, count: int, seed: int) -> tuple[Float
 
 
 def on_rows(metric: str, old: Floats, new: Floats) -> float:
-    """A metric of lexshift, of two sets of rows."""
+    """Compute a metric of lexshift on two sets of rows."""
     return float(get(metric)(Gaussian.fit(old), Gaussian.fit(new)))
 
 
@@ -59,7 +59,7 @@ RATES = st.sampled_from([0.0, 0.1, 0.3, 0.4, 0.5, 0.9, 1.0])
 
 @pytest.fixture(scope="module")
 def answers(data: Path) -> dict[str, Any]:
-    """For each word: its two arrays and what the published code answered."""
+    """Return the two arrays of each word and the recorded answers of the published code."""
     folder = data / "reference" / "swap"
     recorded = json.loads((folder / "answers.json").read_text())
     assert tuple(recorded["seeds"]) == published_code.SEEDS

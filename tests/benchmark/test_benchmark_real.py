@@ -1,4 +1,4 @@
-"""On real data: the headline figures stay where they are, and the published code agrees with ours."""
+"""Test on real data that the headline figures are stable and that the published code agrees with lexshift."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_default_of_compare_is_the_evaluated_configuration() -> None:
 
 @pytest.fixture(scope="module")
 def vectors(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pairs:
-    """Real vectors of some words."""
+    """Return real vectors of some words."""
     dwug = load_dataset(data / "benchmark" / "dwug_en")
     usages = dwug.usages.to_pandas()
     some = usages[usages["word"].isin(usages["word"].unique()[:WORDS])]

@@ -1,4 +1,4 @@
-"""The systems that are compared, against the functions that score one word, and on changes that were planted."""
+"""Test the compared systems against the functions that score one word, and on planted changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHIFTS = {"stable": 0.0, "drifted": 0.8, "changed": 2.5, "other": 0.0}
 
 
 def planted(shifts: Mapping[str, float] = SHIFTS, noise: float = 1.0, seed: int = 0) -> Sets:
-    """Words whose usages move by a known amount in every other dimension; sizes differ."""
+    """Return words whose usages move by a known amount in every other dimension, in sets of different sizes."""
     d = 5
     rng = np.random.default_rng(seed)
     direction = np.where(np.arange(d) % 2, 1.0, 0.0)
@@ -139,7 +139,7 @@ def test_distance_system_finds_the_changed_word(metric: str) -> None:
 
 
 def given_p(monkeypatch: pytest.MonkeyPatch, p: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Every word's p as it is given; what the test was asked for is kept."""
+    """Replace the test by one that returns the given p-values, and record its arguments."""
     asked: list[dict[str, Any]] = []
 
     def test(old: Matrix, new: Matrix, metric: str, *, seed: int, word: str) -> SimpleNamespace:
@@ -272,7 +272,7 @@ def test_system_names_its_kept_share_and_scores_with_it(metric: str) -> None:
     np.testing.assert_allclose(kept.mean, [change.score for change in changes.values()], rtol=1e-12)
 
 
-def test_distance_system_of_an_evaluation_may_be_nearest() -> None:
+def test_distance_system_may_use_nearest() -> None:
     pairs = shifted(1)
     found = score_distance(pairs, "nearest")
     wanted = [[SSCD("nearest").score(*sides).e_original] for sides in pairs.values()]

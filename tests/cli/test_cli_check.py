@@ -1,4 +1,4 @@
-"""lexshift check: a store that is whole, and damage that is named."""
+"""Test ``lexshift check`` on intact and damaged stores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lexshift import embed
 
 
 class Lengths:
-    """An encoder of a user's own."""
+    """Custom encoder whose vectors are lengths."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         return np.array([(len(s), *span) for s, span in zip(sentences, spans, strict=True)], np.float32)

@@ -1,4 +1,4 @@
-"""lexshift compare: its options, what a run leaves to the next one, and every mistake in one sentence."""
+"""Test ``lexshift compare``: its options, repeated runs, and every mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ FEW = ["--permutations", "200", "--resamples", "50"]
 
 
 def text_of(patterns: Sequence[str], fillers: Sequence[str] = FILLERS) -> str:
-    """A sentence a line: 40 with mouse, 40 with bread."""
+    """Return one sentence per line: 40 with mouse and 40 with bread."""
     return "".join(f"{pattern.format(filler)}\n" for pattern in patterns for filler in fillers)
 
 
 class Shell(Terminal):
-    """Two corpora, and the command that compares them."""
+    """Two corpora and the command that compares them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         super().__init__(folder, monkeypatch, capsys, "lexshift.study.pipeline")
@@ -48,11 +48,11 @@ class Shell(Terminal):
         (folder / "2010s.txt").write_text(text_of(NEW))
 
     def compare(self, *arguments: str) -> tuple[str, str]:
-        """Output and errors of a comparison that succeeds; the corpora are named unless the arguments begin so."""
+        """Return output and errors of a successful comparison; the corpora are added unless the arguments name some."""
         return self.succeed("compare", *self._corpora(arguments), *arguments, *FEW)
 
     def refused(self, *arguments: str) -> str:
-        """The one sentence with which a comparison is refused."""
+        """Return the single sentence with which a comparison is refused."""
         return only_sentence(self.run("compare", *self._corpora(arguments), *arguments, *FEW))
 
     def _corpora(self, arguments: Sequence[str]) -> list[str]:
@@ -61,7 +61,7 @@ class Shell(Terminal):
 
 
 def child(*arguments: str, before: str = "") -> list[str]:
-    """A command of a process of its own, with the same encoder."""
+    """Return a command that runs in a separate process with the same encoder."""
     code = f"""
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -76,7 +76,7 @@ def child(*arguments: str, before: str = "") -> list[str]:
 
 
 def vectors_in(folder: Path) -> tuple[bytes, int]:
-    """The vectors of a store, and when they were written."""
+    """Return the vectors of a store and the time at which they were written."""
     path = folder / "store" / "vectors.npy"
     return path.read_bytes(), path.stat().st_mtime_ns
 
@@ -600,7 +600,7 @@ def test_ctrl_c_is_reported_and_the_same_command_resumes(shell: Shell) -> None:
 
 @pytest.fixture
 def tiny_model(tmp_path: Path) -> Iterator[tuple[str, Callable[[], int]]]:
-    """The folder of a model with random weights, and how many sentences were encoded in this process."""
+    """Return the folder of a model with random weights and the number of sentences encoded in this process."""
     transformers = pytest.importorskip("transformers")
     import torch
 

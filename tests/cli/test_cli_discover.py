@@ -1,4 +1,4 @@
-"""``lexshift discover`` as it is typed: what is printed, what is written, and what is refused."""
+"""Test ``lexshift discover``: its printed output, its files, and its error messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 class Letters:
-    """How often each letter is in a sentence."""
+    """Encoder that counts each letter of a sentence."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
         assert len(sentences) == len(spans)

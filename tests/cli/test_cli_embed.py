@@ -1,4 +1,4 @@
-"""lexshift embed: from text to a store, and every mistake in one sentence with exit status 2."""
+"""Test ``lexshift embed``: from text to a store, and every mistake in one sentence with exit status 2."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEW = "A plane flew.\nShe moved the mouse.\n"
 
 
 class Hashes(Toy):
-    """An encoder of hashes."""
+    """Encoder whose vectors are hashes."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         self.calls += 1
@@ -34,7 +34,7 @@ class Hashes(Toy):
 
 
 class Shell(Terminal):
-    """Two corpora, and the command that embeds them."""
+    """Two corpora and the command that embeds them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Hashes())
@@ -46,7 +46,7 @@ class Shell(Terminal):
         return self.run("embed", *corpora, *arguments, "--words", words, "--out", "store")
 
     def refused(self, *arguments: str, words: str = "mouse,plane") -> str:
-        """The one sentence with which a command is refused."""
+        """Return the single sentence with which a command is refused."""
         return one_sentence(self.embed(*arguments, words=words))
 
 
@@ -363,7 +363,7 @@ def test_text_that_looks_like_markup_is_shown_literally(shell: Shell, name: str)
 
 @pytest.fixture(scope="module")
 def tiny() -> tuple[Any, Any]:
-    """A model and its tokenizer."""
+    """Return a model and its tokenizer."""
     transformers = pytest.importorskip("transformers")
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "mouse", "plane", "a"]
     tokenizer = transformers.BertTokenizerFast(vocab={piece: i for i, piece in enumerate(pieces)}, model_max_length=32)

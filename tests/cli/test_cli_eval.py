@@ -1,4 +1,4 @@
-"""lexshift eval and lexshift data on a small table: what is kept and printed, and every mistake in one sentence."""
+"""Test ``lexshift eval`` and ``lexshift data`` on a small table: files, output, and every mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ METHODS = ["SSCD nearest, random, rate 0.3, keep 0.25", "e_original nearest", *S
 
 
 def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
-    """Words of which a known share is used in a new way in the second period; one has a usage too few."""
+    """Return usages of words with a known share of new usages in the second period; one word has one too few."""
     rows: list[dict[str, Any]] = []
     for word, share in SHARE.items():
         for period in ("1900s", "2000s"):
@@ -64,19 +64,19 @@ def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
 
 
 class Shell(Terminal):
-    """A table of usages, and the command that evaluates with it."""
+    """Table of usages and the command that evaluates with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
 
     def eval(self, *arguments: str) -> tuple[str, str]:
-        """Output and errors of an evaluation that succeeds, into the folder "out" unless the arguments say where."""
+        """Return output and errors of a successful evaluation, into "out" unless the arguments name a folder."""
         where = [] if "--out" in arguments or "-o" in arguments else ["--out", "out"]
         return self.succeed("eval", "usages.csv", *arguments, *where, *FAST)
 
     def refused(self, *arguments: str) -> str:
-        """The one sentence with which an evaluation is refused."""
+        """Return the single sentence with which an evaluation is refused."""
         return only_sentence(self.run("eval", *arguments))
 
     @property
@@ -89,7 +89,7 @@ class Shell(Terminal):
 
 
 def direct(folder: Path, settings: SSCD, space: str = "standardised", alpha: float = 0.05) -> pd.DataFrame:
-    """The evaluations of the vectors in a store."""
+    """Evaluate the vectors of a store directly."""
     data = load_dataset(folder / "usages.csv")
     pairs = select_pairs(data, Siblings(folder / "out" / "store"))
     moved = fit_space(pairs, space).apply_to_words(pairs)

@@ -1,4 +1,4 @@
-"""Words, labels, file names and models that try to drive the terminal, and cells that would be formulas."""
+"""Test words, labels, file names and models with terminal control sequences, and cells with formulas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LISTED = (*QUICK, "--words", "words.txt")
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    """Two corpora in which some words are escape sequences and some are formulas."""
+    """Return a terminal with two corpora that contain escape sequences and formulas as words."""
     made = Terminal(tmp_path, monkeypatch, capsys, "lexshift.study.pipeline")
     for name, near in (("1950s.txt", "barn"), ("2010s.txt", "screen")):
         lines = [f"a {EVIL} by the {near} number{i % 7} and =SUM(mice) with @mice or [red]x bread" for i in range(30)]
@@ -160,7 +160,7 @@ def test_error_message_is_one_line_for_any_quoted_text(
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """What a console shows on a terminal, styles included."""
+    """Return the text that a console shows on a terminal, including styles."""
     text = io.StringIO()
     for console in (terminal.out, progress.err):
         monkeypatch.setattr(console, "_file", text)
@@ -186,7 +186,7 @@ def test_printed_text_cannot_control_the_terminal(screen: io.StringIO, escape: s
 
 
 def test_styles_and_ordinary_text_are_unchanged() -> None:
-    """The same bytes that the library itself writes."""
+    """Compare the output with the bytes written by the library itself."""
     printed = []
     for kind in (Console, type(terminal.out)):
         text = io.StringIO()

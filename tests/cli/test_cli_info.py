@@ -1,4 +1,4 @@
-"""lexshift info, --help and --version: what is shown, without loading what encodes."""
+"""Test ``lexshift info``, ``--help`` and ``--version``, which must not import the encoder libraries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lexshift.cli import terminal
 
 
 class Lengths:
-    """An encoder of a user's own; it does not see the word wing."""
+    """Custom encoder that drops the word wing."""
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
         if settings is not None:

@@ -1,4 +1,4 @@
-"""lexshift reproduce on small data: what is kept and printed, vectors shared with eval, mistakes in one sentence."""
+"""Test ``lexshift reproduce`` on small data: files, output, vectors shared with ``eval``, and error messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENGLISH = "semeval2020_ulscd_eng"
 
 
 def sentences(word: str, period: int) -> list[str]:
-    """Ten usages, in the second period as many new ones as the word's gold says."""
+    """Return ten usages, of which the second period has as many new ones as the gold of the word says."""
     old, new = ["barn", "field", "ship", "mill", "lane"], ["screen", "cable", "click", "plug", "wire"]
     moved = GRADED[word.partition("_")[0]] * 10 if period else 0
     return [f"the {word} of a {(new if i < moved else old)[i % 5]} number {i} {period}" for i in range(10)]
@@ -46,7 +46,7 @@ def usages(**columns: Any) -> pd.DataFrame:
 
 
 def release(folder: Path) -> Path:
-    """The same as a release of SemEval."""
+    """Write the same usages as a SemEval release."""
     words = [f"{word}_nn" for word in GRADED]
     (folder / "truth").mkdir(parents=True)
     (folder / "targets.txt").write_text("".join(f"{word}\n" for word in words))
@@ -61,20 +61,20 @@ def release(folder: Path) -> Path:
 
 
 class Shell(Terminal):
-    """A table of usages, and the command that reproduces the paper with it."""
+    """Table of usages and the command that reproduces the paper with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
 
     def reproduce(self, *arguments: str) -> tuple[str, str]:
-        """Output and errors of a run that succeeds."""
+        """Return output and errors of a successful run."""
         code, out, err = self.run("reproduce", *arguments, *FAST)
         assert code == 0, err
         return out, err
 
     def refused(self, *arguments: str) -> str:
-        """The one sentence with which a run is refused."""
+        """Return the single sentence with which a run is refused."""
         code, out, err = self.run("reproduce", *arguments)
         assert (code, out) == (2, ""), err
         return last_sentence(err)

@@ -1,4 +1,4 @@
-"""What compare prints: results on standard output, everything else on standard error, and nothing that is not asked."""
+"""Test the output of ``compare``: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_csv_output_equals_the_scores_file(shell: Shell) -> None:
 
 
 def strict(text: str) -> Any:
-    """JSON without the numbers that it does not have."""
+    """Parse JSON and refuse NaN and infinity."""
 
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} is not JSON")
@@ -186,7 +186,7 @@ def test_no_escape_codes_are_printed_without_a_terminal(shell: Shell) -> None:
 
 
 def on_a_terminal(command: list[str], piped: bool, **environment: str) -> tuple[str, str]:
-    """What a command writes to its standard output, if that is a pipe, and to the terminal."""
+    """Return the output written to a pipe, if standard output is one, and the output to the terminal."""
     import pty
 
     leader, follower = pty.openpty()
@@ -259,7 +259,7 @@ def test_closed_output_pipe_causes_no_traceback(shell: Shell, form: str) -> None
 
 @pytest.mark.slow
 def test_unencodable_letters_cause_no_traceback(shell: Shell) -> None:
-    """Output that is kept in a file is in the code page of the machine on Windows."""
+    """Redirected output on Windows uses the code page of the machine."""
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
         (shell.folder / name).write_text(text_of(patterns).replace("mouse", "мышь"), encoding="utf-8")
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""lexshift simulate and lexshift power: what they print, and every mistake in one sentence."""
+"""Test ``lexshift simulate`` and ``lexshift power``: their output, and every mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOUNS = ["mouse", "bread", "river", "winter", "garden", "doctor"]
 
 
 class Toy:
-    """An encoder that sees which source word a sentence was of."""
+    """Encoder that detects the source word of a sentence."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         assert len(sentences) == len(spans)
@@ -33,7 +33,7 @@ class Toy:
 
 
 class Shell:
-    """Runs the two commands in a folder with a corpus."""
+    """Run the two commands in a folder with a corpus."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.app = typer.Typer()

@@ -1,4 +1,4 @@
-"""Streams that are closed, full, read by nobody or of another encoding: no traceback, and a status that tells."""
+"""Test closed, full, unread and differently encoded streams: no traceback and the right exit status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEXSHIFT = f"{sys.executable} -c 'from lexshift.cli import main; main()'"
 
 
 def ran(command: str, folder: Path, **environment: str) -> tuple[int, bytes, bytes]:
-    """Exit status, output and errors of a command line; ``lexshift`` in it is ours."""
+    """Return exit status, output and errors of a command line in which ``lexshift`` is this package."""
     done = subprocess.run(
         ["bash", "-c", re.sub(r"(?<![/\w])lexshift(?= )", lambda _: LEXSHIFT, command)],
         cwd=folder,
@@ -82,7 +82,7 @@ def test_name_that_is_not_utf8_is_quoted(tmp_path: Path) -> None:
 
 
 def test_closed_descriptor_is_not_reused_by_another_file(tmp_path: Path) -> None:
-    """Whatever a library prints would otherwise be written into that file."""
+    """Otherwise the output of a library would be written into that file."""
     code = """
 import os, lexshift.cli
 from lexshift.cli import check

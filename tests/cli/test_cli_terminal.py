@@ -1,4 +1,4 @@
-"""What the terminal shows of a run: stages with their counts, notes and mistakes, all of it as it was written."""
+"""Test the progress, notes and errors shown in the terminal, all of them without interpretation of markup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ODD = ["[red]", "[/]", "[/red]", "[bold]x[/bold]", ":mouse:", "[link=x]y", "back
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """What is written to standard error, which is no terminal."""
+    """Return the text written to standard error, which is no terminal."""
     text = io.StringIO()
     for module in (progress, terminal):
         monkeypatch.setattr(module, "err", Console(file=text, highlight=False, soft_wrap=True, width=200))

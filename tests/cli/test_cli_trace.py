@@ -1,4 +1,4 @@
-"""lexshift trace: its options, what it prints, and mistakes in one sentence."""
+"""Test ``lexshift trace``: its options, its output, and mistakes in one sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAME = "the bread lay near the {} on a shelf"
 
 
 class Shell:
-    """Runs the command with an encoder that is made at once."""
+    """Run the command with an encoder that needs no loading."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys

@@ -1,4 +1,4 @@
-"""lexshift tune mlm and lexshift tune time: what they print, what reaches the functions, and every mistake."""
+"""Test ``lexshift tune mlm`` and ``lexshift tune time``: their output, their options, and every mistake."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_ctrl_c_is_reported_and_the_same_command_resumes(shell: Terminal, monkey
 
 
 class Called:
-    """Stands in for a function, and remembers what it was called with."""
+    """Replacement of a function that records its arguments."""
 
     def __init__(self) -> None:
         self.corpora: tuple[str, ...] = ()
@@ -145,7 +145,7 @@ KINDS: dict[str, type[LanguageSettings]] = {"mlm": LanguageSettings, "time": Tim
 
 
 def wanted(kind: str, changed: dict[str, Any]) -> dict[str, Any]:
-    """What a function is called with, if some settings or other options are changed."""
+    """Return the expected arguments of a function, with some settings or options changed."""
     labels = {"labels": None} if kind == "time" else {}
     settings = KINDS[kind](**changed.get("settings", {}))
     return {**USUAL, **labels, **changed, "settings": settings}

@@ -1,4 +1,4 @@
-"""lexshift tune wic: from pairs to a model that other commands take, and every mistake in one sentence."""
+"""Test ``lexshift tune wic``: from pairs to a usable model, and every mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Shell(Terminal):
         return self.run("tune", "wic", "pairs", "--out", "tuned", "--model", self.model, *QUICK, *arguments)
 
     def refused(self, *arguments: str) -> str:
-        """The one sentence with which a command is refused."""
+        """Return the single sentence with which a command is refused."""
         return one_sentence(self.tune(*arguments))
 
 
@@ -147,7 +147,7 @@ def test_every_file_of_pairs_and_of_dev_pairs_is_read(shell: Shell) -> None:
 
 
 class Recorder:
-    """In place of tuning."""
+    """Replacement of the tuning function that records its arguments."""
 
     def __init__(self) -> None:
         self.pairs: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Files that cannot be read end a command with one sentence and exit status 2, before any model is loaded."""
+"""Test that an unreadable file ends a command with one sentence and exit status 2 before any model is loaded."""
 
 from __future__ import annotations
 

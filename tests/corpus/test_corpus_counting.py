@@ -1,4 +1,4 @@
-"""Words are counted as a split by the rule and a Counter would count them, whatever the text comes in."""
+"""Test that word counts equal a split by the rule and a Counter, in every file format."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ Rule = Callable[[], FoldTable]
 
 @pytest.fixture(scope="module", autouse=True)
 def _not_segmented() -> Iterator[None]:
-    """Runs of letters are counted whole here, whether or not the segmenter is installed."""
+    """Count runs of letters as a whole, whether or not the segmenter is installed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "segmenter_version", lambda: None)
         yield
 
 
 def words_of(text: str, table: FoldTable) -> list[str]:
-    """The words of a text: what stands between characters that the table folds to nothing; not tokens end by script."""
+    """Split a text where the table folds a character to nothing, and, except for tokens, where the script changes."""
     folded = "".join(chr(table[ord(c)]) for c in text)
     if table is not token_table():
         return [folded[start:end] for start, end in word_runs(text)]
@@ -71,7 +71,7 @@ def slow_counts(texts: Iterable[str], table: FoldTable) -> WordCounts:
 
 
 def counted(texts: Iterable[str], table: FoldTable, slots: int = counting._SLOTS) -> WordCounts:
-    """Counts of several blocks, from a table that begins with so many slots."""
+    """Count the words of several blocks with a table of the given initial number of slots."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_SLOTS", slots)
         counter = WordCounter(table)
@@ -98,7 +98,7 @@ def as_parquet(texts: Iterable[str]) -> bytes:
 
 
 def result_of(corpus: Path, table: FoldTable, reading: Reading | None = None) -> WordCounts | None:
-    """The counts, or None if there is no word."""
+    """Return the counts, or None if there is no word."""
     try:
         return count_words(corpus, table, reading)
     except UserError as error:
@@ -139,7 +139,7 @@ def test_word_does_not_continue_in_the_next_block(letters: list[str]) -> None:
     assert counted(letters, word_table()).counts == dict(sorted(Counter(letters).items()))
 
 
-def test_words_are_returned_in_order_of_appearance() -> None:
+def test_words_are_returned_in_sorted_order() -> None:
     assert list(counted(["b ä a 日 z B 𝕏 Z"], word_table()).counts) == ["a", "b", "z", "ä", "日", "𝕏"]
 
 
@@ -342,7 +342,7 @@ SENTENCES = st.lists(
 
 
 def slow_cases(text: str, table: FoldTable) -> dict[str, tuple[int, int]]:
-    """Small and capital first letters of the words with a space, or a comma and a space, after the word before."""
+    """Count small and capital first letters of words that follow another word after a space or comma and space."""
     if table is token_table():
         spans = [match.span() for match in re.finditer("[^\0]+", "".join(chr(table[ord(c)]) for c in text))]
     else:

@@ -1,4 +1,4 @@
-"""Bytes on disk become blocks of whole lines of UTF-8, whatever their encoding, compression and size."""
+"""Test decoding into blocks of whole UTF-8 lines, for every encoding, compression and size."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def blocks_of(data: bytes, reading: Reading | None = None, tally: Tally | None =
 
 
 def read(path: Path) -> tuple[bytes, str, int]:
-    """What is in a file once it is decompressed, its hash and its size."""
+    """Return the decompressed content of a file, its hash and its size."""
     tally = Tally()
     with open_source(Source(str(path), path.name, "text"), tally) as stream:
         data = b"".join(iter(lambda: stream.read(1000), b""))
@@ -49,7 +49,7 @@ def zstd(data: bytes, checksum: bool = False) -> bytes:
 
 
 def incompressible(size: int) -> bytes:
-    """Text of which every part counts: a compressed file of it cannot be cut without a loss."""
+    """Return text that cannot be truncated after compression without loss."""
     rng = random.Random(0)
     return b"".join(b"%d\n" % rng.randrange(10**9) for _ in range(size // 10))
 

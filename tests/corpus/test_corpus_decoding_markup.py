@@ -1,4 +1,4 @@
-"""Markup is refused, whatever a file is called and however it is packed; prose with angle brackets in it is read."""
+"""Test that markup is refused under any name and compression, and that prose with angle brackets is read."""
 
 from __future__ import annotations
 

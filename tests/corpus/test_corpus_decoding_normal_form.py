@@ -1,4 +1,4 @@
-"""Text and target words are compared in one normal form, however their characters are written."""
+"""Test that text and target words are compared in one Unicode normal form."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TEXT = st.text(st.sampled_from(MARKS) | st.sampled_from(LETTERS) | st.characters
 
 
 def by_definition(text: str) -> str:
-    """Soft hyphens inside lines are dropped, Latin ligatures written out; the rest is what Unicode says."""
+    """Drop soft hyphens inside lines, expand Latin ligatures, and normalise to NFC."""
     bare = re.sub("\u00ad(?!\n)", "", text)
     return unicodedata.normalize("NFC", re.sub("[\ufb00-\ufb06]", lambda m: unicodedata.normalize("NFKC", m[0]), bare))
 
@@ -87,7 +87,7 @@ def table(rows: list[tuple[str, str]], kind: str) -> bytes:
 
 
 def written_as(folder: Path, kind: str, lines: list[str]) -> tuple[Path, Reading]:
-    """A corpus in a kind of file, and how it is read."""
+    """Write a corpus in a file format, and return how it is read."""
     plain = "".join(line + "\n" for line in lines)
     contents = {
         "1999.txt": plain.encode(),

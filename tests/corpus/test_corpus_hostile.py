@@ -1,4 +1,4 @@
-"""Files that are damaged, hostile or not text: each is read as far as it can be, or refused in one sentence.
+"""Test damaged, hostile and binary files: each is read as far as possible or refused in one sentence.
 
 What each file holds is written out by hand: how often "mouse" is in it, or which words the refusal must have.
 """
@@ -34,14 +34,14 @@ LONG = 600  # characters, more than any message needs
 
 
 def found(path: Path, reading: Reading | None = None) -> int:
-    """How often the word mouse is found, by both readers of the text."""
+    """Return how often the word mouse is found, by both readers of the text."""
     counted = count_words(path, rule("word"), reading).counts.get("mouse", 0)
     assert find_occurrences(path, read_targets(["mouse"]), reading).found.tolist() == [counted]
     return counted
 
 
 def refusal(path: Path, reading: Reading | None = None) -> str:
-    """The one sentence by which both readers refuse the text."""
+    """Return the single sentence with which both readers refuse the text."""
     with pytest.raises(UserError) as counting:
         count_words(path, rule("word"), reading)
     with pytest.raises(UserError) as finding:
@@ -233,7 +233,7 @@ def test_links_to_files_are_read_and_recursive_folders_terminate(tmp_path: Path)
 
 
 @pytest.mark.parametrize("place", ["x" * 300, "x/" * 3000, "x" * 300 + "*", "x\0y", "x\0*", "[", "~nobody"])
-def test_unusual_paths_are_refused_in_one_sentence(place: str) -> None:
+def test_unusual_paths_raise_user_errors(place: str) -> None:
     with pytest.raises(UserError):
         count_words(place, rule("word"))
 
@@ -324,7 +324,7 @@ def test_sample_of_a_long_line_has_the_smallest_hashes(tmp_path: Path, monkeypat
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 @pytest.mark.parametrize("text", ["the mouse ran", "the mouse ran!", "a", ""])
 def test_file_without_the_byte_order_mark_of_its_encoding_is_named(tmp_path: Path, encoding: str, text: str) -> None:
-    """One of two corpora is in UTF-16, so the encoding is asked for, and the other one is not."""
+    """Request UTF-16 for two corpora of which only one is in UTF-16."""
     path = written(tmp_path, "x.txt", text.encode())
     message = refusal(path, Reading(encoding=encoding))
     assert "x.txt'" in message

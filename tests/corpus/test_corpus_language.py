@@ -1,4 +1,4 @@
-"""The language of a corpus is told from a sample of it, and what follows from it is said.
+"""Test the detection of the language of a corpus from a sample, and the notes that follow from it.
 
 The texts are the first article of the Universal Declaration of Human Rights.
 """
@@ -152,7 +152,7 @@ TEXTS = {
 
 
 class Model:
-    """An encoder that knows some languages."""
+    """Encoder that supports some languages."""
 
     def __init__(self, *languages: str) -> None:
         self.languages = languages or None
@@ -239,7 +239,7 @@ def test_standard_input_is_inspected_without_consuming_it(monkeypatch: pytest.Mo
 
 
 def test_sentence_rules_are_those_of_the_language(tmp_path: Path) -> None:
-    """In German an ordinal has a full stop, in English it ends a sentence."""
+    """A full stop after a number marks an ordinal in German and ends a sentence in English."""
     text = f"{TEXTS['de']} Die Maus kam am 3. Mai zu uns. Sie blieb da.\n"
     path = corpus(tmp_path, "1999.txt", text * 3)
     expected = "Die Maus kam am 3. Mai zu uns."

@@ -1,4 +1,4 @@
-"""Every occurrence is found with its sentence, span, line and date, whatever the text comes in; samples favour none."""
+"""Test that every occurrence is found with its sentence, span, line and date in every format, and sampling."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
 def found_in(
     folder: Path, text: str | bytes, words: Any, reading: Reading | None = None, match: str = "word"
 ) -> list[tuple[int, str, str]]:
-    """Line, sentence and what stands at the span, for each occurrence in a file with this text."""
+    """Return line, sentence and text of the span of each occurrence in a file with this text."""
     rows = rows_of(find_occurrences(written(folder, text), read_targets(words, match), reading))
     return [(row["line"], row["sentence"], row["sentence"][row["start"] : row["end"]]) for row in rows]
 
@@ -75,18 +75,18 @@ def forms_in(folder: Path, text: str | bytes, words: Any, match: str = "word") -
 
 
 def folded(text: str) -> str:
-    """By character, where that leaves one."""
+    """Fold each character for which the result is one character."""
     return "".join(next(f for f in (c.casefold(), c.lower(), c) if len(f) == 1) for c in text)
 
 
 def alike(text: str) -> str:
-    """What canonically equivalent texts share, whatever their case, apostrophes and hyphens."""
+    """Return a key that is equal for canonically equivalent texts, ignoring case, apostrophes and hyphens."""
     text = re.sub("[\u2018\u2019\u02bc]", "'", re.sub("[\u2010\u2011]", "-", text))
     return unicodedata.normalize("NFC", folded(unicodedata.normalize("NFC", text)))
 
 
 def end_of_form(line: str, at: int, form: str, same: Callable[[str], str]) -> int | None:
-    """Where a form that begins here ends; any white space may stand between its words."""
+    """Return the end of a form that starts here; any whitespace may separate its words."""
     for i, part in enumerate(form.split()):
         if i:
             after = at
@@ -103,7 +103,7 @@ def end_of_form(line: str, at: int, form: str, same: Callable[[str], str]) -> in
 
 
 def begins(line: str, at: int, match: str) -> bool:
-    """Whether a word may begin here: at the beginning of one, or inside letters of a script without spaces."""
+    """Return whether a word may start here: at the start of a word or inside letters of a script without spaces."""
     if match == "token":
         return at == 0 or line[at - 1].isspace()
     inside = is_unspaced(line[at]) and not (at and line[at - 1] in "\u17d2\u1039")
@@ -111,7 +111,7 @@ def begins(line: str, at: int, match: str) -> bool:
 
 
 def ends(line: str, end: int, match: str) -> bool:
-    """Whether a word may end here: after a sign, at the end of a word, or inside letters of a script without spaces."""
+    """Return whether a word may end here: after a sign, at the end of a word, or inside a script without spaces."""
     if match == "token":
         return end == len(line) or line[end].isspace()
     if is_unspaced(line[end - 1]):
@@ -122,7 +122,7 @@ def ends(line: str, end: int, match: str) -> bool:
 def slow_search(
     lines: list[str], forms: dict[str, tuple[str, ...]], match: str
 ) -> list[tuple[int, int, str, int, int]]:
-    """Target, line, sentence, start and end of every occurrence, of text in which equivalent characters are one.
+    """Return target, line, sentence, start and end of every occurrence in normalised text.
 
     Of occurrences of a target that overlap, the first is taken, and the longest of those that begin together.
     """
@@ -417,7 +417,7 @@ def text(lines: list[str]) -> bytes:
 
 
 def broken(lines: list[str]) -> list[str]:
-    """With a newline in place of the first space: of a record, not of a line of text."""
+    """Replace the first space of each record by a newline."""
     return [line.replace(" ", "\n", 1) for line in lines]
 
 
@@ -572,7 +572,7 @@ def test_progress_reports_bytes_read_and_total_bytes(tmp_path: Path, monkeypatch
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Three files with 60 occurrences of mouse, 30 of cat and one of dog."""
+    """Write three files with 60 occurrences of mouse, 30 of cat and one of dog."""
     for i in range(3):
         lines = [f"mouse {i} {j} Mouse, cat" for j in range(10)]
         written(tmp_path / "corpus", "\n".join(lines) + ("\na dog\n" if i == 1 else ""), f"{i}.txt")

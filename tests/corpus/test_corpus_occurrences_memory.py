@@ -1,4 +1,4 @@
-"""Memory that is free is the system's again."""
+"""Test that freed memory is returned to the operating system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lexshift.corpus.occurrences import give_back_memory
 
 
 def resident() -> int:
-    """Bytes of memory that this process has."""
+    """Return the resident memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -1,4 +1,4 @@
-"""Passages of files of every kind, a line each, with the numbers of their lines in the file."""
+"""Test the passages of files of every format and their line numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def blocks_of(path: Path, reading: Reading, size: int = 1 << 22, tally: Tally | 
 
 
 def passages(found: list[Block]) -> Iterator[tuple[int, str]]:
-    """Passages that are not empty, with the number that the line of their first word has in the file."""
+    """Return the nonempty passages with the line number of their first word in the file."""
     for block in found:
         at = 0
         for index, line in enumerate(block.data.split(b"\n")):
@@ -49,7 +49,7 @@ def passages(found: list[Block]) -> Iterator[tuple[int, str]]:
 
 
 def word_lines(found: list[Block]) -> list[tuple[int, str]]:
-    """Every word with the number of its line in the file."""
+    """Return every word with its line number in the file."""
     words = []
     for block in found:
         at = 0

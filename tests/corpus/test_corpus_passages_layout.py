@@ -1,4 +1,4 @@
-"""Whether a line is a sentence, a paragraph or a part of one is seen from the beginning of a file."""
+"""Test the detection of the line layout (sentences, paragraphs or wrapped text) from the start of a file."""
 
 from __future__ import annotations
 

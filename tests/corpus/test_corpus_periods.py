@@ -1,4 +1,4 @@
-"""One corpus as several periods: dates, file names, and each period as if it were a corpus of its own."""
+"""Test one corpus split into periods by dates or file names, each like a separate corpus."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS = ["target", "file", "line", "sentence", "start", "end", "priority"]
 
 
 class Toy:
-    """An encoder that counts what it is asked for."""
+    """Encoder that counts its requests."""
 
     def __init__(self) -> None:
         self.settings = {"model": "toy"}

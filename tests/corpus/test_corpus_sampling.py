@@ -1,4 +1,4 @@
-"""A sample of occurrences depends on where they are and on nothing else, and favours none."""
+"""Test that a sample of occurrences depends only on their positions and is uniform."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MASK = 2**64 - 1
 
 
 def mixed(x: int) -> int:
-    """SplitMix64, in whole numbers."""
+    """Compute SplitMix64 with Python integers."""
     x = (x + 0x9E3779B97F4A7C15) & MASK
     x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK

@@ -1,4 +1,4 @@
-"""Words of scripts without spaces: found inside runs of letters, and counted if the segmenter is installed."""
+"""Test words of scripts without spaces, found inside runs of letters and counted with the segmenter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real SemEval corpora: every target is found exactly where a plain loop over white-space tokens finds it."""
+"""Test that every target of the real SemEval corpora is found where a loop over whitespace tokens finds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence around a span, and the span in it."""
+"""Test the sentence around a span and the position of the span in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a path, a folder, a pattern or standard input stands for, in which order and under which names."""
+"""Test the files, their order and their names for a path, a folder, a pattern or standard input."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make(folder: Path, *names: str) -> Path:
 
 
 def refused(corpus: str | Path, *parts: str) -> None:
-    """Refused with one line that has these parts in it."""
+    """Check that a corpus is refused with one line that contains these parts."""
     with pytest.raises(UserError) as caught:
         find_sources(corpus)
     message = str(caught.value)
@@ -103,7 +103,7 @@ def test_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("stdin", [None, SimpleNamespace(isatty=lambda: True)], ids=["none", "a terminal"])
-def test_standard_input_from_a_terminal_is_refused(monkeypatch: pytest.MonkeyPatch, stdin: Any) -> None:
+def test_standard_input_without_piped_data_is_refused(monkeypatch: pytest.MonkeyPatch, stdin: Any) -> None:
     monkeypatch.setattr(sys, "stdin", stdin)
     refused("-", "'-'", "standard input", "nothing is piped")
 

@@ -1,4 +1,4 @@
-"""What may be said about how a corpus is read."""
+"""Test the options that control how a corpus is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of jsonl, csv, tsv and parquet files come back as they were written, and a fault is told with its place."""
+"""Test that jsonl, csv, tsv and parquet records are read back as written, and that faults have a position."""
 
 from __future__ import annotations
 

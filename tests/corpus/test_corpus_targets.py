@@ -1,4 +1,4 @@
-"""Target words from files, lists and mappings, their forms, and what cannot be one."""
+"""Test target words from files, lists and mappings, their forms, and invalid targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which words are selected when the user names none, and why the others are left out."""
+"""Test the selection of words when the user gives none, and the reasons for excluded words."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def counts(**words: int) -> WordCounts:
 
 
 def selected(words: dict[str, int], match: str = "word") -> list[str]:
-    """The words that are selected from one corpus."""
+    """Return the words that are selected from one corpus."""
     return select_vocabulary([WordCounts(words, sum(words.values()))], 1, match=match).words
 
 
@@ -370,7 +370,7 @@ def test_names_are_kept_on_request() -> None:
     ("small", "capital", "name"), [(4, 5, True), (5, 5, False), (0, 4, True), (1, 1, False), (0, 2, False)]
 )
 def test_name_is_mostly_capitalised_over_both_corpora_together(small: int, capital: int, name: bool) -> None:
-    """At least five words inside sentences say anything: each corpus has as many, so 0 and 2 are four."""
+    """At least five words inside sentences are required; both corpora count together."""
     both = cased_counts({"mouse": 5, "paris": 20}, {"paris": (small, capital)})
     assert (reasons(both, both)["paris"] == NAME) == name
 
@@ -449,7 +449,7 @@ def test_words_of_any_number_of_corpora_are_frequent_in_each() -> None:
 
 
 def choice_from(folder: Path, text: str, match: str, language: str) -> list[str]:
-    """The words that a comparison of two corpora with this text would ask about."""
+    """Return the words that a comparison of two corpora with this text selects."""
     corpora = {name: folder / f"{name}.txt" for name in ("old", "new")}
     for path in corpora.values():
         path.write_text(text, "utf-8")

@@ -1,4 +1,4 @@
-"""The pass over bytes finds the words that a loop over characters finds."""
+"""Test that the scan over bytes finds the same words as a loop over characters."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def as_token(character: str) -> str:
 
 
 def runs(line: str, rule: Rule) -> list[tuple[str, int, int]]:
-    """The words of a line, folded, with their spans."""
+    """Return the folded words of a line with their spans."""
     if rule is as_word:
         return [("".join(map(rule, line[start:end])), start, end) for start, end in word_runs(line)]
     found, start = [], None
@@ -59,7 +59,7 @@ def runs(line: str, rule: Rule) -> list[tuple[str, int, int]]:
 
 
 def slow_scan(text: str, rule: Rule, numbers: dict[str, int]) -> tuple[list[Hit], tuple[int, int]]:
-    """Hits as the scan gives them, and the numbers of words and of lines with words."""
+    """Return the hits in the format of the scan, and the numbers of words and of lines with words."""
     hits: list[Hit] = []
     count = lines = line_start = 0
     for index, line in enumerate(text.split("\n")):
@@ -74,7 +74,7 @@ def slow_scan(text: str, rule: Rule, numbers: dict[str, int]) -> tuple[list[Hit]
 
 
 def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[list[Hit], tuple[int, int]]:
-    """As the package calls it, with a buffer for so many hits."""
+    """Call the scan like the package does, with a buffer for the given number of hits."""
     table = token_table() if match == "token" else word_table()
     numbers = {fold(form, table): number for number, form in enumerate(forms)}
     targets: Any = SimpleNamespace(match=match, word_table=WordTable(numbers, table), unspaced={})
@@ -216,7 +216,7 @@ def utf8(text: str) -> Array:
 
 
 def slow_unspaced(text: str, numbers: dict[str, int]) -> list[tuple[int, int, int]]:
-    """Number, start and end in bytes of every word that stands inside letters of scripts without spaces."""
+    """Return number, start and end in bytes of every word inside letters of scripts without spaces."""
     found = []
     for start, first in enumerate(text):
         for end in range(start + 1, len(text) + 1):

@@ -1,4 +1,4 @@
-"""Whatever can be an encoder becomes one."""
+"""Test the conversion of names, folders, models and objects into encoders."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SPANS = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
 
 
 class Lengths:
-    """An encoder of a user's own."""
+    """Custom encoder whose vectors are lengths."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[Span]) -> npt.NDArray[np.float32]:
         rows = [(len(s), end - start) for s, (start, end) in zip(sentences, spans, strict=True)]

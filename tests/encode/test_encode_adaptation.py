@@ -1,4 +1,4 @@
-"""What a tuned model says of itself: written, read, used, and damaged."""
+"""Test the adaptation record of a tuned model: writing, reading, use and damage."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def made(path: Path, **options: Any) -> HuggingFaceEncoder:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A model's folder, to be changed."""
+    """Copy the folder of a model, so that a test may change it."""
     return Path(shutil.copytree(folder("bert"), tmp_path / "model"))
 
 
@@ -145,7 +145,7 @@ def test_missing_tokens_are_those_split_by_the_tokenizer() -> None:
 
 @cache
 def lexeme() -> tuple[Any, Any]:
-    """A model as XL-LEXEME is: markers that its tokenizer knows."""
+    """Return a model like XL-LEXEME, whose tokenizer knows the markers."""
     model, tokenizer = make_model("xlm-roberta"), make_tokenizer("xlm-roberta")
     tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS)})
     torch.manual_seed(2)
@@ -165,7 +165,7 @@ def xl_lexeme(tmp_path: Path) -> Path:
 
 
 def by_hand(sentence: str, span: Span) -> npt.NDArray[np.float32]:
-    """The mean over all tokens of the last hidden state of the marked sentence."""
+    """Return the mean over all tokens of the last hidden state of the marked sentence."""
     model, tokenizer = lexeme()
     start, end = span
     made = tokenizer(f"{sentence[:start]}<t>{sentence[start:end]}</t>{sentence[end:]}", return_tensors="pt")

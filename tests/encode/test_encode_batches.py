@@ -1,4 +1,4 @@
-"""Batches of sequences of like length."""
+"""Test batches of sequences of similar length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generic path: the model's own hidden states, and no layer run in vain."""
+"""Test the generic path: the hidden states of the model, without running unnecessary layers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def stack(model: Any, depth: int = DEPTH) -> nn.ModuleList:
 
 @contextmanager
 def counted(layers: nn.ModuleList) -> Iterator[list[int]]:
-    """How often each layer finished."""
+    """Count how often each layer is run."""
     counts = [0] * len(layers)
 
     def count(number: int) -> Any:

@@ -1,4 +1,4 @@
-"""The fast path: used where it is meant to be, and the same as the model's own forward pass."""
+"""Test the fast path: where it is used, and that it equals the forward pass of the model."""
 
 from __future__ import annotations
 

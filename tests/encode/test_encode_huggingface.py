@@ -1,4 +1,4 @@
-"""The encoder: vectors against a slow twin, and every option."""
+"""Test the encoder: its vectors against a slow reference, and every option."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SPANS = [span_of(s, s.split()[0 if i % 2 else -1].strip(".!")) for i, s in enume
 
 
 def drawn(data: st.DataObject, most: int = 8) -> tuple[list[str], list[Span]]:
-    """Sentences of known words in a random order, and a word of each."""
+    """Draw sentences of known words in random order, and one word of each."""
     sentences, spans = [], []
     for words in data.draw(
         st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8), min_size=1, max_size=most)
@@ -58,7 +58,7 @@ def drawn(data: st.DataObject, most: int = 8) -> tuple[list[str], list[Span]]:
 
 
 class Runs:
-    """Counts what an encoder runs: the calls and the sequences in them."""
+    """Count the calls of an encoder and the sequences in them."""
 
     def __init__(self, ours: HuggingFaceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shapes: list[tuple[int, ...]] = []
@@ -375,7 +375,7 @@ def test_slow_tokenizer_is_refused() -> None:
 # ---------------------------------------------------------------------------------------------------------- identity
 
 
-def test_settings_are_equal_for_the_same_folder_and_for_a_copy_of_the_weights(tmp_path: Path) -> None:
+def test_same_folder_gives_the_same_settings_and_another_name_the_same_weights(tmp_path: Path) -> None:
     path = folder("bert")
     first, second = as_encoder(path), as_encoder(str(path))
     assert isinstance(first, HuggingFaceEncoder)

@@ -1,4 +1,4 @@
-"""Which layers a specification means."""
+"""Test the parsing of layer specifications."""
 
 from __future__ import annotations
 

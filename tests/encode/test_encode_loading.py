@@ -1,4 +1,4 @@
-"""What a name means, and what is wrong with a folder that is no model."""
+"""Test the resolution of model names, and the errors for incomplete or damaged folders."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ from lexshift.errors import UserError
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A model folder that a test may damage."""
+    """Copy a model folder, so that a test may damage it."""
     return Path(shutil.copytree(folder("bert"), tmp_path / "my-model"))
 
 
 @pytest.fixture
 def unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No network, and an empty cache of models, which is returned."""
+    """Remove the network, and return an empty cache of models."""
     monkeypatch.setattr(loading, "_hub_answers", lambda: False)
     return _cache(tmp_path, monkeypatch)
 
@@ -708,7 +708,7 @@ SENSES = {
 
 @installed
 def test_built_in_model_distinguishes_the_senses_of_a_word() -> None:
-    """On the whole: a single pair of different senses can be closer than one of the same."""
+    """Compare means, because a single pair of different senses can be closer than one of the same."""
     senses = [sense for sense, sentences in SENSES.items() for _ in sentences]
     sentences = [sentence for group in SENSES.values() for sentence in group]
     vectors = as_encoder("minilm").encode(sentences, [span_of(sentence, "mouse") for sentence in sentences])
@@ -722,7 +722,7 @@ def test_built_in_model_distinguishes_the_senses_of_a_word() -> None:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a built-in model of our own, whose files are known."""
+    """Return the folder of a test package in place of the built-in model, with known checksums."""
     place = tmp_path / "package_of_a_model"
     path = Path(shutil.copytree(folder("bert"), place / "model"))
     (place / "__init__.py").write_text("raise RuntimeError('run')")

@@ -1,4 +1,4 @@
-"""Models that distinguish periods by a token before each sentence, and the periods that they need."""
+"""Test models that distinguish periods by a token before each sentence."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PERIODS = [0] * len(TEXT) + [1] * len(TEXT)
 
 @cache
 def tuned(family: str, attention: bool = False) -> tuple[Any, Any, Adaptation]:
-    """A model with two more tokens, one for each period; shared, so not to be changed."""
+    """Return a shared model with one additional token for each of two periods; do not modify it."""
     model, tokenizer = make_model(family), make_tokenizer(family)
     assert tokenizer.add_tokens(list(TIMES), special_tokens=True) == 2
     torch.manual_seed(4)
@@ -73,7 +73,7 @@ def made(family: str, attention: bool = False, **options: Any) -> HuggingFaceEnc
 
 
 def by_hand(family: str, sentence: str, span: Span, period: int, attention: bool = False) -> npt.NDArray[np.float32]:
-    """The mean of the last four layers and of the word's pieces."""
+    """Return the mean over the last four layers and over the pieces of the word."""
     model, tokenizer, _ = tuned(family, attention)
     bare = tokenizer(sentence, add_special_tokens=False, return_offsets_mapping=True)
     time = tokenizer.convert_tokens_to_ids(TIMES[period])

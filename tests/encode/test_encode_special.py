@@ -1,4 +1,4 @@
-"""Text that spells a special token is text; only the markers and time tokens of our own are special."""
+"""Test that text which spells a special token is ordinary text; only inserted markers and time tokens are special."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ SPELLED = ["[SEP]", "[CLS]", "[MASK]", "[PAD]", "[UNK]", "<s>", "</s>", "<mask>"
 
 @cache
 def marking(family: str) -> Any:
-    """A tokenizer that knows markers and time tokens as special tokens."""
+    """Return a tokenizer that has markers and time tokens as special tokens."""
     tokenizer = make_tokenizer(family)
     tokenizer.add_tokens([*MARKERS, *TIMES], special_tokens=True)
     return tokenizer
 
 
 def special_ids(tokenizer: Any) -> set[int]:
-    """All ids that text must not have: that of unknown text is the one exception."""
+    """Return all ids that must not occur in text, except that of unknown text."""
     found = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
     return found - {tokenizer.unk_token_id}
 
 
 def inner(tokens: WindowTokenizer, sequence: npt.NDArray[np.int64]) -> list[int]:
-    """A sequence without the special tokens at its ends."""
+    """Return a sequence without the special tokens at its ends."""
     before, after = tokens.ends
     return list(sequence.tolist()[before : len(sequence) - after])
 
@@ -66,7 +66,7 @@ def test_text_that_spells_a_special_token_is_ordinary_text(family: str, spelled:
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "mpnet", "modernbert"])
 def test_pieces_of_a_spelled_token_are_those_of_its_characters(family: str) -> None:
-    """These tokenizers can be asked to split special tokens; those that know them as pieces cannot."""
+    """Use tokenizers that can split special tokens; others have them as whole pieces."""
     tokenizer = loaded(family)[1]
     for spelled in SPELLED:
         sentence = f"the {spelled} mouse"
@@ -86,7 +86,7 @@ def test_name_of_the_unknown_token_is_not_unknown_text() -> None:
 
 
 def test_piece_that_is_a_whole_special_token_is_split() -> None:
-    """A vocabulary of whole words has its special tokens among them."""
+    """A vocabulary of whole words contains its special tokens."""
     words = {word: i for i, word in enumerate(["[UNK]", "[SEP]", "a", "the", "mouse", "[", "]"])}
     backend = tokenizers.Tokenizer(tokenizers.models.WordPiece(words, unk_token="[UNK]", continuing_subword_prefix=""))
     backend.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()

@@ -1,4 +1,4 @@
-"""Temporal attention: against loops over sequences and heads, its gradients, and models that were saved with it."""
+"""Test temporal attention against loops over sequences and heads, its gradients, and saved models."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PERIODS = [0] * len(TEXT) + [1] * len(TEXT)
 
 
 def give_time(model: Any, periods: int = 2, seed: int = 7) -> Any:
-    """Temporal attention whose every weight matters."""
+    """Add temporal attention with random weights in every parameter."""
     torch.manual_seed(seed)
     add_temporal_attention(model, periods)
     with torch.no_grad():
@@ -70,7 +70,7 @@ def give_time(model: Any, periods: int = 2, seed: int = 7) -> Any:
 
 @cache
 def timed(family: str) -> Any:
-    """A model with temporal attention; shared, so not to be changed."""
+    """Return a shared model with temporal attention; do not modify it."""
     if family != "camembert":
         return give_time(make_model(family))
     config = make_config("roberta").to_dict()
@@ -86,7 +86,7 @@ def timed_encoder(family: str, **options: Any) -> HuggingFaceEncoder:
 def padded(
     family: str, lengths: Sequence[int], periods: Sequence[int], seed: int = 0
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Random token ids, the lengths of the sequences, the mask and the times."""
+    """Return random token ids, the lengths of the sequences, the mask and the times."""
     tokenizer = loaded("roberta" if family == "camembert" else family)[1]
     generator = torch.Generator().manual_seed(seed)
     ids = torch.full((len(lengths), max(lengths)), tokenizer.pad_token_id)
@@ -101,12 +101,12 @@ def padded(
 
 
 def plain_times(length: int, period: int) -> list[int]:
-    """One special token at each end, and those of the text."""
+    """Return the times of one special token at each end and of the text."""
     return [SPECIAL if i in (0, length - 1) else FIRST + period for i in range(length)]
 
 
 def plain_attention(Q: Tensor, K: Tensor, V: Tensor, T: Tensor, heads: int) -> Tensor:
-    """One sequence without padding, one head at a time: (words, h), and for the others (n, h)."""
+    """Compute attention for one sequence without padding, one head at a time; arrays have shape (n, h)."""
     d = Q.shape[1] // heads
     norm = (T * T).sum().sqrt()
     mixed = []
@@ -119,7 +119,7 @@ def plain_attention(Q: Tensor, K: Tensor, V: Tensor, T: Tensor, heads: int) -> T
 
 
 def plain_states(model: Any, ids: Tensor, times: Tensor) -> list[Tensor]:
-    """The hidden states of one sequence without padding, (n, h) after each layer."""
+    """Return the hidden states of one sequence without padding, (n, h) after each layer."""
     x = model.embeddings(input_ids=ids[None])[0]
     if hasattr(model, "embeddings_project"):
         x = model.embeddings_project(x)
@@ -418,7 +418,7 @@ def test_with_times_of_zero_attention_is_uniform_and_differs_from_the_untimed_mo
 
 
 def with_head(family: str) -> Any:
-    """The model with a head that predicts words."""
+    """Return the model with a head that predicts words."""
     head = transformers.AutoModelForMaskedLM.from_config(make_config(family))
     setattr(head, head.base_model_prefix, copy.deepcopy(timed(family)))
     head.tie_weights()

@@ -1,4 +1,4 @@
-"""The pieces of a word, and the windows around it."""
+"""Test the pieces of a word and the windows around it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tokens(family: str, window: int = 512) -> WindowTokenizer:
 
 
 def text_of(family: str, pieces: Windows, row: int) -> str:
-    """The pieces of a row's word, as text without the marks of pieces."""
+    """Return the pieces of the word of a row as text without subword marks."""
     first, last = pieces.positions[row]
     ids = pieces.sequences[pieces.sequence[row]][first:last]
     return str(loaded(family)[1].decode(ids, clean_up_tokenization_spaces=False)).strip()
@@ -223,7 +223,7 @@ def test_tokenizer_that_produces_no_tokens_for_plain_text_is_refused() -> None:
 
 
 def naive(tokenizer: Any, window: int, sentences: list[str], spans: list[Span]) -> list[tuple[list[int], list[int]]]:
-    """Each row's sequence, and the positions of its pieces in it: all windows tried, the most central one taken."""
+    """Return the sequence of each row and the positions of its pieces, from the most central of all windows."""
     rows = []
     for sentence, (start, end) in zip(sentences, spans, strict=True):
         made = tokenizer(sentence, return_offsets_mapping=True, return_special_tokens_mask=True, verbose=False)

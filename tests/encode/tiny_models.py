@@ -1,4 +1,4 @@
-"""Tiny random models with real tokenizers, one of each family, made here and saved as a user's models are."""
+"""Create tiny random models with real tokenizers, one per family, saved like the models of a user."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _folders() -> Path:
 
 @cache
 def folder(family: str) -> Path:
-    """Where the model of a family and its tokenizer are saved."""
+    """Return the folder of the model of a family and its tokenizer."""
     path = _folders() / family
     make_tokenizer(family).save_pretrained(path)
     make_model(family).save_pretrained(path, safe_serialization=True)
@@ -68,7 +68,7 @@ def folder(family: str) -> Path:
 
 @cache
 def loaded(family: str) -> tuple[Any, Any]:
-    """The model and the tokenizer, as loaded from their folder; shared, so not to be changed."""
+    """Return the shared model and tokenizer loaded from their folder; do not modify them."""
     model, tokenizer, _ = load_model(folder(family))
     return model, tokenizer
 
@@ -142,7 +142,7 @@ def _trained_byte_level(*special: str) -> tokenizers.Tokenizer:
 
 
 def _modernbert_tokenizer() -> Any:
-    """As published: the special tokens by a template, and offsets that begin at the space before a word."""
+    """Return a tokenizer with template special tokens and offsets that include the space before a word."""
     tokenizer = _trained_byte_level(*_BERT)
     ids = [("[CLS]", tokenizer.token_to_id("[CLS]")), ("[SEP]", tokenizer.token_to_id("[SEP]"))]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", ids)
@@ -166,7 +166,7 @@ def _unigram(*special: str) -> list[tuple[str, float]]:
 
 
 def make_model(family: str, depth: int = DEPTH, seed: int = 0) -> Any:
-    """A model whose every weight matters: attention is not even, and no bias or normalisation is neutral."""
+    """Return a model in which every weight affects the result."""
     config = make_config(family, depth)
     torch.manual_seed(seed)
     with warnings.catch_warnings():  # the library's DeBERTa is compiled, as it is imported, by what torch deprecates
@@ -235,14 +235,14 @@ def twin(
     layers: str | int = "mean:4",
     pooling: str = "mean",
 ) -> npt.NDArray[np.float32]:
-    """What ``encode`` gives, one sentence at a time by the definition."""
+    """Compute the result of ``encode`` by definition, one sentence at a time."""
     rows = [_one(family, s, span, layers, pooling) for s, span in zip(sentences, spans, strict=True)]
     return np.array(rows, np.float32)
 
 
 @cache
 def _run(family: str, sentence: str) -> tuple[list[Span], list[npt.NDArray[np.float32]]]:
-    """The offsets of a sentence's tokens, special ones with those of no character, and all hidden states."""
+    """Return the offsets of the tokens of a sentence (empty for special tokens) and all hidden states."""
     model, tokenizer = loaded(family)
     made = tokenizer(sentence, return_tensors="pt", return_offsets_mapping=True, return_special_tokens_mask=True)
     offsets, special = made["offset_mapping"][0].tolist(), made["special_tokens_mask"][0].tolist()
@@ -283,7 +283,7 @@ def width(layers: str | int) -> int:
 
 
 def span_of(sentence: str, word: str, occurrence: int = 0) -> Span:
-    """Where a word is in a sentence, by its number among the places where its characters are."""
+    """Return the span of the n-th occurrence of a word in a sentence."""
     start = -1
     for _ in range(occurrence + 1):
         start = sentence.index(word, start + 1)
@@ -296,7 +296,7 @@ def cosines(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.float64]
 
 
 def assert_same(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> None:
-    """Equal to 1e-5, and in one direction."""
+    """Check that vectors are equal to 1e-5 and have the same direction."""
     assert ours.dtype == np.float32
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
     seen = ~np.isnan(theirs).any(axis=1)

@@ -1,4 +1,4 @@
-"""What is made of parts adds up to what one pass over the whole corpus gives, however it is cut."""
+"""Test that results of parts add up to those of one pass over the corpus, for any partition."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_sample_does_not_depend_on_the_parts_of_the_corpus(
 
 
 def slow_sample(files: list[list[str]], most: int | None, seed: int) -> Iterator[tuple[int, str, int, int]]:
-    """Every occurrence with its hash by the definition, the smallest of each word, in the order of the text."""
+    """Return the occurrences with the smallest hashes of each word, in text order, by definition."""
     places: dict[str, list[tuple[int, int, tuple[int, str, int, int]]]] = defaultdict(list)
     order = 0
     for i, lines in enumerate(files):
@@ -112,7 +112,7 @@ def slow_sample(files: list[list[str]], most: int | None, seed: int) -> Iterator
 
 
 def test_shared_samples_prefer_the_same_stretches_for_all_words() -> None:
-    """Three words in each of 3,000 lines: ten usages of each lie in ten lines, not in thirty."""
+    """With three words in each of 3,000 lines, ten usages of each are in ten lines and not in thirty."""
     targets, lines = np.tile(np.arange(3), 3_000), np.repeat(np.arange(3_000), 3)
     positions = np.tile([0, 10, 20], 3_000)
     keys = file_keys(5, word_keys(0, ["a", "b", "c"]))
@@ -123,8 +123,8 @@ def test_shared_samples_prefer_the_same_stretches_for_all_words() -> None:
     assert len(np.unique(lines[apart])) > 20
 
 
-def test_repeated_text_in_a_stretch_is_sampled_independently() -> None:
-    """If both occurrences had one hash, a sample of 500 of 2,000 would hold them in pairs."""
+def test_occurrences_in_the_same_stretch_are_sampled_independently() -> None:
+    """With one hash for both occurrences, a sample of 500 of 2,000 would contain them in pairs."""
     lines = np.repeat(np.arange(1_000), 2)
     targets, positions = np.zeros(2_000, int), np.tile([0, 50], 1_000)
     keys = file_keys(5, word_keys(0, ["a"]))
@@ -135,7 +135,7 @@ def test_repeated_text_in_a_stretch_is_sampled_independently() -> None:
 
 @pytest.mark.parametrize("position", [0, 511, 512])
 def test_every_position_of_a_shared_sample_is_equally_likely(position: int) -> None:
-    """The hash of a place is uniform over files: about half are in the lower half."""
+    """The hash of a position is uniform over files, so about half are in the lower half."""
     keys = word_keys(0, ["a"])
     low = 0
     for file in range(400):

@@ -1,4 +1,4 @@
-"""A cluster of Ray gives what this machine gives, value for value, however many workers there are and whichever die."""
+"""Test that a Ray cluster gives the same values as this machine, for any number of workers and after failures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FORMS = {"plane": ("plane", "planes"), "mouse": ("mouse", "mice"), "table": ("ta
 
 
 class Numbers:
-    """Vectors that are told by the characters of the word and of its sentence."""
+    """Encoder whose vectors depend on the characters of the word and of its sentence."""
 
     def encode(
         self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], **told: Sequence[int]
@@ -57,7 +57,7 @@ def hash_of(text: str) -> int:
 
 
 def dies_once(marker: Path) -> None:
-    """Kill this process, unless it was done before."""
+    """Kill this process, unless that was done before."""
     try:
         os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -66,7 +66,7 @@ def dies_once(marker: Path) -> None:
 
 
 class Mortal(Numbers):
-    """Kills its process in the middle of the work, once."""
+    """Encoder that kills its process during the work, once."""
 
     def __init__(self, marker: Path, maker: int) -> None:
         self.marker, self.maker = marker, maker
@@ -81,7 +81,7 @@ class Mortal(Numbers):
 
 @dataclass(frozen=True)
 class MortalJob:
-    """Kills its process at the third part, once."""
+    """Job that kills its process at the third part, once."""
 
     job: Job
     marker: Path
@@ -96,7 +96,7 @@ class MortalJob:
 
 
 class Fatal(Numbers):
-    """Kills every process that it is sent to."""
+    """Encoder that kills every process to which it is sent."""
 
     def __init__(self) -> None:
         self.maker = os.getpid()
@@ -109,7 +109,7 @@ class Fatal(Numbers):
 
 @dataclass(frozen=True)
 class FatalJob:
-    """Kills every process that makes the third part."""
+    """Job that kills every process that computes the third part."""
 
     job: Job
 
@@ -131,14 +131,14 @@ class Raises(Numbers):
 
 
 class Unmakable(Numbers):
-    """Is not made anew where it is sent."""
+    """Encoder that cannot be unpickled on a worker."""
 
     def __reduce__(self) -> Any:
         return int, ("no number",)
 
 
 class Tied(Numbers):
-    """Cannot leave its process."""
+    """Encoder that cannot be pickled."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -146,7 +146,7 @@ class Tied(Numbers):
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    """Started by an engine and ended by it."""
+    """Start Ray by an engine and stop it."""
     engine = RayEngine()
     ray: Any = import_module("ray")  # it leaves some functions without types
     assert ray.is_initialized()
@@ -167,7 +167,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def pieces(n: int = 7, **told: Any) -> list[Shard]:
-    """Shards of 1, 2, 3 ... sentences, as the sentences of corpora are: of several lengths, some twice."""
+    """Return shards of 1, 2, 3 ... sentences of several lengths, some of them repeated."""
     made = []
     for number in range(n):
         sentences = [f"{'very ' * (i % 5)}old plane number {number - i // 2} é" for i in range(number + 1)]

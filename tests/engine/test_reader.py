@@ -1,4 +1,4 @@
-"""Reading in one pass and in parts: the same counts, the same occurrences, and comparisons of the same bytes."""
+"""Test that reading in one pass and in parts gives the same counts, occurrences and comparisons."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FAST: dict[str, Any] = {"permutations": 49, "resamples": 5, "repeats": 2, "monit
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -46,7 +46,7 @@ class Toy:
 
 
 class Elsewhere:
-    """An engine that is not on this machine, as far as anybody can tell: it does the last part first."""
+    """Engine that behaves like a remote one and computes the last part first."""
 
     def __init__(self) -> None:
         self.parts: list[int] = []
@@ -71,14 +71,14 @@ def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every file is a part."""
+    """Make every file a separate part."""
     monkeypatch.setattr("lexshift.engine.reader.split_corpus", lambda corpus: split_corpus(corpus, 1))
 
 
 def readers(
     folder: Path, corpora: dict[str, list[list[str]]], match: str, sampling: dict[str, Any] | None, size: int
 ) -> tuple[CorpusReader, PartsReader]:
-    """The two readers of corpora, of which each has some files; parts have about so many bytes."""
+    """Return the two readers of the same corpora, with parts of about the given number of bytes."""
     places, readings = {}, {}
     for name, files in corpora.items():
         places[name] = folder / name
@@ -160,7 +160,7 @@ def test_text_read_before_is_not_read_again(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two folders of three files each; a word changes, and samples are smaller than what there is."""
+    """Write two folders of three files each with one changed word and more usages than are sampled."""
     folder, made = tmp_path_factory.mktemp("corpora"), []
     for number, label in enumerate(("1950s", "2010s")):
         rng, lines = random.Random(number), []
@@ -178,7 +178,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """The files of results without the lock, and without the time that the record and the page tell."""
+    """Return the files of results without the lock and without the times in the record and the page."""
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     data = {name: path.read_bytes() for name, path in found.items() if path.name not in (".lock", "report.html")}
     record = json.loads(data["run.json"])

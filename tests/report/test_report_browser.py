@@ -1,4 +1,4 @@
-"""The page of a comparison in a browser: what it does by mouse and keyboard, and that no text can act in it."""
+"""Test the page of a comparison in a browser: mouse, keyboard, and that no text can act as code."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ document.addEventListener("securitypolicyviolation", (event) => window.violation
 
 
 class Contexts:
-    """An encoder whose vector of a word is the mean of the hashes of the words around it."""
+    """Encoder whose vector of a word is the mean of the hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -75,7 +75,7 @@ class Contexts:
 
 
 def sentences(word: str, contexts: Sequence[str], n: int, rng: np.random.Generator) -> list[str]:
-    """Sentences with a word among some others."""
+    """Return sentences with a word among some others."""
     made = []
     for i in range(n):
         around = rng.permutation([*rng.choice(FILL, 4), *rng.choice(contexts, 4)]).tolist()
@@ -85,7 +85,7 @@ def sentences(word: str, contexts: Sequence[str], n: int, rng: np.random.Generat
 
 
 def compared(folder: Path, old: Sequence[str], new: Sequence[str], words: Any, **options: Any) -> Result:
-    """A comparison of two lists of sentences."""
+    """Compare two lists of sentences."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in (("old.txt", old), ("new.txt", new)):
         (folder / name).write_bytes(("\n".join(lines) + "\n").encode())
@@ -99,7 +99,7 @@ def compared_files(old: Path, new: Path, words: Any, **options: Any) -> Result:
 
 
 def planted(folder: Path, words: dict[str, tuple[int, int, bool]], **options: Any) -> Result:
-    """A comparison in which some words change."""
+    """Run a comparison in which some words change."""
     rng = np.random.default_rng(0)
     old = [line for word, (n, _, _) in words.items() for line in sentences(word, FARM, n, rng)]
     new = [line for word, (_, n, to) in words.items() for line in sentences(word, WIRE if to else FARM, n, rng)]
@@ -125,7 +125,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Window:
-    """Opens pages, and keeps what should not have happened: messages, errors, dialogs, requests of other things."""
+    """Open pages and record unexpected messages, errors, dialogs and requests."""
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
@@ -134,7 +134,7 @@ class Window:
         self.address = ""
 
     def open(self, file: Path, fragment: str = "", width: int = 1280, height: int = 900, **options: Any) -> Page:
-        """A page as if nothing had been opened before, at an address within it."""
+        """Open a new page, optionally at an address within it."""
         page = self.pages.get(repr(options)) or self._new(options)
         page.goto("about:blank")
         page.set_viewport_size({"width": width, "height": height})
@@ -174,7 +174,7 @@ def windows(browser: Browser) -> Window:
 
 @pytest.fixture
 def window(windows: Window) -> Iterator[Window]:
-    """Where pages are opened; at its end nothing must have gone wrong in any of them."""
+    """Yield a window, and check at the end that nothing went wrong in any of its pages."""
     windows.wrong.clear()
     yield windows
     windows.close_others()
@@ -191,7 +191,7 @@ def rows(page: Page) -> Locator:
 
 
 def ranking(page: Page) -> list[str]:
-    """The words that the table shows, in their order."""
+    """Return the words that the table shows, in order."""
     return page.locator("#ranking tbody tr:visible th").all_inner_texts()
 
 
@@ -218,14 +218,14 @@ def hash_of(page: Page) -> str:
 
 
 def until(page: Page, condition: str) -> None:
-    """Wait for a condition; playwright's own way of waiting is stopped by the page's policy."""
+    """Wait for a condition without the own waiting of playwright, which the policy of the page blocks."""
     page.evaluate(
         f"() => new Promise((done) => {{ const look = () => ({condition} ? done() : setTimeout(look, 5)); look(); }})"
     )
 
 
 def ordered(result: Result, key: str, down: bool) -> list[str]:
-    """The words as the table should have them when it is sorted; those without a number last."""
+    """Return the words in the expected order of the sorted table; those without a number come last."""
     records = result.table.to_dict("records")
     if key == "verdict":
         values = {r["word"]: ["changed", "stable", "too few"].index(r["verdict"]) for r in records}
@@ -237,7 +237,7 @@ def ordered(result: Result, key: str, down: bool) -> list[str]:
 
 
 def fits(page: Page) -> bool:
-    """Whether the document is not wider than the window."""
+    """Return whether the document is not wider than the window."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
 
 
@@ -713,7 +713,7 @@ def test_without_a_clipboard_the_methods_are_selected_for_copying(window: Window
 
 
 def saved(page: Page, frame: str) -> ET.Element:
-    """A chart as the page saves it."""
+    """Return a chart as the page saves it."""
     with page.expect_download() as waiting:
         page.locator(frame).get_by_role("button", name="Save SVG").click()
     assert waiting.value.suggested_filename.endswith(".svg")
@@ -785,7 +785,7 @@ def test_page_is_never_wider_than_the_window(window: Window, file: Path, width: 
 
 @pytest.fixture(scope="module")
 def lengthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of corpora and words with very long names that cannot be broken."""
+    """Write the page of corpora and words with very long unbreakable names."""
     words = {"x" * 200: (12, 12, True), "plane": (12, 14, True), "y" * 150: (3, 2, False)}
     labels = ("British_newspapers_" * 8, "Verkehrsinfrastrukturfinanzierungsgesellschaft" * 3)
     folder = tmp_path_factory.mktemp("lengthy")
@@ -919,7 +919,7 @@ def test_without_javascript_the_intervals_are_readable(window: Window, file: Pat
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of a comparison in which no word has enough usages."""
+    """Write the page of a comparison in which no word has enough usages."""
     folder = tmp_path_factory.mktemp("empty")
     result = planted(folder, {"plane": (3, 4, True), "gone": (2, 0, False)})
     assert result.count("too few") == 2
@@ -1040,7 +1040,7 @@ LABELS = ("<script>window.hacked=1</script>", "</title><img src=x onerror=window
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Words, sentences, names of files and of corpora that would all like to be code."""
+    """Compare words, sentences, file names and corpus names that contain code."""
     rng = np.random.default_rng(1)
     folder = tmp_path_factory.mktemp("<b>hostile")
     places = []
@@ -1063,7 +1063,7 @@ def hostile_file(hostile: Result, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def harmless(page: Page) -> None:
-    """Nothing has come into the page but what belongs there."""
+    """Check that nothing foreign was inserted into the page."""
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("window.violations") == []
     kinds = page.evaluate("[...document.scripts].map((script) => script.type)")
@@ -1173,7 +1173,7 @@ READS_ON = """([selector, words]) => {
 
 @pytest.fixture(scope="module")
 def turning(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of corpora whose names would turn the direction of what follows."""
+    """Write the page of corpora whose names contain direction overrides."""
     folder = tmp_path_factory.mktemp("turning")
     words = {"plane": (12, 12, True), "rare": (3, 2, False)}
     return planted(folder, words, labels=("‮old", "‮new")).report(folder / "report.html")
@@ -1282,7 +1282,7 @@ TRUSTED_TYPES = "require-trusted-types-for"
 
 @pytest.fixture(scope="module")
 def untyped(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page without trusted types, which would stop some attempts before the sources are looked at."""
+    """Write the page without trusted types, which would block some attempts before the sources are checked."""
     other = tmp_path_factory.mktemp("untyped") / "report.html"
     typed = file.read_text("utf-8")
     text = typed.replace(f"; {TRUSTED_TYPES} &#39;script&#39;; trusted-types &#39;none&#39;", "", 1)
@@ -1342,7 +1342,7 @@ BROKEN_WORDS = """all => all.flatMap((node) => [...node.textContent.matchAll(/\\
 
 @pytest.fixture(scope="module")
 def long_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page whose p and q have all the digits that the table shows."""
+    """Write a page whose p and q have all the digits that the table shows."""
     folder = tmp_path_factory.mktemp("long")
     words = {"plane": (25, 31, True), "naïveté": (14, 15, True), "unquestionably": (18, 12, False)}
     result = planted(folder, words, permutations=40_000, resamples=10)
@@ -1352,7 +1352,7 @@ def long_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def with_reasons(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of words with too few usages, in corpora with long names."""
+    """Write a page of words with too few usages, in corpora with long names."""
     folder = tmp_path_factory.mktemp("reasons")
     words = {"plane": (25, 31, True), "telecommunications": (3, 2, False), "rare": (14, 3, False)}
     labels = ("British newspapers 1950s", "Web forums 2010s")

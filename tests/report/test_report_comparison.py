@@ -1,4 +1,4 @@
-"""What the page holds: numbers as in the table, a bounded choice of usages, and text that cannot become markup."""
+"""Test the content of the page: its numbers, its bounded selection of usages, and escaped text."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PERIODS = ("old", "new")
 
 
 class Contexts:
-    """An encoder whose vector of a word is the mean of the hashes of the words around it."""
+    """Encoder whose vector of a word is the mean of the hashes of the surrounding words."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         return np.array([self.vector(s, *span) for s, span in zip(sentences, spans, strict=True)], np.float32)
@@ -46,7 +46,7 @@ class Contexts:
 
 
 def compared(folder: Path, old: Sequence[str], new: Sequence[str], words: Any, **options: Any) -> Result:
-    """A comparison of two lists of sentences."""
+    """Compare two lists of sentences."""
     folder.mkdir(exist_ok=True)
     for name, lines in (("old.txt", old), ("new.txt", new)):
         (folder / name).write_bytes(("\n".join(lines) + "\n").encode())
@@ -58,14 +58,14 @@ def compared(folder: Path, old: Sequence[str], new: Sequence[str], words: Any, *
 
 
 def sentences(word: str, contexts: Sequence[str], n: int, seed: int) -> list[str]:
-    """Sentences with a word among some others, no two alike."""
+    """Return different sentences with a word among some others."""
     rng = np.random.default_rng(seed)
     return [f"{' '.join(rng.choice(contexts, 3))} {word} {' '.join(rng.choice(contexts, 3))} {i}" for i in range(n)]
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Of a word that changed, one that did not, one with many usages, and three with too few."""
+    """Return a result with a changed word, a stable one, one with many usages, and three with too few."""
     old = [*sentences("plane", OLD, 20, 1), *sentences("bread", OLD, 15, 2), *sentences("river", OLD, MANY, 3)]
     new = [*sentences("plane", NEW, 25, 4), *sentences("bread", OLD, 16, 5), *sentences("river", OLD, 30, 6)]
     old += [*sentences("rare", OLD, 12, 7), *sentences("gone", OLD, 11, 8)]
@@ -75,7 +75,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def whole(result: Result) -> dict[str, Any]:
-    """All that the page holds, each word with its details."""
+    """Return the whole content of the page, each word with its details."""
     data = content(result)
     told = zip(data["words"], details(result), strict=True)
     return data | {"words": [word | more for word, more in told]}
@@ -87,13 +87,13 @@ def held(result: Result) -> dict[str, Any]:
 
 
 def of(data: dict[str, Any], word: str) -> dict[str, Any]:
-    """What the page holds of a word."""
+    """Return the content of the page for a word."""
     (found,) = [entry for entry in data["words"] if entry["word"] == word]
     return found
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """All that is in lists and dictionaries, keys too."""
+    """Return all values in lists and dictionaries, including keys."""
     if isinstance(value, dict):
         yield from value
         value = list(value.values())
@@ -257,7 +257,7 @@ def test_every_word_has_between_the_minimum_and_maximum_number_of_usages(verdict
 
 
 def window(folder: Path, line: str, word: str = "bank", **options: Any) -> tuple[str, str, str]:
-    """What the page shows of one sentence."""
+    """Return the text that the page shows of one sentence."""
     found = whole(compared(folder, [line], [f"some other {word} here"], [word], **options))
     before, shown, after = of(found, word)["usages"][0][0][:3]
     return before, shown, after
@@ -297,7 +297,7 @@ def test_very_long_word_is_cut(tmp_path: Path) -> None:
 
 
 class Elements(HTMLParser):
-    """The text of every style and script element, and the attributes of all elements."""
+    """Collect the text of every style and script element, and the attributes of all elements."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -322,7 +322,7 @@ class Elements(HTMLParser):
             self.texts[self._inside][-1] += data
 
     def policy(self) -> dict[str, list[str]]:
-        """The directives of the Content-Security-Policy."""
+        """Return the directives of the Content-Security-Policy."""
         (text,) = [a["content"] or "" for tag, a in self.found if a.get("http-equiv") == "Content-Security-Policy"]
         return {name: values for name, *values in (directive.split() for directive in text.split(";"))}
 

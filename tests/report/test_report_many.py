@@ -1,4 +1,4 @@
-"""The page of three thousand words in a browser: few rows at a time, and all that a small page can do."""
+"""Test the page of three thousand words in a browser: few rows at a time and all functions of a small page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LATE = "word0800"
 
 
 class Lengths:
-    """An encoder without a model."""
+    """Encoder without a model."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -82,7 +82,7 @@ def scored(word: str, rng: np.random.Generator) -> WordScore:
 
 @pytest.fixture(scope="module")
 def plain_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """A result of very many words, whose scores are drawn and not computed."""
+    """Return a result of very many words with random scores."""
     folder = tmp_path_factory.mktemp("many")
     for name in ("old", "new"):
         (folder / name).write_text("".join(f"{'a' * i} bank {name}\n" for i in range(4)))
@@ -98,7 +98,7 @@ def plain_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def with_similar(result: Result) -> Result:
-    """The same result, in which words are set against similar ones; of one word nothing is known."""
+    """Return the same result with a comparison to similar words, which is missing for one word."""
     table, rng = result.table, np.random.default_rng(1)
     known = (table["verdict"] != "too few").to_numpy() & (table["word"] != LATE).to_numpy()
     other = Result(result.siblings, result.words, result.run, None, result.scores, result.labels)
@@ -127,7 +127,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def wrong() -> list[str]:
-    """What should not happen in a page."""
+    """Collect unexpected events of a page."""
     return []
 
 
@@ -152,7 +152,7 @@ def rows(page: Page) -> Locator:
 
 
 def in_document(page: Page) -> list[tuple[int, str]]:
-    """The number of each row that is in the document, from 0, and its word."""
+    """Return the number, from 0, and the word of each row in the document."""
     read = "rows => rows.map((row) => [Number(row.getAttribute('aria-rowindex')) - 2, row.cells[0].textContent])"
     return [(place, word) for place, word in rows(page).evaluate_all(read)]
 
@@ -164,7 +164,7 @@ def scroll(page: Page, share: float) -> None:
 
 
 def seen(page: Page) -> list[str]:
-    """The words whose rows are in view."""
+    """Return the words whose rows are in view."""
     read = """frame => {
       const box = frame.getBoundingClientRect();
       const top = frame.querySelector("thead").getBoundingClientRect().bottom;
@@ -177,14 +177,14 @@ def seen(page: Page) -> list[str]:
 
 
 def ordered(result: Result, key: str, down: bool) -> list[str]:
-    """The words as the table should have them when it is sorted; those without a number last."""
+    """Return the words in the expected order of the sorted table; those without a number come last."""
     values = dict(zip(result.table["word"], result.table[key], strict=True))
     known = [word for word, value in values.items() if value == value]
     return sorted(known, key=values.__getitem__, reverse=down) + [w for w, value in values.items() if value != value]
 
 
 def holds(page: Page, expected: list[str]) -> None:
-    """Wherever the table is scrolled to, it has the rows of that place."""
+    """Check that the table has the right rows at every scroll position."""
     expect(page.locator("#ranking")).to_have_attribute("aria-rowcount", str(len(expected) + 1))
     for share in (0.0, 0.37, 1.0):
         scroll(page, share)

@@ -1,4 +1,4 @@
-"""The settings of a run in words: every one of them, as it was."""
+"""Test that the methods text describes every setting of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = ["bank", "cell phone", "nowhere"]
 
 
 class Toy:
-    """An encoder whose vectors are hashes of the sentence; its settings are those it is given."""
+    """Encoder with the given settings whose vectors are hashes of the sentence."""
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
         if settings is not None:
@@ -35,12 +35,12 @@ class Toy:
 
 
 def lines(contexts: Sequence[str], n: int = 12) -> list[str]:
-    """Sentences with both words in them, and the most frequent function words of English."""
+    """Return sentences with both words and the most frequent function words of English."""
     return [f"the {contexts[i % 5]} and the bank of {contexts[i % 3]} {i} in a cell phone" for i in range(n)]
 
 
 def compared(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> Result:
-    """A small comparison with any settings."""
+    """Run a small comparison with any settings."""
     for name, contexts in (("old.txt", OLD), ("new.txt", NEW)):
         (folder / name).write_text("\n".join(lines(contexts)) + "\n", "utf-8")
     quick = {"permutations": 99, "resamples": 20, "repeats": 3, "split": "lines", "monitor": False}
@@ -49,7 +49,7 @@ def compared(folder: Path, words: Any = WORDS, model: Any = None, **options: Any
 
 
 def told(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> str:
-    """All paragraphs."""
+    """Return all paragraphs of the methods text."""
     return "\n".join(methods(compared(folder, words, model, **options)))
 
 

@@ -1,4 +1,4 @@
-"""The base of the pages: values packed the same way every time, and numbers as text."""
+"""Test the base of the pages: deterministic packing of values, and numbers as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ JSON = st.recursive(
 
 
 def opened(starts: list[int], groups: list[str]) -> list[Any]:
-    """The values of all groups, each where its group says."""
+    """Return the values of all groups at their positions."""
     values: list[Any] = []
     for start, group in zip(starts, groups, strict=True):
         assert start == len(values)

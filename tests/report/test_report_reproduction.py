@@ -1,4 +1,4 @@
-"""The page of the paper's tables: complete, safe whatever the words are, and drawn where the numbers are."""
+"""Test the page of the paper's tables: complete, escaped, and with correctly drawn curves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 
 
 def curves() -> pd.DataFrame:
-    """Three curves over four rates, least at 0.6."""
+    """Return three curves over four rates with their minimum at 0.6."""
     means = [4.0, 3.0, 2.0, 2.5]
     return pd.DataFrame(
         {"metric": metric, "rate": rate, "e_swap_mean": mean + i, "e_swap_sd": 0.5, "minimum": rate == 0.6}
@@ -160,7 +160,7 @@ def test_wide_tables_scroll_in_their_own_box(browser: Any, tmp_path: Path, width
 
 
 def drawn(browser: Any, tmp_path: Path, table: pd.DataFrame) -> tuple[list[list[dict[str, Any]]], dict[float, float]]:
-    """Return the circles of each curve with their error bars, and where the ticks of the vertical axis are."""
+    """Return the circles of each curve with their error bars, and the positions of the vertical ticks."""
     (tmp_path / "page.html").write_text(render([replace(figure(), table=table)], run()), "utf-8")
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())

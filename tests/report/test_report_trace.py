@@ -1,4 +1,4 @@
-"""The page of a trace in a browser: a word's way, its sentences, and that nothing in a corpus can act in it."""
+"""Test the page of a trace in a browser: the course of a word, its sentences, and escaped corpus text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ document.addEventListener("securitypolicyviolation", (event) => window.violation
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -51,7 +51,7 @@ class Toy:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Trace:
-    """Mouse changes in the third of four periods, and rare is rare."""
+    """Return a trace in which mouse changes in the third of four periods and rare has few usages."""
     folder, rng = tmp_path_factory.mktemp("periods"), np.random.default_rng(0)
     paths = []
     for i in range(4):

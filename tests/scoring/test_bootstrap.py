@@ -1,4 +1,4 @@
-"""Intervals from half-samples, against half-samples built row by row and against the true spread of the score."""
+"""Test intervals from half-samples against half-samples built row by row and the true spread of the score."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SLOW: dict[str, Callable[[Matrix, Matrix], float]] = {
 
 
 def two_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 0.5) -> tuple[Matrix, Matrix]:
-    """Two sets of a mean of 1 that differ by ``shift``, every other dimension up and every other one down."""
+    """Return two sets of mean 1 that differ by ``shift`` with alternating signs."""
     rng = np.random.default_rng(seed)
     return rng.normal(1, 1, (n_old, d)), rng.normal(1, 1, (n_new, d)) + shift * (-1.0) ** np.arange(d)
 
@@ -54,7 +54,7 @@ def two_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 0.5) 
 def slow_halves(
     old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, float]:
-    """Half-samples built row by row, from the same draws: e_original, |e_original - e_swap|, the largest distance."""
+    """Build half-samples row by row from the same draws: e_original, |e_original - e_swap|, the largest distance."""
     splits = [rng.permuted(np.broadcast_to(np.arange(len(rows)), (size, len(rows))), axis=1) for rows in (old, new)]
     swaps = SWAPS if sscd.strategy == "random" else 1
     if sscd.strategy == "random":
@@ -97,7 +97,7 @@ def slow_interval(
     least: int,
     df: float | None = None,
 ) -> tuple[float, float]:
-    """The interval as the module's documentation derives it, one quantity after the other."""
+    """Compute the interval step by step as derived in the documentation of the module."""
     swaps, splits = swapped.shape[2], len(swapped)
     one, other = swapped[:, 0].mean(axis=1), swapped[:, 1].mean(axis=1)
     noise = np.mean([np.var(row, ddof=1) for row in swapped.reshape(-1, swaps)]) if swaps > 1 else 0.0
@@ -293,7 +293,7 @@ def test_more_occurrences_give_a_narrower_interval(metric: str) -> None:
 
 
 def spread_and_coverage(sscd: SSCD, sets: int, draw: Callable[[np.random.Generator], tuple[Matrix, Matrix]]) -> Floats:
-    """The mean width over the true spread, 2 * 1.96 standard deviations of the score, and the coverage of its mean."""
+    """Return the mean width relative to 2 * 1.96 standard deviations of the score, and the coverage of its mean."""
     rng, found = np.random.default_rng(0), []
     for seed in range(sets):
         old, new = draw(rng)
@@ -309,7 +309,7 @@ def spread_and_coverage(sscd: SSCD, sets: int, draw: Callable[[np.random.Generat
 def centred(
     n_old: int, n_new: int, spread: Floats, shift: float = 0.0
 ) -> Callable[[np.random.Generator], tuple[Matrix, Matrix]]:
-    """Draws of two sets from one centred distribution; with a shift, from two."""
+    """Draw two sets from one centred distribution, or from two if there is a shift."""
     d = len(spread)
     moved = shift * spread * (np.arange(d) % 4 == 0)
     return lambda rng: (rng.normal(size=(n_old, d)) * spread, rng.normal(size=(n_new, d)) * spread + moved)

@@ -1,4 +1,4 @@
-"""Change points: the penalty against all segmentations, how often a word without change gets one, and planted steps."""
+"""Test change points: the penalty against all segmentations, the rate of false alarms, and planted steps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ shapes = st.tuples(st.integers(2, 7), st.integers(1, 4), st.integers(0, 10**6))
 
 
 def drawn(periods: int, d: int, seed: int) -> tuple[Floats, Floats]:
-    """Sums of usages about their mean, and sizes."""
+    """Return the centred sums and the sizes of random usages."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 9, periods).astype(float)
     sums = rng.normal(size=(periods, d)) * sizes[:, None]
@@ -38,7 +38,7 @@ def all_segmentations(periods: int) -> Iterator[tuple[int, ...]]:
 
 
 def cost(at: Sequence[int], sums: Floats, sizes: Floats) -> float:
-    """By the definition: the squared distances of the period means from their segment's, weighted by the usages."""
+    """Sum the squared distances of the period means to the mean of their segment, weighted by the usages."""
     total = 0.0
     for begin, end in segments(at, len(sizes)):
         middle = sums[begin:end].sum(axis=0) / sizes[begin:end].sum()

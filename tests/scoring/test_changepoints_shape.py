@@ -1,4 +1,4 @@
-"""Steps and gradual drifts: the models against their definitions, and which planted changes get which shape."""
+"""Test steps and gradual drifts: the models against their definitions, and the shapes of planted changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lexshift.scoring.changepoints import (
 def shapes(
     levels: Sequence[float], runs: int, usages: tuple[int, int], times: Sequence[int] | None = None
 ) -> list[str]:
-    """The shapes of words with these levels of their periods, in one of ten dimensions, and unequal usages."""
+    """Return the shapes of words with the given levels per period in one of ten dimensions and unequal usages."""
     found = []
     for seed in range(runs):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""The Gaussian of a set of rows, what is taken as rows, and what is refused and how it is said."""
+"""Test the Gaussian of a set of rows: accepted types, refused values, and error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE = np.random.default_rng(0).integers(-9, 10, size=(12, 5))  # exact in ever
 
 
 def assert_fits(g: Gaussian, rows: Array) -> None:
-    """``g`` is numpy's mean and sample variance of the rows, taken in float64."""
+    """Check that ``g`` has the float64 mean and sample variance of the rows by numpy."""
     exact = rows.astype(float)
     variance, size = exact.var(axis=0, ddof=1), np.abs(exact).max()
     rounding = 1e-15 * size  # of a value

@@ -1,4 +1,4 @@
-"""The passes over the rows that a Gaussian is fitted by, against the definition of each written out."""
+"""Test the passes over the rows that fit a Gaussian against the definition of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DTYPES = (np.float32, np.float64)
 
 
 def awkward(n: int, d: int, dtype: npt.DTypeLike, seed: int, mean: float = 0.0) -> Matrix:
-    """Rows with a common mean of so many spreads, and a few dimensions 100 times larger than the rest."""
+    """Return ill-conditioned rows: a large common mean, and a few dimensions 100 times larger than the rest."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) % 7 == 3, 100.0, 1.0)
     return ((rng.normal(size=(n, d)) + mean) * size).astype(dtype)

@@ -1,4 +1,4 @@
-"""Sums of selections of rows, and the moments of sets that exchange rows, against loops over the rows."""
+"""Test sums of selected rows and the moments of sets that exchange rows against loops over the rows."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ EXACTNESS = {"float32": 1e-6, "float64": 1e-12}  # relative to the sum of the si
 
 
 def awkward(n: int, d: int, dtype: npt.DTypeLike, seed: int, mean: float = 0.0) -> Matrix:
-    """Rows with a common mean of so many spreads, and a few dimensions 100 times larger than the rest."""
+    """Return ill-conditioned rows: a large common mean, and a few dimensions 100 times larger than the rest."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) % 7 == 3, 100.0, 1.0)
     return ((rng.normal(size=(n, d)) + mean) * size).astype(dtype)
 
 
 def row_sums(rows: Matrix, variance: bool, unit: bool) -> RowSums:
-    """Sums about the mean of the rows, in units that differ from dimension to dimension."""
+    """Return sums around the mean of the rows, in units that differ by dimension."""
     gaussian = fit(rows, "rows", unit) if len(rows) > 1 else Gaussian(rows[0].astype(float), np.ones(rows.shape[1]), 1)
     scale = np.ldexp(1.0, -(np.arange(rows.shape[1]) % 9))
     return RowSums(rows, row_weights(rows, "rows", unit), gaussian, scale, variance, unit)
 
 
 def assert_sums(found: Floats, sums: RowSums, chosen: Array, unit: bool) -> None:
-    """The sums of the chosen rows are those of a loop over them. found : (width,); chosen : (n,)"""
+    """Check the sums of the selected rows against a loop over them. found : (width,); chosen : (n,)"""
     d, values, squares, sizes = sums.rows.shape[1], 0.0, 0.0, 0.0
     centre, scale, square = (array.astype(float) for array in (sums.centre, sums.scale, sums.square))
     for i in np.flatnonzero(chosen):
@@ -133,7 +133,7 @@ def test_float32_sums_of_many_rows_do_not_drift(kind: str, exactness: float) -> 
 
 
 def some_sides(n_old: int, n_new: int, ways: int, repeats: int, share: float, rng: np.random.Generator) -> Array:
-    """Ways to put some rows on two sides, ``repeats`` after each other with the same rows, as many moved either way."""
+    """Return selections of rows on two sides, ``repeats`` of each, with as many rows moved in either direction."""
     sides = np.zeros((ways * repeats, n_old + n_new), np.int8)
     used_old, used_new = max(1, round(share * n_old)), max(1, round(share * n_new))
     for way in range(ways):

@@ -1,4 +1,4 @@
-"""Permutation tests against enumeration and loops."""
+"""Test permutation tests against enumeration and loops."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ SAMPLED_SIZES = [(8, 8), (2, 50), (14, 6)]
 
 
 def two_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 0.0) -> tuple[Matrix, Matrix]:
-    """Two sets of a mean of 1 that differ by ``shift``, every other dimension up and every other one down."""
+    """Return two sets of mean 1 that differ by ``shift`` with alternating signs."""
     rng = np.random.default_rng(seed)
     direction = shift * (-1.0) ** np.arange(d)
     return rng.normal(1, 1, (n_old, d)), rng.normal(1, 1, (n_new, d)) + direction
 
 
 def all_splits(old: Matrix, new: Matrix, metric: str) -> Floats:
-    """The distance of every split, by the definition."""
+    """Return the distance of every split by definition."""
     rows, everything = np.concatenate([old, new]).astype(float), set(range(len(old) + len(new)))
     return np.array(
         [
@@ -73,7 +73,7 @@ def share_at_least(splits: Floats, e_original: float) -> float:
 
 
 def on_sides(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
-    """The rows of the old and the new set of one split."""
+    """Return the rows of the old and the new set of one split."""
     rows = np.concatenate([old, new]).astype(float)
     assert (sides == 1).sum() == len(old)
     return rows[sides == 1], rows[sides == -1]
@@ -138,7 +138,7 @@ def test_p_is_the_share_including_the_original_split(
 
 
 def chosen(rng: np.random.Generator, n: int, m: int) -> list[int]:
-    """m of n rows: the first places of a shuffle."""
+    """Select m of n rows as the first positions of a shuffle."""
     left = list(range(n))
     for i, uniform in enumerate(rng.random(m)):
         k = i + int(uniform * (n - i))
@@ -210,7 +210,7 @@ def test_sampled_p_converges_to_the_exact_one(
 
 
 def outliers(old: int) -> tuple[Matrix, Matrix]:
-    """2 old rows and 60 new ones, ``old`` of them 1 and all others 0: p is 1, 2/62, or 1 / (62 choose 2) = 1/1891."""
+    """Return 2 old and 60 new rows, ``old`` of the old ones 1 and all others 0: p is 1, 2/62 or 1/1891."""
     rows = np.zeros((62, 1))
     rows[2 - old : 2] = 1
     rows[-1] = old == 0

@@ -1,4 +1,4 @@
-"""How many permutations are drawn: as many as the number of tests requires, and no more."""
+"""Test that the number of permutations follows the number of tests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Drawn:
-    """A test of a known number of exceedances for each number of permutations."""
+    """Test with a known number of exceedances for each number of permutations."""
 
     p: float
     permutations: int
@@ -46,14 +46,14 @@ class Drawn:
 
 
 def drawn(p: float, permutations: int) -> Drawn:
-    """A test of a word with this true p, that came out as expected."""
+    """Return the expected test of a word with this true p."""
     exceeding = int(p * permutations)
     tail = p if permutations >= 100_000 and exceeding < 10 else None
     return Drawn((1 + exceeding) / (1 + permutations), permutations, tail)
 
 
 def staged(true: list[float]) -> tuple[list[Drawn], int]:
-    """The tests of words with these true p, and how many permutations were drawn beyond the first of each."""
+    """Return the tests of words with these true p, and the number of permutations beyond the first of each."""
     spent = 0
 
     def again(word: int, permutations: int) -> Drawn:
@@ -142,7 +142,7 @@ def test_p_from_the_tail_is_not_below_that_of_a_single_split() -> None:
 
 
 class Made(Usages):
-    """Usages whose vectors are at hand: for each word those of every period."""
+    """Usages with the given vectors of each word and period."""
 
     def __init__(self, rows: Mapping[str, Sequence[Matrix]], periods: Sequence[str]) -> None:
         self.periods, self._rows = list(periods), rows
@@ -153,7 +153,7 @@ class Made(Usages):
 
 
 def one_changed(words: int, usages: int = 12) -> Pairs:
-    """Words of which the first one changed clearly, in three dimensions."""
+    """Return words of which the first one changed clearly in three dimensions."""
     rng = np.random.default_rng(7)
     made: dict[str, tuple[Matrix, Matrix]] = {}
     for i in range(words):

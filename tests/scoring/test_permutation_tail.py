@@ -1,4 +1,4 @@
-"""Approximating a small p by a generalised Pareto tail, against distributions whose tails are known exactly."""
+"""Test the approximation of a small p by a generalised Pareto tail against known distributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rate search against the closed form max(N1, N2) / (N1 + N2) that it must come out near."""
+"""Test the rate search against the closed form max(N1, N2) / (N1 + N2)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COUNTS = [(100, 140), (140, 100), (60, 180), (180, 60), (100, 100), (40, 50)]
 
 
 def changed(n_old: int, n_new: int, seed: int = 0, d: int = 16) -> tuple[Floats, Floats]:
-    """A word of strong change: the means differ by several standard deviations, in size and in direction."""
+    """Return a strongly changed word, whose means differ by several standard deviations in size and direction."""
     rng = np.random.default_rng(seed)
     mean = rng.normal(10, 1, d)
     return rng.normal(mean, 1, (n_old, d)), rng.normal(mean + rng.choice([-4, 4], d), 1, (n_new, d))

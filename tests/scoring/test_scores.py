@@ -1,4 +1,4 @@
-"""Scores of many words are those of each word by itself."""
+"""Test that the scores of many words equal those of each word alone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Rate = float | Literal["auto"]
 
 
 class Ear:
-    """Remembers what it was told, and by which thread."""
+    """Monitor that records its events and their threads."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
@@ -61,7 +61,7 @@ class Ear:
 
 
 def some_words(n: int, seed: int = 0, d: int = 4) -> dict[str, tuple[Matrix, Matrix]]:
-    """Words with 6 to 19 usages in each corpus, the second half of them changed."""
+    """Return words with 6 to 19 usages in each corpus, the second half of them changed."""
     rng = np.random.default_rng(seed)
     found: dict[str, tuple[Matrix, Matrix]] = {}
     for i in range(n):

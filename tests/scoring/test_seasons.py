@@ -1,4 +1,4 @@
-"""Seasons: the level and the statistic against their definitions, planted seasons, and what must not look like one."""
+"""Test seasons: level and statistic against their definitions, planted seasons, and patterns that are no seasons."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Quiet:
 
 
 class Made(Usages):
-    """Usages whose vectors are at hand: for each word those of every period."""
+    """Usages with the given vectors of each word and period."""
 
     def __init__(self, rows: Mapping[str, Sequence[Matrix]], periods: Sequence[str]) -> None:
         self.periods, self._rows = list(periods), rows
@@ -54,7 +54,7 @@ class Made(Usages):
 
 
 def usages(level: Level, seed: int, n: int = 10, missing: Callable[[int, int], bool] | None = None) -> list[Matrix]:
-    """Usages about a level, in all but the missing months."""
+    """Return usages around a level in all months except the missing ones."""
     rng = np.random.default_rng(seed)
     direction = np.array([1, 1, 0, 0])
     return [
@@ -64,7 +64,7 @@ def usages(level: Level, seed: int, n: int = 10, missing: Callable[[int, int], b
 
 
 def called(level: Level, runs: int, missing: Callable[[int, int], bool] | None = None) -> int:
-    """How often a season is found."""
+    """Return how often a season is found."""
     found = 0
     for seed in range(runs):
         answer = season(usages(level, seed, missing=missing), MONTHS, 99, seed)
@@ -74,7 +74,7 @@ def called(level: Level, runs: int, missing: Callable[[int, int], bool] | None =
 
 
 def slow_residuals(means: Floats, there: npt.NDArray[np.bool_]) -> Floats:
-    """A line fitted to the year about each month, the months half a year away weighing half."""
+    """Subtract a line fitted to the year around each month, with half weight for the months half a year away."""
     left = np.full(means.shape, np.nan)
     for t in range(6, len(means) - 6):
         near = [s for s in range(t - 6, t + 7) if there[s]]
@@ -176,7 +176,7 @@ def test_patterns_that_do_not_recur_are_not_called_a_season(
 
 
 def autoregressive(rng: np.random.Generator) -> Floats:
-    """Levels of which neighbouring months have a correlation of 0.8: (months, 4)."""
+    """Return levels of shape (months, 4) with a correlation of 0.8 between neighbouring months."""
     values = np.zeros((100 + len(MONTHS), 4))
     for t in range(1, len(values)):
         values[t] = 0.8 * values[t - 1] + 0.6 * rng.normal(size=4)

@@ -1,4 +1,4 @@
-"""False discovery control and the decision, against the step-up procedure written from its definition."""
+"""Test false discovery control and the decision against the definition of the step-up procedure."""
 
 from __future__ import annotations
 

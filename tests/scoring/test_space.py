@@ -1,4 +1,4 @@
-"""What is done to vectors before they are scored, against loops over words and usages."""
+"""Test the transformation of vectors before scoring against loops over words and usages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Sets: TypeAlias = Pairs
 def words_of(
     sizes: list[tuple[int, int]], d: int, seed: int, dtype: type[np.floating] = np.float64, loc: float = 3.0
 ) -> Sets:
-    """Words of some numbers of usages; dimensions vary unequally, about a mean that is not 0."""
+    """Return words with the given numbers of usages, unequal variances, and a nonzero mean."""
     rng = np.random.default_rng(seed)
     scale = 10.0 ** rng.uniform(-1, 1, d)
     return {
@@ -32,7 +32,7 @@ def words_of(
 
 
 def slow_moments(pairs: Sets) -> tuple[list[float], list[float]]:
-    """The mean over words of the mean over usages, and the variance about it, one number at a time."""
+    """Return the mean over words of the mean over usages, and the variance around it, one number at a time."""
     d = next(iter(pairs.values()))[0].shape[1]
     means, variances = [], []
     for j in range(d):

@@ -1,4 +1,4 @@
-"""SSCD and sweep against Algorithm 2 done literally, and what they promise about seeds, words and rates."""
+"""Test SSCD and sweep against a literal Algorithm 2, and their guarantees about seeds, words and rates."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ SYMMETRIC = ["jeffreys", *DISTANCES, "apd", *(f"dscd-{name}" for name in DISTANC
 def literally(
     old: Array, new: Array, between: Callable[[Array, Array], float], sscd: SSCD, word: str = ""
 ) -> tuple[int, float, Floats]:
-    """Algorithms 1 and 2 line by line: the swap count, e_original and the e_swap of every repetition."""
+    """Run Algorithms 1 and 2 line by line: the swap count, e_original and the e_swap of every repetition."""
     n_old, n_new = Fraction(len(old)), Fraction(len(new))
     scale = Fraction(*sscd.corpus_sizes) if sscd.corpus_sizes else 1
     count = min(round(min(n_old, n_new * scale) * Fraction(str(sscd.rate))), len(old), len(new))
@@ -65,7 +65,7 @@ def literally(
 
 
 def sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.0) -> tuple[Floats, Floats]:
-    """Two sets about means that no metric finds undefined."""
+    """Return two sets around means for which every metric is defined."""
     rng = np.random.default_rng(seed)
     centre, spread = rng.normal(2, 1, d), rng.uniform(0.5, 2, d)
     return rng.normal(centre, spread, (n_old, d)), rng.normal(centre + shift * rng.normal(size=d), 1, (n_new, d))

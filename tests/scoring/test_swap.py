@@ -1,4 +1,4 @@
-"""Context swapping: how many rows trade places, which, and what both sets are after it."""
+"""Test context swapping: the swap count, the swapped rows, and the resulting sets."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ KINDS = ("plain", "large mean", "large dimensions", "far apart", "very far apart
 
 
 def sets(kind: str, n_old: int, n_new: int, d: int, dtype: npt.DTypeLike, seed: int) -> tuple[Matrix, Matrix]:
-    """Two sets of rows, awkward in a way that has a name."""
+    """Return two sets of rows of the named ill-conditioned kind."""
     rng = np.random.default_rng(seed)
     direction = rng.normal(size=d)
     old, new = rng.normal(size=(n_old, d)), rng.normal(size=(n_new, d)) * rng.uniform(0.5, 2.0, d) + direction
@@ -226,7 +226,7 @@ def unit_rows(rows: Matrix) -> Floats:
 
 
 def by_swapping(old: Matrix, new: Matrix, row_orders: list[tuple[Indices, Indices]], counts: list[int]) -> Floats:
-    """The twin: move the rows, then numpy in float64.
+    """Compute the reference: move the rows, then use numpy in float64.
 
     Mean and variance of the old set, then of the new one: (4, repeats, counts, d)
     """
@@ -239,7 +239,7 @@ def by_swapping(old: Matrix, new: Matrix, row_orders: list[tuple[Indices, Indice
 
 
 def kl_by_the_book(m1: Floats, v1: Floats, m2: Floats, v2: Floats, common: Floats) -> float:
-    """The formula of appendix A, no variance counting as less than the floor's share of the common one."""
+    """Compute the formula of appendix A with variances raised to the share of the common variance."""
     some = common > 0
     m1, v1, m2, v2, floor = m1[some], v1[some], m2[some], v2[some], VARIANCE_FLOOR * common[some]
     v1, v2 = np.maximum(v1, floor), np.maximum(v2, floor)
@@ -248,7 +248,7 @@ def kl_by_the_book(m1: Floats, v1: Floats, m2: Floats, v2: Floats, common: Float
 
 
 def metrics_by_the_book(moments: Floats, common: Floats) -> list[float]:
-    """The metrics of CLOSED_FORM in their order, from the four moments of a pair of sets: (4, d)"""
+    """Return the metrics of CLOSED_FORM in order, from the four moments of a pair of sets: (4, d)"""
     m1, v1, m2, v2 = moments
     kl, reverse = kl_by_the_book(m1, v1, m2, v2, common), kl_by_the_book(m2, v2, m1, v1, common)
     return [kl, reverse, 0.5 * (kl + reverse), *(getattr(scipy_distance, name)(m1, m2) for name in DISTANCES)]
@@ -296,7 +296,7 @@ def test_swapped_gaussians_are_the_mean_and_variance_of_the_swapped_sets(
 def assert_metrics_agree(
     kind: str, n_old: int, n_new: int, d: int, strategy: Any, dtype: npt.DTypeLike, seed: int, rtol: float = 1e-6
 ) -> None:
-    """All metrics of a sweep are those of the twin: at most ``rtol`` off, and what is not swapped at most 1e-9."""
+    """Check all metrics of a sweep against the reference: within ``rtol``, and within 1e-9 without swaps."""
     old, new = sets(kind, n_old, n_new, d, dtype, seed)
     rates, repeats = [0.0, 0.1, 0.5, 0.9, 1.0], 2
     result = sweep(old, new, CLOSED_FORM, rates, repeats, seed, strategy, word="plane")

@@ -1,4 +1,4 @@
-"""Which metric p and q are of is told beside them: in the table, the files and the page."""
+"""Test that the table, the files and the page name the metric of p and q."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAST: dict[str, Any] = {"permutations": 99, "resamples": 5, "repeats": 2, "monit
 
 
 class Lines:
-    """An encoder that gives a vector for each length of a sentence, and zeros for a sentence with a zero."""
+    """Encoder with one vector per sentence length, and zeros for a sentence with a zero."""
 
     def encode(self, sentences: list[str], spans: list[tuple[int, int]]) -> Floats:
         rows = [[len(s), start + 1.0, len(s) % 3] for s, (start, _) in zip(sentences, spans, strict=True)]

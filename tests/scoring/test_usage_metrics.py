@@ -1,4 +1,4 @@
-"""Metrics that look at the usages, and the share of e_original that is kept, against rows that are moved one by one."""
+"""Test usage metrics and the kept share of e_original against rows that are moved one by one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.0) -> t
 
 
 def slow_nearest(old: Matrix, new: Matrix, few: int = 20) -> float:
-    """Sorted distances, each weighted by the chance that it is the least of a few drawn: none of those before it is."""
+    """Weight the sorted distances by the probability of being the smallest of a few drawn usages."""
     distances = cdist(old.astype(float), new.astype(float), "cosine")
     ways = []
     for from_one in (distances, distances.T):
@@ -50,7 +50,7 @@ def slow_nearest(old: Matrix, new: Matrix, few: int = 20) -> float:
 
 
 def centroids(old: Matrix, new: Matrix) -> Callable[[Array], Floats]:
-    """A usage metric of one's own: the Euclidean distance between the two means."""
+    """Custom usage metric: the Euclidean distance between the two means."""
     rows = np.concatenate([old, new]).astype(float)
 
     def of(sides: Array) -> Floats:
@@ -66,7 +66,7 @@ OWN = Metric("centroids", centroids, usages=True)
 
 @pytest.fixture(params=["by name", "as it is"])
 def own(request: pytest.FixtureRequest) -> str | Metric:
-    """A metric of one's own, registered or not."""
+    """Return a custom metric, registered or not."""
     if request.param == "as it is":
         return OWN
     register(OWN)
@@ -86,7 +86,7 @@ def swapped_by_hand(
     sizes: tuple[int, int] | None,
     between: Callable[[Matrix, Matrix], float] = slow_nearest,
 ) -> Floats:
-    """e_swap of rows that really traded places: (rates, repeats)."""
+    """Return e_swap of rows that were actually exchanged, of shape (rates, repeats)."""
     rng = generator(seed, "swap", word)
     in_turn = orders(old, new, strategy, repeats, rng)
     counts = [swap_count(len(old), len(new), rate, sizes) for rate in RATES]
@@ -285,7 +285,7 @@ def test_usage_metric_receives_the_documented_rows_and_sides() -> None:
 
 
 def all_splits(old: Matrix, new: Matrix, few: int = 20) -> Floats:
-    """The distance of every split, by the definition."""
+    """Return the distance of every split by definition."""
     rows, n = np.concatenate([old, new]), len(old) + len(new)
     chosen = [np.isin(np.arange(n), split) for split in itertools.combinations(range(n), len(old))]
     return np.array([slow_nearest(rows[members], rows[~members], few) for members in chosen])
@@ -358,7 +358,7 @@ def test_test_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
 
 
 def slow_halves(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """e_original and |e_original - e_swap| of half-samples built row by row, from the same draws."""
+    """Return e_original and |e_original - e_swap| of half-samples built row by row from the same draws."""
     sets_of_rows, swaps = (old, new), SWAPS_OF_USAGES if sscd.strategy == "random" else 1
     splits = [rng.permuted(np.broadcast_to(np.arange(len(x)), (size, len(x))), axis=1) for x in sets_of_rows]
     if sscd.strategy == "random":

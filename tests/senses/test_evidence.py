@@ -1,4 +1,4 @@
-"""Leanings against a double loop over pairs of usages, and the plane against a singular value decomposition."""
+"""Test leanings against a double loop over pairs of usages, and the plane against a singular value decomposition."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DTYPES = st.sampled_from(["float32", "float64"])
 
 @st.composite
 def two_sets(draw: st.DrawFn) -> tuple[Matrix, Matrix]:
-    """Two sets of usages, zero vectors and equal ones among them."""
+    """Draw two sets of usages, some of them zero vectors or equal."""
     n_old, n_new, d = draw(SHAPES)
     dtype: Any = draw(DTYPES)
     old, new = (draw(npst.arrays(dtype, (n, d), elements=VALUES)) for n in (n_old, n_new))
@@ -30,7 +30,7 @@ def two_sets(draw: st.DrawFn) -> tuple[Matrix, Matrix]:
 
 
 def random_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.0) -> tuple[Matrix, Matrix]:
-    """Two sets that vary ten times less in each dimension than in the one before, and differ in all of them."""
+    """Return two sets that vary ten times less in each dimension than in the one before and differ in all of them."""
     rng = np.random.default_rng(seed)
     spread = 10.0 ** -np.arange(d)
     mean = rng.normal(5, 1, d)
@@ -41,7 +41,7 @@ def random_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.
 
 
 def cosine(a: Matrix, b: Matrix) -> float:
-    """The cosine similarity of two vectors; of a zero vector with anything it is 0."""
+    """Return the cosine similarity of two vectors, which is 0 for a zero vector."""
     x, y = [float(v) for v in a], [float(v) for v in b]
     lengths = math.hypot(*x) * math.hypot(*y)
     return math.fsum(p * q for p, q in zip(x, y, strict=True)) / lengths if lengths else 0.0
@@ -114,7 +114,7 @@ def test_usages_of_a_new_meaning_lean_most_to_the_new_corpus() -> None:
 
 
 def slow_plane(old: Matrix, new: Matrix) -> tuple[Floats, Floats, Floats]:
-    """Projections on the first two right singular vectors of weighted rows, and the shares of variance."""
+    """Return projections on the first two right singular vectors of weighted rows, and the shares of variance."""
     old, new = old.astype(float), new.astype(float)
     middle = np.mean([old.mean(axis=0), new.mean(axis=0)], axis=0)
     a, b = old - middle, new - middle

@@ -1,4 +1,4 @@
-"""Simulated corpora: the files, what was planted in them, and where they may be written."""
+"""Test simulated corpora: the files, the planted changes, and the folder."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ DATED = {"corpus.jsonl", "planted.tsv", "words.txt", "simulate.json"}
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sentences that say in themselves which word they were of."""
+    """Write sentences that identify their source word."""
     path = tmp_path_factory.mktemp("source") / "source.txt"
     path.write_text("".join(f"The {noun}, of {noun[:2]}{i}, is here.\n" for i in range(ENOUGH) for noun in NOUNS))
     return path
 
 
 def made(source: Path, out: Path, **options: Any) -> dict[str, str]:
-    """The files of a simulation."""
+    """Return the files of a simulation."""
     simulate(source, out=out, monitor=False, **options)
     return {path.name: path.read_text("utf-8") for path in out.iterdir() if path.name != ".lock"}
 
 
 def origins(lines: Sequence[str], name: str, pair: tuple[str, str]) -> Counter[str]:
-    """How often each source word is behind a name; every line must be a source sentence with the name for the word."""
+    """Count the source words behind a pseudoword; every line must be a source sentence with the word replaced."""
     found = [match for line in lines if (match := re.fullmatch(rf"The {name}, of (..)(\d+), is here\.", line))]
     beginnings = {word[:2]: word for word in pair}
     assert len({match[0] for match in found}) == len(found)
@@ -162,7 +162,7 @@ def test_usage_table_is_a_data_set_with_gold(source: Path, tmp_path: Path) -> No
 
 
 class Origin:
-    """An encoder that sees which source word a sentence was of, and little else."""
+    """Encoder whose vectors depend mostly on the source word of a sentence."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         rows = []

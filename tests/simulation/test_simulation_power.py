@@ -1,4 +1,4 @@
-"""Power: draws against an obvious loop, and its known values where an encoder sees all or nothing."""
+"""Test power: draws against a plain loop, and known values for an encoder that detects all or nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Planted:
-    """Gaussian noise about a mean that is ``apart`` from the other source word's: the name itself is not seen."""
+    """Encoder with Gaussian noise around means that are ``apart`` for the two source words."""
 
     def __init__(self, apart: float) -> None:
         self.apart, self.calls = apart, 0
@@ -177,7 +177,7 @@ def alike(power: float) -> Powers:
 
 
 def beta(power: float, spread: float) -> Powers:
-    """Pairs whose powers have a beta distribution, with a correlation of ``spread`` between trials of a pair."""
+    """Draw pairs whose powers have a beta distribution, with a correlation of ``spread`` between trials of a pair."""
     size = 1 / spread - 1
     return lambda rng, shape: rng.beta(power * size, (1 - power) * size, shape)
 

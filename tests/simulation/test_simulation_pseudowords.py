@@ -1,4 +1,4 @@
-"""Pseudowords: the right shares, no sentence twice, the name where the word was; names free and all different."""
+"""Test pseudowords: their shares, unique sentences, replaced words, and unique names."""
 
 from __future__ import annotations
 

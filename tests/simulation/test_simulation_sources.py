@@ -1,4 +1,4 @@
-"""Source words: which words make pairs, and which of their sentences are used."""
+"""Test source words: the selection of pairs and of their sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From corpora, words and an encoder to a store: what it holds, what is added to it, and what is encoded for it."""
+"""Test embedding corpora into a store: its contents, added words and corpora, and the encoded sentences."""
 
 from __future__ import annotations
 
@@ -614,7 +614,7 @@ def test_store_of_a_tiny_model_has_the_vectors_of_the_model(tmp_path: Path) -> N
 
 
 class Counted(str):
-    """A word that counts how often it is compared with another."""
+    """Word that counts its comparisons with other words."""
 
     compared = 0
     __slots__ = ()

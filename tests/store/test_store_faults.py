@@ -1,4 +1,4 @@
-"""Kills, full disks, two writers and folders that cannot be written: one sentence, and nothing is lost."""
+"""Test kills, full disks, two writers and unwritable folders: one sentence, and no lost work."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def script(folder: Path, text: str) -> list[str]:
 
 
 def answer(folder: Path, text: str) -> Any:
-    """What a script prints as JSON."""
+    """Return the JSON that a script prints."""
     done = subprocess.run(script(folder, text), capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -81,7 +81,7 @@ def answer(folder: Path, text: str) -> Any:
 
 @posix
 def test_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
-    """Each run is a process of its own that is killed by signal 9, again and again until one comes to its end."""
+    """Each run is a separate process that is killed by signal 9 until one finishes."""
     told = answer(
         tmp_path,
         """
@@ -181,7 +181,7 @@ def test_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -
 
 @contextmanager
 def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that is encoding, and goes on once it is told to."""
+    """Start a process that is encoding and continues on request."""
     command = script(
         folder,
         """
@@ -209,7 +209,7 @@ def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 class SameToy(Toy):
-    """An encoder with the settings of the one in the scripts."""
+    """Encoder with the settings of the one in the scripts."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -253,7 +253,7 @@ def test_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: Path)
 
 
 class Disk:
-    """A disk with so much room; a file that does not fit is written as far as it does."""
+    """Disk with limited space; a file that does not fit is written partially."""
 
     def __init__(self, room: int) -> None:
         self.room = room

@@ -1,4 +1,4 @@
-"""Hostile or damaged ``store.json`` and ``plan.json``: one sentence whatever they hold, and nothing is touched."""
+"""Test hostile or damaged ``store.json`` and ``plan.json``: one sentence for any content, and no changed files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any, how: str) -> Any:
 
 
 def use(folder: Path) -> None:
-    """Do with a store whatever is done with stores."""
+    """Perform every operation on a store."""
     from lexshift.cli.terminal import print_counts, print_store
 
     store = Siblings(folder)
@@ -80,7 +80,7 @@ def add_word(folder: Path) -> None:
 
 
 def refusal(attempt: Callable[[Path], Any], folder: Path) -> str | None:
-    """Return the sentence with which a folder is refused, if it is."""
+    """Return the sentence with which a folder is refused, or None."""
     try:
         attempt(folder)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""Files of others in the folder of a store: never replaced or deleted, and refused where they are in the way."""
+"""Test foreign files in the folder of a store: never replaced or deleted, and refused if they are in the way."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ THEIRS = [
 
 
 def put(folder: Path, names: Sequence[str]) -> dict[str, bytes]:
-    """Write files of the user, and return what they hold."""
+    """Write files of the user, and return their contents."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(f"mine: {name}".encode())

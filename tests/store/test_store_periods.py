@@ -1,4 +1,4 @@
-"""Stores made with encoders that tell periods apart: which corpus is which period, and what is encoded twice."""
+"""Test stores of encoders that distinguish periods: the period of each corpus, and sentences encoded per period."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHARED = ["a cell phone and a mouse", "a plane"]  # sentences of both corpora
 
 
 class Timed:
-    """A user's encoder that is told periods; its vectors are hashes of all that it was told."""
+    """Custom encoder with periods whose vectors are hashes of all its arguments."""
 
     def __init__(self, periods: Sequence[str] = ("a", "b"), stop_at: int | None = None) -> None:
         self.periods = periods
@@ -67,7 +67,7 @@ class Timed:
 
 
 def wanted(store: Siblings, numbers: dict[str, int]) -> list[tuple[str, tuple[int, int], int]]:
-    """The sentence, the span and the period of each row."""
+    """Return the sentence, the span and the period of each row."""
     return [(row[5], (row[6], row[7]), numbers[row[1]]) for row in rows_of(store)]
 
 
@@ -82,7 +82,7 @@ def assert_timed(store: Siblings, numbers: dict[str, int]) -> None:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model with a token for each of the periods old and new."""
+    """Return a tiny model with a token for each of the periods old and new."""
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "mouse", "plane", "a", "ran", "cell", "phone", "."]
@@ -103,7 +103,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def own(model: Path, store: Siblings, numbers: dict[str, int]) -> npt.NDArray[np.float32]:
-    """What the encoder itself gives for the rows of a store."""
+    """Return the vectors that the encoder itself gives for the rows of a store."""
     encoder: Any = lexshift.encode.as_encoder(model, device="cpu")
     sentences, spans, periods = zip(*wanted(store, numbers), strict=True)
     vectors: npt.NDArray[np.float32] = encoder.encode(sentences, spans, periods=list(periods))
@@ -111,7 +111,7 @@ def own(model: Path, store: Siblings, numbers: dict[str, int]) -> npt.NDArray[np
 
 
 def shared_rows(store: Siblings) -> list[tuple[int, int]]:
-    """Pairs of rows of the same word in the same sentence, one in each corpus."""
+    """Return pairs of rows of the same word in the same sentence, one in each corpus."""
     rows = rows_of(store)
     old, new = store.corpora
     return [

@@ -1,4 +1,4 @@
-"""The plan of a store: what is encoded, in which order and in which shards, and what is taken from an old store."""
+"""Test the encoding plan of a store: the sentences, their order, the shards, and reuse of an existing store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What shapes a store: its fingerprint, and the sentence that says how two runs differ."""
+"""Test the fingerprint of a store, and the sentence that describes how two runs differ."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_one_changed_byte_makes_a_different_corpus(tmp_path: Path, which: str) -
 
 
 class Bare:
-    """An encoder without settings: vectors are hashes, times a factor, plus noise; it keeps what it was asked for."""
+    """Encoder without settings: vectors are hashes times a factor plus noise; it records its requests."""
 
     def __init__(self, factor: float = 1, noise: float = 0, lost: str = "", stop_at: int | None = None) -> None:
         self.factor, self.noise, self.stop_at = factor, noise, stop_at

@@ -1,4 +1,4 @@
-"""The work of a run in shards: what is in each, that they are found again, and that damage to one is named."""
+"""Test the shards of a run: their contents, their reuse, and the detection of damage."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from lexshift.utils.monitor import Silent
 
 @pytest.fixture
 def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, bytes], int]:
-    """The store that was made without a break, and of how many shards."""
+    """Return the store of an uninterrupted run and its number of shards."""
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     toy = Toy()
     return contents(made(tmp_path, "whole", toy).path), len(toy.calls)
 
 
 def begin(folder: Path, shards: int) -> Path:
-    """Unfinished work with so many shards done."""
+    """Create unfinished work with the given number of finished shards."""
     with pytest.raises(KeyboardInterrupt):
         made(folder, model=Toy(stop_at=shards + 1))
     unfinished = folder / "store" / "unfinished"
@@ -137,12 +137,12 @@ def test_shard_of_another_plan_is_detected(tmp_path: Path, monkeypatch: pytest.M
 
 
 def other_boundaries(text: str, _: str) -> list[int]:
-    """Another sentence splitter: a semicolon is the end of a sentence too."""
+    """Split sentences also at a semicolon."""
     return [0, *(i + 1 for i, c in enumerate(text) if c in ".;")]
 
 
 def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One sentence of 30 is split differently, and there are as many rows and shards as before."""
+    """One of 30 sentences is split differently, with the same numbers of rows and shards."""
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 70)
     sentences = [f"The mouse {10 + i} sat here{';' if i == 23 else ','} there." for i in range(30)]
     (tmp_path / "a.txt").write_text(" ".join(sentences))
@@ -254,7 +254,7 @@ def test_folder_without_a_plan_is_not_treated_as_our_work(tmp_path: Path) -> Non
 
 
 class _Timed:
-    """An encoder that counts its calls."""
+    """Encoder that counts its calls."""
 
     def __init__(self) -> None:
         self.calls = 0

@@ -1,4 +1,4 @@
-"""An opened store: its words and vectors, and that damage is found and named."""
+"""Test an opened store: its words and vectors, and the detection of damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sentences that are longer than the window of a model: counted by corpus, told, and remembered."""
+"""Test sentences longer than the window of a model: counted by corpus, reported, and recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEW = ["the plane", "mouse " * 12]
 
 
 class Narrow(Toy):
-    """An encoder that takes at most so many words of a sentence, and marks those that have more."""
+    """Encoder with a maximum number of words per sentence that flags longer ones."""
 
     marks_truncated = True
     window = 10

@@ -1,4 +1,4 @@
-"""From usages with their sentences and spans to a store: what it holds, what is encoded for it, what is refused."""
+"""Test embedding given usages into a store: its contents, the encoded sentences, and refused input."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COLUMNS = ["word", "corpus", "file", "line", "date", "sentence", "start", "end"]
 
 
 class Toy:
-    """An encoder whose vectors are hashes of the sentence and the span; it keeps what it was asked for."""
+    """Encoder whose vectors are hashes of the sentence and the span; it records its requests."""
 
     def __init__(self, name: str = "toy", *, stop_at: int | None = None) -> None:
         self.settings = {"model": name}
@@ -59,7 +59,7 @@ class Toy:
 
 
 class Heard:
-    """A monitor that keeps what it hears."""
+    """Monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[str] = []
@@ -76,7 +76,7 @@ class Heard:
 
 
 def vector(sentence: str, start: int, end: int) -> Matrix:
-    """Of numbers that float16 holds exactly."""
+    """Return numbers that float16 represents exactly."""
     key = hashlib.blake2b(f"{start} {end} {sentence}".encode(), digest_size=5).digest()
     return np.frombuffer(key, np.int8).astype(np.float32) / 16
 
@@ -86,7 +86,7 @@ def frame(usages: Sequence[Usage] = USAGES, **more: Any) -> pd.DataFrame:
 
 
 def ordered(usages: Sequence[Usage], labels: Sequence[str] | None = None) -> list[Usage]:
-    """By word as they first come, then by corpus, then as they come."""
+    """Sort usages by first appearance of the word, then by corpus, then by position."""
     words = list(dict.fromkeys(usage[0] for usage in usages))
     corpora = list(labels or dict.fromkeys(usage[1] for usage in usages))
     return [usage for word in words for label in corpora for usage in usages if usage[:2] == (word, label)]
@@ -98,7 +98,7 @@ def rows_of(store: Siblings) -> list[Usage]:
 
 
 def assert_holds(store: Siblings, usages: Sequence[Usage]) -> None:
-    """A store has exactly these usages in this order, each with its vector, and its index says where they are."""
+    """Check that a store has exactly these usages in order with their vectors, and that its index locates them."""
     assert rows_of(store) == list(usages)
     wanted = np.array([vector(*usage[2:]) for usage in usages], store.vectors.dtype)
     np.testing.assert_array_equal(store.vectors, wanted)
@@ -111,7 +111,7 @@ def assert_holds(store: Siblings, usages: Sequence[Usage]) -> None:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, but for the lock."""
+    """Return every file below a folder, except the lock."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(files)}
 

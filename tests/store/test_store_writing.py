@@ -1,4 +1,4 @@
-"""Putting a store in place: a run that is stopped at any step, and the reader who comes at any moment."""
+"""Test publishing a store: a run stopped at any step, and a reader at any moment."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FILES = ["occurrences.parquet", "store.json", "vectors.npy"]
 
 
 class Stopped(BaseException):
-    """The process ends here."""
+    """Exception that represents the end of the process."""
 
 
 class StopAt:
-    """In the place of a function: raises at its k-th call, before or after doing what it does."""
+    """Replacement of a function that raises at its k-th call, before or after calling it."""
 
     def __init__(self, function: Callable[..., Any], k: int, after: bool, error: BaseException) -> None:
         self.function, self.k, self.after, self.error = function, k, after, error
@@ -44,7 +44,7 @@ class StopAt:
 
 
 def nothing(*args: Any, **options: Any) -> None:
-    """In the place of what takes time, or of what a process that is killed does not get to."""
+    """Replace a slow function, or one that a killed process does not reach."""
 
 
 STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift.store.shards.write_whole", "lexshift.store.writer.settle"]
@@ -157,7 +157,7 @@ def test_damage_to_a_file_before_renaming_is_detected(
     assert contents(tmp_path / "store") == before
 
 
-def test_settling_twice_changes_nothing(tmp_path: Path) -> None:
+def test_settling_a_settled_store_changes_nothing(tmp_path: Path) -> None:
     folder = made(tmp_path).path
     before = contents(folder)
     settle(folder)
@@ -167,7 +167,7 @@ def test_settling_twice_changes_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "empty") == []
 
 
-def test_settling_leaves_the_work_of_an_active_run(tmp_path: Path) -> None:
+def test_settling_leaves_the_work_of_an_unfinished_run(tmp_path: Path) -> None:
     made(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Toy(stop_at=1))

@@ -1,4 +1,4 @@
-"""Two corpora in, a table of words out: against the parts called by hand, from many starts, and through every slip."""
+"""Test ``compare``: its table against the individual functions, its inputs, and every mistake."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, keep=0.25)
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around; it keeps what it was asked for."""
+    """Encoder whose vector is the sum of hashes of the surrounding words; it records its requests."""
 
     def __init__(self, settings: Mapping[str, Any] | None = None, *, stop_at: int | None = None) -> None:
         self.calls: list[list[str]] = []
@@ -89,14 +89,14 @@ class Toy:
 
 
 class Zeros(Toy):
-    """An encoder without any idea."""
+    """Encoder whose vectors are zeros."""
 
     def vector(self, word: str) -> Floats:
         return 0 * super().vector(word)
 
 
 class Heard:
-    """A monitor that keeps what it hears."""
+    """Monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[str] = []
@@ -117,7 +117,7 @@ class Heard:
 
 
 def lines_of(period: int) -> list[str]:
-    """A corpus in which some words are used among other words than in the other one."""
+    """Return a corpus in which some words have other neighbours than in the other corpus."""
     rng, lines = random.Random(period), []
     for word, counts in COUNTS.items():
         use = "new" if period and word in MOVED else "old"
@@ -141,26 +141,26 @@ def corpora_in(folder: Path, old: str = "1850.txt", new: str = "1999.txt") -> Pa
 
 @pytest.fixture(autouse=True)
 def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests do not wait until the disk has everything."""
+    """Do not wait for the disk in tests."""
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
-    """The two corpora of most tests."""
+    """Write the two corpora of most tests."""
     return corpora_in(tmp_path_factory.mktemp("corpora"))
 
 
 @pytest.fixture(scope="module")
 def saved(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
-    """A result as most people would ask for it, and its folder; not to be written to."""
+    """Return a result with default settings and its folder; do not write to it."""
     out = tmp_path_factory.mktemp("saved") / "deep" / "out"
     return made(paths, out=out), out
 
 
 @pytest.fixture(scope="module")
 def folder(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run, for other runs to use again."""
+    """Return the folder of a run for other runs to reuse."""
     out = tmp_path_factory.mktemp("folder") / "out"
     made(paths, out=out)
     return out
@@ -171,12 +171,12 @@ def made(paths: Paths, words: Any = WORDS, **options: Any) -> Result:
 
 
 def quick(paths: Paths, words: Any = ("mouse",), **options: Any) -> Result:
-    """A comparison that scores nothing."""
+    """Run a comparison that scores nothing."""
     return made(paths, words, **{"min_usages": 1000, **options})
 
 
 def complaint(paths: tuple[Any, Any], words: Any = ("mouse",), **options: Any) -> str:
-    """What is said of a mistake, in one line."""
+    """Return the error message of a mistake, which must be one line."""
     with pytest.raises(UserError) as caught:
         made(paths, words, **options)
     text = str(caught.value)
@@ -186,18 +186,18 @@ def complaint(paths: tuple[Any, Any], words: Any = ("mouse",), **options: Any) -
 
 
 def same(a: pd.DataFrame, b: pd.DataFrame) -> None:
-    """To the last digit."""
+    """Check that two tables are equal to the last digit."""
     pd.testing.assert_frame_equal(a, b, check_exact=True)
 
 
 def pairs_of(result: Result) -> Pairs:
-    """The vectors as they are scored, by hand from those of the store."""
+    """Return the vectors as they are scored, computed from those of the store."""
     stored = {word: (result.siblings[word].old, result.siblings[word].new) for word in result.scores.words}
     return fit_space(stored, result.settings["space"]).apply_to_words(stored)
 
 
 def by_hand(result: Result, sscd: SSCD, permutations: int = 200, resamples: int = 50) -> pd.DataFrame:
-    """The scored rows, from the functions that each column is said to come from."""
+    """Return the scored rows from the functions that define each column."""
     rows = []
     for word, (old, new) in pairs_of(result).items():
         change = sscd.score(old, new, word)
@@ -550,7 +550,7 @@ def test_note_warns_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path
         ("1999/a.txt", "1850/b.txt"),
     ],
 )
-def test_no_note_warns_about_names_without_years(tmp_path: Path, old: str, new: str) -> None:
+def test_no_note_without_a_contradicting_year_in_the_names(tmp_path: Path, old: str, new: str) -> None:
     heard = Heard()
     quick(corpora_in(tmp_path, old, new), monitor=heard)
     assert heard.notes == []
@@ -691,7 +691,7 @@ def test_file_as_out_is_refused_and_unchanged(paths: Paths, tmp_path: Path, name
     assert toy.calls == []
 
 
-def test_store_of_another_kind_is_unchanged(paths: Paths, tmp_path: Path) -> None:
+def test_store_folder_with_other_files_is_refused_and_unchanged(paths: Paths, tmp_path: Path) -> None:
     mine, toy = write(tmp_path / "out" / "store" / "mine.txt", ["mine"]), Toy()
     text = complaint(paths, model=toy, out=tmp_path / "out")
     assert text.endswith("holds other files; choose an empty or a new one for the store")
@@ -800,7 +800,7 @@ def test_corpus_digest_depends_on_the_text_and_not_on_its_location(paths: Paths,
 
 
 def repeated(run: dict[str, Any], words: Any) -> Result:
-    """A comparison with nothing but what run.json says, and the encoder."""
+    """Repeat a comparison with only the contents of run.json and the encoder."""
     known = set(inspect.signature(compare).parameters)
     settings = {name: value for name, value in run["settings"].items() if name in known}
     old, new = run["corpora"]

@@ -1,4 +1,4 @@
-"""Discovery: two corpora in, and out comes which of all words changed."""
+"""Test ``discover``: from two corpora to the changed words among all words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOISE = ("quiet", "early", "slow", "large", "green", "bright")
 
 
 class Bag:
-    """A bag of the words of a sentence, each in a direction of its own."""
+    """Encoder that sums one direction for each word of a sentence."""
 
     def __init__(self) -> None:
         self.seen = 0
@@ -52,7 +52,7 @@ def sentence(word: str, topic: int, rng: np.random.Generator) -> str:
 
 
 def corpora(folder: Path, files: int = 3) -> tuple[Path, Path]:
-    """In the new corpus "mouse" is of the other topic; "bread", "river" and "Paris" are as they were."""
+    """Write corpora in which "mouse" changes its topic, and "bread", "river" and "Paris" are stable."""
     rng = np.random.default_rng(0)
     made = []
     for period in range(2):
@@ -196,7 +196,7 @@ def stopping(function: Any, after: int) -> Any:
 
 
 def test_shared_sample_encodes_fewer_sentences_than_separate_samples(tmp_path: Path) -> None:
-    """Every line has three words, of each of which fifty usages are wanted."""
+    """Every line has three words, and fifty usages of each are requested."""
     rng = np.random.default_rng(0)
     for name in ("old", "new"):
         lines = [f"the mouse of bread and river {rng.integers(10**9)}" for _ in range(400)]
@@ -254,7 +254,7 @@ def test_store_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> Non
         run(changed, tmp_path / "out")
 
 
-def test_corpus_edited_with_the_same_size_and_time_is_read_again(tmp_path: Path) -> None:
+def test_corpus_edited_with_the_same_size_and_time_is_detected(tmp_path: Path) -> None:
     old, _ = corpora(tmp_path)
     run(tmp_path, tmp_path / "out")
     file = old / "0.txt"

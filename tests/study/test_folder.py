@@ -1,4 +1,4 @@
-"""Results folders: other kinds and other people's files are refused, and a save is all or nothing whenever it ends."""
+"""Test results folders: other kinds and foreign files are refused, and a save is atomic at any interruption."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -48,11 +48,11 @@ class Toy:
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """Exception that represents the end of the process."""
 
 
 class Disk:
-    """Counts the file operations of a save; from one of them on, all fail as if the process were killed."""
+    """Count the file operations of a save, and make all of them fail from a given one on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done, self.last = 0, sys.maxsize
@@ -98,7 +98,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def run(kind: str, paths: Sequence[Path], out: Any, toy: Toy | None = None, **options: Any) -> Any:
-    """Run the command whose results are of a kind."""
+    """Run the command whose results have the given kind."""
     given = {"model": toy or Toy(), "out": out, **FAST, **options}
     if kind == "simulation":
         return simulate(*paths, out=out, pseudowords=1, usages=2, monitor=False)
@@ -109,7 +109,7 @@ def run(kind: str, paths: Sequence[Path], out: Any, toy: Toy | None = None, **op
 
 
 def contents(number: int, kind: Kind) -> dict[str, bytes]:
-    """Files of results; those with an odd number lack the first file."""
+    """Return the files of results; those with an odd number lack the first file."""
     return {name: f"{name} of {number}".encode() for name in kind.files[number % 2 :]}
 
 
@@ -119,13 +119,13 @@ def save(folder: Path, kind: Kind, number: int) -> None:
 
 
 def files_in(folder: Path) -> dict[str, bytes | None]:
-    """All below a folder, hidden or not."""
+    """Return all files below a folder, including hidden ones."""
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
     return {name: path.read_bytes() if path.is_file() else None for name, path in found.items()}
 
 
 def results_in(folder: Path) -> dict[str, bytes | None]:
-    """The same without the store and the lock, and with a record without its time."""
+    """Return the files without the store, the lock and the time in the record."""
     found = {name: data for name, data in files_in(folder).items() if not name.startswith(("store", "parts", ".lock"))}
     if "run.json" in found:
         record = json.loads(found["run.json"] or b"")
@@ -137,7 +137,7 @@ def results_in(folder: Path) -> dict[str, bytes | None]:
 
 
 def consistent(folder: Path, kind: Kind) -> int | None:
-    """The number of the results that a reader who checks the record finds, if they belong together."""
+    """Return the number of the results if the record is valid and all files belong together."""
     if not (folder / kind.record).exists():
         return None
     record = json.loads((folder / kind.record).read_bytes())
@@ -271,7 +271,7 @@ def test_file_absent_from_the_new_results_is_removed(tmp_path: Path) -> None:
 
 
 def operations(folder: Path, kind: Kind, disk: Disk, first: bool) -> int:
-    """The number of file operations of a save."""
+    """Return the number of file operations of a save."""
     if not first:
         save(folder, kind, 2)
     disk.done = 0

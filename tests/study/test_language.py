@@ -1,4 +1,4 @@
-"""The language of the text is detected, recorded and said in every run; the model is warned about."""
+"""Test that every run detects, records and reports the language, and warns about the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WHO = ("farmer", "king", "miller", "smith", "baker")
 
 
 class Lengths:
-    """A cheap encoder that knows English."""
+    """Cheap encoder that supports English."""
 
     languages: tuple[str, ...] | None = ("en",)
 
@@ -35,7 +35,7 @@ class Lengths:
 
 
 class Notes(Silent):
-    """Keeps what is said."""
+    """Monitor that records notes."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -54,7 +54,7 @@ def corpora(folder: Path, *lines: str) -> list[Path]:
 
 
 def run(kind: str, paths: list[Path], word: str, out: Path, **options: Any) -> tuple[list[str], dict[str, Any], str]:
-    """What is said, what run.json holds (for a store, its settings), and the page."""
+    """Return the notes, the contents of run.json (for a store, its settings), and the page."""
     notes, model = Notes(), options.pop("model", None) or Lengths()
     fast: dict[str, Any] = {"resamples": 20, "permutations": 99, "monitor": notes, "model": model, "out": out} | options
     if kind == "embed":
@@ -92,7 +92,7 @@ def test_language_unknown_to_the_model_is_reported_by_every_function(tmp_path: P
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("languages", [("en",), None])
-def test_no_note_without_a_reason(tmp_path: Path, kind: str, languages: tuple[str, ...] | None) -> None:
+def test_known_language_gives_no_warning(tmp_path: Path, kind: str, languages: tuple[str, ...] | None) -> None:
     model = Lengths()
     model.languages = languages
     line, word = (ENGLISH, "mouse") if languages else (GERMAN, "Maus")

@@ -1,4 +1,4 @@
-"""load: results come back as they were saved, without model and corpora, and what is not results is refused."""
+"""Test ``load``: results are loaded as saved without model and corpora, and other folders are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ANY = r"\w"
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -47,7 +47,7 @@ def two_corpora(folder: Path) -> tuple[Path, Path]:
 
 
 def corpora(folder: Path, n: int = 2) -> list[Path]:
-    """Mouse changes in the second of n periods, and rare is rare."""
+    """Write corpora in which mouse changes in the second of n periods, and rare has few usages."""
     made = []
     for number in range(n):
         rng = random.Random(number)
@@ -60,7 +60,7 @@ def corpora(folder: Path, n: int = 2) -> list[Path]:
 
 
 def dated(folder: Path, months: bool = False) -> Path:
-    """One table of three years, in which mouse changes once, and bread every December."""
+    """Write one table of three years in which mouse changes once, and bread every December."""
     rng, rows = random.Random(0), []
     for year in (2001, 2002, 2003):
         for month in range(1, 13) if months else (7,):
@@ -74,7 +74,7 @@ def dated(folder: Path, months: bool = False) -> Path:
 
 
 def run(case: str, folder: Path, out: Path | None, **options: Any) -> Any:
-    """A run of a kind, of corpora in a folder."""
+    """Run the function of a case on corpora in a folder."""
     given: dict[str, Any] = {"model": Toy(), "out": out, **FAST, **options}
     if case.startswith("discovery"):
         return discover(*corpora(folder), min_count=10, **given)
@@ -110,7 +110,7 @@ def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Any, Path]]:
-    """Results of each case and their folder, whose corpora are gone; not to be written to."""
+    """Return the results of each case and their folder without its corpora; do not write to it."""
     known: dict[str, tuple[Any, Path]] = {}
 
     def get(case: str) -> tuple[Any, Path]:
@@ -127,7 +127,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Any,
 
 @pytest.fixture
 def copied(made: Callable[[str], tuple[Any, Path]], tmp_path: Path) -> Callable[[str], Path]:
-    """A copy of the folder of a case, to be damaged."""
+    """Return a copy of the folder of a case, so that a test may damage it."""
 
     def copy(case: str) -> Path:
         shutil.copytree(made(case)[1], tmp_path / "copy")
@@ -137,7 +137,7 @@ def copied(made: Callable[[str], tuple[Any, Path]], tmp_path: Path) -> Callable[
 
 
 def assert_equal(found: Any, saved: Any) -> None:
-    """All that can be asked of two results is the same, to the last digit."""
+    """Check that two results are equal to the last digit."""
     assert type(found) is type(saved)
     pd.testing.assert_frame_equal(found.table, saved.table, check_exact=True)
     assert list(found.words) == list(saved.words)
@@ -274,7 +274,7 @@ def test_moved_folder_is_loaded(copied: Callable[[str], Path], tmp_path: Path) -
 
 
 def rewrite(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Change the record of a folder, as somebody would who knows how its checksum is made."""
+    """Change the record of a folder and update its checksum."""
     record = json.loads((folder / "run.json").read_bytes())
     del record["sha256"]
     change(record)
@@ -454,7 +454,7 @@ def test_store_of_other_corpora_is_refused(copied: Callable[[str], Path], tmp_pa
 
 
 def test_store_without_a_word_of_the_results_is_refused(copied: Callable[[str], Path], tmp_path: Path) -> None:
-    """The corpora are the same, so that only the words tell."""
+    """The corpora are the same, so that only the words differ."""
     folder = copied("comparison")
     (tmp_path / "other").mkdir()
     compare(*two_corpora(tmp_path / "other"), words=["bread"], model=Toy(), out=tmp_path / "new", **FAST)

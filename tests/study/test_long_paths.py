@@ -1,4 +1,4 @@
-"""Names that are too long for the system are refused in a sentence, and names that are made are never too long."""
+"""Test that names too long for the system are refused in one sentence, and that generated names are never too long."""
 
 from __future__ import annotations
 

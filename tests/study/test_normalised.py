@@ -1,4 +1,4 @@
-"""Swap counts that are normalised by corpus size: in sentences if they are known, else in running words."""
+"""Test swap counts normalised by corpus size, in sentences if known and otherwise in running words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Toy:
 
 
 def sentences(n: int, seed: int) -> list[str]:
-    """Sentences of eight words, so that running words and sentences have the same ratio."""
+    """Return sentences of eight words, so that running words and sentences have the same ratio."""
     rng = random.Random(seed)
     return [f"The {rng.choice('abcdefgh')} of one mouse is {rng.choice(['here', 'there'])} today." for _ in range(n)]
 

@@ -1,4 +1,4 @@
-"""What can be asked of a result: words, their usages, short views, and the page."""
+"""Test the methods of a result: words, their usages, short views, and the page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
@@ -43,14 +43,14 @@ class Toy:
 
 
 class Line(Toy):
-    """An encoder of one dimension."""
+    """Encoder of one dimension."""
 
     def vector(self, word: str) -> Floats:
         return super().vector(word)[:1]
 
 
 def lines_of(period: int) -> list[str]:
-    """A corpus in which a mouse is not what it is in the other one."""
+    """Return a corpus in which mouse has another meaning than in the other corpus."""
     rng, lines = random.Random(period), []
     for word, counts in COUNTS.items():
         use = "new" if period and word == "mouse" else "old"
@@ -75,12 +75,12 @@ def made(folder: Path, words: Any = WORDS, **options: Any) -> Result:
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """A result whose store is a temporary one."""
+    """Return a result with a temporary store."""
     return made(tmp_path_factory.mktemp("corpora"))
 
 
 def leaning(i: int, own: Matrix, other: Matrix) -> float:
-    """How much more like its own corpus than like the other one a usage is, by the definition."""
+    """Return how much more similar a usage is to its own corpus than to the other one, by definition."""
     others = np.delete(own.astype(float), i, axis=0)
     row = own[i : i + 1].astype(float)
     return float((1 - distance.cdist(row, others, "cosine")).mean() - (1 - distance.cdist(row, other, "cosine")).mean())
@@ -118,7 +118,7 @@ def test_summary_sentence_handles_one_word_and_no_words(
 
 
 def moved_in(folder: Path, moved: int, kept: int) -> Result:
-    """A comparison of so many words that changed and so many that did not."""
+    """Compare corpora with the given numbers of changed and stable words."""
     words = [
         f"{kind}{'abcdefghijklmnop'[n]}" for kind, count in (("moved", moved), ("kept", kept)) for n in range(count)
     ]
@@ -363,7 +363,7 @@ def test_notebook_shows_hostile_words_and_labels_as_text(tmp_path: Path) -> None
 
 
 def data_of(page: str) -> dict[str, Any]:
-    """What the page's script reads."""
+    """Return the data that the script of the page reads."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     loaded: dict[str, Any] = json.loads(found[1])
@@ -371,13 +371,13 @@ def data_of(page: str) -> dict[str, Any]:
 
 
 def details_of(page: str) -> list[dict[str, Any]]:
-    """What the script opens when a word is chosen, of all words."""
+    """Return the details of all words that the script opens when a word is selected."""
     groups = re.findall(r'<script type="application/octet-stream" id="group-\d+">(.*?)</script>', page, re.DOTALL)
     return [word for group in groups for word in json.loads(gzip.decompress(base64.b64decode(group)))]
 
 
 def facts_of(page: str) -> dict[str, str]:
-    """The page's table of settings."""
+    """Return the table of settings of the page."""
     rows = re.findall(r'<tr><th scope="row">(.*?)</th><td><bdi>(.*?)</bdi></td></tr>', page)
     return {html.unescape(name): html.unescape(value) for name, value in rows}
 

@@ -1,4 +1,4 @@
-"""Settings: one list of options from which signatures, command line, checks and the documentation cannot differ."""
+"""Test that signatures, command line, checks and documentation agree with the one list of settings."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_forwarded_options_are_those_of_reading_and_encoding() -> None:
 
 
 def test_option_is_passed_to_the_encoder_only_if_it_was_set() -> None:
-    """An encoder that is already made refuses options, so none may be passed on that nobody set."""
+    """An existing encoder refuses options, so only options that were set may be passed on."""
     assert Settings().encoder_options() == {}
     given: dict[str, Any] = {"layers": "last", "pooling": "first", "window": 64, "device": "cpu", "batch_tokens": 512}
     assert Settings(**given, precision="float16").encoder_options() == given

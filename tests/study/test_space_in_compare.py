@@ -1,4 +1,4 @@
-"""The space that a comparison scores in, what it keeps, what it tests and what it says."""
+"""Test the space of a comparison, its kept share, its tested metric and its methods text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAST: dict[str, Any] = {"permutations": 200, "resamples": 30, "monitor": False}
 
 
 class Toy:
-    """An encoder whose vector is a sum of hashes of the words around, in dimensions of unequal size off the origin."""
+    """Encoder whose vector is a sum of hashes of the surrounding words, with unequal dimensions and a nonzero mean."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
@@ -38,7 +38,7 @@ class Toy:
 
 
 def lines_of(period: int) -> list[str]:
-    """A corpus in which mouse is used among other words than in the other one."""
+    """Return a corpus in which mouse has other neighbours than in the other corpus."""
     rng, lines = random.Random(period), []
     for word, counts in COUNTS.items():
         use = "new" if period and word == "mouse" else "old"
@@ -52,7 +52,7 @@ def lines_of(period: int) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests do not wait until the disk has everything."""
+    """Do not wait for the disk in tests."""
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
@@ -68,14 +68,14 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
 def saved(
     request: pytest.FixtureRequest, paths: Paths, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Result, Path]:
-    """A comparison in each of the spaces and its folder."""
+    """Return a comparison in each of the spaces and its folder."""
     out = tmp_path_factory.mktemp(request.param) / "out"
     return made(paths, space=request.param, out=out), out
 
 
 @pytest.fixture(scope="module")
 def usual(paths: Paths) -> Result:
-    """A comparison as it is made unless asked otherwise."""
+    """Return a comparison with default settings."""
     return made(paths)
 
 
@@ -84,12 +84,12 @@ def made(paths: Paths, words: Any = tuple(COUNTS), **options: Any) -> Result:
 
 
 def select_pairs(result: Result) -> Pairs:
-    """The vectors of the words that have enough of them, as they are stored."""
+    """Return the stored vectors of the words that have enough of them."""
     return {word: (result.siblings[word].old, result.siblings[word].new) for word in SCORED}
 
 
 def assert_scored(result: Result, pairs: Pairs, sscd: SSCD, tested: str) -> None:
-    """Whether the table holds what the parts say of these vectors."""
+    """Check the table against the individual functions applied to these vectors."""
     table = result.table.set_index("word")
     assert sorted(result.scores.words) == sorted(pairs)
     for word, (old, new) in pairs.items():

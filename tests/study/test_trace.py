@@ -1,4 +1,4 @@
-"""Periods in, tables out: the same as a comparison for two, skipped periods, one corpus cut by dates, and slips."""
+"""Test ``trace``: equality with a comparison for two periods, skipped periods, dated corpora, and mistakes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NUMBERS = ["score", "low", "high", "p", "q"]
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     def __init__(self) -> None:
         self.settings = {"model": "toy"}
@@ -54,7 +54,7 @@ class Toy:
 
 
 class Heard:
-    """A monitor that keeps what it hears."""
+    """Monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[tuple[str, int]] = []
@@ -162,14 +162,14 @@ def test_planted_change_is_found_at_its_position(found: Trace) -> None:
 
 
 def printed(found: Trace, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """The line of a word in the table that is printed."""
+    """Return the line of a word in the printed table."""
     monkeypatch.setattr(terminal.out, "_width", 200)
     print_result(found, "table")
     return next(line for line in capsys.readouterr().out.splitlines() if line.startswith(word)).rstrip()
 
 
 def judged(found: Trace, **changes: ChangePoints) -> Trace:
-    """The same trace with other change points."""
+    """Return the same trace with other change points."""
     return replace(found, changes={**found.changes, **changes})
 
 
@@ -284,7 +284,7 @@ def test_steps_connect_consecutive_periods_with_enough_usages(counts: list[int])
 
 
 def monthly(folder: Path) -> Path:
-    """Four years of months: a word that changes once, a word that returns every winter, and one that stays."""
+    """Write four years of months with a word that changes once, a seasonal word, and a stable one."""
     rng, rows = random.Random(0), []
     for year in range(2001, 2005):
         for month in range(1, 13):

@@ -1,4 +1,4 @@
-"""Periods are in the order in which they are given, whatever the order in which their vectors were stored."""
+"""Test that periods are in the given order, whatever the order in which their vectors were stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLES = ("scores.csv", "steps.csv", "details.json", "report.html")
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -33,7 +33,7 @@ class Toy:
 
 
 class Timed(Toy):
-    """An encoder that tells two periods apart."""
+    """Encoder that distinguishes two periods."""
 
     periods = ("1", "2")
 
@@ -50,7 +50,7 @@ def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Mouse changes in the 1980s; the periods differ in size."""
+    """Write corpora of different sizes in which mouse changes in the 1980s."""
     folder, made = tmp_path_factory.mktemp("periods"), {}
     for number, label in enumerate(("1950s", "1980s", "2010s")):
         rng, lines = random.Random(number), []
@@ -65,7 +65,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def run_of(folder: Path) -> dict[str, Any]:
-    """The record of a run without the time, and without the fingerprint, which tells how the store grew."""
+    """Return the record of a run without the time and without the fingerprint of the store."""
     run = json.loads((folder / "run.json").read_text())
     del run["finished"], run["store"]["fingerprint"], run["files"], run["sha256"]
     return run

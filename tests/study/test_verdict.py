@@ -1,4 +1,4 @@
-"""A word against words like it."""
+"""Test the comparison of a word with similar words."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_each_word_is_compared_with_its_nearest_by_frequency_and_spread(n: int, 
 
 
 def test_frequency_explains_a_score_that_is_high_for_all_rare_words() -> None:
-    """Scores fall with frequency; one word in the middle is far above its like, though below all rare words."""
+    """Scores fall with frequency; one word is far above similar words but below all rare words."""
     rng = np.random.default_rng(0)
     frequencies = np.linspace(1, 100, 400)
     scores = 0.5 - 0.004 * frequencies + rng.normal(0, 0.01, 400)

@@ -1,4 +1,4 @@
-"""Accuracies and thresholds, against loops over every threshold and every two pairs."""
+"""Test accuracies and thresholds against loops over every threshold and every two pairs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def apart(judged: Judged) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_
 
 
 def right_above(threshold: float, judged: Judged) -> int:
-    """How many pairs are judged rightly if those above a threshold are called the same."""
+    """Return the number of correct pairs if those above a threshold are called the same."""
     return sum((value > threshold) == same for value, same in judged)
 
 
@@ -118,7 +118,7 @@ def test_evaluation_has_the_best_accuracy_and_the_auc() -> None:
 
 
 class Known:
-    """An encoder that has a vector for each sentence, and remembers what it was asked."""
+    """Encoder with a fixed vector for each sentence that records its requests."""
 
     def __init__(self, vectors: dict[str, Sequence[float]]) -> None:
         self.vectors = vectors
@@ -134,7 +134,7 @@ def pair(first: str, second: str, same: bool = True) -> Pair:
 
 
 def by_angle(*judged: tuple[float, bool]) -> tuple[Known, list[Pair]]:
-    """Pairs whose cosines are known."""
+    """Return pairs with known cosines."""
     vectors: dict[str, Sequence[float]] = {"o": (2.0, 0.0)}
     vectors |= {str(cosine): (3 * cosine, 3 * (1 - cosine**2) ** 0.5) for cosine, _ in judged}
     return Known(vectors), [pair("o", str(cosine), same) for cosine, same in judged]
@@ -162,7 +162,7 @@ def test_encoder_receives_the_spans_of_the_words() -> None:
     assert first.dtype == second.dtype == np.float64
 
 
-def test_word_dropped_by_the_tokenizer_has_no_similarity() -> None:
+def test_word_dropped_by_the_tokenizer_has_a_similarity_of_0() -> None:
     pairs = [
         Pair("x", Usage("the \u200b plane", 4, 5), Usage("the plane", 4, 9), True),
         Pair("x", Usage("the plane", 4, 9), Usage("the plane", 4, 9), True),

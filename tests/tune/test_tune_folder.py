@@ -1,4 +1,4 @@
-"""The folder of a tuned model: whose it is, what is found again, and that a model appears whole or not at all."""
+"""Test the folder of a tuned model: ownership, resuming, and atomic publishing."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def begun_in(folder: Path) -> Path:
 
 
 def make_checkpoint(path: Path, step: int) -> None:
-    """A checkpoint as the trainer writes it, marked as ours."""
+    """Write a checkpoint like the trainer does, marked as ours."""
     path.mkdir(parents=True)
     (path / "model.safetensors").write_bytes(WEIGHTS)
     for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):

@@ -1,4 +1,4 @@
-"""Models with the head that predicts masked words: kept if there is one, new if not, and told new tokens."""
+"""Test models with a masked language head: existing heads, new heads, and new tokens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_ONE_PLACE = ("bert", "roberta", "xlm-roberta", "mpnet")
 
 @cache
 def with_head(family: str) -> Any:
-    """A model whose every weight matters, head included; shared, so not to be changed."""
+    """Return a shared model with a head in which every weight affects the result; do not modify it."""
     make_model(family, depth=1)  # as that imports the family without warnings
     torch.manual_seed(3)
     model = transformers.AutoModelForMaskedLM.from_config(make_config(family, depth=2))
@@ -35,14 +35,14 @@ def with_head(family: str) -> Any:
 
 
 def saved(family: str, place: Path, model: Any = None) -> Path:
-    """The folder of a model with a head."""
+    """Return the folder of a model with a head."""
     make_tokenizer(family).save_pretrained(place)
     (model or with_head(family)).save_pretrained(place)
     return place
 
 
 def inputs_of(family: str) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-    """A padded batch, and some places in it."""
+    """Return a padded batch and some positions in it."""
     made = make_tokenizer(family)(TEXT[:5], padding=True, return_tensors="pt")
     real = made["attention_mask"].bool()
     where = (torch.rand(real.shape, generator=torch.Generator().manual_seed(0)) < 0.3) & real

@@ -1,4 +1,4 @@
-"""Tuning to corpora and to their time: that it learns, that a run that is stopped ends alike, and what is refused."""
+"""Test tuning to corpora and to their time: learning, resuming with the same result, and refused input."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ HELD_OUT = 0.2
 
 
 class Told:
-    """A monitor that remembers, and stops the run at a step."""
+    """Monitor that records its events and stops the run at a step."""
 
     def __init__(self, stop: int | None = None) -> None:
         self.notes: list[str] = []
@@ -83,13 +83,13 @@ def corpora_in(place: Path, n: int = 100) -> tuple[Path, Path]:
 
 
 def whole_words() -> Any:
-    """A tokenizer whose pieces are words: a trained one is another in every process, and a run with it is too."""
+    """Return a tokenizer of whole words, because a trained one differs between processes."""
     vocabulary = {token: number for number, token in enumerate((*SPECIAL, *PLAIN))}
     return transformers.BertTokenizerFast(vocab=vocabulary, model_max_length=POSITIONS)
 
 
 def saved(place: Path, depth: int = 1, **options: Any) -> Path:
-    """The folder of a small model without a head."""
+    """Return the folder of a small model without a head."""
     tokenizer, config = whole_words(), make_config("bert", depth)
     config.update({"vocab_size": len(tokenizer), **options})
     torch.manual_seed(0)
@@ -103,7 +103,7 @@ def saved(place: Path, depth: int = 1, **options: Any) -> Path:
 
 
 class Place:
-    """A folder with corpora and a model, and runs on them."""
+    """Folder with corpora and a model, and runs on them."""
 
     def __init__(self, path: Path, n: int = 100, depth: int = 1) -> None:
         self.path = path
@@ -125,13 +125,13 @@ class Place:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """For runs in folders of their own names."""
+    """Return a place for runs in separate folders."""
     return Place(tmp_path_factory.mktemp("shared"))
 
 
 @pytest.fixture(scope="module")
 def whole(shared: Place) -> TunedModel:
-    """A run without a break."""
+    """Return an uninterrupted run."""
     return shared.time("whole")
 
 
@@ -147,7 +147,7 @@ def told() -> Told:
 
 @pytest.fixture(scope="module")
 def learned(learner: Place, told: Told) -> TunedModel:
-    """A run that is long enough to learn something."""
+    """Return a run that is long enough to learn something."""
     return learner.time(
         training={"epochs": 100, "steps": 60, "batch": 16, "learning_rate": 1e-2, "every": 20}, monitor=told
     )
@@ -158,7 +158,7 @@ def weights(tuned: TunedModel) -> bytes:
 
 
 def measured(tuned: TunedModel) -> dict[str, Any]:
-    """What a run measured, without what depends on the clock."""
+    """Return the measurements of a run without those that depend on the clock."""
     return {name: value for name, value in tuned.run.items() if name != "seconds"}
 
 
@@ -169,7 +169,7 @@ def assert_same_run(ours: TunedModel, theirs: TunedModel) -> None:
 
 
 def recomputed(tuned: TunedModel, corpora: tuple[Path, ...], seed: int, times: int) -> tuple[float, float]:
-    """The held-out loss and how often the period is right, one sentence at a time."""
+    """Compute the held-out loss and the period accuracy one sentence at a time."""
     model = transformers.AutoModelForMaskedLM.from_pretrained(tuned.folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(tuned.folder)
     tokens = [f"<{number}>" for number in range(1, times + 1)]
@@ -393,7 +393,7 @@ def test_damaged_checkpoint_is_ignored(damage: str, shared: Place, whole: TunedM
 
 
 def stopped_at_the_end(shared: Place, name: str, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
-    """A run that is stopped when all is done but the model not yet written."""
+    """Return a run that is stopped after training but before the model is written."""
 
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -492,7 +492,7 @@ WORSE: dict[str, Any] = {"epochs": 1000, "steps": 30, "batch": 8, "learning_rate
 
 @pytest.fixture(scope="module")
 def worse(shared: Place) -> TunedModel:
-    """A run that gets worse after a while."""
+    """Return a run that gets worse after some steps."""
     return shared.time("worse", training=WORSE)
 
 
@@ -565,7 +565,7 @@ def test_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: Pl
 
 
 class Recorded:
-    """What a run trains on and looks at."""
+    """Record the training and evaluation data of a run."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.training: list[tuple[int, ...]] = []

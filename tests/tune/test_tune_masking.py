@@ -1,4 +1,4 @@
-"""Masked sentences: how many words, which ones, and the same ones whatever was drawn before."""
+"""Test masked sentences: the number and selection of words, independent of earlier draws."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def sentence(words: int, time: int | None = None, ends: tuple[int, int] = (1, 1)
 
 
 def near(count: int, share: float, n: int) -> None:
-    """A count of n draws is as often as it should be: within four standard errors."""
+    """Check that a count of n draws is within four standard errors of its expectation."""
     assert abs(count / n - share) < 4 * (share * (1 - share) / n) ** 0.5, (count / n, share, n)
 
 
 def many(masking: Masking, vocabulary: Vocabulary, words: int, draws: int) -> tuple[Ids, Ids, Ids]:
-    """The same sentence many times, before and after, and the labels."""
+    """Return the same sentence many times before and after masking, and the labels."""
     rng = np.random.default_rng(5)
     times = [None if not len(vocabulary.times) else i % len(vocabulary.times) for i in range(draws)]
     before = [sentence(words, time) for time in times]
@@ -174,7 +174,7 @@ def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 def sentences(n: int, seed: int = 0) -> tuple[list[Ids], Ids]:
-    """Sentences of many lengths, each of its own words, and their periods."""
+    """Return sentences of many lengths with different words, and their periods."""
     rng = np.random.default_rng(seed)
     periods = rng.integers(0, 3, n)
     found = []

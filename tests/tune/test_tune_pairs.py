@@ -1,4 +1,4 @@
-"""Pairs of usages: WiC's own format, the JSON of MCL-WiC, tables; and words held out."""
+"""Test pairs of usages in the formats of WiC and MCL-WiC and in tables, and held-out words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LINES = ["carry\tV\t0-1\tCarry the gear .\tSound carries well .", "plane\tN\t1-1
 def write_wic(
     folder: Path, lines: Sequence[str], gold: Sequence[str], name: str = "train", ending: str = ".txt"
 ) -> Path:
-    """Both files of WiC's own format; the one with the usages."""
+    """Write both files of the WiC format, and return the one with the usages."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.gold{ending}").write_bytes("".join(f"{line}\n" for line in gold).encode())
     path = folder / f"{name}.data{ending}"
@@ -39,7 +39,7 @@ def write_wic(
 
 
 def entry(pair: Pair, name: Any, convert: Any = int) -> dict[str, Any]:
-    """A pair as MCL-WiC has it, without its tag."""
+    """Return a pair in the MCL-WiC format without its tag."""
     usages = {
         f"{field}{which}": value if field == "sentence" else convert(value)
         for which, usage in ((1, pair.first), (2, pair.second))
@@ -49,7 +49,7 @@ def entry(pair: Pair, name: Any, convert: Any = int) -> dict[str, Any]:
 
 
 def write_json(folder: Path, entries: Any, tags: Any, ending: str = "") -> Path:
-    """Both files of MCL-WiC's format; the one with the usages."""
+    """Write both files of the MCL-WiC format, and return the one with the usages."""
     (folder / f"train.gold{ending}").write_text(json.dumps(tags, indent=1), "utf-8")
     path = folder / f"train.data{ending}"
     path.write_text(json.dumps(entries, indent=1), "utf-8")
@@ -61,7 +61,7 @@ def row(pair: Pair, same: str | None = None) -> list[str]:
 
 
 def write_table(path: Path, rows: list[list[str]], header: tuple[str, ...] = COLUMNS) -> Path:
-    """A table by its ending: csv quotes what must be quoted, tsv nothing."""
+    """Write a table in the format of its extension: csv with quoting where necessary, tsv without."""
     if path.suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([header, *rows])
@@ -71,7 +71,7 @@ def write_table(path: Path, rows: list[list[str]], header: tuple[str, ...] = COL
 
 
 def complaint(*paths: Path) -> str:
-    """The one sentence about pairs that cannot be read."""
+    """Return the error message about unreadable pairs."""
     with pytest.raises(UserError) as error:
         read_pairs(*paths)
     assert "\n" not in str(error.value)
@@ -157,7 +157,7 @@ SPACE = st.text(st.sampled_from(" \u00a0\u2009\x1f"), min_size=1, max_size=2)
 
 @st.composite
 def marked(draw: st.DrawFn) -> tuple[Usage, int]:
-    """A usage of a token, and how many tokens are before it."""
+    """Draw a usage of a token, and the number of tokens before it."""
     tokens = draw(st.lists(TOKEN, min_size=1, max_size=5))
     index = draw(st.integers(0, len(tokens) - 1))
     text = draw(st.sampled_from(["", " ", "\u00a0"]))
@@ -476,7 +476,7 @@ def test_malformed_json_gold_is_reported(tmp_path: Path, gold: str, told: str) -
 
 
 def of_words(words: Sequence[str]) -> list[Pair]:
-    """A pair of each word, told apart by its sentence."""
+    """Return one pair for each word, with a different sentence each."""
     return [Pair(word, Usage(f"x {i}", 0, 1), Usage("x", 0, 1), i % 2 == 0) for i, word in enumerate(words)]
 
 

@@ -1,4 +1,4 @@
-"""The light form: an encoder that stays as it is, and a projection of its vectors that is learnt."""
+"""Test learning a projection of the vectors of a frozen encoder."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ DETERMINED = "xlm-roberta"  # the pieces of the tiny BERT differ from process to
 
 
 class Runs:
-    """Pairs, and projections learnt from them, each once."""
+    """Pairs, and projections learned from them, each computed once."""
 
     def __init__(self, place: Path) -> None:
         self.place = place

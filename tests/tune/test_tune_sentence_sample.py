@@ -1,4 +1,4 @@
-"""A sample of distinct sentences: against a slow twin, whatever the order of the text, and all that is too short."""
+"""Test the sample of distinct sentences against a slow reference, for any text order and too short sentences."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def number(sentence: str, seed: int) -> int:
 
 
 def words_in(line: str) -> int:
-    """What is between spaces, and each letter of a script that has none."""
+    """Split at spaces and return each letter of a script without spaces."""
     spaced = "".join(f" {letter} " if letter in "日本" else letter for letter in line)
     return len(spaced.split())
 
 
 def plain(lines: list[str], most: int | None, seed: int) -> tuple[list[str], int, int, int]:
-    """The sample, how many sentences there were, of how many words, and how many were too short."""
+    """Return the sample, the number of sentences, their words, and the number of too short ones."""
     found = [line.strip() for line in lines if line.strip()]
     long = [line for line in found if words_in(line) >= 3]
     kept = sorted(set(long), key=lambda line: number(line, seed))

@@ -1,4 +1,4 @@
-"""Settings of training: their checks, their defaults, and the steps that they lead to."""
+"""Test the training settings: their checks, their defaults, and the resulting steps."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_seed_must_be_an_integer(value: Any) -> None:
         TrainingSettings(seed=value)
 
 
-def test_parts_of_a_batch_have_equal_sizes() -> None:
+def test_accumulate_must_divide_the_batch() -> None:
     with pytest.raises(UserError, match=r"^accumulate must divide the batch of 32; got 5$"):
         TrainingSettings(accumulate=5)
     assert TrainingSettings(batch=30, accumulate=5).accumulate == 5

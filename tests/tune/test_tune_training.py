@@ -1,4 +1,4 @@
-"""The arguments of the trainer."""
+"""Test the arguments of the trainer."""
 
 from __future__ import annotations
 

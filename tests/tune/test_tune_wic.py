@@ -1,4 +1,4 @@
-"""Encoders tuned on pairs of usages: what they learn, what is saved, runs that stop and go on, and what is refused."""
+"""Test encoders tuned on pairs of usages: learning, saved files, resumed runs, and refused input."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ USAGES = [Usage(sentence, *match.span()) for sentence in TEXT for match in re.fi
 
 
 def planted(place: Path, n: int, words: Sequence[str] = WORDS, seed: int = 0, fillers: int = 1) -> Path:
-    """Pairs in WiC's own format; the meaning of a word is told by the word before it."""
+    """Write pairs in the WiC format; the preceding word determines the meaning of a word."""
     source = random.Random(seed)
     place.mkdir(parents=True)
     lines, gold = [], []
@@ -114,7 +114,7 @@ def planted(place: Path, n: int, words: Sequence[str] = WORDS, seed: int = 0, fi
 
 
 class Listener:
-    """Hears all, and stops a run when it has made so many steps or when it is told something."""
+    """Monitor that records its events and stops a run at a step or at a message."""
 
     def __init__(self, stop: int | str | None = None) -> None:
         self.stop = stop
@@ -137,11 +137,11 @@ class Listener:
 
 
 class StoppedError(Exception):
-    """As if the machine had been switched off."""
+    """Exception that represents a machine that was switched off."""
 
 
 class Runs:
-    """Pairs, and models tuned on them, each once."""
+    """Pairs, and models tuned on them, each computed once."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -495,7 +495,7 @@ def test_markers_are_added_to_a_model_and_its_tokens_are_unchanged(family: str) 
 
 
 def lexeme(family: str) -> tuple[Any, Any]:
-    """A model as XL-LEXEME is: markers that its tokenizer knows, with embeddings of their own."""
+    """Return a model like XL-LEXEME, whose tokenizer has markers with their own embeddings."""
     model, tokenizer = make_model(family), make_tokenizer(family)
     tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS)})
     torch.manual_seed(2)
@@ -506,7 +506,7 @@ def lexeme(family: str) -> tuple[Any, Any]:
 
 
 def xl_lexeme(family: str, place: Path) -> Any:
-    """The same, saved by sentence-transformers itself, and as that has it."""
+    """Return the same model saved by sentence-transformers, and the loaded object."""
     model, tokenizer = lexeme(family)
     parts = place / "parts"
     model.save_pretrained(parts)
@@ -561,7 +561,7 @@ def test_sentence_transformers_checkpoint_with_markers_is_used_as_trained(family
 
 
 def apart(tokenizer: Any, usage: Usage) -> list[int]:
-    """The tokens of a usage as the published code has them: each part by itself, between its markers."""
+    """Return the tokens of a usage like the published code: each part separately, between its markers."""
     sentence, start, end = usage
     before, after = tokenizer.convert_tokens_to_ids(list(MARKERS))
     left, word, right = (

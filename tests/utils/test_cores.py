@@ -1,4 +1,4 @@
-"""The number of threads follows the cores that the process may use, not those of the machine."""
+"""Test that the number of threads follows the cores that the process may use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lexshift.utils.threads import available_cores, for_each
 
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for control groups, on a machine whose process may use 16 of 64 cores."""
+    """Return a folder for control groups, on a machine whose process may use 16 of 64 cores."""
     monkeypatch.setattr(os, "cpu_count", lambda: 64)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8, 24)), raising=False)
     monkeypatch.setattr(os, "process_cpu_count", lambda: 16, raising=False)

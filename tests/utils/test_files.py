@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, one writer at a time, and faults of the disk in one sentence."""
+"""Test atomic writes, one writer at a time, and disk faults in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels: compiled when first called and not before, and right whether or not the result can be kept on disk."""
+"""Test kernels: compiled by their first call, and correct with or without a cache on disk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lexshift.utils.kernels import Kernel, kernel
 
 @kernel
 def square(x: float) -> float:
-    """A number times itself."""
+    """Return the square of a number."""
     return x * x
 
 
@@ -30,7 +30,7 @@ def defined(source: str, **scope: Any) -> Any:
 
 
 def python(source: str, *args: str, **env: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the output of a new interpreter."""
     run = subprocess.run([sys.executable, "-c", dedent(source), *args], env=env or None, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()

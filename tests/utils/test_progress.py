@@ -1,4 +1,4 @@
-"""Who is told how far a run is: nobody, a terminal, a notebook, or a monitor of one's own."""
+"""Test the progress of a run: none, in a terminal, in a notebook, or with a custom monitor."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOVING = re.compile(r"<progress(?![^>]*\bvalue=)")
 
 
 class Heard:
-    """A monitor of one's own."""
+    """Custom monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[str] = []
@@ -42,22 +42,22 @@ class Heard:
 
 
 class Screen(io.StringIO):
-    """A terminal."""
+    """Standard error that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 class ZMQInteractiveShell:
-    """What a notebook's shell is called."""
+    """Class with the name of the shell of a notebook."""
 
 
 class TerminalInteractiveShell:
-    """What the shell of IPython in a terminal is called."""
+    """Class with the name of the shell of IPython in a terminal."""
 
 
 class Cell:
-    """The output of a notebook's cell: all that it has shown."""
+    """Output of a notebook cell that records everything shown."""
 
     def __init__(self) -> None:
         self.pictures: list[str] = []
@@ -72,7 +72,7 @@ class Cell:
 
 
 class Clock:
-    """Time that passes when told to."""
+    """Clock that advances on request."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -82,7 +82,7 @@ class Clock:
 
 
 class Lengths:
-    """An encoder."""
+    """Encoder whose vectors are lengths."""
 
     def encode(self, sentences: list[str], spans: list[tuple[int, int]]) -> npt.NDArray[np.float32]:
         return np.array([[len(s), start] for s, (start, _) in zip(sentences, spans, strict=True)], np.float32)
@@ -90,7 +90,7 @@ class Lengths:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
-    """Standard error is a terminal."""
+    """Make standard error a terminal."""
     screen = Screen()
     monkeypatch.setattr(monitor, "sys", SimpleNamespace(stderr=screen))
     monkeypatch.setattr(progress, "err", Console(file=screen, force_terminal=True, width=120))
@@ -99,14 +99,14 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
 
 
 def shell(monkeypatch: pytest.MonkeyPatch, kind: type | None) -> None:
-    """Be in a shell of IPython."""
+    """Simulate a shell of IPython."""
     pytest.importorskip("IPython")
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: None if kind is None else kind())
 
 
 @pytest.fixture
 def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
-    """The output of a cell, in a notebook."""
+    """Return the output of a cell in a notebook."""
     shell(monkeypatch, ZMQInteractiveShell)
     output = Cell()
     monkeypatch.setattr("IPython.display.display", output.display)
@@ -115,7 +115,7 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock that bars look at."""
+    """Replace the clock of the progress bars."""
     found = Clock()
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=found.monotonic))
     return found

@@ -1,4 +1,4 @@
-"""One seed, and a stream of its own for each word and each purpose."""
+"""Test that one seed gives a separate stream for each word and each purpose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many words at a time: every answer in its place, and products of matrices on one core each while it lasts."""
+"""Test the processing of many words at a time: ordered results, and one core per matrix product."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The divergences, against the formulas of the paper written with full covariance matrices, floor included."""
+"""Test the divergences against the formulas of the paper with full covariance matrices, including the floor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTS = st.sampled_from([(2, 2), (3, 20), (40, 7), (300, 2), (25, 25)])
 
 
 def textbook_kl(m1: Floats, v1: Floats, m2: Floats, v2: Floats) -> float:
-    """KL(N1 || N2) of appendix A, with covariance matrices, their inverses and their determinants."""
+    """Compute KL(N1 || N2) of appendix A with covariance matrices, their inverses and determinants."""
     S1, S2 = np.diag(v1), np.diag(v2)
     inverse, shift = np.linalg.inv(S2), m2 - m1
     log_ratio = np.linalg.slogdet(S1)[1] - np.linalg.slogdet(S2)[1]
@@ -26,13 +26,13 @@ def textbook_kl(m1: Floats, v1: Floats, m2: Floats, v2: Floats) -> float:
 
 
 def described(sets: list[Floats]) -> Gaussian:
-    """The Gaussians of a batch of sets of rows, moments by numpy."""
+    """Return the Gaussians of a batch of sets of rows, with moments by numpy."""
     mean, variance = [rows.mean(axis=0) for rows in sets], [rows.var(axis=0, ddof=1) for rows in sets]
     return Gaussian(np.array(mean), np.array(variance), len(sets[0]))
 
 
 def check(old: list[Floats], new: list[Floats], floored: bool, rtol: float = 1e-9) -> None:
-    """All three divergences of a batch of pairs of sets are the textbook's, over the dimensions that vary at all."""
+    """Check that all three divergences of a batch equal the textbook formulas over the dimensions that vary."""
     forward, backward = [], []
     for x, y in zip(old, new, strict=True):
         together = np.concatenate([x, y]).var(axis=0, ddof=1)
@@ -52,7 +52,7 @@ def check(old: list[Floats], new: list[Floats], floored: bool, rtol: float = 1e-
 
 
 def sets(b: int, n: int, d: int, mean: float, rng: np.random.Generator) -> list[Floats]:
-    """Sets of rows about means of their own; the spread of a dimension is anywhere from 1/2 to 2."""
+    """Return sets of rows around different means with standard deviations from 1/2 to 2."""
     spread = 2.0 ** rng.uniform(-1, 1, size=(b, 1, d))
     return list(mean + spread * (rng.normal(size=(b, 1, d)) + rng.normal(size=(b, n, d))))
 

@@ -1,4 +1,4 @@
-"""DSCD without sampling, against integrals over the plane, known distributions, and vectors drawn at random.
+"""Test DSCD without sampling against integrals over the plane, known distributions, and random vectors.
 
 The twins: the definition of each distance integrated over all of R^2, which settles what two variables can settle;
 chi, noncentral chi and projected normal distributions in any number of dimensions; and Monte Carlo for the rest.
@@ -45,7 +45,7 @@ def _cosine(x: Array, y: Array) -> Array:
 
 
 def value(name: str, a: Array, p: Array, b: Array, q: Array) -> float:
-    """The expected distance of one pair of Gaussians."""
+    """Return the expected distance of one pair of Gaussians."""
     old, new = (
         Gaussian(np.atleast_2d(m).astype(float), np.atleast_2d(s).astype(float) ** 2, 9) for m, s in ((a, p), (b, q))
     )
@@ -55,7 +55,7 @@ def value(name: str, a: Array, p: Array, b: Array, q: Array) -> float:
 
 
 def fields(d: int, mean: float, larger: float, seed: int) -> Fields:
-    """Random Gaussians about a common mean of so many spreads; five dimensions are so many times larger."""
+    """Return random Gaussians around a common mean in units of the spread, with five larger dimensions."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) < 5, larger, 1.0)
     common = mean * rng.normal(size=d)
@@ -65,14 +65,14 @@ def fields(d: int, mean: float, larger: float, seed: int) -> Fields:
 
 
 def panels(edges: Array, nodes: int = 15) -> tuple[Floats, Floats]:
-    """Gauss-Legendre nodes and weights on every panel between the edges."""
+    """Return Gauss-Legendre nodes and weights on every panel between the edges."""
     x, w = np.polynomial.legendre.leggauss(nodes)
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     return (middle[:, None] + half[:, None] * x).ravel(), (half[:, None] * w).ravel()
 
 
 def over_the_plane(f: Callable[[Array, Array], Array], a: float, p: float, b: float, q: float) -> Array:
-    """E f(x, y) of x ~ N(a, p^2), y ~ N(b, q^2): in polar coordinates, with edges on the axes and where |x| = |y|."""
+    """Integrate E f(x, y) of x ~ N(a, p^2), y ~ N(b, q^2) in polar coordinates, split at the axes and |x| = |y|."""
     distance, direction = math.hypot(a / p, b / q), math.atan2(b / q, a / p)
     reach = math.asin(9 / distance) if distance > 9 else math.pi
     axes = np.arange(-8, 9) * np.pi / 2
@@ -86,7 +86,7 @@ def over_the_plane(f: Callable[[Array, Array], Array], a: float, p: float, b: fl
 
 
 def folded(mean: float, sd: float) -> float:
-    """E|z| of z ~ N(mean, sd^2), as the integral it is."""
+    """Return E|z| of z ~ N(mean, sd^2) by integration."""
     z, weight = panels(np.unique(np.append(np.linspace(mean - 12 * sd, mean + 12 * sd, 25), 0.0)))
     return float(weight @ (np.abs(z) * stats.norm.pdf(z, mean, sd)))
 
@@ -217,7 +217,7 @@ def test_chebyshev_is_the_integral_of_the_tail_probability(d: int, mean: float, 
 
 
 def mean_direction(mean: Floats, sd: float) -> Floats:
-    """E[x / |x|] of x ~ N(mean, sd^2 I), the projected normal distribution."""
+    """Return E[x / |x|] of x ~ N(mean, sd^2 I), the projected normal distribution."""
     d = len(mean)
     at_zero = math.exp(special.gammaln((d + 1) / 2) - special.gammaln(d / 2 + 1)) / (math.sqrt(2) * sd)
     direction: Floats = mean * at_zero * special.hyp1f1(0.5, d / 2 + 1, -(mean @ mean) / (2 * sd**2))
@@ -255,7 +255,7 @@ def test_vectors_without_a_mean_direction_have_a_distance_of_exactly_1(
 
 
 def effective(p: Floats, q: Floats, a: Floats, b: Floats) -> float:
-    """How many dimensions there would be if all were as large as the large ones."""
+    """Return the effective number of dimensions, relative to the largest ones."""
     size = np.sqrt(p**2 + q**2 + (a + b) ** 2)
     return float(size.sum() ** 2 / (size**2).sum())
 

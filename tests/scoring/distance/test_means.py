@@ -31,7 +31,7 @@ def by_scipy(name: str, old: Floats, new: Floats) -> Floats:
 
 
 def pairs(b: int, d: int, mean: float, seed: int) -> tuple[Floats, Floats]:
-    """Two batches about a common mean of so many spreads, five dimensions 100 times larger than the rest."""
+    """Return two batches around a common mean in units of the spread, with five dimensions 100 times larger."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) < 5, 100.0, 1.0)
     common = mean * rng.normal(size=d)
@@ -39,7 +39,7 @@ def pairs(b: int, d: int, mean: float, seed: int) -> tuple[Floats, Floats]:
 
 
 def exact_cosine(u: Floats, v: Floats, centred: bool) -> float:
-    """1 - u.v / sqrt(u.u v.v) in 60 decimal digits; every float is a decimal number exactly."""
+    """Compute 1 - u.v / sqrt(u.u v.v) in 60 decimal digits; every float is a decimal number exactly."""
     with localcontext() as context:
         context.prec = 60
         x, y = ([Decimal(float(value)) for value in vector] for vector in (u, v))

@@ -1,4 +1,4 @@
-"""The registry, what is asked of a metric, and DSCD in its two modes."""
+"""Test the registry, the requirements of a metric, and DSCD in its two modes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sets(n: int, m: int, d: int, seed: int = 0) -> tuple[Floats, Floats]:
 
 
 def gaussians(*shape: int, seed: int = 0) -> tuple[Gaussian, Gaussian]:
-    """A batch of pairs of random Gaussians: (..., d)."""
+    """Return a batch of pairs of random Gaussians of shape (..., d)."""
     rng = np.random.default_rng(seed)
     old, new = (Gaussian(1 + rng.normal(size=shape), rng.uniform(0.1, 3, shape), 12) for _ in range(2))
     return old, new
@@ -104,7 +104,7 @@ def test_only_a_metric_can_be_registered(wrong: Any) -> None:
 
 
 def hellinger(old: Gaussian, new: Gaussian) -> Floats:
-    """Squared Hellinger distance of Gaussians with diagonal covariance."""
+    """Compute the squared Hellinger distance of Gaussians with diagonal covariance."""
     both = old.variance + new.variance
     overlap = np.sqrt(2 * np.sqrt(old.variance * new.variance) / both) * np.exp(
         -((old.mean - new.mean) ** 2) / both / 4
@@ -116,7 +116,7 @@ def hellinger(old: Gaussian, new: Gaussian) -> Floats:
 def directly(
     old: Floats, new: Floats, between: Callable[[Gaussian, Gaussian], Floats], sscd: SSCD
 ) -> tuple[float, Floats]:
-    """e_original and e_swap of a metric of Gaussians, one swap after the other, moments by numpy."""
+    """Compute e_original and e_swap of a metric of Gaussians one swap after the other, with moments by numpy."""
 
     def of(rows_old: Matrix, rows_new: Matrix) -> float:
         pair = (Gaussian(rows.mean(axis=0), rows.var(axis=0, ddof=1), len(rows)) for rows in (rows_old, rows_new))

@@ -1,4 +1,4 @@
-"""The distance to the nearest of a few drawn usages, against every draw there is."""
+"""Test the distance to the nearest of a few drawn usages against an enumeration of all draws."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sets(n: int, m: int, d: int, seed: int, mean: float = 1.0) -> tuple[Floats, 
 
 
 def slow(old: Matrix, new: Matrix, few: int) -> float:
-    """Every draw of a few usages of the other set, and the nearest of them, on average; both ways averaged."""
+    """Average the nearest distance over all draws of a few usages of the other set, in both directions."""
     distances = cdist(old.astype(float), new.astype(float), "cosine")
     ways = []
     for from_one in (distances, distances.T):
@@ -44,7 +44,7 @@ def slow(old: Matrix, new: Matrix, few: int) -> float:
 
 
 def by_rank(old: Matrix, new: Matrix, few: int) -> float:
-    """The same where there are too many draws: the k-th nearest of n is the nearest of s in C(n - k, s - 1) of them."""
+    """Weight the k-th nearest of n usages by C(n - k, s - 1), the number of draws of size s in which it is nearest."""
     distances = cdist(old.astype(float), new.astype(float), "cosine")
     ways = []
     for from_one in (distances, distances.T):
@@ -56,7 +56,7 @@ def by_rank(old: Matrix, new: Matrix, few: int) -> float:
 
 
 def fast(old: Matrix, new: Matrix, few: int | None = None, sides: Array | None = None) -> Floats:
-    """What the kernel says, with another number of usages drawn if asked for."""
+    """Return the value of the kernel, optionally for another number of drawn usages."""
     with pytest.MonkeyPatch.context() as patch:
         if few is not None:
             patch.setattr(nearest, "N_DRAWN", few)
@@ -64,7 +64,7 @@ def fast(old: Matrix, new: Matrix, few: int | None = None, sides: Array | None =
 
 
 def taken(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
-    """The rows of the two sides, each as often as it counts."""
+    """Return the rows of the two sides, repeated by their counts."""
     rows = np.concatenate([old, new])
     return np.repeat(rows, np.maximum(sides, 0), axis=0), np.repeat(rows, np.maximum(-sides, 0), axis=0)
 
@@ -203,7 +203,7 @@ def test_equal_usages_have_a_distance_of_zero() -> None:
 
 
 def over_all_samples(old: Matrix, new: Matrix, size: int, few: int) -> float:
-    """The mean value over every sample of so many usages of each set."""
+    """Return the mean value over every sample of the given size of each set."""
     sides = []
     for of_old in itertools.combinations(range(len(old)), size):
         for of_new in itertools.combinations(range(len(new)), size):
@@ -314,7 +314,7 @@ def test_row_of_zeros_is_orthogonal_to_others_and_equal_to_rows_of_zeros() -> No
     assert fast(old, new, 2)[0] == pytest.approx(0.0)
 
 
-def test_identical_usages_have_a_distance_of_zero() -> None:
+def test_rows_of_zeros_have_a_distance_of_zero() -> None:
     assert fast(np.zeros((3, 4)), np.zeros((5, 4)), 2)[0] == 0
 
 

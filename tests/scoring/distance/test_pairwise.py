@@ -1,4 +1,4 @@
-"""Averages over all pairs, against scipy's matrix of all pairs in float64."""
+"""Test averages over all pairs against the matrix of all pairs of scipy in float64."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = st.one_of(st.integers(1, 9), st.integers(30, 41))  # below, on and betwe
 
 
 def samples(n: int, m: int, d: int, mean: float, larger: float, seed: int) -> tuple[Matrix, Matrix]:
-    """float32 vectors about a common mean of so many spreads; five dimensions are so many times larger."""
+    """Return float32 vectors around a common mean in units of the spread, with five larger dimensions."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) < 5, larger, 1.0)
     centre = mean * rng.normal(size=d)
@@ -34,7 +34,7 @@ def over_all_pairs(name: str, x: Matrix, y: Matrix) -> float:
 
 
 def tolerance(name: str, d: int) -> float:
-    """Of float32 samples. In one dimension, of few pairs, one may be so close that x^2 + y^2 - 2xy loses it."""
+    """Return the tolerance for float32 samples; in one dimension a close pair loses digits in x^2 + y^2 - 2xy."""
     return 2e-5 if name == "euclidean" and d == 1 else 1e-6
 
 
