@@ -28,7 +28,7 @@ def all_lines() -> list[str]:
     return [line for path in demo_corpora() for line in lines_of(path)]
 
 
-# The list of words
+# Word list
 
 
 def test_there_are_two_files_the_old_one_first() -> None:

@@ -111,12 +111,12 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
             assert out
             (desk / target).write_text(out, "utf-8")
     elif words[:2] == ["pip", "install"]:
-        # What it depends on is here already; what is tested is that the package is built and installed.
+        # Its dependencies are installed already; this tests that the package is built and installed.
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--target", str(desk / "site-packages")]
         subprocess.run([sys.executable, "-m", "pip", "install", *options, *words[2:]], check=True, cwd=ROOT)
         assert (desk / "site-packages/lexshift/report/templates/base.html").is_file()
     else:
-        # The demo and the tests are tests of their own; here it is seen that the targets are there and what they call.
+        # The demo and the tests are tested separately; this checks that the targets exist and what they call.
         assert words[0] == "make", f"no test knows how to run {command!r}"
         called = {"demo": "/lexshift demo", "test": "-m pytest"}[words[1]]
         bare = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
@@ -131,7 +131,7 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_every_command_runs(
     page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if page.name == "formats.md":  # it looks into what another page's command made
+    if page.name == "formats.md":  # it reads the output of a command on another page
         run("lexshift embed old.txt new.txt --words mouse --out results/store", desk, monkeypatch, capsys)
     for block in blocks(page, "sh"):
         for command in block.splitlines():
@@ -194,7 +194,7 @@ def test_notebook_runs(tmp_path: Path) -> None:
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     shown = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
-    bar = notebook.cells[1].outputs[0]  # it moved while the cell ran, and is gone
+    bar = notebook.cells[1].outputs[0]  # the line moved while the cell ran, and is removed
     assert (bar.output_type, bar.data["text/html"]) == ("display_data", "")
     assert "3 of 6 words changed between 1950s and 2010s" in shown
     assert (tmp_path / "report.html").is_file()

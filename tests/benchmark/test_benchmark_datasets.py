@@ -53,7 +53,7 @@ def table(folder: Path, name: str = "mine.csv") -> Path:
     return folder / name
 
 
-# ------------------------------------------------------------------------------------------------- which it is
+# -------------------------------------------------------------------------------------------- format detection
 
 
 def test_format_of_a_path_is_detected_from_its_content(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_unknown_data_set_is_reported_with_the_known_formats(tmp_path: Path, nam
     assert all(part in told for part in ("SemEval", "DWUG", "Liverpool FC", "csv or tsv"))
 
 
-# ------------------------------------------------------------------------------------------------- the real ones
+# ------------------------------------------------------------------------------------------------ real data sets
 
 
 @cache
@@ -236,7 +236,7 @@ def test_real_rushifteval_spans_cover_a_form_of_their_word(data: Path) -> None:
         for word, form in spelt(found)
         if max(shared(word.replace("ё", "е"), part.replace("ё", "е")) for part in form.split("-")) < 2
     }
-    assert odd == {("век", "в.")}  # abbreviated
+    assert odd == {("век", "в.")}  # the word is abbreviated here
     assert found.counts().to_numpy().max() == 30
     assert found.counts().to_numpy().mean() > 29
     assert all(-4 <= value <= -1 for value in found.graded.values())  # relatedness goes from 1 to 4
@@ -251,7 +251,7 @@ def test_real_liverpool_spans_cover_a_form_of_their_word(data: Path) -> None:
     assert all(0 <= value <= 1 for value in found.graded.values())
 
 
-# ------------------------------------------------------------------------------------------------- the command
+# -------------------------------------------------------------------------------------------- the data command
 
 
 @pytest.fixture
@@ -326,7 +326,7 @@ def test_command_describes_the_real_data(data: Path, capsys: pytest.CaptureFixtu
     assert sum(int(line.split()[4].replace(",", "")) for line in lines[2:4]) == 9_107
 
 
-# ------------------------------------------------------------------------------------------- gold from elsewhere
+# ---------------------------------------------------------------------------------------- gold of another source
 
 
 @pytest.fixture

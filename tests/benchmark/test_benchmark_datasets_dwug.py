@@ -244,7 +244,7 @@ def test_context_is_unchanged_except_for_outer_whitespace(tmp_path: Path, contex
 def test_span_that_includes_outer_whitespace_is_shifted_or_reported(tmp_path: Path, span: str) -> None:
     path = write_uses(tmp_path, "plane_nn", [spanned("2", "A [plane]."), ("1", "  plane ", span)])
     data = loaded_or_told(tmp_path)
-    if isinstance(data, str):  # it may also be refused
+    if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 3: " in data
     else:
         row = data.usages.to_pylist()[0]
@@ -294,7 +294,7 @@ def test_sentence_with_several_words_is_counted_once_in_the_text_size(tmp_path: 
     assert data.counts().to_numpy().tolist() == [[2, 1], [2, 1]]
 
 
-# ------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------- error messages
 
 
 @pytest.mark.parametrize("column", ["lemma", "grouping", "context", "indexes_target_token"])

@@ -65,7 +65,7 @@ def loaded_or_told(folder: Path) -> Dataset | str:
         return str(error)
 
 
-# ------------------------------------------------------------------------------------------------- what is read
+# ------------------------------------------------------------------------------------------------------ reading
 
 
 def test_english_release_is_read(tmp_path: Path) -> None:
@@ -256,7 +256,7 @@ def test_targets_may_have_empty_lines_whitespace_and_windows_line_ends(tmp_path:
 def test_duplicate_target_is_one_target(tmp_path: Path) -> None:
     folder = release(tmp_path, ("plane_nn", "plane_nn", "tree_nn"), "a plane_nn\n", "a tree_nn\n")
     data = loaded_or_told(folder)
-    if isinstance(data, str):  # it may also be refused
+    if isinstance(data, str):  # refusing the row is also valid
         assert "line 2" in data
     else:
         assert rows(data) == [("plane_nn", "old", "a plane", "plane"), ("tree_nn", "new", "a tree", "tree")]
@@ -275,7 +275,7 @@ def test_very_long_line_is_cut_around_the_word_and_reported(tmp_path: Path) -> N
     assert data.texts[0] == TextSize(1, 2 * LONGEST + 1, 2)
 
 
-# ------------------------------------------------------------------------------------------------- the truth
+# ----------------------------------------------------------------------------------------------- truth files
 
 
 def test_release_without_truth_files_has_no_gold(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_truth_file_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -
     assert complaint(folder) == f"{str(folder / 'truth/graded.txt')!r}, line 2: not UTF-8"
 
 
-# ------------------------------------------------------------------------------------------------- other mistakes
+# ------------------------------------------------------------------------------------------- other error messages
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", " \r\n"])

@@ -55,7 +55,7 @@ def loaded_or_told(path: Path) -> Dataset | str:
         return str(error)
 
 
-# ------------------------------------------------------------------------------------------------- what is read
+# ------------------------------------------------------------------------------------------------------ reading
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
@@ -136,7 +136,7 @@ def test_outer_whitespace_is_stripped_and_spans_are_shifted(tmp_path: Path) -> N
 def test_span_that_includes_outer_whitespace_is_shifted_or_reported(tmp_path: Path, start: str, end: str) -> None:
     path = write(tmp_path / "mine.csv", [["a", "1", "  a ", start, end], ["a", "2", "a", "0", "1"]])
     data = loaded_or_told(path)
-    if isinstance(data, str):  # it may also be refused
+    if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 2: " in data
     else:
         assert rows(data)[0] == ("a", "old", "a", "a")
@@ -184,7 +184,7 @@ def test_written_table_is_read_back_unchanged(
         assert data.texts[when] == TextSize(len(sentences), len(tokens), len(set(tokens)))
 
 
-# ------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------- error messages
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
@@ -214,7 +214,7 @@ def test_wrong_number_of_fields_is_reported_with_its_line(tmp_path: Path, name: 
 def test_empty_row_is_skipped_or_reported_for_any_number_of_fields(tmp_path: Path, name: str, fields: int) -> None:
     path = write(tmp_path / name, [*ROWS, [""] * fields])
     data = loaded_or_told(path)
-    if isinstance(data, str):  # it may also be refused
+    if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 5: " in data
     else:
         assert data.usages.num_rows == 3
@@ -276,7 +276,7 @@ def test_nan_gold_is_missing_or_reported_and_never_a_conflict(tmp_path: Path, co
         (*COLUMNS, column),
     )
     data = loaded_or_told(path)
-    if isinstance(data, str):  # it may also be refused
+    if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 2: " in data
         assert "two values" not in data
     else:

@@ -63,7 +63,7 @@ def rho(scores: npt.ArrayLike, gold: Sequence[float]) -> float:
     return float(stats.spearmanr(scores, gold).statistic)
 
 
-# ---------------------------------------------------------------------------------------------------------------- judge
+# ----------------------------------------------------------------------------------------------------------- evaluation
 
 
 def test_mean_scores_and_each_repetition_are_correlated_with_gold() -> None:
@@ -115,7 +115,7 @@ def test_words_without_a_score_are_counted_and_excluded_from_the_correlation() -
 
 def test_dropped_word_counts_as_stable() -> None:
     found = evaluate_system(dataset(GRADED, BINARY), scored_of(["a", "b"], changed=[True, True]))
-    # Said to have changed: a, b. It was b and d.
+    # The method calls a and b changed; the gold has b and d.
     assert found.accuracy == pytest.approx(3 / 5)  # b, c, e
     assert found.f1 == pytest.approx(2 * 1 / (2 + 2))
 
@@ -231,7 +231,7 @@ def test_grid_table_without_graded_gold_has_no_correlations() -> None:
     assert frame["e_swap_mean"].notna().all()
 
 
-# ---------------------------------------------------------------------------------------------------- words and systems
+# --------------------------------------------------------------------------------------- selection of words and systems
 
 
 class Toy:
@@ -253,7 +253,7 @@ def test_words_with_too_few_usages_are_dropped(tmp_path: Path) -> None:
         for period in (0, 1)
         for n in range(sizes[period])
     ]
-    words = ("gas", "never", "plane", "tree", "cell", "stab")  # one has no usages at all
+    words = ("gas", "never", "plane", "tree", "cell", "stab")  # one word has no usages
     data = dataset(words=words, usages=usages)
     siblings = embed_usages(data.usages, Toy(), tmp_path / "store", PERIODS)
     pairs = select_pairs(data, siblings)

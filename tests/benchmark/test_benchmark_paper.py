@@ -122,7 +122,7 @@ def cells(exhibit: Exhibit) -> dict[str, tuple[Cell, ...]]:
     return {row[0].text: row[1:] for row in exhibit.rows}
 
 
-# --------------------------------------------------------------------------------------------------------- all of them
+# -------------------------------------------------------------------------------------------------------- all exhibits
 
 
 def test_every_table_and_figure_is_produced_once_and_shown_completely(measured: Measurements) -> None:
@@ -143,7 +143,7 @@ def test_data_sets_outside_of_the_paper_have_no_published_figures(measured: Meas
         assert not any(cell.published for row in exhibit.rows for cell in row)
 
 
-# ------------------------------------------------------------------------------------------------------- of the grid
+# -------------------------------------------------------------------------------------------- exhibits from the grid
 
 
 def test_statistics_table_matches_the_data(measured: Measurements) -> None:
@@ -240,7 +240,7 @@ def test_curve_matches_the_rate_search(measured: Measurements) -> None:
         assert [row[0].text for row in found.rows if row[column].best] == [f"{wanted.rate:g}"]
 
 
-# --------------------------------------------------------------------------------------------------------- of systems
+# ------------------------------------------------------------------------------------------ exhibits from the systems
 
 
 def test_effectiveness_compares_liu_on_fewer_words_with_the_best_sscd(english: Measurements) -> None:
@@ -316,7 +316,7 @@ def test_published_only_systems_are_omitted_for_other_data(measured: Measurement
     assert len(tabulate_comparison(measured).rows) == len(tabulate_effectiveness(measured).rows) == 6
 
 
-# ----------------------------------------------------------------------------------------------------------- of words
+# -------------------------------------------------------------------------------------------------- exhibits of words
 
 
 def test_ablation_ranks_the_words_that_changed_most_and_least(english: Measurements) -> None:
@@ -383,7 +383,7 @@ def test_words_of_the_english_release_match_the_paper(data: Path) -> None:
     gold = np.array(list(loaded.graded.values()))
     last = [int((gold >= loaded.graded[word]).sum()) for word in found["word"]]
     assert (found["gold"] <= published["gold"]).all()
-    assert (published["gold"] <= last).all()  # of words with equal gold the paper prints one after the other
+    assert (published["gold"] <= last).all()  # the paper prints words with equal gold one after the other
     assert found["paper_rate_best"].tolist() == published["rate_best"].tolist()
 
 
@@ -394,7 +394,7 @@ def test_undefined_correlation_is_a_dash_and_never_the_best(measured: Measuremen
     e_swap = {name: values.copy() for name, values in measured.grid.e_swap.items()}
     for values in e_swap.values():
         values[:, :, 0] = measured.grid.e_original[:, :, None]  # nothing is swapped at the first rate
-        values[:, 1] = measured.grid.e_original[:, 1, None, None]  # and never by the second metric
+        values[:, 1] = measured.grid.e_original[:, 1, None, None]  # and never for the second metric
     found = make_exhibits(replace(measured, grid=replace(measured.grid, e_swap=e_swap)))
     shown = cells(next(exhibit for exhibit in found if exhibit.name == "rates-random"))
     assert all(row[0].text == "–" for row in shown.values())

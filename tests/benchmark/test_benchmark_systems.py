@@ -89,7 +89,7 @@ def test_mean_is_taken_over_repetitions() -> None:
     assert scored.mean.tolist() == [3, 1]
 
 
-# --------------------------------------------------------------------------------------------------- the distance alone
+# ------------------------------------------------------------------------------------------------------ distance system
 
 
 @pytest.mark.parametrize("metric", [*PAPER, "apd"])
@@ -196,7 +196,7 @@ def test_liu_finds_the_changed_words() -> None:
     assert scored.changed.all()
 
 
-# ------------------------------------------------------------------------------------------------------------ the grid
+# ---------------------------------------------------------------------------------------------------------------- grid
 
 
 def test_grid_sweeps_every_word_for_every_strategy_and_both_normalisations() -> None:
@@ -214,7 +214,7 @@ def test_grid_sweeps_every_word_for_every_strategy_and_both_normalisations() -> 
             for i, (word, (old, new)) in enumerate(pairs.items()):
                 one = sweep(old, new, PAPER, rates, 3, 5, strategy, corpus_sizes, word)
                 np.testing.assert_array_equal(result.e_original[i], one.e_original)
-                # float32 rows are summed in other pieces when other swap counts are asked for beside these
+                # float32 rows are summed in other pieces if other swap counts are requested as well
                 near = 1e-5 * np.maximum(np.abs(one.e_original)[:, None, None], np.abs(one.e_swap))
                 assert (np.abs(result.e_swap[name][i] - one.e_swap) <= near).all()
                 assert (np.abs(result.scores(name)[i] - one.scores) <= near).all()
@@ -251,7 +251,7 @@ def test_changed_word_scores_highest_in_the_grid() -> None:
         assert (result.scores(strategy)[:, :, 0].mean(axis=2).argmax(axis=0) == at).all()
 
 
-# ------------------------------------------------------------------------------------------ the share that is kept
+# ------------------------------------------------------------------------------------------------------ kept share
 
 
 def shifted(seed: int) -> Sets:

@@ -30,7 +30,7 @@ FILLERS = [f"{shape} {thing}" for shape in SHAPES for thing in THINGS]
 SAME = ["the bread lay near the {} on a shelf", "they ate bread before the {} was sold"]
 OLD = ["a mouse hid under the {} in the barn", "the cat chased a mouse past the {} at night", *SAME]
 NEW = ["click the mouse to move the {} across the screen", "plug the mouse and the {} into the computer", *SAME]
-DEFAULT_USAGES: int = inspect.signature(compare).parameters["max_per_word"].default  # the same as of Python's call
+DEFAULT_USAGES: int = inspect.signature(compare).parameters["max_per_word"].default  # as in the Python call
 FEW = ["--permutations", "200", "--resamples", "50"]
 
 
@@ -86,7 +86,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-# ---------------------------------------------------------------------------------------------------------- which words
+# --------------------------------------------------------------------------------------------------- selection of words
 
 
 def test_without_words_the_frequent_ones_are_compared_with_a_note(shell: Shell) -> None:
@@ -122,7 +122,7 @@ def test_words_may_be_a_list_or_a_file_with_one_word_per_line(shell: Shell) -> N
 def test_form_table_counts_every_form_under_its_word(shell: Shell) -> None:
     (shell.folder / "words.tsv").write_text("animal\tmouse,cat\nbread\n")
     out, _ = shell.compare("--words", "words.tsv")
-    assert rows(out)["animal"][:2] == ["60", "40"]  # 20 sentences of the old corpus have both
+    assert rows(out)["animal"][:2] == ["60", "40"]  # 20 sentences of the old corpus contain both words
     assert rows(out)["bread"][:2] == ["40", "40"]
 
 
@@ -171,7 +171,7 @@ def test_min_usages_sets_the_threshold_for_scoring(shell: Shell) -> None:
     assert rows(out)["mouse"][-1] == "too few: 40 in 1950s and 40 in 2010s; 41 are needed in each corpus"
 
 
-# -------------------------------------------------------------------------------------------------- where results are
+# ----------------------------------------------------------------------------------------------------- results folder
 
 
 def test_results_folder_is_named_after_the_corpora(shell: Shell) -> None:
@@ -211,7 +211,7 @@ def test_corpora_of_the_same_name_are_called_old_and_new(shell: Shell) -> None:
     assert Path("lexshift-old-new/report.html").is_file()
 
 
-# ------------------------------------------------------------------------------------------------- how change is scored
+# ------------------------------------------------------------------------------------------------------ scoring options
 
 
 def settings_of(folder: str = "lexshift-1950s-2010s") -> dict[str, Any]:
@@ -300,7 +300,7 @@ def test_help_lists_the_options(shell: Shell) -> None:
     assert "NEW" in out
 
 
-# ------------------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------------------- error messages
 
 
 def test_wrong_path_is_named(shell: Shell) -> None:
@@ -531,7 +531,7 @@ def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_advice(she
     said = shell.refused("--words", "mouse")
     assert "is not the one that the store" in said
     assert "--out" in said
-    assert "--labels" not in said  # in a comparison they do not change what the store calls its corpora
+    assert "--labels" not in said  # labels of a comparison do not change the labels in the store
     assert vectors_in(shell.folder / "lexshift-1950s-2010s") == before
 
 
@@ -549,7 +549,7 @@ def test_other_embedding_options_need_another_folder(shell: Shell, arguments: li
     shell.compare("--words", "mouse")
     said = shell.refused("--words", "mouse", *arguments)
     assert differs in said
-    assert "{" not in said  # a sentence, not a value of Python
+    assert "{" not in said  # the message contains no Python repr
     assert "None" not in said
     assert "choose another folder (--out)" in said
 
@@ -642,7 +642,7 @@ def test_run_resumed_after_ctrl_c_gives_the_same_result(
     model, encoded = tiny_model
     random = np.random.default_rng(0)
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
-        fillers = [" ".join(random.choice(FILLERS, 20)) for _ in range(400)]  # long sentences, of many shards
+        fillers = [" ".join(random.choice(FILLERS, 20)) for _ in range(400)]  # long sentences give many shards
         (shell.folder / name).write_text(text_of(patterns, fillers))
     arguments = ["--words", "mouse,bread", "--model", model, "--max-per-word", "0", "--device", "cpu"]
     command = ["compare", "1950s.txt", "2010s.txt", *arguments, "--out", "stopped", *FEW]
@@ -653,7 +653,7 @@ def test_run_resumed_after_ctrl_c_gives_the_same_result(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a shell may have it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a shell may ignore the signal
     )
     try:
         first = shell.folder / "stopped" / "store" / "unfinished" / "000000.shard"

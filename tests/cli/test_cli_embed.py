@@ -55,7 +55,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-# ---------------------------------------------------------------------------------------------------------- happy paths
+# ------------------------------------------------------------------------------------------------------ successful runs
 
 
 def test_store_is_created_and_summarised(shell: Shell) -> None:
@@ -174,7 +174,7 @@ def test_built_in_model_embeds_text(tmp_path: Path) -> None:
     store = Siblings(tmp_path / "store")
     assert store["mouse"].old.shape == (3, 384)
     cosines = np.corrcoef(store["mouse"].old)
-    assert cosines.min() > 0.3  # one word in much the same sense
+    assert cosines.min() > 0.3  # one word in a similar sense
     assert np.isfinite(lexshift.SSCD(metric="cosine").score(store["mouse"].old, store["mouse"].old).score)
 
 

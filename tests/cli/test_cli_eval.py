@@ -39,7 +39,7 @@ PLACES = ["barn", "house", "field", "ship", "street", "shop", "garden", "office"
 LATER = ["mill", "bridge", "valley", "boat", "square", "store", "park", "room"]
 OLD = ["a {} was in the {}", "they saw the {} near a {}"]
 NEW = ["click on the {} of the {} screen", "plug the {} into the {} computer"]
-SHARE = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.0, "stone": 0.0, "rare": 0.0}  # of usages that are new
+SHARE = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.0, "stone": 0.0, "rare": 0.0}  # share of new usages
 BINARY = {"mouse": 1, "tablet": 1, "web": 1, "bread": 0, "stone": 0, "rare": 0}
 FAST = ["--repeats", "3"]
 DEFAULT = SSCD("nearest", rate=0.3, repeats=3, keep=0.25)
@@ -101,7 +101,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-# ------------------------------------------------------------------------------------------------------ from Python
+# ------------------------------------------------------------------------------------------------- Python interface
 
 
 def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluation:
@@ -214,7 +214,7 @@ def test_invalid_setting_is_reported_before_anything_is_encoded(
     assert not (tmp_path / "out").exists()
 
 
-# ------------------------------------------------------------------------------------------------- the command: results
+# ------------------------------------------------------------------------------------------------ command line: results
 
 
 def test_table_has_one_row_per_method(shell: Shell) -> None:
@@ -410,7 +410,7 @@ def test_interrupted_run_resumes(shell: Shell) -> None:
     assert shell.table["method"].tolist() == METHODS
 
 
-# ------------------------------------------------------------------------------------------------ the command: mistakes
+# ----------------------------------------------------------------------------------------- command line: error messages
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_error_message_is_one_line_for_any_quoted_text(
     assert capsys.readouterr().err == "error: a\\u000ab\n"
 
 
-# ------------------------------------------------------------------------------------------------- every kind of output
+# --------------------------------------------------------------------------------------------------- all output formats
 
 
 @pytest.fixture

@@ -168,7 +168,7 @@ def test_space_changes_the_scores(tmp_path: Path) -> None:
         tables = {e.name: e.table for e in reproduced(tmp_path / "usages.csv", space=space).exhibits}
         found[space] = tables
     raw, centred = (found[space]["curve"]["e_swap_mean"] for space in found)
-    np.testing.assert_allclose(raw, centred, rtol=1e-4)  # divergences are the same wherever the origin is
+    np.testing.assert_allclose(raw, centred, rtol=1e-4)  # divergences do not depend on the origin
     alone = [found[space]["summary"].set_index("metric")["spearman_e_original"] for space in found]
     assert alone[0]["cosine"] != alone[1]["cosine"]
     assert alone[0]["euclidean"] == alone[1]["euclidean"]
@@ -195,7 +195,7 @@ def test_no_published_figures_are_shown_for_other_data(shell: Shell) -> None:
     assert csv("rates-random").filter(like="paper").isna().all(axis=None)
 
 
-# ------------------------------------------------------------------------------------------------------------ mistakes
+# ------------------------------------------------------------------------------------------------------ error messages
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def on_a_terminal(command: list[str], piped: bool, **environment: str) -> tuple[
     while True:
         try:
             data = os.read(leader, 1 << 16)
-        except OSError:  # the other end is closed
+        except OSError:  # the reading end is closed
             break
         if not data:
             break

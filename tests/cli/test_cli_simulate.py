@@ -124,7 +124,7 @@ def test_power_prints_a_table_with_the_sufficient_size(shell: Shell) -> None:
     rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines() if line.strip()]
     assert rows[0] == ["change", "5 usages", "20 usages", "80 % from"]
     assert [row[0] for row in rows[1:4]] == ["0", "0.5", "1"]
-    assert rows[3][2:] == ["1.00 (0.00 to 1.00)", "5"]  # two pairs say little about others
+    assert rows[3][2:] == ["1.00 (0.00 to 1.00)", "5"]  # two pairs give a wide interval
     assert "p of at most 0.05" in done.stderr
 
 

@@ -35,7 +35,7 @@ class Shell(Terminal):
         planted(place / "dev", 12, WORDS[8:], seed=1)
         monkeypatch.setattr(progress.err, "_width", 300)
         self.model = str(folder("bert"))
-        capsys.readouterr()  # what was said as it was made
+        capsys.readouterr()  # output of the creation of the model
 
     def tune(self, *arguments: str) -> tuple[int, str, str]:
         return self.run("tune", "wic", "pairs", "--out", "tuned", "--model", self.model, *QUICK, *arguments)
@@ -50,7 +50,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-# ---------------------------------------------------------------------------------------------------------- happy paths
+# ------------------------------------------------------------------------------------------------------ successful runs
 
 
 @pytest.mark.parametrize("form", ["whole", "light"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-APOSTROPHE = "\u02bc"  # a letter to Unicode, but the sign of o'clock
+APOSTROPHE = "\u02bc"  # Unicode calls it a letter, but it is the o'clock sign
 KANA = ("HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "HENTAIGANA", "COMBINING KATAKANA-HIRAGANA")
 UNSPACED = (*KANA, "CJK UNIFIED IDEOGRAPH", "CJK COMPATIBILITY IDEOGRAPH", "THAI ", "LAO ", "MYANMAR ", "KHMER ")
 

@@ -44,7 +44,7 @@ PIECES = ["mouse", "MOUSE", "Maus", "mäuse", "ma\u0308use", "é", "ß", "ẞ", 
 PIECES += ["a", "_", "1", "²", " ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u2028", "\r", "\r\n", "-", ".", "'", "\u200d"]
 PIECES += ["\u0301", "\ufeff", "\U000e0100", "\U0010fffd"]
 TEXT = st.lists(st.sampled_from(PIECES) | NOISE, max_size=60).map("".join)
-TEXT_OF_LETTERS = st.text(st.sampled_from("abc \n"), max_size=200)  # many different words, and many times each
+TEXT_OF_LETTERS = st.text(st.sampled_from("abc \n"), max_size=200)  # many different words with many repetitions
 RULES = st.sampled_from(TABLES)
 Rule = Callable[[], FoldTable]
 
@@ -112,7 +112,7 @@ def expected_of(texts: Iterable[str], table: FoldTable) -> WordCounts | None:
     return counts if counts.total else None
 
 
-# ------------------------------------------------------------------------------------------------- the hash table
+# ----------------------------------------------------------------------------------------------------- hash table
 
 
 @settings(max_examples=200)
@@ -154,7 +154,7 @@ def test_kernel_stops_before_a_word_that_does_not_fit_and_resumes_there(text: st
     everything = words_of(text, table)
     assert before == everything[:words]
     assert found == len(set(before)) <= room
-    if at < len(data):  # at a word that is not among those before, for which there is no room
+    if at < len(data):  # the first new word for which there is no room
         assert found == room
         assert everything[words] not in before
         assert words_of(text.encode()[at:].decode(), table) == everything[words:]
@@ -308,7 +308,7 @@ def test_progress_is_reported_in_bytes_on_disk(packed: bool, tmp_path: Path, mon
     assert {of for _, of in told} == {size}
 
 
-# ------------------------------------------------------------------------------------------------- and the search
+# ------------------------------------------------------------------------------------- comparison with the search
 
 
 @settings(max_examples=40)
@@ -326,7 +326,7 @@ def test_search_finds_every_word_as_often_as_it_was_counted(text: str, match: st
         words = [word for word in counts.counts if not any(unicodedata.category(c) == "Cc" for c in word)]
         found = find_occurrences(path, read_targets(words, match), Reading(split="lines"))
     for word, n in zip(words, found.found.tolist(), strict=True):
-        if match == "word" and is_unspaced(word[0]):  # these are found inside other runs too
+        if match == "word" and is_unspaced(word[0]):  # these are also found inside other runs
             assert n >= 1
         else:
             assert n == counts.counts[word]

@@ -97,7 +97,7 @@ def test_overlong_line_is_cut_between_characters_and_counted(text: str, longest:
         patch.setattr(decoding, "LONGEST", longest)
         blocks = blocks_of(text.encode(), tally=tally)
     assert b"".join(blocks) == text.encode()
-    assert all(block.decode() or not block for block in blocks)  # valid, each on its own
+    assert all(block.decode() or not block for block in blocks)  # each of them is valid alone
     assert max(map(len, b"\n".join(blocks).split(b"\n"))) <= longest + size
     cuts = sum(not block.endswith(b"\n") for block in blocks[:-1] if block)
     assert sum(tally.skipped.values()) == cuts
@@ -118,7 +118,7 @@ def test_line_is_cut_at_a_space_if_possible(monkeypatch: pytest.MonkeyPatch) -> 
     assert list(tally.skipped) == ["lines of over 0 MB, cut"]
 
 
-# ----------------------------------------------------------------------------------------------- bad encodings
+# ------------------------------------------------------------------------------------------- invalid encodings
 
 
 @pytest.mark.parametrize("size", [7, 10, 64, 1 << 22])

@@ -1,6 +1,6 @@
 """Test damaged, hostile and binary files: each is read as far as possible or refused in one sentence.
 
-What each file holds is written out by hand: how often "mouse" is in it, or which words the refusal must have.
+The expected result of each file is given: the number of occurrences of "mouse", or words of the error message.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from lexshift.errors import UserError
 from lexshift.tune.sentence_sample import sample_sentences
 
 zstd = zstandard.ZstdCompressor().compress
-LONG = 600  # characters, more than any message needs
+LONG = 600  # maximum length of a message in characters
 
 
 def found(path: Path, reading: Reading | None = None) -> int:
@@ -172,7 +172,7 @@ def test_unusual_dates_do_not_end_a_run(tmp_path: Path) -> None:
     assert find_occurrences(path, read_targets(["mouse"]), reading).found.tolist() == [len(dates)]
 
 
-# -------------------------------------------------------------------------------------------- what is no file
+# ---------------------------------------------------------------------------- paths that are no regular files
 
 READERS: dict[str, Callable[[Path], object]] = {
     "count": lambda path: count_words(path, rule("word")),
@@ -195,7 +195,7 @@ def test_pipe_is_refused_without_waiting(tmp_path: Path, reader: str, where: str
 
 
 def test_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # the path of a socket may not be long
+    monkeypatch.chdir(tmp_path)  # the path of a socket has a length limit
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("s.txt")
         with pytest.raises(UserError, match=r"'s\.txt' is a socket"):
@@ -294,7 +294,7 @@ def test_overlong_table_line_is_refused_and_never_cut(tmp_path: Path, monkeypatc
 
 def test_line_with_very_many_words_is_cut_and_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(occurrences, "SLACK", 100)
-    text = "mouse " * 30_000  # one line of 180 kB, all of whose windows together are 120 MB
+    text = "mouse " * 30_000  # one line of 180 kB whose windows add up to 120 MB
     path = written(tmp_path, "x.txt", text.encode())
     some = find_occurrences(path, read_targets(["mouse"]), max_per_word=5)
     assert some.found.tolist() == [30_000]

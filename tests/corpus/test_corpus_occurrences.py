@@ -71,7 +71,7 @@ def forms_in(folder: Path, text: str | bytes, words: Any, match: str = "word") -
     return [form for _, _, form in found_in(folder, text, words, LINES, match)]
 
 
-# -------------------------------------------------------------------------------------------- against a slow twin
+# ------------------------------------------------------------------------------- comparison with a slow reference
 
 
 def folded(text: str) -> str:
@@ -124,7 +124,7 @@ def slow_search(
 ) -> list[tuple[int, int, str, int, int]]:
     """Return target, line, sentence, start and end of every occurrence in normalised text.
 
-    Of occurrences of a target that overlap, the first is taken, and the longest of those that begin together.
+    Of overlapping occurrences of a target, the first is used, and the longest of those with the same start.
     """
     same = alike if match == "word" else lambda text: unicodedata.normalize("NFC", text)
     found = []
@@ -216,7 +216,7 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
         assert form.split()[0] in lines[row["line"] - 1].casefold()
 
 
-# ------------------------------------------------------------------------------------------------------- by hand
+# --------------------------------------------------------------------------------------------- handmade examples
 
 
 @pytest.mark.parametrize(
@@ -396,7 +396,7 @@ def test_words_and_passages_are_counted(tmp_path: Path) -> None:
     assert not tally.skipped
 
 
-# --------------------------------------------------------------------------------------- the same text in every dress
+# -------------------------------------------------------------------------------------- the same text in every format
 
 PLAIN = [
     "The mouse, a Maus, ran; “mice” — no: mouse.",
@@ -564,7 +564,7 @@ def test_progress_reports_bytes_read_and_total_bytes(tmp_path: Path, monkeypatch
     done = [n for n, _ in calls]
     assert done == sorted(done)
     assert done[-1] == 8000
-    assert len(set(done)) > 4  # and not only where a file ends
+    assert len(set(done)) > 4  # and not only at the end of a file
 
 
 # ------------------------------------------------------------------------------------------------------- samples

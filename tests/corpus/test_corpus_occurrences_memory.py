@@ -20,7 +20,7 @@ def resident() -> int:
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps it")
 def test_freed_memory_below_a_live_block_is_returned_to_the_system() -> None:
-    arrays = [np.ones(10_000) for _ in range(2_000)]  # 160 MB, each too small for a mapping of its own
+    arrays = [np.ones(10_000) for _ in range(2_000)]  # 160 MB in blocks too small for separate mappings
     last = arrays[-1]
     before = resident()
     del arrays

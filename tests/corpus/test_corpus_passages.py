@@ -181,7 +181,7 @@ def test_parquet_dates_are_read_as_text(tmp_path: Path) -> None:
         ("The mouse ran. It hid. The cat sat.", "auto", "prose"),
         ("The mouse ran. It hid. The cat sat.", "lines", "lines"),
         ("The mouse ran.", "prose", "prose"),
-        ("The mouse ran.", "wrapped", "prose"),  # a record is never a part of a paragraph
+        ("The mouse ran.", "wrapped", "prose"),  # a record is never part of a paragraph
     ],
 )
 def test_record_may_be_one_sentence_or_several(tmp_path: Path, text: str, split: str, expected: str) -> None:

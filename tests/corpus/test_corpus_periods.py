@@ -140,11 +140,11 @@ def test_each_period_equals_a_corpus_of_that_period_alone(
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         patch.setattr(passages, "BLOCK", block)
-        patch.setattr(occurrences, "SLACK", 5)  # samples are cut down on the way
+        patch.setattr(occurrences, "SLACK", 5)  # samples are pruned during reading
         found = find_in_periods(table(folder, rows), TARGETS, by, DATED, most, 5)
         assert list(found) == sorted({label for _, date in rows if (label := period_of(date, by))})
         for label, ours in found.items():
-            # The same records alone, in the same places.
+            # The same records alone at the same positions.
             alone = table(folder, [(text if period_of(date, by) == label else "", date) for text, date in rows])
             expected = find_occurrences(alone, TARGETS, DATED, most, 5)
             assert values(ours) == values(expected)

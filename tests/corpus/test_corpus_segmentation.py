@@ -61,14 +61,14 @@ def test_given_words_are_found_inside_runs_of_letters(tmp_path: Path, text: str,
 @pytest.mark.parametrize(
     ("text", "words", "found"),
     [
-        ("苹果树和苹果", ["苹果", "苹果树"], [2, 1]),  # each target is looked for by itself
+        ("苹果树和苹果", ["苹果", "苹果树"], [2, 1]),  # each target is searched independently
         ("人人人人人", ["人人"], [2]),  # occurrences of one target do not overlap
-        ("我用iPhone手机", ["iphone", "手机"], [1, 1]),  # where scripts meet, a word ends
+        ("我用iPhone手机", ["iphone", "手机"], [1, 1]),  # a word ends where the script changes
         ("iPhones手机 myiPhone手机", ["iphone"], [0]),
         ("2024年の電話", ["2024", "電話"], [1, 1]),
         ("大學은 좋다", ["大學", "은", "좋다"], [1, 1, 1]),
         ("ที่นี่ ที", ["ที", "ที่"], [1, 1]),  # a mark belongs to its letter
-        ("ខ្មែរ", ["ម"], [0]),  # a subscript consonant is no letter of its own
+        ("ខ្មែរ", ["ម"], [0]),  # a subscript consonant is not a separate letter
         ("卡拉OK 卡拉OKs", ["卡拉OK"], [1]),
         ("か\u3099く か", ["がく", "か"], [1, 1]),
     ],
@@ -93,7 +93,7 @@ def test_tokens_in_scripts_without_spaces_are_separated_by_whitespace(tmp_path: 
     assert count_words(path, token_table()).counts == {"我": 1, "喜欢": 1, "苹果": 1, "苹果树": 1}
 
 
-# --------------------------------------------------------------------------------------- words that are chosen
+# ------------------------------------------------------------------------------------------ selection of words
 
 
 @pytest.mark.usefixtures("without_segmenter")
@@ -152,7 +152,7 @@ def test_segmenter_receives_every_letter_of_scripts_without_spaces() -> None:
     assert missed == []
 
 
-# ----------------------------------------------------------------------------------------- words that are absent
+# -------------------------------------------------------------------------------------------------- absent words
 
 
 @pytest.mark.parametrize(

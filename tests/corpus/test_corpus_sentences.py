@@ -106,7 +106,7 @@ def test_passage_split_in_parts_keeps_its_spans(monkeypatch: pytest.MonkeyPatch,
     found = [passage.sentence(*match.span()) for match in re.finditer("mouse", text)]
     assert all(sentence[start:end] == "mouse" for sentence, start, end, _ in found)
     whole = sum(sentence == "A mouse ran." for sentence, *_ in found)
-    assert whole >= 60 - len(text) // (size - 30) - 1  # but where a part ends
+    assert whole >= 60 - len(text) // (size - 30) - 1  # except at the end of a part
 
 
 def test_passage_without_spaces_is_split(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ def listed(words: Any, match: str = "word") -> dict[str, tuple[str, ...]]:
     return read_targets(words, match).forms
 
 
-# ------------------------------------------------------------------------------------------------ where from
+# ---------------------------------------------------------------------------------------- sources of targets
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_comma_separated_list_may_be_longer_than_a_file_name() -> None:
     assert read_targets(",".join(words)).words == words
 
 
-# ------------------------------------------------------------------------------------------------ what is sought
+# ------------------------------------------------------------------------------------------------ searched forms
 
 
 def test_every_form_is_searched_by_its_first_word_in_normal_form() -> None:
@@ -154,7 +154,7 @@ def test_letter_with_a_two_character_capital_is_searched_in_both_spellings() -> 
         ("मोबाइल फोन", "word", "मोबाइल फोन।", 10),
         ("मोबाइल फोन", "word", "मोबाइल फोनों", None),
         ("bir kız", "word", "Bir kız", 7),
-        ("bir kız", "word", "bir kiz", None),  # another letter, as it is in a single word
+        ("bir kız", "word", "bir kiz", None),  # a different letter, as in a single word
         ("cell phone", "word", "cell, phone", None),
         ("cell phone", "word", "cellphone", None),
         ("e-mail", "word", "E-Mail-list", 6),
@@ -216,7 +216,7 @@ def test_lemmas_follow_the_language_in_any_case() -> None:
 
 def test_lemma_with_a_form_that_is_not_one_word_can_be_searched() -> None:
     pytest.importorskip("simplemma")
-    assert {"is", "was", "were"} <= set(read_targets(["be"], "lemma").forms["be"])  # and the 'm of I'm
+    assert {"is", "was", "were"} <= set(read_targets(["be"], "lemma").forms["be"])  # includes the 'm of I'm
 
 
 def test_language_without_lemmas_is_refused_with_advice() -> None:
@@ -232,7 +232,7 @@ def test_missing_lemma_library_is_named_with_its_extra(monkeypatch: pytest.Monke
         read_targets(["mouse"], "lemma")
 
 
-# ------------------------------------------------------------------------------------------------- bad targets
+# --------------------------------------------------------------------------------------------- invalid targets
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_every_function_word_is_excluded_from_a_text_in_its_language(language: s
     assert (choice.words, choice.language, choice.candidates) == (["xyzzy"], language, 1)
 
 
-# ------------------------------------------------------------------------------------------------- the language
+# ------------------------------------------------------------------------------------------- language detection
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
@@ -199,7 +199,7 @@ def test_function_words_of_the_language_of_the_new_corpus_are_excluded() -> None
     assert select_vocabulary([old, new], 1, 10).words == ["maus", "und"]
 
 
-# ------------------------------------------------------------------------------------------------- the choice
+# -------------------------------------------------------------------------------------------------- selection
 
 NAMES = st.sampled_from(["mouse", "cat", "dog", "bread", "cloud", "web", "1950", "the", "x", "a_b"])
 COUNTS = st.dictionaries(NAMES, st.integers(1, 12), min_size=1)
@@ -322,7 +322,7 @@ def test_word_may_be_frequent_by_the_sum_of_its_forms() -> None:
     assert select_vocabulary([old, new], 5, 10, lemmas=lemmas).words == ["mouse"]
 
 
-# ------------------------------------------------------------------------------------------------- names and reasons
+# ----------------------------------------------------------------------------------- names and reasons for exclusion
 
 ENGLISH = {"the": 40, "of": 20, "and": 20, "to": 10}
 
@@ -445,7 +445,7 @@ def test_words_of_any_number_of_corpora_are_frequent_in_each() -> None:
             select_vocabulary(several, 99)
 
 
-# ------------------------------------------------------------------------------------------------- from text to choice
+# ------------------------------------------------------------------------------------------------- selection from text
 
 
 def choice_from(folder: Path, text: str, match: str, language: str) -> list[str]:
@@ -506,4 +506,4 @@ def test_function_words_are_excluded_whatever_their_lemmas_are(tmp_path: Path) -
     text = "Uma casa e uma rua são dele, e as casas vão pela água com as suas ruas.\n" * 5
     words = choice_from(tmp_path, text, "lemma", "pt")
     assert {"casa", "rua"} <= set(words)
-    assert set(words) & {"umar", "delir", "ir", "pelar", "suar"} == set()  # of uma, dele, vão, pela and suas
+    assert set(words) & {"umar", "delir", "ir", "pelar", "suar"} == set()  # lemmas of uma, dele, vão, pela and suas

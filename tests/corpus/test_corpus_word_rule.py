@@ -27,7 +27,7 @@ from lexshift.corpus.word_rule import (
 )
 from lexshift.utils.arrays import Array
 
-Rule = Callable[[str], str]  # of a character: what it counts as, or "" if it separates words
+Rule = Callable[[str], str]  # folded form of a character, or "" if it separates words
 Hit = tuple[int, int, int, int, int, int]
 
 BEYOND = "\U000e0100\U000e01ef\U000e0067\U000f0000\U0010fffd"  # characters of the last planes; the first two are marks

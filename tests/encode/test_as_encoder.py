@@ -94,14 +94,14 @@ def training_flags(model: Any) -> list[bool]:
 def test_model_in_training_mode_is_used_without_dropout_and_restored(family: str, dtype: str) -> None:
     expected = encoder(family, dtype=dtype).encode(TEXT, SPANS)
     model = make_model(family).train()
-    next(model.children()).eval()  # some of it frozen by its owner
+    next(model.children()).eval()  # some modules are frozen by the owner
     flags = training_flags(model)
     ours = as_encoder((model, loaded(family)[1]), dtype=dtype)
     assert training_flags(model) == flags
     assert np.array_equal(ours.encode(TEXT, SPANS), ours.encode(TEXT, SPANS))
     np.testing.assert_allclose(ours.encode(TEXT, SPANS), expected, rtol=1e-5, atol=1e-5)
     assert training_flags(model) == flags
-    model.train()  # by its owner, between two calls
+    model.train()  # set by the owner between two calls
     np.testing.assert_allclose(ours.encode(TEXT, SPANS), expected, rtol=1e-5, atol=1e-5)
     assert all(training_flags(model))
 

@@ -72,7 +72,7 @@ def projection(rows: int = 5, columns: int = HIDDEN) -> npt.NDArray[np.float32]:
     return np.random.default_rng(0).normal(size=(rows, columns)).astype(np.float32)
 
 
-# --------------------------------------------------------------------------------------------- written and read
+# ------------------------------------------------------------------------------------------ writing and reading
 
 
 @pytest.mark.parametrize("projected", [False, True])
@@ -185,12 +185,12 @@ def test_xl_lexeme_is_recognised_by_its_markers_and_used_as_trained(xl_lexeme: P
     vectors = ours.encode(sentences, spans)
     assert_same(vectors, expected)
     assert_same(made(xl_lexeme, batch_tokens=1).encode(sentences, spans), expected)
-    assert np.abs(vectors[-1] - vectors[-2]).max() > 1e-3  # one sentence, two places of the word
+    assert np.abs(vectors[-1] - vectors[-2]).max() > 1e-3  # one sentence with the word at two positions
 
 
 def test_xl_lexeme_as_a_sentence_transformers_object_gives_the_same_vectors(xl_lexeme: Path) -> None:
     library = pytest.importorskip("sentence_transformers")
-    (xl_lexeme / "modules.json").unlink()  # our folder lacks the further files that modules.json stands for
+    (xl_lexeme / "modules.json").unlink()  # the folder lacks the other files listed in modules.json
     model = library.SentenceTransformer(str(xl_lexeme), device="cpu")
     ours = as_encoder(model)
     assert isinstance(ours, HuggingFaceEncoder)
@@ -325,7 +325,7 @@ def test_projection_that_does_not_fit_the_layers_is_refused(
         as_encoder(copied, **options)
 
 
-# -------------------------------------------------------------------------------------------------------- damaged
+# -------------------------------------------------------------------------------------------------- damaged files
 
 WHOLE: dict[str, Any] = {
     "format": 1,
@@ -382,7 +382,7 @@ def test_file_that_lacks_a_key_is_refused(copied: Path, key: str) -> None:
         {"periods": 2},
         {"periods": None},
         {"periods": [1850, 2000]},
-        {"periods": "on"},  # two letters, as many as there are time tokens
+        {"periods": "on"},  # two letters for two time tokens
         {"periods": {"old": 0, "new": 1}},
         {"periods": []},  # with time tokens
         {"time_tokens": ["the"]},

@@ -107,7 +107,7 @@ def test_no_hook_is_left_on_the_model(family: str) -> None:
 def test_error_of_the_model_is_raised_and_leaves_no_hook() -> None:
     model = make_model("bert")
     ids, lengths, where = batch_of("bert", [5])
-    ids[0, 2] = 10_000  # no such token
+    ids[0, 2] = 10_000  # the tokenizer has no such token
     with pytest.raises(IndexError):
         GenericForward(model, DEPTH).states(Layers((1,)), ids, lengths, where)
     assert not any(layer._forward_pre_hooks for layer in stack(model))
@@ -158,11 +158,11 @@ def test_shallow_models_work(family: str, depth: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "more"),
     [
-        ("albert", {"embedding_size": 16}),  # one layer, run again and again
+        ("albert", {"embedding_size": 16}),  # one layer that is run repeatedly
         ("camembert", {}),
         ("roformer", {"embedding_size": HIDDEN}),
         ("xlm-roberta-xl", {}),  # normalised before attention
-        ("squeezebert", {"embedding_size": HIDDEN}),  # its layers are not called but their forward methods are
+        ("squeezebert", {"embedding_size": HIDDEN}),  # the forward methods of its layers are called directly
     ],
 )
 def test_models_of_other_kinds_return_their_hidden_states(kind: str, more: dict[str, Any], number: int) -> None:

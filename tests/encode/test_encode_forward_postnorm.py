@@ -57,7 +57,7 @@ def assert_states_agree(ours: list[Tensor], theirs: list[Tensor]) -> None:
         assert (torch.cosine_similarity(a.double(), b.double(), dim=-1) > 0.99999).all()
 
 
-# ------------------------------------------------------------------------------------------------- the same numbers
+# ------------------------------------------------------------------------------------------ equality with the model
 
 
 @pytest.mark.parametrize("family", FAST)
@@ -117,7 +117,7 @@ def test_weights_of_a_model_are_not_modified(family: str) -> None:
     assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-# -------------------------------------------------------------------------------------------------- where it is used
+# ---------------------------------------------------------------------------------------------- use of the fast path
 
 
 @pytest.mark.parametrize("family", FAST)

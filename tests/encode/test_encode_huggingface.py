@@ -75,7 +75,7 @@ class Runs:
         return sum(shape[0] for shape in self.shapes)
 
 
-# ----------------------------------------------------------------------------------------------- against the twin
+# ---------------------------------------------------------------------------------- comparison with the reference
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -181,7 +181,7 @@ def test_number_of_spans_must_equal_the_number_of_sentences() -> None:
         encoder("bert").encode(["a plane", "the plane"], [(2, 7)])
 
 
-# ----------------------------------------------------------------------------------------- no sentence run in vain
+# ------------------------------------------------------------------------------------------- no unnecessary passes
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -220,7 +220,7 @@ def test_words_anywhere_in_an_overlong_sentence_have_vectors(family: str, monkey
     vectors = ours.encode([sentence] * 3, spans)
     assert np.isfinite(vectors).all()
     assert runs.sequences == 3
-    assert {length for _, length in runs.shapes} == {POSITIONS}  # all that the model takes
+    assert {length for _, length in runs.shapes} == {POSITIONS}  # the maximum length of the model
 
 
 @pytest.mark.parametrize("family", KINDS.values(), ids=KINDS)
@@ -342,7 +342,7 @@ def test_int8_is_close_to_full_precision_and_reports_its_deviation(family: str) 
     assert (deviation < 0.2).all()
     assert deviation.max() > 1e-6  # it is an approximation
     np.testing.assert_allclose(full.deviation(sentences, spans), 0, atol=1e-6)
-    assert_same(full.encode(sentences, spans), exact)  # the model itself is not changed by it
+    assert_same(full.encode(sentences, spans), exact)  # the model itself is not modified
 
 
 def test_deviation_uses_the_options_of_the_encoder() -> None:
@@ -449,7 +449,7 @@ def test_encoding_does_not_change_the_settings_and_a_tokenizer_can_be_shared() -
     model, tokenizer = copy.deepcopy(loaded("bert"))
     first = HuggingFaceEncoder(model, tokenizer)
     before = first.settings
-    tokenizer(TEXT, padding=True, truncation=True, max_length=8)  # the owner uses it for something else
+    tokenizer(TEXT, padding=True, truncation=True, max_length=8)  # the owner uses the tokenizer for something else
     first.encode(SENTENCES, SPANS)
     second = HuggingFaceEncoder(model, tokenizer)
     assert first.settings == second.settings == before
@@ -522,7 +522,7 @@ def test_model_with_its_own_forward_pass_runs_one_batch_at_a_time() -> None:
 def test_memory_alignment_of_weights_changes_no_digit(family: str) -> None:
     model, tokenizer = loaded(family)
     vectors = []
-    for offset in (0, 1, 3):  # of four bytes
+    for offset in (0, 1, 3):  # in units of four bytes
         moved = copy.deepcopy(model)
         for weight in moved.parameters():
             room = torch.empty(weight.numel() + 16 + offset)
@@ -531,7 +531,7 @@ def test_memory_alignment_of_weights_changes_no_digit(family: str) -> None:
             assert weight.data_ptr() % 64 == 4 * offset
         ours = HuggingFaceEncoder(moved, tokenizer, device="cpu")
         vectors.append([ours.encode([sentence], [span]) for sentence, span in zip(SENTENCES, SPANS, strict=True)])
-        assert all(weight.data_ptr() % 64 == 4 * offset for weight in moved.parameters())  # it stays as it is
+        assert all(weight.data_ptr() % 64 == 4 * offset for weight in moved.parameters())  # not realigned
     assert np.array_equal(vectors[0], vectors[1])
     assert np.array_equal(vectors[0], vectors[2])
 

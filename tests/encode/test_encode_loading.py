@@ -604,7 +604,7 @@ def test_hub_is_reachable_if_a_connection_can_be_made(
     monkeypatch.setattr(socket, "create_connection", refuse)
     assert not loading._hub_answers()
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
-    assert loading._hub_answers()  # only the proxy knows
+    assert loading._hub_answers()  # behind a proxy the hub is assumed to be reachable
 
 
 @pytest.mark.parametrize("revision", [None, "main", "v2"])
@@ -644,7 +644,7 @@ def _http(kind: type[errors.HfHubHTTPError]) -> errors.HfHubHTTPError:
     return kind("an answer\nof several lines", response=response)
 
 
-TransportError = errors.HfHubHTTPError.__bases__[0]  # of the library that the hub's client speaks HTTP with
+TransportError = errors.HfHubHTTPError.__bases__[0]  # errors of the HTTP library of the hub client
 
 
 @pytest.mark.parametrize(
@@ -683,7 +683,7 @@ def test_invalid_hub_name_is_reported_in_one_sentence(name: str) -> None:
     assert repr(name) in str(caught.value)
 
 
-# ---------------------------------------------------------------------------------------------------------- built in
+# ---------------------------------------------------------------------------------------------------- built-in model
 
 installed = pytest.mark.skipif(
     find_spec(loading._PACKAGE) is None,

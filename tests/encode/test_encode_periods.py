@@ -97,7 +97,7 @@ def tokens(family: str, window: int = POSITIONS) -> WindowTokenizer:
     return WindowTokenizer(tuned(family)[1], window, TIMES)
 
 
-# ------------------------------------------------------------------------------------------------------- the vectors
+# ----------------------------------------------------------------------------------------------------------- vectors
 
 
 @pytest.mark.parametrize("attention", [False, True], ids=["tokens", "tokens and attention"])
@@ -301,7 +301,7 @@ def test_whole_sentences_are_cut_at_their_end_and_counted(family: str, timed: bo
     assert WindowTokenizer(tokenizer, window).tokenize_whole([], []) == ([], 0)
 
 
-# ------------------------------------------------------------------------------------------------- what it is told
+# ----------------------------------------------------------------------------------- periods passed to the encoder
 
 
 @pytest.mark.parametrize("periods", [None, [], [0], [0, 1, 0], [0, 2], [-1, 0], ["old", "new"], [0, None]], ids=str)

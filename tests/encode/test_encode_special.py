@@ -143,7 +143,7 @@ def test_only_inserted_markers_are_markers(family: str, spelled: str) -> None:
         first, last = pieces.positions[0]
         sequence = pieces.sequences[0].tolist()
         assert tokenizer.decode(sequence[first:last]).strip() == "plane"
-        if family not in ("deberta-v2", "deberta-v2-conv", "xlm-roberta"):  # these put a mark of their own between
+        if family not in ("deberta-v2", "deberta-v2-conv", "xlm-roberta"):  # these insert their own mark between words
             assert (sequence[first - 1], sequence[last]) == (before, after)
 
 
@@ -171,7 +171,7 @@ def test_special_tokens_in_any_markers_are_special(markers: tuple[str, str]) -> 
         assert [n for n in found if n in known] == [n for n in pieces.sequences[0].tolist() if n in known]
 
 
-# ------------------------------------------------------------------------------------------------------- the vectors
+# ----------------------------------------------------------------------------------------------------------- vectors
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -194,7 +194,7 @@ def test_other_sentences_have_the_same_vectors_next_to_a_spelled_special_token(f
     tokenizer = loaded(family)[1]
     sentence = f"the {tokenizer.sep_token} mouse"
     assert tokenizer.sep_token_id in tokenizer(sentence)["input_ids"][1:-1], "the tokenizer itself takes it for one"
-    ours = encoder(family, batch_tokens=1)  # a batch for each sentence: padding may move the last digit
+    ours = encoder(family, batch_tokens=1)  # one batch per sentence, because padding may change the last digit
     clean = [TEXT[0], TEXT[2]]
     spans = [span_of(TEXT[0], "plane"), span_of(TEXT[2], "mouse"), span_of(sentence, "mouse")]
     together = ours.encode([*clean, sentence], spans)

@@ -97,7 +97,7 @@ def padded(
     return ids, torch.tensor(lengths), (times != PADDING).long(), times
 
 
-# ------------------------------------------------------------------------------------------------ the obvious twin
+# -------------------------------------------------------------------------------------------------- slow reference
 
 
 def plain_times(length: int, period: int) -> list[int]:
@@ -148,7 +148,7 @@ def assert_close(ours: Tensor, theirs: Tensor, atol: float = 1e-5) -> None:
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=0, atol=atol)
 
 
-# ------------------------------------------------------------------------------------------------------- by itself
+# ------------------------------------------------------------------------------------------------- attention layer
 
 
 @given(
@@ -389,7 +389,7 @@ def test_model_with_a_head_and_its_body_have_the_same_hidden_states(family: str)
                 assert_close(ours[i, :length], theirs)
 
 
-# ------------------------------------------------------------------------------------------------------- no time
+# ------------------------------------------------------------------------------------------------- times of zero
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -414,7 +414,7 @@ def test_with_times_of_zero_attention_is_uniform_and_differs_from_the_untimed_mo
     assert_close(hidden[mask.bool()], expected[mask.bool()])
 
 
-# --------------------------------------------------------------------------------------------------------- saved
+# -------------------------------------------------------------------------------------------------- saved models
 
 
 def with_head(family: str) -> Any:

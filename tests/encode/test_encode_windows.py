@@ -37,7 +37,7 @@ def text_of(family: str, pieces: Windows, row: int) -> str:
 @pytest.mark.parametrize(
     ("sentence", "word", "occurrence"),
     [
-        ("plane", "plane", 0),  # all there is
+        ("plane", "plane", 0),  # the whole sentence
         ("plane on the runway", "plane", 0),
         ("the plane.", "plane", 0),
         ("on the plane", "plane", 0),
@@ -133,7 +133,7 @@ def test_dropped_characters_have_no_pieces_and_others_keep_theirs(family: str, d
     assert pieces.sequence == [0, -1, 0]
     assert pieces.positions[1] == (0, 0)
     assert [text_of(family, pieces, row) for row in (0, 2)] == ["the", "plane"]
-    assert tokens(family).cut([sentence], spans[1:2], None).sequences == []  # nothing to run for it
+    assert tokens(family).cut([sentence], spans[1:2], None).sequences == []  # no sequence is needed for it
 
 
 def test_no_sentences_give_no_sequences() -> None:
@@ -240,7 +240,7 @@ def naive(tokenizer: Any, window: int, sentences: list[str], spans: list[Span]) 
             left = word[0]
         else:
             possible = [n for n in range(len(ids) - room + 1) if n <= word[0] and word[-1] < n + room]
-            # as many pieces before the word as after it, or one more after it
+            # equally many pieces before and after the word, or one more after it
             left = min(possible, key=lambda n: abs((n + room - 1 - word[-1]) - (word[0] - n) - 0.5))
         kept = ids[left : left + room]
         rows.append((opening + kept + closing, [len(opening) + i - left for i in word if i < left + room]))

@@ -23,16 +23,16 @@ from lexshift.encode.layers import parse_layers
 from lexshift.encode.loading import load_model
 from lexshift.encode.protocol import Span
 
-transformers: Any = typed_transformers  # it leaves some functions without types, and its stubs some out
-torch.set_num_threads(1)  # the models are too small to share
+transformers: Any = typed_transformers  # the library has untyped functions, and its stubs are incomplete
+torch.set_num_threads(1)  # the models are too small to parallelise
 
 FAST = ("bert", "roberta", "xlm-roberta", "distilbert", "mpnet", "electra", "electra-projected")
 SLOW = ("deberta", "deberta-v2", "deberta-v2-conv", "modernbert")
 FAMILIES = FAST + SLOW
-KINDS = {"WordPiece": "bert", "byte-level BPE": "roberta", "Unigram": "xlm-roberta"}  # a family of each tokenizer
+KINDS = {"WordPiece": "bert", "byte-level BPE": "roberta", "Unigram": "xlm-roberta"}  # one family per tokenizer
 HIDDEN = 32
 DEPTH = 4
-POSITIONS = 64  # the most tokens a model takes, special ones included
+POSITIONS = 64  # maximum number of tokens, including special ones
 
 TEXT = [
     "The plane landed on the wet runway before the storm came over the hills.",
@@ -86,7 +86,7 @@ def make_tokenizer(family: str) -> Any:
     most = {"model_max_length": POSITIONS}
     if family in ("bert", "electra", "electra-projected"):
         return transformers.BertTokenizerFast(vocab=_wordpiece(*_BERT), **most)
-    if family == "distilbert":  # with the case and the accents kept
+    if family == "distilbert":  # preserves case and accents
         return transformers.DistilBertTokenizerFast(
             vocab=_wordpiece(*_BERT, lower=False), do_lower_case=False, strip_accents=False, **most
         )
@@ -169,7 +169,7 @@ def make_model(family: str, depth: int = DEPTH, seed: int = 0) -> Any:
     """Return a model in which every weight affects the result."""
     config = make_config(family, depth)
     torch.manual_seed(seed)
-    with warnings.catch_warnings():  # the library's DeBERTa is compiled, as it is imported, by what torch deprecates
+    with warnings.catch_warnings():  # importing DeBERTa compiles code with a deprecated torch function
         warnings.filterwarnings("ignore", "`torch.jit.script", DeprecationWarning)
         model = transformers.AutoModel.from_config(config)
     with torch.no_grad():
@@ -225,7 +225,7 @@ def make_config(family: str, depth: int = DEPTH) -> Any:
     return transformers.DebertaV2Config(**shape, **relative, position_biased_input=False, type_vocab_size=0)
 
 
-# ------------------------------------------------------------------------------------------------ the obvious twin
+# -------------------------------------------------------------------------------------------------- slow reference
 
 
 def twin(

@@ -148,9 +148,9 @@ class Tied(Numbers):
 def ray() -> Iterator[Any]:
     """Start Ray by an engine and stop it."""
     engine = RayEngine()
-    ray: Any = import_module("ray")  # it leaves some functions without types
+    ray: Any = import_module("ray")  # the library has untyped functions
     assert ray.is_initialized()
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not find the modules of tests
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import test modules
     yield ray
     ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
     engine.close()
@@ -212,7 +212,7 @@ JOBS: dict[str, Job] = {
 @pytest.mark.parametrize("name", JOBS)
 def test_tables_of_parts_equal_those_of_the_local_engine(corpus: Path, name: str) -> None:
     parts = split_corpus(corpus, size=3000)
-    assert 2 < len(parts) < 5  # small files together, large ones alone
+    assert 2 < len(parts) < 5  # small files are grouped, large ones are separate
     same_tables(RayEngine(workers=2), JOBS[name], JOBS[name], parts)
 
 
@@ -405,7 +405,7 @@ def test_workers_must_be_a_number() -> None:
         RayEngine(workers=0)
 
 
-# --------------------------------------------------------------------------------------------------------------- shares
+# ------------------------------------------------------------------------------------------------------------ placement
 
 
 def machine(cpus: float, gpus: float = 0, alive: bool = True) -> dict[str, Any]:

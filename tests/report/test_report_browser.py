@@ -36,8 +36,8 @@ FARM = ["field", "cattle", "grain", "plough", "horse", "barn"]
 WIRE = ["screen", "network", "signal", "battery", "keyboard", "phone"]
 FILL = ["slow", "green", "quick", "morning", "long", "short", "young", "house", "garden", "street"]
 REPEATS = 7
-MOST = 150  # usages of a word in a corpus that the page holds
-# For each word how many usages it has in the old and the new corpus, and whether it changed.
+MOST = 150  # maximum usages of a word and corpus on the page
+# Number of usages of each word in the old and the new corpus, and whether it changed.
 PLANTED: dict[str, tuple[int, int, bool]] = {
     "plane": (25, 31, True),
     "bread": (18, 12, False),
@@ -52,7 +52,7 @@ PLANTED: dict[str, tuple[int, int, bool]] = {
 }
 TOO_FEW = {"rare", "gone", "absent"}
 COLUMNS = ["word", "score", "n_old", "n_new", "p", "q", "verdict"]
-DOWN_FIRST = {"n_old", "n_new"}  # the score is sorted already, so that the first click turns it around
+DOWN_FIRST = {"n_old", "n_new"}  # the table is sorted by score, so the first click reverses it
 WATCH = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => window.violations.push(event.effectiveDirective));
@@ -241,7 +241,7 @@ def fits(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
 
 
-# Opening it.
+# Opening the page.
 
 
 def test_page_opens_without_a_message_an_error_or_a_request(window: Window, file: Path) -> None:
@@ -690,7 +690,7 @@ def test_skip_link_goes_to_the_words(page: Page) -> None:
     expect(page.locator("#words")).to_be_in_viewport()
 
 
-# Copies.
+# Copying and saving.
 
 
 def test_copy_button_copies_the_methods_or_selects_them(window: Window, file: Path) -> None:
@@ -898,7 +898,7 @@ def test_every_dot_of_the_swap_chart_is_inside_the_chart(window: Window, tmp_pat
     assert min(dots.evaluate_all("dots => dots.map((dot) => Number(dot.getAttribute('cy')))")) >= 0
 
 
-# Without JavaScript, with nothing, with one word, with many.
+# Without JavaScript, without words, with one word, and with many.
 
 
 def test_without_javascript_the_table_and_the_methods_are_readable(window: Window, file: Path, result: Result) -> None:
@@ -1309,7 +1309,7 @@ def test_content_security_policy_blocks_injected_content(
     page.goto("about:blank")
     beyond = [wrong for wrong in window.wrong if "example.invalid" not in wrong and not wrong.startswith("console: ")]
     assert beyond == []
-    window.wrong.clear()  # the browser tells on its console what it has refused
+    window.wrong.clear()  # the browser reports blocked content on its console
 
 
 @pytest.mark.parametrize("kind", ["an inline script", "an event handler", "a javascript link"])
@@ -1321,7 +1321,7 @@ def test_without_the_policy_the_injections_would_succeed(browser: Browser, kind:
     page.close()
 
 
-# Cells of the ranking whose content is wider than the cell, by the text that sticks out.
+# Text of the ranking cells whose content is wider than the cell.
 OVERFLOWING = """() => [...document.querySelectorAll("#ranking tr > *")].map((cell) => {
   if (!cell.getClientRects().length) return null;
   const range = document.createRange();
@@ -1331,7 +1331,7 @@ OVERFLOWING = """() => [...document.querySelectorAll("#ranking tr > *")].map((ce
 }).filter((found) => found !== null)"""
 
 
-# Words of some elements that stand on two lines.
+# Words of some elements that are broken over two lines.
 BROKEN_WORDS = """all => all.flatMap((node) => [...node.textContent.matchAll(/\\S+/g)].map((word) => {
   const range = document.createRange();
   range.setStart(node.firstChild, word.index);

@@ -26,7 +26,7 @@ from lexshift.report.page import environment, pack_groups, write_page
 
 OLD = ["oak", "elm", "ash", "fir", "yew", "fig"]
 NEW = ["tin", "zinc", "lead", "iron", "gold", "brass"]
-MANY = 170  # usages of "river", more than the page holds of a word
+MANY = 170  # usages of "river", above the maximum on the page
 MOST, LEAST, FIRST, USAGES = 150, 6, 100, 60_000
 VERDICTS = st.lists(st.sampled_from(["changed", "stable", "too few"]), max_size=60)
 PERIODS = ("old", "new")

@@ -336,7 +336,7 @@ def test_discovery_chart_includes_the_scores_of_similar_words(
     places = np.array([at[word] for word in known["word"]])
     assert np.corrcoef(places[:, 0], known["expected"])[0, 1] == pytest.approx(1, abs=1e-6)
     assert np.corrcoef(places[:, 1], known["score"])[0, 1] == pytest.approx(-1, abs=1e-6)
-    line = page.locator("#overview .guide")  # where a score is as expected
+    line = page.locator("#overview .guide")  # line of scores equal to their expectation
     x, y = (np.array([float(line.get_attribute(f"{axis}{i}") or "nan") for i in (1, 2)]) for axis in "xy")
     to_x, to_y = np.polyfit(known["expected"], places[:, 0], 1), np.polyfit(known["score"], places[:, 1], 1)
     assert (x - to_x[1]) / to_x[0] == pytest.approx((y - to_y[1]) / to_y[0], abs=1e-6)

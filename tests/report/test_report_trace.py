@@ -134,7 +134,7 @@ def test_words_are_selected_by_click_and_by_address(page: Page, file: Path) -> N
     expect(page.locator("#word")).to_contain_text("Too few usages: 10 are needed in two periods.")
     expect(page.locator("#word .chart")).to_have_count(0)
     expect(page.locator("#ranking tr.chosen")).to_contain_text("rare")
-    page.goto(f"{file.as_uri()}#word=%E0%A4%A")  # an address of nothing leaves the word
+    page.goto(f"{file.as_uri()}#word=%E0%A4%A")  # an invalid address keeps the word
     expect(page.locator("#word h2")).to_have_text("rare")
     page.goto("about:blank")
     page.goto(f"{file.as_uri()}#word=%E0%A4%A")
@@ -147,7 +147,7 @@ def test_link_within_the_page_keeps_the_word(page: Page) -> None:
     page.locator("a.skip").focus()
     page.keyboard.press("Enter")
     page.wait_for_function("location.hash === '#words'")
-    page.evaluate("new Promise((done) => setTimeout(done))")  # hashchange is a task of its own
+    page.evaluate("new Promise((done) => setTimeout(done))")  # hashchange is a separate task
     expect(page.locator("#word h2")).to_have_text("bread")
     expect(page.locator("#ranking tr.chosen")).to_contain_text("bread")
     page.go_back()

@@ -127,7 +127,7 @@ def slow_interval(
     return max(zero + max(root - step, 0) ** 2, 0), zero + (root + step) ** 2
 
 
-# The pieces
+# Components
 
 
 @settings(max_examples=60)
@@ -158,7 +158,7 @@ def test_distances_of_half_samples_equal_those_of_their_rows(
 @pytest.mark.parametrize("metric", sorted(SLOW))
 @pytest.mark.parametrize("strategy", ["random", "distance"])
 def test_distances_of_ill_conditioned_float32_rows_are_exact_to_1e_6(metric: str, strategy: Strategy) -> None:
-    spread = np.where(np.arange(24) % 8 == 0, 100.0, 1.0)  # three dimensions a hundred times larger, all 50 spreads off
+    spread = np.where(np.arange(24) % 8 == 0, 100.0, 1.0)  # three larger dimensions, all 50 spreads from the origin
     old, new = (((rows + 50) * spread).astype(np.float32) for rows in two_sets(150, 1_200, 24))
     sscd = SSCD(metric, strategy, repeats=2)
     e_original, swapped = HalfSamples(old, new, sscd, "")(2, np.random.default_rng(0))
@@ -355,7 +355,7 @@ def test_interval_covers_the_mean_score_of_the_population(metric: str) -> None:
     covered = [interval.low <= np.mean(scores) <= interval.high for interval in intervals]
     assert np.mean(covered) >= 0.8
     widths = [interval.high - interval.low for interval in intervals]
-    assert np.median(widths) < 2 * 2 * 1.96 * np.std(scores)  # and not by being wider than it has to be
+    assert np.median(widths) < 2 * 2 * 1.96 * np.std(scores)  # the coverage must not result from too wide intervals
 
 
 def test_results_depend_only_on_the_rows_the_name_and_the_seed() -> None:

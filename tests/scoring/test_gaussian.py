@@ -74,7 +74,7 @@ def test_unit_rows_whose_squares_overflow_are_refused_and_not_mistaken_for_zeros
         g = fit(rows * size, "rows", unit=True)
     except ValueError as error:
         refusal = str(error)
-    else:  # or the answer is the right one
+    else:  # otherwise the answer must be correct
         assert_fits(g, rows / np.linalg.norm(rows, axis=1, keepdims=True))
     assert "row of zeros" not in refusal
 

@@ -38,7 +38,7 @@ def test_moments_are_the_mean_and_the_squared_deviations_of_the_weighted_rows(
     got_mean, squares = column_moments(rows, weights)
     assert got_mean.dtype == squares.dtype == np.float64
     size = np.abs(values).max()
-    # Where values cancel, what is left is the rounding of the values: for the squares, times the mean over the spread.
+    # Where values cancel, only their rounding remains; for squares it is multiplied by the mean over the spread.
     np.testing.assert_allclose(got_mean, values.mean(axis=0), rtol=1e-12, atol=1e-15 * size)
     np.testing.assert_allclose(squares, values.var(axis=0) * n, rtol=5e-12, atol=n * (1e-15 * size) ** 2)
 

@@ -23,7 +23,7 @@ from lexshift.scoring.moments import (
 from lexshift.utils.arrays import Array, Floats, Labels, Matrix
 
 DTYPES = ["float32", "float64"]
-EXACTNESS = {"float32": 1e-6, "float64": 1e-12}  # relative to the sum of the sizes of what is summed
+EXACTNESS = {"float32": 1e-6, "float64": 1e-12}  # relative to the sum of absolute values
 
 
 def awkward(n: int, d: int, dtype: npt.DTypeLike, seed: int, mean: float = 0.0) -> Matrix:
@@ -49,7 +49,7 @@ def assert_sums(found: Floats, sums: RowSums, chosen: Array, unit: bool) -> None
         row = row / np.linalg.norm(row) if unit else row
         z = (row - centre) * scale
         values, squares = values + z, squares + z**2 - square
-        sizes = sizes + (abs(row) + abs(centre)) * scale  # what the rounding of a value goes by
+        sizes = sizes + (abs(row) + abs(centre)) * scale  # scale of the rounding error
     exactness = EXACTNESS["float64" if unit else str(sums.rows.dtype)]
     assert (abs(found[:d] - values) <= exactness * sizes).all()
     if sums.width > d:
@@ -199,7 +199,7 @@ def test_moments_without_exchanged_rows_are_bitwise_equal() -> None:
 def test_power_of_two_scales_a_size_to_between_one_half_and_one(size: float) -> None:
     power = float(power_of_two(np.array(size)))
     mantissa, _ = np.frexp(power)
-    assert mantissa == 0.5  # so multiplying by it is exact
+    assert mantissa == 0.5  # so multiplication by it is exact
     assert 0.5 <= size * power < 1.0
 
 

@@ -79,7 +79,7 @@ def on_sides(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
     return rows[sides == 1], rows[sides == -1]
 
 
-# The test itself
+# The test
 
 
 @settings(max_examples=50)
@@ -170,7 +170,7 @@ def test_every_selection_of_members_is_equally_likely() -> None:
 
 
 def test_p_does_not_depend_on_the_size_of_the_distance_relative_to_its_variation() -> None:
-    # The expected distance between draws of two large sets hardly depends on the split, yet what matters is the order.
+    # The expected distance of two large sets hardly depends on the split, but only the order matters.
     n, d, metric = 15_000, 16, "dscd-cityblock"
     old, new = two_sets(n, n, d)
     rng, rows, e_original, exceeding = (
@@ -197,7 +197,7 @@ def test_sampled_p_converges_to_the_exact_one(
     monkeypatch.setattr(permutation, "STAGES", ((20_000, 0.0),))
     sampled = permutation_test(old, new, metric)
     assert (exact.exact, sampled.exact, sampled.permutations) == (True, False, 20_000)
-    assert 0.05 < exact.p < 0.95  # where the sample can be wrong on both sides
+    assert 0.05 < exact.p < 0.95  # where the sample can err on both sides
     error = math.sqrt(exact.p * (1 - exact.p) / 20_000)
     assert sampled.p == pytest.approx(exact.p, abs=4 * error)
 
@@ -397,7 +397,7 @@ def test_distances_of_splits_of_ill_conditioned_float32_rows_are_exact_to_1e_6(
 
 
 def test_gaussians_of_splits_of_float32_rows_far_from_the_origin_are_exact_to_1e_6() -> None:
-    # The common mean itself is no float32 number: what rounding it leaves over is 1 % of the spread.
+    # The common mean is no float32 number; its rounding error is 1 % of the spread.
     old, new = ((rows + 100_000).astype(np.float32) for rows in two_sets(40, 60, 10))
     sides = random_splits(len(old), len(new), 10, np.random.default_rng(0))
     fast = TwoSets(old, new).gaussians_for_sides(sides)

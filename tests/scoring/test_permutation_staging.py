@@ -78,7 +78,7 @@ def test_one_clearly_changed_word_is_called_changed_among_any_number(words: int)
     assert tests[0].permutations == (10_000 if words < 50 else 100_000)
     assert spent < 20 * (110_000 + 100 * words)
     assert all(test.p > 0 for test in tests)
-    assert (tests[0].p == tests[0].tail) == (words > 5_000)  # counted where counting suffices
+    assert (tests[0].p == tests[0].tail) == (words > 5_000)  # counted if counting is sufficient
 
 
 @pytest.mark.parametrize("words", [10, 1_000])

@@ -48,7 +48,7 @@ def test_approximation_is_near_the_exact_tail_probability(name: str, p: float) -
     found = [tail_p(largest_of(distribution, seed), observed, DRAWN) for seed in range(60)]
     ratios = np.array([value / p for value in found if value is not None])
     assert len(ratios) >= 55
-    # Too small a p calls words changed that did not change: not by more than a factor of 2 on average.
+    # Too small a p gives false discoveries, so the error is limited to a factor of 2 on average.
     assert (1 / ratios).mean() < 2
     decades = {5e-6: 0.5, 1e-6: 0.8, 1e-8: 1.8}[p]
     assert abs(np.median(np.log10(ratios))) < decades

@@ -45,7 +45,7 @@ def test_closed_form_with_corpus_sizes_fully_mixes_the_sets(
     at_rate_1 = min(n_old, n_new * size_old / size_new)  # the count of Algorithm 1 at rate 1, normalised
     mixed = n_old * n_new / (n_old + n_new)
     if rate == 1.0:
-        assert at_rate_1 <= mixed * (1 + 1e-12)  # it never gets so far
+        assert at_rate_1 <= mixed * (1 + 1e-12)  # the count never reaches full mixing
     else:
         assert 0 < rate < 1
         assert rate * at_rate_1 == pytest.approx(mixed, rel=1e-12)
@@ -72,7 +72,7 @@ def test_search_finds_the_closed_form_within_one_step(metric: str, counts: tuple
     expected = max(counts) / sum(counts)
     assert curve.closed_form == pytest.approx(expected, rel=1e-12)
     assert abs(curve.rate - expected) <= STEP + 1e-9
-    assert curve.mean.min() < 0.2 * curve.e_original[0]  # a minimum worth the name
+    assert curve.mean.min() < 0.2 * curve.e_original[0]  # a clear minimum
 
 
 def test_search_over_words_of_different_ratios_finds_the_closed_form_within_one_step() -> None:

@@ -222,7 +222,7 @@ def test_metric_error_during_the_tests_names_the_word_and_ends_the_run() -> None
     assert ear.told == [("stage", "scoring", 30, "words")]
 
 
-# What is told
+# Progress
 
 
 @pytest.mark.parametrize("n", [1, 7])

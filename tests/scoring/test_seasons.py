@@ -28,7 +28,7 @@ from lexshift.study.usages import Usages
 from lexshift.utils.arrays import Floats, Matrix
 
 MONTHS = [(year, month) for year in range(2001, 2007) for month in range(1, 13)]
-Level = Callable[[int, int], float]  # of the month's number from 0, and the month of the year
+Level = Callable[[int, int], float]  # arguments: number of the month from 0, and month of the year
 ALPHA = 0.05
 
 
@@ -197,7 +197,7 @@ def test_topics_that_last_for_months_are_not_called_a_season() -> None:
 def test_power_at_yearly_frequencies_equals_the_fourier_transform(years: int, begin: int, seed: int) -> None:
     n = 12 * years
     cells = np.random.default_rng(seed).normal(size=(n, 2))
-    power = (np.abs(np.fft.rfft(cells, axis=0)) ** 2).sum(axis=1) * 2 / n  # of 0, 1 / years, ... cycles a year
+    power = (np.abs(np.fft.rfft(cells, axis=0)) ** 2).sum(axis=1) * 2 / n  # power at 0, 1 / years, ... cycles a year
     power[-1] /= 2
     bands = frequency_bands(cells, np.ones(n), np.arange(begin, begin + n))
     yearly = [float((rows[:first] ** 2).sum()) for rows, first in bands]
@@ -249,7 +249,7 @@ def test_one_seasonal_word_among_many_can_be_called_seasonal() -> None:
     changes, found = find_history(words, Settings(), Quiet())
     q = benjamini_hochberg([season.p for season in found.values()])
     assert [word for word, value in zip(found, q, strict=True) if value <= ALPHA] == ["w7"]
-    assert changes["w7"].p > ALPHA  # what returns every year is no change
+    assert changes["w7"].p > ALPHA  # a yearly pattern is no change
 
 
 def test_profile_names_the_months() -> None:
@@ -273,7 +273,7 @@ def test_season_can_be_removed() -> None:
     assert again.strength < 0 < 0.2 < found.strength
     assert again.p > 0.5
     step = np.concatenate(flat[36:]).mean(axis=0) - np.concatenate(flat[:36]).mean(axis=0)
-    assert np.linalg.norm(step) == pytest.approx(3 * np.sqrt(2), rel=0.1)  # what changed once is still there
+    assert np.linalg.norm(step) == pytest.approx(3 * np.sqrt(2), rel=0.1)  # a single change is preserved
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_centred_scores_do_not_change_if_a_vector_is_added_to_all(metric: str) -
     shift = np.random.default_rng(11).normal(0, 5, 6)
     moved = {word: (old + shift, new + shift) for word, (old, new) in pairs.items()}
     np.testing.assert_allclose(scores(moved, "centred", metric), scores(pairs, "centred", metric), rtol=1e-3, atol=1e-6)
-    if metric in ("cosine", "apd"):  # they look at the angles from the origin
+    if metric in ("cosine", "apd"):  # these metrics depend on angles at the origin
         assert not np.allclose(scores(moved, "raw", metric), scores(pairs, "raw", metric), rtol=1e-2)
 
 

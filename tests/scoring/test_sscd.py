@@ -21,7 +21,7 @@ from lexshift.scoring.swap import STRATEGIES, Strategy, orders, swap
 from lexshift.utils.arrays import Array, Floats
 from lexshift.utils.seeds import generator
 
-# The slow twins: a metric of two sets of rows, moments by numpy, distances by scipy.
+# Slow references: a metric of two sets of rows, with moments by numpy and distances by scipy.
 
 
 def kl(a: Array, b: Array) -> float:
@@ -176,7 +176,7 @@ def test_sampled_dscd_draws_from_the_swapped_gaussians_and_averages_all_pairs(
     sscd = SSCD(dscd(distance, "sampled", samples=60), repeats=2, seed=3)
     change = sscd.score(old, new, "plane")
     _, e_original, e_swap = literally(old, new, slowly, sscd, "plane")
-    # x and y are drawn in float32, and Canberra and Bray-Curtis divide by what may be near 0
+    # x and y are drawn in float32, and Canberra and Bray-Curtis may divide by values near 0
     assert_allclose([change.e_original, *change.e_swap], [e_original, *e_swap], rtol=1e-4)
 
 
@@ -215,7 +215,7 @@ def test_rate_1_exchanges_sets_of_equal_counts(strategy: Strategy) -> None:
     old, new = sets(30, 30, 6)
     result = sweep(old, new, [*SYMMETRIC, "kl", "kl-reverse"], [1], repeats=2, strategy=strategy)
     swapped = result.e_original.copy()
-    swapped[-2:] = result.e_original[:-3:-1]  # kl becomes kl-reverse, and it kl
+    swapped[-2:] = result.e_original[:-3:-1]  # kl and kl-reverse are exchanged
     assert swapped[-1] != swapped[-2]
     assert_allclose(result.e_swap[:, 0], np.broadcast_to(swapped[:, None], result.e_swap[:, 0].shape), rtol=1e-6)
 
@@ -251,7 +251,7 @@ def test_given_arrays_are_not_modified(strategy: Strategy) -> None:
     assert_array_equal(new, before[1])
     for rows in (old, new):
         rows.setflags(write=False)
-    assert SSCD("apd", strategy).score(old, new).score > 0  # nor does it need to write to them
+    assert SSCD("apd", strategy).score(old, new).score > 0  # read-only arrays are accepted
 
 
 @given(SHAPES, st.sampled_from(METRICS))
@@ -264,7 +264,7 @@ def test_precisions_and_memory_layouts_may_differ(shape: tuple[int, int, int, in
         (old.astype(float), new, 1e-12),
         (np.asfortranarray(old, dtype=float), np.repeat(new, 2, axis=0)[::2], 1e-12),
         (old.tolist(), new.tolist(), 1e-12),
-        (old, new, 1e-4),  # float32 alone is summed in float32 for a while
+        (old, new, 1e-4),  # only float32 is partly summed in float32
     ]:
         change = sscd.score(a, b)
         assert_allclose(change.e_original, expected.e_original, rtol=tolerance, atol=1e-12)

@@ -34,7 +34,7 @@ from lexshift.scoring.swap import (
 from lexshift.utils.arrays import Floats, Indices, Matrix
 from lexshift.utils.seeds import generator
 
-# --------------------------------------------------------------------------------------------------- how many
+# ------------------------------------------------------------------------------------------------- swap count
 
 
 def test_swap_count_is_exact_for_every_percentage_of_every_small_set() -> None:
@@ -115,7 +115,7 @@ def test_invalid_rate_is_refused_by_name(rate: Any) -> None:
         swap_count(10, 10, rate)
 
 
-# ------------------------------------------------------------------------------------------------------ which
+# ----------------------------------------------------------------------------------------------- swapped rows
 
 
 @given(st.integers(2, 40), st.integers(2, 40), st.data())
@@ -125,7 +125,7 @@ def test_swap_moves_the_first_rows_of_each_order_and_no_others(n_old: int, n_new
     old, new = np.arange(n_old)[:, None] * [1.0, 0.5], (100 + np.arange(n_new))[:, None] * [1.0, 0.5]
     old_swap, new_swap = swap(old, new, np.array(order_old), np.array(order_new), count)
 
-    S1, S2 = set(range(n_old)), {100 + i for i in range(n_new)}  # a row is known by its first value
+    S1, S2 = set(range(n_old)), {100 + i for i in range(n_new)}  # a row is identified by its first value
     s1, s2 = set(order_old[:count]), {100 + i for i in order_new[:count]}
     assert old_swap.shape == old.shape
     assert new_swap.shape == new.shape
@@ -133,7 +133,7 @@ def test_swap_moves_the_first_rows_of_each_order_and_no_others(n_old: int, n_new
     assert set(new_swap[:, 0]) == (S2 - s2) | s1
     both = np.concatenate([old_swap, new_swap])
     np.testing.assert_array_equal(both[np.argsort(both[:, 0])], np.concatenate([old, new]))
-    np.testing.assert_array_equal(old[:, 0], np.arange(n_old))  # and what was given stays as it was
+    np.testing.assert_array_equal(old[:, 0], np.arange(n_old))  # the arguments are not modified
 
 
 @given(st.integers(1, 60), st.integers(1, 6), st.sampled_from([np.float32, np.float64]), st.integers(0, 2**32 - 1))
@@ -166,7 +166,7 @@ def test_random_strategy_has_a_permutation_of_each_set_for_every_repetition() ->
         assert sorted(order_old) == list(range(30))
         assert sorted(order_new) == list(range(20))
     assert len({tuple(order_old) for order_old, _ in longer}) == 9
-    for one, other in ((first, again), (first, longer[:5])):  # more repetitions do not move the earlier ones
+    for one, other in ((first, again), (first, longer[:5])):  # more repetitions do not change the earlier ones
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(np.concatenate(a), np.concatenate(b))
 
@@ -188,11 +188,11 @@ def test_more_swap_counts_than_16_bits_hold_are_distinguished(counts: int) -> No
     labels = segment_labels(row_orders, np.arange(counts))
     for side, found in enumerate(labels):
         for k, orders_of_both in enumerate(row_orders):
-            # The row at place i of its order has passed the swap counts 0 to i.
+            # The row at position i of its order is not swapped at the counts 0 to i.
             np.testing.assert_array_equal(found[k, orders_of_both[side]], 1 + np.arange(len(found[k])))
 
 
-# ---------------------------------------------------------------------------------------- what the sets are after
+# --------------------------------------------------------------------------------------------------- swapped sets
 
 KINDS = ("plain", "large mean", "large dimensions", "far apart", "very far apart", "same distribution", "constants")
 
@@ -214,7 +214,7 @@ def sets(kind: str, n_old: int, n_new: int, d: int, dtype: npt.DTypeLike, seed: 
         new += 30 * direction
     elif kind == "very far apart":
         new += 1e4 * direction
-    elif kind == "constants":  # over one set, over the other, and over both, at values that are no round numbers
+    elif kind == "constants":  # constant over one set, the other, and both, at values that are no round numbers
         old[:, ::3], new[:, 1::3] = 0.1, 0.7
         old[:, ::4] = new[:, ::4] = 0.3
     return old.astype(dtype), new.astype(dtype)
@@ -228,7 +228,7 @@ def unit_rows(rows: Matrix) -> Floats:
 def by_swapping(old: Matrix, new: Matrix, row_orders: list[tuple[Indices, Indices]], counts: list[int]) -> Floats:
     """Compute the reference: move the rows, then use numpy in float64.
 
-    Mean and variance of the old set, then of the new one: (4, repeats, counts, d)
+    Return mean and variance of the old set, then of the new one: (4, repeats, counts, d)
     """
     out = np.empty((4, len(row_orders), len(counts), old.shape[1]))
     for k, (order_old, order_new) in enumerate(row_orders):
@@ -281,7 +281,7 @@ def test_swapped_gaussians_are_the_mean_and_variance_of_the_swapped_sets(
         old, new = unit_rows(old), unit_rows(new)
     mean_old, variance_old, mean_new, variance_new = by_swapping(old, new, row_orders, counts)
     common = np.concatenate([old, new]).var(axis=0, ddof=1)
-    # The squared distance of the two means goes into a variance, and comes out again if all rows are swapped.
+    # The squared distance of the means enters a variance and cancels if all rows are swapped.
     rounding = 1e-14 * (old.mean(axis=0) - new.mean(axis=0)) ** 2 + 1e-30 * np.abs(old).max() ** 2
     assert (got_old.count, got_new.count) == (n_old, n_new)
     for got, expected in ((got_old.mean, mean_old), (got_new.mean, mean_new)):
@@ -345,7 +345,7 @@ def test_metrics_after_swapping_equal_those_of_the_swapped_sets_to_six_digits(
 def test_five_digits_are_exact_for_difficult_float32_sets_of_few_dimensions(
     kind: str, n_old: int, n_new: int, strategy: str, seed: int
 ) -> None:
-    # One dimension weighs a lot among 16, and what is nearly 0 has few digits to lose.
+    # One of 16 dimensions has a large weight, and values near 0 have few digits.
     assert_metrics_agree(kind, n_old, n_new, 16, strategy, np.float32, seed, rtol=1e-5)
 
 
@@ -409,7 +409,7 @@ def test_units_whose_squares_overflow_are_refused_and_not_mistaken_for_zeros(exp
         result = sweep(np.ldexp(old, exponent), np.ldexp(new, exponent), [metric])
     except ValueError as error:
         refusal = str(error)
-    else:  # or the answer is the right one
+    else:  # otherwise the answer must be correct
         np.testing.assert_allclose(result.e_swap, sweep(old, new, [metric]).e_swap, rtol=1e-6)
     assert "row of zeros" not in refusal
 

@@ -163,7 +163,7 @@ def test_rate_is_estimated_with_nearest_as_with_any_metric() -> None:
     assert curve.mean.min() < 0.8 * curve.e_original.mean()
 
 
-# A metric of one's own
+# Custom metrics
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -424,7 +424,7 @@ def test_interval_of_nearest_narrows_with_more_usages() -> None:
     assert widths[1] < 0.6 * widths[0]
 
 
-# What is kept of e_original
+# Kept share of e_original
 
 
 @given(

@@ -74,7 +74,7 @@ def test_leanings_equal_a_double_loop_over_usages(sets: tuple[Matrix, Matrix]) -
 def test_leanings_change_their_sign_if_the_corpora_are_exchanged(sets: tuple[Matrix, Matrix]) -> None:
     old, new = sets
     lean_old, lean_new = leanings(old, new)
-    as_new, as_old = leanings(new, old)  # of the same usages, in the other direction
+    as_new, as_old = leanings(new, old)  # the same usages in the other direction
     assert_allclose(as_old, -lean_old, rtol=0, atol=1e-12)
     assert_allclose(as_new, -lean_new, rtol=0, atol=1e-12)
 
@@ -119,7 +119,7 @@ def slow_plane(old: Matrix, new: Matrix) -> tuple[Floats, Floats, Floats]:
     middle = np.mean([old.mean(axis=0), new.mean(axis=0)], axis=0)
     a, b = old - middle, new - middle
     rows = np.concatenate([a / np.sqrt(len(a)), b / np.sqrt(len(b)), np.zeros((2, a.shape[1]))])
-    rows = np.pad(rows, ((0, 0), (0, 2)))  # so that there are two directions at least
+    rows = np.pad(rows, ((0, 0), (0, 2)))  # ensures at least two directions
     _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
     axes = directions[:2, : a.shape[1]].T
     total = (sizes**2).sum()
@@ -155,7 +155,7 @@ def test_axes_show_the_largest_shares_and_point_to_the_new_usages(sets: tuple[Ma
     assert found.explained[0] >= found.explained[1] >= 0
     assert found.explained.sum() <= 1 + 1e-9
     assert (found.new.mean(axis=0) - found.old.mean(axis=0) >= -1e-9 * scale).all()
-    # Where the axes are not determined, what they show together is.
+    # If the axes are not unique, only quantities of both axes together are determined.
     for ours, theirs in ((found.old, slow_old), (found.new, slow_new)):
         assert np.isfinite(ours).all()
         assert ours.shape == theirs.shape
@@ -170,7 +170,7 @@ def test_both_axes_point_from_the_old_corpus_to_the_new_one(shape: tuple[int, in
     old, new = random_sets(*shape, seed)
     there, back = plane(old, new), plane(new, old)
     assert (there.new.mean(axis=0) >= there.old.mean(axis=0) - 1e-12).all()
-    for axis in range(2):  # so that the corpora in the other order make the mirrored picture
+    for axis in range(2):  # so that exchanged corpora give the mirrored picture
         assert_allclose(there.old[:, axis], -back.new[:, axis], rtol=0, atol=1e-8)
         assert_allclose(there.new[:, axis], -back.old[:, axis], rtol=0, atol=1e-8)
 
@@ -236,7 +236,7 @@ def test_plane_of_many_usages_equals_that_of_a_singular_value_decomposition(
 ) -> None:
     n_old, n_new, d = shape
     rng = np.random.default_rng(d)
-    spread = 1.05 ** -np.arange(d)  # the axes are not far from each other in size
+    spread = 1.05 ** -np.arange(d)  # the axes have similar sizes
     old, new = ((rng.normal(size=(n, d)) * spread + shift).astype(dtype) for n, shift in ((n_old, 0.0), (n_new, 0.1)))
     found, (slow_old, slow_new, shares) = plane(old, new), slow_plane(old, new)
     assert_same_but_for_signs(found, slow_old, slow_new, atol=1e-7)

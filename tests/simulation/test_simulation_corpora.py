@@ -182,7 +182,7 @@ def test_compare_finds_every_usage_and_ranks_by_the_planted_change(source: Path,
     assert list(table["word"]) == list(frame["word"])
 
 
-# ----------------------------------------------------------------------------------------------------------- the folder
+# -------------------------------------------------------------------------------------------------------- output folder
 
 
 def test_simulation_replaces_an_earlier_one(source: Path, tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_failed_write_leaves_no_files(source: Path, tmp_path: Path, monkeypatch:
     assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
 
 
-# ------------------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------------------- error messages
 
 
 @pytest.mark.parametrize(

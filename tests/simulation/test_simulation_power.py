@@ -108,14 +108,14 @@ def test_distant_words_give_full_power_and_few_false_alarms(source: Path) -> Non
     by = table.set_index(["usages", "change"])
     assert by.loc[(10, 1.0), "power"] == by.loc[(40, 1.0), "power"] == 1
     for size in (10, 40):
-        # Of 200 trials at a level of 0.05, less than 2 or more than 22 would be a chance of one in a thousand.
+        # Fewer than 2 or more than 22 of 200 trials at a level of 0.05 have a probability of one in a thousand.
         assert 2 <= by.loc[(size, 0.0), "seen"] <= 22
     assert by.loc[(40, 0.1), "power"] >= by.loc[(10, 0.1), "power"] - 0.1
 
 
 def test_equal_words_give_no_more_detections_than_chance(source: Path) -> None:
     table = told(source, apart=0, usages=[20], changes=[0.5, 1], trials=200)
-    # Usages of a pair that differ by chance are drawn again and again, so at change 1 there may be some power.
+    # Usages that differ by chance are drawn repeatedly, so there may be some power at change 1.
     assert table.set_index("change").loc[0.0, "seen"] < 23
     assert table.set_index("change").loc[0.5, "power"] < 0.4
 

@@ -150,7 +150,7 @@ def test_pseudoword_has_the_case_of_the_word(sentence: str, word: str, expected:
     assert rename_usage(Usage(sentence, start, start + len(word)), "drofa").sentence == expected
 
 
-# ------------------------------------------------------------------------------------------------------ their spelling
+# ------------------------------------------------------------------------------------------------------------ spelling
 
 SPOKEN = re.compile(r"([bdfgklmnprstvz]{1,2}[aeiou]){2,}[klmnprst]?")
 

@@ -76,7 +76,7 @@ def test_selected_pairs_are_different_content_words_with_enough_sentences(
     words = [word for pair in pairs for word in pair]
     assert len(pairs) == wanted
     assert len(set(words)) == 2 * wanted
-    # "day" is in every sentence, so it has no sentence without its partner, whichever that is
+    # "day" is in every sentence, so it has no sentence without any partner
     assert set(words) <= set(NOUNS)
     for pair, sides in pairs.items():
         for word, usages in zip(pair, sides, strict=True):

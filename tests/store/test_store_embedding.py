@@ -32,7 +32,7 @@ from lexshift.store.embedding import ENCODING, READING, EmbedOptions, make_store
 from lexshift.store.plan import gather_occurrences
 from lexshift.utils.arrays import Matrix
 
-# ------------------------------------------------------------------------------------------------------- what it holds
+# ------------------------------------------------------------------------------------------------------------ contents
 
 
 def test_store_holds_every_occurrence_by_word_corpus_and_position_with_its_vector(tmp_path: Path) -> None:
@@ -438,7 +438,7 @@ def test_temporary_store_is_deleted_with_its_object(tmp_path: Path, monkeypatch:
     path, word = store.path, store["mouse"]
     del store
     gc.collect()
-    assert len(word.old) == 5  # the word holds the store
+    assert len(word.old) == 5  # the word keeps the store open
     del word
     gc.collect()
     assert not path.exists()
@@ -575,7 +575,7 @@ def test_store_open_while_a_corpus_is_added_never_returns_wrong_rows(tmp_path: P
     embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
     assert rows_of(opened) == rows
     np.testing.assert_array_equal(opened["plane"].new, vectors)
-    try:  # what had not been read yet may be gone, but it must not be something else
+    try:  # unread data may be missing, but it must not be wrong
         sentences_now = untouched["plane"].occurrences("new")["sentence"].tolist()
     except UserError:
         return

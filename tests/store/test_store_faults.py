@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
-# What every script begins with: corpora, an encoder that takes its time, and many shards.
+# Common start of every script: corpora, a slow encoder, and many shards.
 TOY = dedent(
     """
     import hashlib, json, os, sys, time
@@ -381,7 +381,7 @@ def test_run_with_more_shards_than_allowed_open_files_finishes(tmp_path: Path) -
     assert told == [120, True, True, True]
 
 
-# ------------------------------------------------------------------------------------ folders that cannot be written to
+# --------------------------------------------------------------------------------------------------- unwritable folders
 
 
 def test_unwritable_folder_is_reported_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

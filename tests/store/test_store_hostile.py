@@ -106,7 +106,7 @@ def test_any_change_of_the_index_is_harmless_or_refused_in_one_sentence(original
     try:
         text = seal(index) if isinstance(index, dict) else json.dumps(index).encode()
     except ValueError:
-        return  # half a character cannot be written at all
+        return  # a lone surrogate cannot be written
     (folder / "store.json").write_bytes(text)
     before = contents(folder)
     for attempt in (use, add_word):
@@ -114,7 +114,7 @@ def test_any_change_of_the_index_is_harmless_or_refused_in_one_sentence(original
         if said is not None:
             assert "\n" not in said
             assert len(said) < 500
-            after = contents(folder).items()  # work that was begun before damage was found can be used later
+            after = contents(folder).items()  # work started before the damage was detected can be used later
             assert {name: data for name, data in after if not name.startswith("unfinished/")} == before
     shutil.rmtree(folder)
 

@@ -111,7 +111,7 @@ def test_file_of_the_user_that_would_be_replaced_is_refused_at_start_and_end(tmp
     assert theirs_in(tmp_path / "store", [name]) == {name: f"mine: {name}".encode()}
     (tmp_path / "store" / name).unlink()
     assert_holds(made(tmp_path, model=toy), expected(WORDS, BOTH))
-    assert toy.calls == []  # what was encoded before is used
+    assert toy.calls == []  # earlier vectors are used
 
 
 def test_index_of_the_user_that_appears_during_a_run_is_not_replaced(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_dangling_link_in_place_of_a_file_is_not_written_through(tmp_path: Path,
     assert (tmp_path / "store" / name).is_symlink()
 
 
-# ------------------------------------------------------------------------------------------------- the store's own work
+# ----------------------------------------------------------------------------------------- unfinished work of the store
 
 
 def test_interrupted_removal_of_finished_work_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +235,7 @@ def test_damaged_plan_beside_finished_files_is_harmless(tmp_path: Path, monkeypa
     (folder / "unfinished" / "plan.json").write_text("damaged")
     with pytest.raises(UserError, match=r"plan\.json' is damaged"):
         made(tmp_path)
-    shutil.rmtree(folder / "unfinished")  # as the sentence says
+    shutil.rmtree(folder / "unfinished")  # as the message advises
     assert_holds(made(tmp_path), expected(WORDS, BOTH))
 
 

@@ -77,7 +77,7 @@ def assert_timed(store: Siblings, numbers: dict[str, int]) -> None:
     store.check()
 
 
-# ----------------------------------------------------------------------------------------------- a model's folder
+# -------------------------------------------------------------------------------------------------- model folders
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +213,7 @@ def test_approximate_model_is_compared_with_full_precision_of_the_same_periods(m
     assert float(found[3]) > 0.99
 
 
-# ---------------------------------------------------------------------------------------------- a user's encoder
+# ----------------------------------------------------------------------------------------------- custom encoders
 
 
 @pytest.mark.parametrize("periods", [("a", "b"), ["a", "b"]], ids=["tuple", "list"])
@@ -311,14 +311,14 @@ def test_added_corpus_is_encoded_in_its_own_period(tmp_path: Path, again: bool) 
     store = embed(*corpora, words=WORDS, model=timed, out=tmp_path / "store", labels=labels)
     assert_timed(store, {"old": 0, "new": 1})
     assert {period for *_, period in timed.asked} == {1}
-    assert set(SHARED) <= {sentence for sentence, *_ in timed.asked}  # known, but of the other period
+    assert set(SHARED) <= {sentence for sentence, *_ in timed.asked}  # known, but in the other period
     assert contents(store.path) == contents(made(tmp_path, "at once", Timed(("old", "new"))).path)
 
 
 def test_corpus_is_never_reused_in_a_period_other_than_its_own(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     embed(b, words=WORDS, model=Timed(("old", "new")), out=tmp_path / "store", labels=["new"])  # the second period
-    try:  # with a label that is not known, corpora are taken by their order: "new" would be the first
+    try:  # with an unknown label, corpora are matched by order, so "new" would be the first
         store = embed(a, words=WORDS, model=Timed(("old", "new")), out=tmp_path / "store", labels=["x"])
     except UserError:
         store = Siblings(tmp_path / "store")

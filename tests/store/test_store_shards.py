@@ -163,7 +163,7 @@ def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pyt
             run("store", toy)
         assert (toy.calls, contents(tmp_path / "store")) == ([], before)
         other = run("other", Toy())
-        # A shard of the same number of rows with the plan of other sentences is not taken for one of these either.
+        # A shard with the same number of rows from a plan of other sentences is refused as well.
         with pytest.raises(KeyboardInterrupt):
             run("third", Toy(stop_at=2))
         shutil.copy(

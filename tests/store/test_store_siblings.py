@@ -100,7 +100,7 @@ def test_opening_a_store_does_not_import_the_encoder_libraries(folder: Path) -> 
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True, timeout=60)
 
 
-# -------------------------------------------------------------------------------------------------- what is not a store
+# -------------------------------------------------------------------------------------------------------- other folders
 
 
 def test_folder_that_is_not_a_store_is_reported(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_flipped_byte_of_the_vectors_is_detected_for_its_word_only(folder: Path)
         for word in WORDS:
             for label in ("old", "new"):
                 if (word, label) == hit:
-                    for _ in range(2):  # it is not forgotten
+                    for _ in range(2):  # the damage is still reported
                         with pytest.raises(UserError, match=sentence):
                             store[word][label]
                 else:
@@ -247,7 +247,7 @@ def test_store_without_its_index_is_not_overwritten(folder: Path) -> None:
 def test_check_reads_every_byte_of_an_open_store(folder: Path, name: str) -> None:
     store = Siblings(folder)
     store.check()
-    with (folder / name).open("r+b") as file:  # in place, as a failing disk does it
+    with (folder / name).open("r+b") as file:  # in place, like a failing disk
         file.seek(-5, 2)
         byte = file.read(1)
         file.seek(-5, 2)

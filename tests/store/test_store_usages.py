@@ -116,7 +116,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(files)}
 
 
-# ------------------------------------------------------------------------------------------------------- what it holds
+# ------------------------------------------------------------------------------------------------------------ contents
 
 
 @pytest.mark.parametrize("kind", ["frame", "table", "chunks", "categories"])
@@ -246,7 +246,7 @@ def test_corpus_metadata_counts_distinct_sentences(tmp_path: Path) -> None:
     assert store.settings == {"encoder": {"model": "toy"}, "usages": "given", "precision": "float32"}
 
 
-# ----------------------------------------------------------------------------------------------------- what is encoded
+# --------------------------------------------------------------------------------------------------- encoded sentences
 
 
 def test_word_in_a_sentence_is_encoded_once_however_often_it_is_given(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_resumed_run_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     whole = Toy()
     embed_usages(frame(), whole, tmp_path / "whole")
-    assert len(whole.calls) == 6  # a shard of each sentence
+    assert len(whole.calls) == 6  # one shard per sentence
     stopped, rest = Toy(stop_at=stop_at), Toy()
     with pytest.raises(KeyboardInterrupt):
         embed_usages(frame(), stopped, tmp_path / "store")
@@ -313,7 +313,7 @@ def test_temporary_store_is_deleted_if_its_run_is_stopped(tmp_path: Path, monkey
     assert list(tmp_path.iterdir()) == []
 
 
-# ---------------------------------------------------------------------------------------------------- what is refused
+# ------------------------------------------------------------------------------------------------------ refused input
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_run_stopped_at_any_step_ends_with_the_same_bytes(
             function: Any = nothing if step == "os.fsync" else attribute(step)
             stop = StopAt(function, k, when == "after", error)
             patch.setattr(step, stop)
-            if when != "fault":  # a process that is killed does not tidy up
+            if when != "fault":  # a killed process does not clean up
                 patch.setattr(Path, "unlink", nothing)
             try:
                 made(tmp_path, str(k))
@@ -95,7 +95,7 @@ def test_run_stopped_at_any_step_ends_with_the_same_bytes(
             break
         assert stopped
         now = contents(out)
-        if "store.json" in now:  # a reader finds a whole store, the old one or the new one
+        if "store.json" in now:  # a reader finds a complete store, either the old or the new one
             store = Siblings(out)
             store.check()
             old = adding and now["store.json"] == bytes_of_base["store.json"]
@@ -188,7 +188,7 @@ def test_store_can_be_read_while_a_run_extends_it(tmp_path: Path, monkeypatch: p
             seen.append(len(sentences))
             return super().encode(sentences, spans)
 
-    Reading.__module__, Reading.__qualname__ = Toy.__module__, Toy.__qualname__  # the same encoder, for the store
+    Reading.__module__, Reading.__qualname__ = Toy.__module__, Toy.__qualname__  # the same encoder for the store
     assert_holds(made(tmp_path, model=Reading()), expected(WORDS, BOTH))
     assert len(seen) > 2
 

@@ -218,7 +218,7 @@ def assert_by_hand(result: Result, sscd: SSCD) -> None:
     same(result.table.loc[: len(TESTED) - 1, expected.columns.tolist()], expected)
 
 
-# ------------------------------------------------------------------------------------------------------------ the table
+# ---------------------------------------------------------------------------------------------------------------- table
 
 
 def test_table_has_a_row_for_each_word_and_the_documented_columns(saved: tuple[Result, Path]) -> None:
@@ -349,7 +349,7 @@ def test_min_usages_can_be_lowered(paths: Paths) -> None:
     assert result.settings["min_usages"] == 3
 
 
-# ---------------------------------------------------------------------------------------------------------- which words
+# --------------------------------------------------------------------------------------------------- selection of words
 
 
 def test_without_words_the_frequent_words_of_both_corpora_are_compared(paths: Paths) -> None:
@@ -473,7 +473,7 @@ def test_all_usages_are_used_without_a_maximum(paths: Paths, saved: tuple[Result
     same(result.table, saved[0].table)
 
 
-# ---------------------------------------------------------------------------------------------- what corpora are called
+# --------------------------------------------------------------------------------------------------------------- labels
 
 
 @pytest.mark.parametrize(
@@ -556,7 +556,7 @@ def test_no_note_without_a_contradicting_year_in_the_names(tmp_path: Path, old: 
     assert heard.notes == []
 
 
-# ------------------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------------------- error messages
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -726,10 +726,10 @@ def test_folder_of_other_corpora_is_refused_with_useful_advice(paths: Paths, tmp
     assert "is not the one that the store" in text
     assert "choose another folder" in text
     assert complaint((paths[1], paths[0]), out=tmp_path / "out", labels=("then", "now")) == text
-    assert "label" not in text  # as they change nothing here
+    assert "label" not in text  # labels have no effect here
 
 
-# --------------------------------------------------------------------------------------------------------- what is kept
+# ---------------------------------------------------------------------------------------------------------- saved files
 
 
 def test_run_writes_its_scores_its_settings_its_page_and_its_store(saved: tuple[Result, Path]) -> None:
@@ -871,7 +871,7 @@ def test_failed_run_without_a_folder_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-# ------------------------------------------------------------------------------------------------------ from run to run
+# -------------------------------------------------------------------------------------------------------- repeated runs
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def results_in(folder: Path) -> dict[str, bytes | None]:
         record = {name: value for name, value in record.items() if name not in ("finished", "sha256", "files")}
         found["run.json"] = json.dumps(record).encode()
     return {name: data for name, data in found.items() if name != "report.html"} | (
-        {"report.html": None} if "report.html" in found else {}  # it tells the time
+        {"report.html": None} if "report.html" in found else {}  # the record contains the time
     )
 
 
@@ -178,7 +178,7 @@ def test_store_of_other_corpora_is_refused_and_unchanged(paths: list[Path], tmp_
     assert (files_in(tmp_path), toy.calls) == (before, 0)
 
 
-# ------------------------------------------------------------------------------------------------ other people's files
+# ------------------------------------------------------------------------------------------------------- foreign files
 
 
 FOREIGN = {
@@ -234,7 +234,7 @@ def test_file_added_beside_results_that_lack_it_is_refused(tmp_path: Path) -> No
 def test_record_with_a_note_of_its_reader_is_refused(tmp_path: Path) -> None:
     save(tmp_path / "out", TRACE, 2)
     record = json.loads((tmp_path / "out/run.json").read_bytes())
-    (tmp_path / "out/run.json").write_text(json.dumps(record))  # in another layout it is the same record
+    (tmp_path / "out/run.json").write_text(json.dumps(record))  # another layout gives the same record
     check_results(tmp_path / "out", TRACE)
     (tmp_path / "out/run.json").write_text(json.dumps({**record, "note": "for the thesis"}))
     with pytest.raises(UserError, match="was changed since"):
@@ -267,7 +267,7 @@ def test_file_absent_from_the_new_results_is_removed(tmp_path: Path) -> None:
     assert not (tmp_path / "scores.csv").exists()
 
 
-# ------------------------------------------------------------------------------------------------------ all or nothing
+# ------------------------------------------------------------------------------------------------------- atomic saving
 
 
 def operations(folder: Path, kind: Kind, disk: Disk, first: bool) -> int:
@@ -370,7 +370,7 @@ def test_command_killed_while_saving_can_be_run_again(paths: list[Path], tmp_pat
             assert results_in(folder) == results_in(tmp_path / "whole")
 
 
-# ---------------------------------------------------------------------------------------------------------- odd folders
+# ------------------------------------------------------------------------------------------------------ unusual folders
 
 
 ODD = [

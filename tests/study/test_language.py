@@ -104,7 +104,7 @@ def test_known_language_gives_no_warning(tmp_path: Path, kind: str, languages: t
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_corpus_is_read_by_its_own_language_and_the_difference_is_reported(tmp_path: Path, kind: str) -> None:
-    line = " mouse"  # a word that both have
+    line = " mouse"  # a word of both languages
     paths = corpora(tmp_path, ENGLISH.replace("hill", "hill" + line), GERMAN.replace("Hügel", "Hügel" + line))
     said, record, _ = run(kind, paths, "mouse", tmp_path / "out")
     assert sum("different languages" in note for note in said) == 1
@@ -151,7 +151,7 @@ def test_function_words_are_those_of_the_requested_language(tmp_path: Path) -> N
     found = lexshift.compare(*paths, language="fr", **options)
     assert found.settings["function_words"] == "fr"
     assert "die" in found.words
-    found = lexshift.compare(*paths, language="fi", **options)  # a language without a list
+    found = lexshift.compare(*paths, language="fi", **options)  # a language without a list of function words
     assert found.settings["function_words"] is None
 
 

@@ -144,7 +144,7 @@ def assert_equal(found: Any, saved: Any) -> None:
     assert found.run == saved.run
     assert found.labels == saved.labels
     assert (found.headline(), found.caution(), repr(found)) == (saved.headline(), saved.caution(), repr(saved))
-    assert json.dumps(found.details()) == json.dumps(saved.details())  # as texts, so that NaN is like NaN
+    assert json.dumps(found.details()) == json.dumps(saved.details())  # as text, so that NaN equals NaN
     assert (found.space is None) == (saved.space is None)
     for word in saved.words:
         if word not in saved.siblings:
@@ -168,7 +168,7 @@ def refused(folder: Path, message: str) -> None:
     assert 20 < len(text) < 600
 
 
-# ------------------------------------------------------------------------------------------------------- what was saved
+# ------------------------------------------------------------------------------------------------ loading saved results
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -225,7 +225,7 @@ def test_loaded_results_can_be_saved_and_loaded_again(
     assert load(folder).save(tmp_path / "again") == tmp_path / "again"
     assert_equal(load(tmp_path / "again"), saved)
     before = {path.name: path.read_bytes() for path in tmp_path.joinpath("again").iterdir() if path.is_file()}
-    load(tmp_path / "again").save(tmp_path / "again")  # where they are
+    load(tmp_path / "again").save(tmp_path / "again")  # in their original folder
     assert {path.name: path.read_bytes() for path in tmp_path.joinpath("again").iterdir() if path.is_file()} == before
 
 
@@ -235,7 +235,7 @@ def test_results_without_a_folder_can_be_saved_and_loaded(tmp_path: Path, case: 
     saved.save(tmp_path / "kept")
     again = load(tmp_path / "kept")
     assert_equal(again, saved)
-    del saved  # and its store
+    del saved  # including its store
     assert len(again.word("mouse").usages(again.labels[0])) == 14
     assert not (tmp_path / "kept/store/.lock").exists()
 
@@ -270,7 +270,7 @@ def test_moved_folder_is_loaded(copied: Callable[[str], Path], tmp_path: Path) -
     assert list(load(tmp_path / "moved").words) == WORDS
 
 
-# ----------------------------------------------------------------------------------------------------- what was damaged
+# ------------------------------------------------------------------------------------------------------ damaged results
 
 
 def rewrite(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
@@ -421,7 +421,7 @@ def test_space_is_not_unpickled(copied: Callable[[str], Path], tmp_path: Path) -
     assert not (tmp_path / "hurt").exists()
 
 
-# ------------------------------------------------------------------------------------------------------------ the store
+# ------------------------------------------------------------------------------------------------- store of the results
 
 
 @pytest.mark.parametrize("case", KINDS)

@@ -86,7 +86,7 @@ def leaning(i: int, own: Matrix, other: Matrix) -> float:
     return float((1 - distance.cdist(row, others, "cosine")).mean() - (1 - distance.cdist(row, other, "cosine")).mean())
 
 
-# ---------------------------------------------------------------------------------------------------------- the result
+# -------------------------------------------------------------------------------------------------------------- result
 
 
 def test_result_summarises_the_outcome_in_one_sentence(result: Result) -> None:
@@ -173,7 +173,7 @@ def test_result_without_a_folder_is_usable_while_it_exists(tmp_path: Path) -> No
     gone = weakref.ref(result)
     del result
     gc.collect()
-    assert store.is_dir()  # the word holds it
+    assert store.is_dir()  # the word keeps the store open
     assert len(word.usages("new")) == 20
     assert word.result.report(tmp_path / "late.html").stat().st_size > 1000
     del word
@@ -211,7 +211,7 @@ def test_result_is_not_saved_over_a_file(result: Result, tmp_path: Path) -> None
     assert file.read_text("utf-8") == "mine"
 
 
-# -------------------------------------------------------------------------------------------------------------- a word
+# --------------------------------------------------------------------------------------------------------------- words
 
 
 @pytest.mark.parametrize("word", ["mouse", "bread", "comet"])
@@ -359,7 +359,7 @@ def test_notebook_shows_hostile_words_and_labels_as_text(tmp_path: Path) -> None
     assert repr(result.word(HOSTILE)).startswith(f"WordResult({HOSTILE!r}: changed")
 
 
-# ------------------------------------------------------------------------------------------------------------ the page
+# ---------------------------------------------------------------------------------------------------------------- page
 
 
 def data_of(page: str) -> dict[str, Any]:

@@ -254,7 +254,7 @@ def test_settings_create_the_scores_that_they_name() -> None:
         5,
         0.1,
     )
-    assert Settings(rate="auto").sscd().rate == 0.3  # until the best one is found
+    assert Settings(rate="auto").sscd().rate == 0.3  # until the best rate is found
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

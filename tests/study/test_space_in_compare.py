@@ -192,7 +192,7 @@ def test_unknown_space_is_refused_before_anything_is_read(space: Any, hint: str,
         made((tmp_path / "none.txt", tmp_path / "neither.txt"), space=space)
 
 
-# What the run remembers
+# Record of the run
 
 
 def test_run_records_the_space_and_the_kept_share(saved: tuple[Result, Path]) -> None:
@@ -270,7 +270,7 @@ def test_custom_metric_is_tested_by_the_one_that_it_names(paths: Paths) -> None:
         assert scored.test == permutation_test(*result.word(name).vectors, "cosine", 200, 0, name)
 
 
-# What is said of it
+# Methods text
 
 
 def test_methods_name_the_space(saved: tuple[Result, Path]) -> None:

@@ -31,7 +31,7 @@ from lexshift.utils.arrays import Floats
 
 FAST: dict[str, Any] = {"permutations": 199, "resamples": 30, "repeats": 5, "monitor": False, "split": "lines"}
 WORDS = ["mouse", "bread", "comet", "ghost", "nowhere"]
-# How often each word occurs in each of four periods, and from which on it is used otherwise.
+# Number of occurrences of each word in four periods, and the first period of its new usage.
 COUNTS = {"mouse": (20, 18, 22, 20), "bread": (15, 20, 16, 18), "comet": (2, 14, 3, 15), "ghost": (12, 0, 1, 2)}
 MOVED = {"mouse": 2}
 NUMBERS = ["score", "low", "high", "p", "q"]
@@ -225,7 +225,7 @@ def test_result_of_a_word_does_not_depend_on_the_others(paths: list[Path], found
 def test_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     table, passes = found.steps, []
     again = replace(found)
-    again.steps  # noqa: B018  it is made once
+    again.steps  # noqa: B018  it is computed once
     for name in ("groupby", "__getitem__"):
         whole = getattr(pd.DataFrame, name)
 
@@ -261,7 +261,7 @@ def test_usages_are_ordered_by_typicality(found: Trace) -> None:
 @given(st.integers(1, 8), st.integers(1, 4), st.integers(0, 10**6))
 def test_typicality_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(n, d))
-    rows[0] *= seed % 2  # a row of zeros is like nothing
+    rows[0] *= seed % 2  # a row of zeros has no similarity
     for i, value in enumerate(typicality(rows)):
         sizes = [np.linalg.norm(row) for row in rows]
         likes = [rows[i] @ rows[j] / ((sizes[i] * sizes[j]) or 1) for j in range(n) if j != i]

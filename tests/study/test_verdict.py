@@ -39,7 +39,7 @@ def slow_control(scores: Floats, frequencies: Floats, spreads: Floats, like: int
 def test_each_word_is_compared_with_its_nearest_by_frequency_and_spread(n: int, like: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=n)
-    # Irrational steps: no two distances in rank are equal but by symmetry, which the test leaves out.
+    # With irrational steps, distances in rank are equal only by symmetry, which the test excludes.
     frequencies, spreads = rng.permutation(n).astype(float), rng.normal(size=n)
     f, s = rankdata(frequencies), rankdata(spreads)
     distances = (f[:, None] - f) ** 2 + (s[:, None] - s) ** 2
@@ -47,7 +47,7 @@ def test_each_word_is_compared_with_its_nearest_by_frequency_and_spread(n: int, 
     for i, (expected, excess, above) in enumerate(slow_control(scores, frequencies, spreads, like)):
         ordered = np.sort(np.delete(distances[i], i))
         if like < n - 1 and ordered[like - 1] == ordered[like]:
-            continue  # two words at one distance, of which either may be taken
+            continue  # two words at the same distance, of which either is valid
         assert control.expected[i] == pytest.approx(expected)
         assert control.excess[i] == pytest.approx(excess)
         assert control.above[i] == pytest.approx(above)

@@ -31,7 +31,7 @@ from lexshift.tune.pairs import Pair, Usage
 pytestmark = pytest.mark.tune
 
 Judged = list[tuple[float, bool]]
-NEXT = float(np.nextafter(1.0, 0.0))  # the cosine of a vector with itself is this or 1
+NEXT = float(np.nextafter(1.0, 0.0))  # the cosine of a vector with itself is this value or 1
 FEW = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 0.9, 1.0])  # so that there are ties
 JUDGED = st.lists(st.tuples(st.one_of(FEW, st.floats(-1, 1)), st.booleans()), min_size=1, max_size=12)
 
@@ -45,7 +45,7 @@ def right_above(threshold: float, judged: Judged) -> int:
     return sum((value > threshold) == same for value, same in judged)
 
 
-# ------------------------------------------------------------------------------------------------- the best threshold
+# ----------------------------------------------------------------------------------------------------- best threshold
 
 
 @given(JUDGED)
@@ -176,7 +176,7 @@ def test_word_dropped_by_the_tokenizer_has_a_similarity_of_0() -> None:
     assert np.isfinite(list(figures.values())).all()
 
 
-# -------------------------------------------------------------------------------------------------------------- judge
+# --------------------------------------------------------------------------------------------------------- evaluation
 
 
 def test_dev_pairs_are_judged_by_the_threshold_of_the_held_out_pairs() -> None:
@@ -227,7 +227,7 @@ def test_gold_is_taken_from_the_pairs() -> None:
     assert pair_labels([]).dtype == bool
 
 
-# ---------------------------------------------------------------------------------------------------------- the words
+# -------------------------------------------------------------------------------------------------- described figures
 
 
 def test_figures_are_described_in_words() -> None:

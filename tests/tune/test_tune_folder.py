@@ -84,14 +84,14 @@ def end(folder: Path) -> TunedModel:
     return finish(folder, save, {"plan": PLAN, "history": HISTORY, "corpus": "Käse"})
 
 
-# ---------------------------------------------------------------------------------------------------------- whose it is
+# ------------------------------------------------------------------------------------------------------------ ownership
 
 
 def test_folder_is_created_with_its_parents(tmp_path: Path) -> None:
     with tuning_folder(tmp_path / "a" / "b") as folder:
         assert folder == tmp_path / "a" / "b"
         assert folder.is_dir()
-    with tuning_folder(str(tmp_path / "a" / "b")) as folder:  # what is left of it is no hindrance
+    with tuning_folder(str(tmp_path / "a" / "b")) as folder:  # its remains do not interfere
         begun(folder)
     with tuning_folder(folder):
         pass
@@ -127,13 +127,13 @@ def test_folder_has_one_writer_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-# -------------------------------------------------------------------------------------------------------- what is found
+# ------------------------------------------------------------------------------------------------------------- resuming
 
 
 def test_plan_is_saved_when_a_run_starts_and_found_again(tmp_path: Path) -> None:
     work = begun(tmp_path)
     assert json.loads((work / "plan.json").read_bytes()) == PLAN
-    assert find_finished(tmp_path, {**PLAN, "time tokens": ()}) is None  # as it comes back from a file
+    assert find_finished(tmp_path, {**PLAN, "time tokens": ()}) is None  # as it is read back from a file
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_without_work_there_is_no_checkpoint(tmp_path: Path) -> None:
     assert (tmp_path / UNFINISHED / "plan.json").exists()
 
 
-# -------------------------------------------------------------------------------------------------------------- the end
+# ----------------------------------------------------------------------------------------------------------- publishing
 
 
 def test_finished_model_is_published_with_its_record_and_nothing_else(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_folder_of_the_user_is_not_treated_as_unfinished_work(tmp_path: Path, na
     assert (tmp_path / "project" / name).read_text() == "mine"
 
 
-# ---------------------------------------------------------------------------------------- what others put in the folder
+# ------------------------------------------------------------------------------------------ foreign files in the folder
 
 
 @pytest.mark.parametrize("name", ["config.json", "z.json", "1_Pooling/config.json", RUN])
@@ -317,7 +317,7 @@ def test_file_added_to_the_folder_meanwhile_is_not_replaced(name: str, tmp_path:
     with pytest.raises(UserError, match=re.escape(sentence)):
         end(tmp_path)
     assert (tmp_path / name).read_text() == "mine"
-    assert names(tmp_path) == {UNFINISHED, Path(name).parts[0]}  # nothing of the model is there
+    assert names(tmp_path) == {UNFINISHED, Path(name).parts[0]}  # no file of the model exists
     assert (work / "plan.json").exists()
     (tmp_path / name).rename(tmp_path / "mine.txt")
     assert end(tmp_path).run["plan"] == PLAN

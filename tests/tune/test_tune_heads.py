@@ -25,7 +25,7 @@ IN_ONE_PLACE = ("bert", "roberta", "xlm-roberta", "mpnet")
 @cache
 def with_head(family: str) -> Any:
     """Return a shared model with a head in which every weight affects the result; do not modify it."""
-    make_model(family, depth=1)  # as that imports the family without warnings
+    make_model(family, depth=1)  # this imports the family without warnings
     torch.manual_seed(3)
     model = transformers.AutoModelForMaskedLM.from_config(make_config(family, depth=2))
     with torch.no_grad():

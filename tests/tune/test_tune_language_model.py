@@ -206,7 +206,7 @@ def test_held_out_loss_falls_and_the_period_is_predicted(learned: TunedModel) ->
     run = learned.run
     before, after = run["before"], run["after"]
     assert after["held_out_loss"] < before["held_out_loss"] - 1
-    assert after["perplexity"] < 24  # better than to know the words of both periods alone
+    assert after["perplexity"] < 24  # better than knowing only the words of both periods
     assert run["chance"] == 0.5
     assert after["period"] > 0.9
     assert run["steps"] == run["best step"] == 60
@@ -277,7 +277,7 @@ def test_existing_head_is_trained_further(shared: Place, whole: TunedModel, tmp_
     assert again.run["before"]["held_out_loss"] == pytest.approx(plain.run["after"]["held_out_loss"], rel=1e-3)
 
 
-# ------------------------------------------------------------------------------------------------------- the same again
+# -------------------------------------------------------------------------------------------- repeated and resumed runs
 
 
 def test_same_seed_gives_the_same_bytes_and_another_seed_others(shared: Place, whole: TunedModel) -> None:
@@ -316,7 +316,7 @@ def test_history_of_a_resumed_run_has_the_same_losses(shared: Place) -> None:
         "batch": 2,
         "learning_rate": 1e-3,
         "every": 21,
-    }  # where losses are told every second step
+    }  # where losses are logged every second step
     unbroken = shared.time("losses", training=training)
     with pytest.raises(KeyboardInterrupt):
         shared.time("losses stopped", training=training, monitor=Told(25))
@@ -485,7 +485,7 @@ def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
     assert_same_run(shared.time("full"), whole)
 
 
-# --------------------------------------------------------------------------------------------------- how long, how much
+# -------------------------------------------------------------------------------------- duration and amount of training
 
 WORSE: dict[str, Any] = {"epochs": 1000, "steps": 30, "batch": 8, "learning_rate": 0.1, "every": 2, "patience": 2}
 
@@ -502,7 +502,7 @@ def test_run_stops_early_without_improvement_and_keeps_the_best_model(shared: Pl
     looks = history[history["step"] > 0]
     best = int(looks["step"][looks["held_out_loss"].idxmin()])
     assert run["best step"] == best
-    assert run["steps"] == best + 4 < 30  # two looks later
+    assert run["steps"] == best + 4 < 30  # two evaluations later
     assert run["after"] == next(row for row in run["history"] if row["step"] == best)
     loss, period = recomputed(worse, shared.corpora, 0, 2)
     assert run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
@@ -557,7 +557,7 @@ def test_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: Pl
     moved = 0.0
     start = load_file(model / "model.safetensors")
     for name, weight in made[0].items():
-        if not name.endswith("key.bias"):  # which attention does not depend on: chance alone moves them
+        if not name.endswith("key.bias"):  # attention does not depend on them, so they change only by chance
             np.testing.assert_allclose(weight, made[1][name], rtol=0, atol=1e-4, err_msg=name)
         if name.removeprefix("bert.") in start:
             moved = max(moved, float((weight - start[name.removeprefix("bert.")]).abs().max()))
@@ -673,7 +673,7 @@ def test_numpy_numbers_are_accepted(shared: Place) -> None:
     assert (tuned.run["steps"], tuned.run["plan"]["mask"]) == (1, 0.25)
 
 
-# ------------------------------------------------------------------------------------------------------- what comes out
+# --------------------------------------------------------------------------------------------------------- tuned models
 
 SENTENCES = ["the plane landed", "the mouse ran under the table"]
 SPANS = [(4, 9), (4, 9)]
@@ -718,7 +718,7 @@ def test_model_tuned_to_time_is_an_encoder_with_periods(how: dict[str, bool], sh
     assert numbers == ([n, n + 1] if with_tokens else [tokenizer.unk_token_id] * 2)
     assert tuned.run["plan"]["attention"] == how.get("attention", False)
     assert tuned.run["plan"]["time tokens"] == (["<1>", "<2>"] if with_tokens else [])
-    assert ("period" in tuned.run["after"]) == (not how)  # attention knows the answer
+    assert ("period" in tuned.run["after"]) == (not how)  # with attention the period is an input
     assert (tuned.run["chance"] is None) == bool(how)
     assert tuned.run["after"]["held_out_loss"] < tuned.run["before"]["held_out_loss"]
     old, new = vectors(encoder, 0), vectors(encoder, 1)
@@ -757,7 +757,7 @@ def test_three_periods_are_distinguished(shared: Place, tmp_path: Path) -> None:
     assert opened(tuned.folder).periods == ("old", "new", "later")
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# -------------------------------------------------------------------------------------------------------- refused input
 
 
 def test_family_without_temporal_attention_is_refused(shared: Place) -> None:

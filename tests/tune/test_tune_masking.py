@@ -30,7 +30,7 @@ pytestmark = pytest.mark.tune
 
 Ids = npt.NDArray[np.int64]
 MASK, PAD, BEGIN, END = 4, 0, 2, 3
-OTHERS = np.arange(10, 60)  # words that stand in for others; those of the sentences are from 100 on
+OTHERS = np.arange(10, 60)  # replacement words; those of the sentences start at 100
 TIMES = np.array([60, 61, 62])
 NO_TIMES = np.array([], np.int64)
 PLAIN = Vocabulary(MASK, PAD, OTHERS, NO_TIMES, (1, 1))
@@ -56,7 +56,7 @@ def many(masking: Masking, vocabulary: Vocabulary, words: int, draws: int) -> tu
     return np.array(before), np.array([masked for masked, _ in after]), np.array([labels for _, labels in after])
 
 
-# ------------------------------------------------------------------------------------------------------------ how often
+# -------------------------------------------------------------------------------------------------------- masking rates
 
 
 @pytest.mark.parametrize("share", [0.15, 0.4])
@@ -69,7 +69,7 @@ def test_requested_share_of_words_is_predicted_and_masked_80_10_10(share: float)
     near((after[asked] == MASK).sum(), 0.8, n)
     near(np.isin(after[asked], OTHERS).sum(), 0.1, n)
     near((after[asked] == before[asked]).sum(), 0.1, n)
-    near((asked.sum(0)[1:-1] > share * draws).sum(), 0.5, words)  # at every place alike
+    near((asked.sum(0)[1:-1] > share * draws).sum(), 0.5, words)  # equally at every position
 
 
 def test_replacements_are_uniform_over_all_other_words() -> None:
@@ -93,7 +93,7 @@ def test_time_tokens_are_predicted_at_the_requested_rate_and_replaced_by_others(
     replaced = (now != MASK) & (now != was)
     near(replaced.sum(), 0.1, len(now))
     assert np.isin(now[replaced], TIMES).all()
-    for time in TIMES:  # each of the two others as often
+    for time in TIMES:  # each of the two others equally often
         instead = now[replaced & (was == time)]
         other = TIMES[time != TIMES]
         near((instead == other[0]).sum(), 0.5, len(instead))
@@ -105,7 +105,7 @@ def test_time_tokens_are_never_or_always_predicted_at_rates_0_and_1(share: float
     assert (labels[:, 1] != IGNORED).sum() == asked
 
 
-# --------------------------------------------------------------------------------------------------- what, and what not
+# -------------------------------------------------------------------------------------------------- selection of tokens
 
 
 @given(
@@ -164,7 +164,7 @@ def test_special_tokens_and_time_tokens_never_replace_a_word(family: str) -> Non
     assert words | special | set(vocabulary.times.tolist()) == set(range(len(tokenizer)))
 
 
-# ---------------------------------------------------------------------------------------------------------------- a run
+# --------------------------------------------------------------------------------------------------------- training run
 
 
 def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
@@ -266,7 +266,7 @@ def test_held_out_sentences_are_tested_for_words_and_once_for_their_time() -> No
         assert example["ids"][1] == MASK
 
 
-# --------------------------------------------------------------------------------------------------- the order of a run
+# ---------------------------------------------------------------------------------------------------- order of training
 
 
 @given(
@@ -279,7 +279,7 @@ def test_every_pass_has_every_sequence_once_in_batches_of_similar_length(
     lengths: list[int], batch: int, passes: float, seed: int
 ) -> None:
     n = len(lengths)
-    whole = -(-n // batch) * batch  # the last batch of a pass is filled up
+    whole = -(-n // batch) * batch  # the last batch of a pass is filled
     examples = max(1, round(passes * whole))
     order = batch_order(np.array(lengths), batch, examples, seed)
     assert len(order) == examples
@@ -306,7 +306,7 @@ def test_passes_and_seeds_differ() -> None:
 def test_batches_contain_little_padding_in_every_pass() -> None:
     lengths = np.random.default_rng(0).integers(5, 100, 1003)
     order = batch_order(lengths, 32, 3 * 1024, 0)
-    steps = [lengths[order[i : i + 32]] for i in range(0, len(order), 32)]  # as the trainer cuts them
+    steps = [lengths[order[i : i + 32]] for i in range(0, len(order), 32)]  # batches like those of the trainer
     for begin in range(0, len(steps), 32):
         some = steps[begin : begin + 32]
         assert sum(step.max() * len(step) for step in some) < 1.1 * sum(step.sum() for step in some)
@@ -322,7 +322,7 @@ def test_many_sequences_are_drawn_a_hundred_batches_at_a_time() -> None:
     assert np.ptp(means) < 0.15 * len(lengths)  # and each hundred batches has all lengths
 
 
-# -------------------------------------------------------------------------------------------------------------- a batch
+# -------------------------------------------------------------------------------------------------------------- batches
 
 
 @given(
@@ -353,7 +353,7 @@ def test_batch_is_padded_and_has_times_on_request(
             assert batch["times"][row] == times + [0] * rest
 
 
-# ------------------------------------------------------------------------------------------------------------- the loss
+# ----------------------------------------------------------------------------------------------------------------- loss
 
 
 def test_loss_is_the_mean_over_masked_positions_and_sums_are_per_example() -> None:
@@ -381,7 +381,7 @@ def test_loss_is_the_mean_over_masked_positions_and_sums_are_per_example() -> No
         asked = labels[i, 1] != IGNORED
         right = asked and max((60, 61, 62), key=lambda time: float(scores[i, 1, time])) == labels[i, 1]
         rows.append([sum(words), len(words), int(right), int(asked)])
-    assert 0 < sum(row[2] for row in rows) < 3  # both right and wrong ones
+    assert 0 < sum(row[2] for row in rows) < 3  # includes right and wrong predictions
     found = add_loss(model, TIMES)(**inputs, labels=labels)
     np.testing.assert_allclose(found["sums"].detach().numpy(), rows, atol=1e-5)
     mean = sum(losses.values()) / len(losses)

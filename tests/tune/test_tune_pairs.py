@@ -79,7 +79,7 @@ def complaint(*paths: Path) -> str:
     return str(error.value)
 
 
-# ------------------------------------------------------------------------------------------------- what is read
+# ------------------------------------------------------------------------------------------------------ reading
 
 
 def test_wic_file_and_its_folder_are_read(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_whitespace_in_a_wic_sentence_is_preserved_and_counted(tmp_path: Path) -
     assert read_pairs(path) == [Pair("b", Usage(" a  b ", 4, 5), Usage("\u00a0b\u00a0", 1, 2), True)]
 
 
-# What would be a line end or a tab in some format; \r is read as a line end, and \ufeff may mark the order of bytes.
+# Characters with a meaning in some format: \r is read as a line end, and \ufeff may be a byte order mark.
 CHARACTERS = st.characters(codec="utf-8", exclude_characters="\t\n\r\ufeff")
 TOKEN = st.text(CHARACTERS.filter(lambda character: not character.isspace()), min_size=1, max_size=5)
 SPACE = st.text(st.sampled_from(" \u00a0\u2009\x1f"), min_size=1, max_size=2)
@@ -195,12 +195,12 @@ def test_csv_may_quote_commas_quotes_and_line_ends(tmp_path: Path) -> None:
 def test_real_wic_data_is_read(data: Path, part: str, size: int) -> None:
     pairs = read_pairs(data / "wic" / part)
     assert len(pairs) == size
-    assert sum(pair.same for pair in pairs) == size / 2  # its makers balanced it
+    assert sum(pair.same for pair in pairs) == size / 2  # the data set is balanced
     usages = [(pair.word, usage) for pair in pairs for usage in (pair.first, pair.second)]
     marked = [(word, usage.sentence[usage.start : usage.end]) for word, usage in usages]
     assert all(text and text == text.strip() for _, text in marked)
     alike = sum(text.casefold().startswith(word.casefold()[:2]) for word, text in marked)
-    assert alike > 0.97 * len(marked)  # the rest is go, went and the like
+    assert alike > 0.97 * len(marked)  # the rest are irregular forms such as go and went
 
 
 def test_words_of_wic_are_held_out(data: Path) -> None:
@@ -210,7 +210,7 @@ def test_words_of_wic_are_held_out(data: Path) -> None:
     assert 0.1 * len(pairs) <= len(held) < 0.15 * len(pairs)
 
 
-# ------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------- error messages
 
 
 def test_empty_path_list_is_reported() -> None:
@@ -236,7 +236,7 @@ def test_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.Monke
     def refuse(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "iterdir", refuse)  # to root, no folder is shut
+    monkeypatch.setattr(Path, "iterdir", refuse)  # root can read every folder
     assert complaint(tmp_path) == f"{str(tmp_path)!r} cannot be read: Permission denied"
 
 
@@ -327,7 +327,7 @@ def test_table_with_an_unknown_value_for_same_is_reported(tmp_path: Path, name: 
     assert complaint(path) == f"{str(path)!r}, {told}"
 
 
-SPANS = [(2, 8), (7, 7), (5, 2), (9, 10), (1, 2)]  # beyond, empty, backwards, outside, and only white space
+SPANS = [(2, 8), (7, 7), (5, 2), (9, 10), (1, 2)]  # beyond the end, empty, reversed, outside, and only whitespace
 
 
 @pytest.mark.parametrize(("start", "end"), SPANS)
@@ -472,7 +472,7 @@ def test_malformed_json_gold_is_reported(tmp_path: Path, gold: str, told: str) -
     assert complaint(path) == f"{str(tmp_path / 'train.gold')!r}, {told}"
 
 
-# ------------------------------------------------------------------------------------------------- holding out
+# ---------------------------------------------------------------------------------------------- held-out words
 
 
 def of_words(words: Sequence[str]) -> list[Pair]:
@@ -492,7 +492,7 @@ def test_share_is_held_out_by_words_in_any_order(
     pairs = of_words(words)
     counts = Counter(word.casefold() for word in words)
     by_hash = sorted(counts, key=lambda word: place_key(seed, "", word))
-    if share and len(pairs) - counts[by_hash[-1]] < max(share * len(pairs) - 1e-9, 1):  # the last word is needed too
+    if share and len(pairs) - counts[by_hash[-1]] < max(share * len(pairs) - 1e-9, 1):  # the last word is required
         with pytest.raises(UserError, match="cannot be held out"):
             hold_out(pairs, share, seed)
         return
@@ -505,7 +505,7 @@ def test_share_is_held_out_by_words_in_any_order(
     assert bool(held) == (share > 0)
     assert len(held) >= share * len(pairs) - 1e-9
     assert sides[1] == set(by_hash[: len(sides[1])])
-    if held:  # without the word taken last it would be too few
+    if held:  # without the last selected word there would be too few
         assert len(held) - counts[by_hash[len(sides[1]) - 1]] < max(share * len(pairs) - 1e-9, 1)
     shuffled = source.sample(pairs, len(pairs))
     again = hold_out(shuffled, share, seed)
@@ -521,7 +521,7 @@ def test_another_seed_holds_out_other_words_and_a_larger_share_more() -> None:
 
 
 def test_share_is_interpreted_by_its_decimals() -> None:
-    assert 0.07 * 100 > 7  # as a binary number it would be one more
+    assert 0.07 * 100 > 7  # as a binary fraction it would be one more
     assert len(hold_out(of_words([f"word{i}" for i in range(100)]), 0.07, 0)[1]) == 7
 
 

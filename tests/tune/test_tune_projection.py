@@ -58,7 +58,7 @@ THOROUGH: dict[str, Any] = {
     "device": "cpu",
 }
 LEARNED = ("bert", "xlm-roberta")
-DETERMINED = "xlm-roberta"  # the pieces of the tiny BERT differ from process to process, and so what it learns
+DETERMINED = "xlm-roberta"  # the pieces of the tiny BERT differ between processes, and so do its results
 
 
 class Runs:
@@ -106,14 +106,14 @@ def assert_same_model(one: Path, other: Path) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
-# ------------------------------------------------------------------------------------------------------- what is learnt
+# ------------------------------------------------------------------------------------------------------------- learning
 
 
 def test_unseen_words_are_disambiguated_better(runs: Runs) -> None:
     run = runs.learned(DETERMINED).run
     before, after = run["untuned"], run["tuned"]
     for figure in (f"held-out {BEST}", "held-out auc"):
-        assert 1 - after[figure] < 0.7 * (1 - before[figure]), figure  # of the mistakes, few are left
+        assert 1 - after[figure] < 0.7 * (1 - before[figure]), figure  # few of the mistakes remain
     assert after["dev auc"] > before["dev auc"]
 
 
@@ -156,12 +156,12 @@ def test_best_projection_is_saved(runs: Runs, tmp_path: Path) -> None:
     tuned = runs.tune(tmp_path / "out", model=folder(DETERMINED), training=wild)
     best = tuned.run["best step"]
     rows = tuned.history[tuned.history["step"] > 0]
-    assert best < 40  # or the last would be saved by chance
+    assert best < 40  # otherwise the last one would be saved by chance
     assert rows.set_index("step")["auc"].idxmax() == best
     assert tuned.run["tuned"]["held-out auc"] == pytest.approx(rows["auc"].max(), abs=0.01)
 
 
-# ------------------------------------------------------------------------------------------------------------- the loss
+# ----------------------------------------------------------------------------------------------------------------- loss
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 50))
@@ -204,7 +204,7 @@ def test_constant_dimension_is_harmless(tmp_path: Path, runs: Runs) -> None:
     assert np.isfinite(encoded(loaded(tuned.folder), USAGES)).all()
 
 
-# ------------------------------------------------------------------------------------------------------ what is written
+# -------------------------------------------------------------------------------------------------------- written files
 
 
 def test_run_record_is_written_beside_the_model(runs: Runs) -> None:
@@ -242,7 +242,7 @@ def test_dev_pairs_do_not_affect_the_training(runs: Runs, tmp_path: Path) -> Non
     assert CHOSEN in with_dev.run["tuned"]
 
 
-# ---------------------------------------------------------------------------------------------- again, and after a stop
+# -------------------------------------------------------------------------------------------- repeated and resumed runs
 
 
 def test_same_seed_gives_the_same_projection_and_another_seed_another(runs: Runs, tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_run_stops_early_without_improvement(runs: Runs, tmp_path: Path) -> None
     assert "stopped after step 3, because the held-out result did not improve" in heard.notes
 
 
-# -------------------------------------------------------------------------------------------------- models of their own
+# ------------------------------------------------------------------------------------------------------- special models
 
 
 def test_model_with_markers_is_used_with_its_settings(runs: Runs, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_another_seed_selects_other_sentences(tmp_path: Path) -> None:
     assert len({tuple(found) for found in taken}) == 20
     times = [sum(f"the mouse number {i} ran" in found for found in taken) for i in range(300)]
     assert abs(sum(i * n for i, n in enumerate(times)) / sum(times) - 149.5) < 4 * 300 / 12**0.5 / 2000**0.5
-    assert max(times) <= 16  # of 20, each with the chance of a third
+    assert max(times) <= 16  # of 20 samples, each with probability one third
     assert sum(n == 0 for n in times) <= 4
 
 
@@ -163,7 +163,7 @@ def test_corpus_in_another_encoding_is_refused_with_its_line(tmp_path: Path) -> 
         sample_sentences(path, LINES)
 
 
-# ------------------------------------------------------------------------------------------- the sentences of a passage
+# ----------------------------------------------------------------------------------------------- sentences of a passage
 
 PIECES = st.sampled_from(["mouse", "Käse", "日本", "🐁", " ", "  ", ". ", "! ", "? ", "。", "“", "(", "\t", "Dr. "])
 
@@ -181,7 +181,7 @@ def test_sentences_of_a_passage_cover_all_of_its_text_in_order(text: str, split:
     if split == "lines":
         assert len(found) == bool(text.strip())
     at = 0
-    for sentence in found:  # each is the one that its words are in
+    for sentence in found:  # each sentence is found from its position
         at = text.index(sentence, at)
         assert passage.sentence(at, at + 1)[0] == sentence
         at += len(sentence)

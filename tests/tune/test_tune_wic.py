@@ -89,7 +89,7 @@ THOROUGH: dict[str, Any] = {
     "device": "cpu",
 }
 LEARNED = [("bert", "sentence"), ("roberta", "mean"), ("xlm-roberta", "sentence")]
-DETERMINED = LEARNED[1:]  # the pieces of the tiny BERT differ from process to process, and so what it learns
+DETERMINED = LEARNED[1:]  # the pieces of the tiny BERT differ between processes, and so do its results
 SAVED = ("model.safetensors", "config.json", "tokenizer.json", FILE)
 THREE = tuple(KINDS.values())
 USAGES = [Usage(sentence, *match.span()) for sentence in TEXT for match in re.finditer(r"\w+", sentence)]
@@ -201,7 +201,7 @@ def without_time(run: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in run.items() if name != "seconds"}
 
 
-# ------------------------------------------------------------------------------------------------------- what is learnt
+# ------------------------------------------------------------------------------------------------------------- learning
 
 
 @pytest.mark.parametrize(("family", "pooling"), DETERMINED)
@@ -209,7 +209,7 @@ def test_unseen_words_are_disambiguated_better(runs: Runs, family: str, pooling:
     tuned = runs.learned(family, pooling)
     before, after = tuned.run["untuned"], tuned.run["tuned"]
     for figure in (f"held-out {BEST}", "held-out auc", CHOSEN, "dev auc"):
-        assert 1 - after[figure] < 0.6 * (1 - before[figure]), figure  # of the mistakes, few are left
+        assert 1 - after[figure] < 0.6 * (1 - before[figure]), figure  # few of the mistakes remain
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
@@ -259,13 +259,13 @@ def test_best_model_is_saved(runs: Runs, tmp_path: Path) -> None:
     tuned = runs.tune(tmp_path / "out", model=folder("roberta"), training=wild)
     history = tuned.history[tuned.history["step"] > 0]
     best = tuned.run["best step"]
-    assert best < 12  # or the last would be saved by chance
+    assert best < 12  # otherwise the last one would be saved by chance
     assert history.set_index("step")["auc"].idxmax() == best
     assert tuned.run["after"] == tuned.run["history"][best]
     assert tuned.run["tuned"]["held-out auc"] == pytest.approx(tuned.run["after"]["auc"], abs=0.01)
 
 
-# ------------------------------------------------------------------------------------------------------ what is written
+# -------------------------------------------------------------------------------------------------------- written files
 
 
 def test_run_record_is_written_beside_the_model(runs: Runs) -> None:
@@ -306,7 +306,7 @@ def test_monitor_receives_every_step_and_both_accuracies(runs: Runs, tmp_path: P
         assert note == f"{name}: {describe_results(tuned.run[name])}"
     looks = [note for note in heard.notes if note.startswith("step ")]
     assert [note.split(":")[0] for note in looks] == [f"step {step} of 6" for step in (0, 2, 4, 6)]
-    # Dev pairs choose nothing.
+    # Dev pairs do not affect the selection.
     assert_same_model(tuned.folder, runs.quick().folder)
     assert tuned.run["history"] == runs.quick().run["history"]
 
@@ -320,12 +320,12 @@ def test_without_dev_pairs_there_are_no_dev_figures(runs: Runs) -> None:
 
 def test_only_the_monitor_produces_output(runs: Runs, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder("bert")
-    capfd.readouterr()  # what was said as it was made
+    capfd.readouterr()  # output of the creation of the model
     runs.tune(tmp_path / "out", training={"steps": 1, "batch": 8, "device": "cpu"})
     assert capfd.readouterr() == ("", "")
 
 
-# ---------------------------------------------------------------------------------------------- again, and after a stop
+# -------------------------------------------------------------------------------------------- repeated and resumed runs
 
 
 def test_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs, tmp_path: Path) -> None:
@@ -420,7 +420,7 @@ def test_run_stops_early_without_improvement_also_when_resumed(runs: Runs, tmp_p
     assert_same_model(whole.folder, parts.folder)
 
 
-# ------------------------------------------------------------------------------------------------------------- the loss
+# ----------------------------------------------------------------------------------------------------------------- loss
 
 
 def network_of(family: str, pooling: str, place: Path, window: int = POSITIONS) -> Siamese:
@@ -475,7 +475,7 @@ def test_word_pooling_is_the_mean_between_the_markers(shapes: list[tuple[int, in
     assert pooling.get_embedding_dimension() == 5
 
 
-# --------------------------------------------------------------------------------------------------- markers in a model
+# --------------------------------------------------------------------------------------------------- markers of a model
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -488,7 +488,7 @@ def test_markers_are_added_to_a_model_and_its_tokens_are_unchanged(family: str) 
     assert after.shape == (len(rows) + 2, rows.shape[1])
     assert torch.equal(after[:-2], rows)
     assert not torch.equal(after[-1], after[-2])
-    assert ((after[-2:] - rows.mean(0)) / rows.std(0)).abs().max() < 6  # no farther out than words are
+    assert ((after[-2:] - rows.mean(0)) / rows.std(0)).abs().max() < 6  # not farther from the origin than words
     changed = [name for name, weight in model.state_dict().items() if not torch.equal(weight, before[name])]
     assert len(changed) == 1
     assert tokenizer.convert_tokens_to_ids(list(MARKERS)) == [len(rows), len(rows) + 1]
@@ -663,13 +663,13 @@ def test_cut_sentence_has_the_word_in_its_middle_and_nearly_fills_the_window(fam
     ids = tokenizer(mark_word(cut), add_special_tokens=False)["input_ids"]
     before, after = (ids.index(number) for number in tokenizer.convert_tokens_to_ids(list(MARKERS)))
     assert abs(before - (len(ids) - 1 - after)) <= 3
-    assert 16 <= len(ids) <= 22  # of a word cut apart nothing is left
+    assert 16 <= len(ids) <= 22  # nothing remains of a split word
 
 
 def test_model_can_be_tuned_on_overlong_sentences(runs: Runs, tmp_path: Path) -> None:
     tuned = runs.tune(tmp_path / "out", window=10, pooling="mean")
     assert tuned.run["plan"]["window"] == 10
-    assert runs.quick().run["plan"]["window"] == POSITIONS  # 128 are more than it takes
+    assert runs.quick().run["plan"]["window"] == POSITIONS  # 128 tokens are above its maximum
     assert np.isfinite(encoded(loaded(tuned.folder), USAGES)).all()
 
 
@@ -679,7 +679,7 @@ def test_window_without_room_for_a_word_between_its_markers_is_refused(runs: Run
         runs.tune(tmp_path / "out", window=window, training={"steps": 1, "batch": 8, "device": "cpu"})
 
 
-# ------------------------------------------------------------------------------------------------------------- its uses
+# -------------------------------------------------------------------------------------------------- use of tuned models
 
 
 def test_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
@@ -697,12 +697,12 @@ def test_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
     assert sorted(tuple(np.round(row, 3)) for row in vectors[:3]) == sorted(key[:3])
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = unit @ unit.T
-    assert cosines[:3, :3].min() > cosines[:3, 3:].max()  # each meaning by itself
+    assert cosines[:3, :3].min() > cosines[:3, 3:].max()  # each meaning separately
     assert store.settings["encoder"]["markers"] == list(MARKERS)
     assert store.settings["encoder"]["pooling"] == "sentence"
 
 
-# ----------------------------------------------------------------------------------------------------- what is refused
+# ------------------------------------------------------------------------------------------------------- refused input
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_lowest_limit_of_the_enclosing_groups_counts(groups: Path) -> None:
     assert available_cores() == 4
 
 
-@pytest.mark.parametrize("folder", ["cpu,cpuacct", "cpu,cpuacct/docker/1a2b"])  # as seen inside and outside
+@pytest.mark.parametrize("folder", ["cpu,cpuacct", "cpu,cpuacct/docker/1a2b"])  # inside and outside a container
 @pytest.mark.parametrize(("quota", "cores"), [("250000", 3), ("-1", 16)])
 def test_limits_of_cgroup_version_1_count(groups: Path, folder: str, quota: str, cores: int) -> None:
     files = {f"{folder}/cpu.cfs_quota_us": quota, f"{folder}/cpu.cfs_period_us": "100000\n"}

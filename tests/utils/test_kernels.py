@@ -41,7 +41,7 @@ def test_kernel_is_compiled_by_its_first_call_only(monkeypatch: pytest.MonkeyPat
     njit = numba.njit
 
     def counting(*args: Any, **options: Any) -> Any:
-        if args:  # numba decorating functions of its own
+        if args:  # numba decorates its own functions
             return njit(*args, **options)
 
         def decorate(function: Any) -> Any:
@@ -89,7 +89,7 @@ def test_nan_and_infinity_keep_their_meaning_in_a_kernel() -> None:
     assert np.isnan(total(np.array([1.0, np.nan, 2.0])))
     assert total(np.array([1.0, -np.inf])) == np.inf
     ratio = kernel(defined("def f(x, y):\n    return x / y\n"))
-    assert ratio(1.0, 0.0) == np.inf  # and no ZeroDivisionError
+    assert ratio(1.0, 0.0) == np.inf  # and not a ZeroDivisionError
     assert np.isnan(ratio(0.0, 0.0))
 
 

@@ -132,7 +132,7 @@ def ran(folder: Path, **options: Any) -> None:
     compare(*corpora_in(folder), ["mouse"], model=Lengths(), permutations=50, resamples=20, **options)
 
 
-# ---------------------------------------------------------------------------------------------------------- who is told
+# --------------------------------------------------------------------------------------------- selection of the monitor
 
 
 def test_monitor_false_shows_no_progress(terminal: Screen, cell: Cell) -> None:
@@ -239,13 +239,13 @@ def test_without_ipython_there_is_no_notebook(terminal: Screen, monkeypatch: pyt
     assert terminal.getvalue() == ""
 
 
-# ----------------------------------------------------------------------------------------------- the line in a notebook
+# ------------------------------------------------------------------------------------------ progress line in a notebook
 
 
 def test_notebook_shows_the_share_the_count_and_the_time_left(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("encoding", 1000, "sentences")
-    assert "<progress style" in cell.pictures[-1]  # nothing is known yet
+    assert "<progress style" in cell.pictures[-1]  # no progress is known yet
     assert " left" not in cell.pictures[-1]
     clock.now += 30
     bars.advance(250, 1234)
@@ -332,7 +332,7 @@ def test_notebook_shows_the_status_as_text(cell: Cell, clock: Clock) -> None:
     assert "loss" not in cell.pictures[-1]
 
 
-# --------------------------------------------------------------------------------------------------- a whole comparison
+# ------------------------------------------------------------------------------------------------- complete comparisons
 
 
 def test_comparison_shows_its_stages_in_a_terminal(terminal: Screen, tmp_path: Path) -> None:

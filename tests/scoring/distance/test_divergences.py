@@ -72,9 +72,9 @@ def test_variance_is_raised_to_its_share_of_the_pooled_variance(
     kind = rng.permutation(np.arange(d) % 5)
     for x, y in zip(old, new, strict=True):
         x[:, kind == 0] = 2.5  # no variance in the old set
-        y[:, kind == 1] = -1.5  # none in the new one
-        x[:, kind == 2], y[:, kind == 2] = 1.0, 4.0  # none in either, and two means
-        x[:, kind == 3] = y[:, kind == 3] = 7.0  # constant over both: counts nothing
+        y[:, kind == 1] = -1.5  # no variance in the new set
+        x[:, kind == 2], y[:, kind == 2] = 1.0, 4.0  # no variance in either set, and different means
+        x[:, kind == 3] = y[:, kind == 3] = 7.0  # constant over both sets, counts zero
     check(old, new, floored=True)
 
 

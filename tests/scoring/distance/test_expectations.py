@@ -1,7 +1,7 @@
 """Test DSCD without sampling against integrals over the plane, known distributions, and random vectors.
 
-The twins: the definition of each distance integrated over all of R^2, which settles what two variables can settle;
-chi, noncentral chi and projected normal distributions in any number of dimensions; and Monte Carlo for the rest.
+The references are: the definition of each distance integrated over R^2, for up to two variables; chi, noncentral chi
+and projected normal distributions in any number of dimensions; and Monte Carlo for the rest.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ def test_cosine_and_correlation_of_equal_variances_are_those_of_projected_normal
     rng = np.random.default_rng(seed)
     a, b, (p, q) = mean * scale * rng.normal(size=d), scale * rng.normal(size=d), scale * 10.0 ** rng.uniform(-1, 1, 2)
     x, y = a, b
-    if name == "correlation":  # an isotropic Gaussian again, in the d - 1 dimensions across (1, ..., 1)
+    if name == "correlation":  # an isotropic Gaussian in the d - 1 dimensions orthogonal to (1, ..., 1)
         across = np.linalg.svd(np.ones((1, d)))[2][1:]
         x, y = across @ a, across @ b
     want = 1 - mean_direction(x, p) @ mean_direction(y, q)
@@ -247,7 +247,7 @@ def test_vectors_without_a_mean_direction_have_a_distance_of_exactly_1(
     name: str, d: int, larger: float, seed: int
 ) -> None:
     _, p, b, q = fields(d, 1.0, larger, seed)
-    common = 3.0 if name == "correlation" else 0.0  # an average that all dimensions share is no direction to it
+    common = 3.0 if name == "correlation" else 0.0  # an average shared by all dimensions has no direction for it
     assert value(name, np.full(d, common), p, b, q) == pytest.approx(1, abs=1e-14)
 
 
@@ -292,7 +292,7 @@ def test_braycurtis_error_is_at_most_one_over_the_squared_number_of_dimensions(d
     for _ in range(128 // d + 1):
         x, y = rng.normal(a, p, (4000, d)), rng.normal(b, q, (4000, d))
         apart, together = np.abs(x - y).sum(axis=1), np.abs(x + y).sum(axis=1)
-        # A ratio less what its numerator and denominator are off their means by: the same mean, a smaller error.
+        # Control variates: subtracting the deviations keeps the mean and reduces the error.
         ratios.append(apart / together - (apart - N) / D + N * (together - D) / D**2)
     error = np.std(ratios) / math.sqrt(np.size(ratios))
     bound = 1 / effective(p, q, a, b) ** 2  # d^2 if the dimensions are of one size
@@ -307,7 +307,7 @@ def test_sampled_mode_converges_to_the_expected_one(name: str, d: int, larger: f
     old, new = Gaussian(a, p**2, 9), Gaussian(b, q**2, 9)
     rng = np.random.default_rng(0)
     pairs = cdist(rng.normal(a, p, (600, d)), rng.normal(b, q, (600, d)), name)
-    by_row, by_column = pairs.mean(axis=1).var(), pairs.mean(axis=0).var()  # pairs that share a vector go together
+    by_row, by_column = pairs.mean(axis=1).var(), pairs.mean(axis=0).var()  # pairs that share a vector are grouped
     want = dscd(name)(old, new)
     approximation = want / effective(p, q, a, b) ** 2 if name == "braycurtis" else 0.0
     for samples in (100, 4000):
@@ -315,7 +315,7 @@ def test_sampled_mode_converges_to_the_expected_one(name: str, d: int, larger: f
         assert abs(dscd(name, "sampled", samples)(old, new) - want) <= 4.5 * error + approximation
 
 
-# The edges.
+# Edge cases.
 
 
 @pytest.mark.parametrize("name", DISTANCES)
@@ -358,7 +358,7 @@ def test_canberra_to_a_constant_dimension_is_one_integral(mean: float, other: fl
 
 
 def test_vectors_with_only_two_possible_directions_differ_by_their_signs() -> None:
-    # In a process of its own: a loop that never ends cannot be stopped from within.
+    # Use a separate process, because an endless loop cannot be stopped from within.
     code = """
 import numpy as np
 from lexshift import Gaussian

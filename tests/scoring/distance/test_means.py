@@ -1,6 +1,4 @@
-"""The seven distances between mean vectors, against scipy pair by pair, and against exact arithmetic where scipy's
-own digits run out.
-"""
+"""Test the seven distances between mean vectors against scipy, and against exact arithmetic beyond its precision."""
 
 from __future__ import annotations
 
@@ -58,7 +56,7 @@ def test_every_distance_equals_scipy_for_each_pair_of_the_batch(
     got = between(name, old, new)
     assert got.shape == (b,)
     assert got.dtype == np.float64
-    # scipy takes a small cosine distance off 1; the exact twins below have no such excuse.
+    # scipy subtracts a small cosine distance from 1; the exact references below do not.
     lost = 1e-14 if name in ("cosine", "correlation") else 0.0
     assert_allclose(got, by_scipy(name, old, new), rtol=1e-12, atol=lost)
 
@@ -81,7 +79,7 @@ def test_angles_are_accurate_when_the_common_mean_dominates_the_difference(
     common = rng.normal(size=(b, d)) + 10 * rng.normal()
     old, new = common + apart * rng.normal(size=(b, d)), common + apart * rng.normal(size=(b, d))
     exact = np.array([exact_cosine(u, v, centred) for u, v in zip(old, new, strict=True)])
-    # The rounding of the unit vectors over the angle between them; 1 - cos would lose it over the angle squared.
+    # The error is the rounding divided by the angle; 1 - cos would divide it by the squared angle.
     angle = np.sqrt(2 * exact)
     assert (np.abs(between(name, old, new) / exact - 1) <= 1e-12 + 1e-15 / angle).all()
 

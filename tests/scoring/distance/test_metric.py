@@ -100,7 +100,7 @@ def test_only_a_metric_can_be_registered(wrong: Any) -> None:
     assert metrics() == before
 
 
-# A metric of one's own.
+# Custom metrics.
 
 
 def hellinger(old: Gaussian, new: Gaussian) -> Floats:
@@ -227,7 +227,7 @@ def test_sampled_metric_averages_over_vectors_drawn_from_the_generator(
         )
         for i in range(b)
     ]
-    assert_allclose(got, want, rtol=1e-4, atol=1e-6)  # what is drawn is rounded to float32, there after each step
+    assert_allclose(got, want, rtol=1e-4, atol=1e-6)  # draws are rounded to float32 after each step
 
 
 @given(first=st.sampled_from(DISTANCES), second=st.sampled_from(DISTANCES), seed=SEEDS)
@@ -263,7 +263,7 @@ def test_same_seed_gives_the_same_value_and_another_seed_another() -> None:
 def test_original_and_swapped_sets_use_the_same_draws() -> None:
     rows = np.random.default_rng(0).normal(size=(12, 5))
     change = SSCD(dscd("euclidean", "sampled", samples=30), rate=1.0, repeats=2).score(rows, rows[::-1])
-    assert_allclose(change.e_swap, change.e_original, rtol=1e-6)  # all rows trade places with themselves
+    assert_allclose(change.e_swap, change.e_original, rtol=1e-6)  # all rows are swapped with themselves
 
 
 @pytest.mark.parametrize("name", DISTANCES)

@@ -69,7 +69,7 @@ def taken(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
     return np.repeat(rows, np.maximum(sides, 0), axis=0), np.repeat(rows, np.maximum(-sides, 0), axis=0)
 
 
-# Against every draw
+# Comparison with all draws
 
 
 @given(SIZES, SIZES, DIMENSIONS, FEWS, st.sampled_from([0.0, 1.0, 20.0]), SEEDS)
@@ -124,7 +124,7 @@ def test_draws_of_repeated_usages_equal_those_of_their_rows() -> None:
     assert_allclose(fast(old, new, sides=sides), wanted, rtol=1e-9)
 
 
-# What follows from the definition
+# Properties of the definition
 
 
 @given(st.integers(2, 30), st.integers(2, 30), DIMENSIONS, SEEDS)
@@ -194,12 +194,12 @@ def test_sides_may_be_integers_of_any_size(dtype: type[np.signedinteger]) -> Non
 
 def test_equal_usages_have_a_distance_of_zero() -> None:
     rows = sets(6, 2, 4, 3)[0]
-    assert fast(rows, rows)[0] == pytest.approx(0, abs=1e-12)  # its own copy is the nearest of all six
+    assert fast(rows, rows)[0] == pytest.approx(0, abs=1e-12)  # the copy of the usage is the nearest of all six
     same = np.repeat(rows[:1], 30, axis=0)
     assert fast(same, 2 * same)[0] == pytest.approx(0, abs=1e-12)
 
 
-# How frequent a word is
+# Word frequency
 
 
 def over_all_samples(old: Matrix, new: Matrix, size: int, few: int) -> float:
@@ -281,7 +281,7 @@ def test_memory_does_not_grow_with_the_number_of_usage_pairs(monkeypatch: pytest
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 3.5 * 2**20  # a byte and a half a pair
+    assert peak < 3.5 * 2**20  # 1.5 bytes per pair
 
 
 def test_empty_side_has_no_distance() -> None:
@@ -289,7 +289,7 @@ def test_empty_side_has_no_distance() -> None:
     assert np.isnan(Neighbours(old, new)(np.ones((1, 9), int))).all()
 
 
-# What is refused
+# Refused input
 
 
 def test_too_many_usages_are_refused_with_the_remedy() -> None:
@@ -334,7 +334,7 @@ def test_rows_are_not_modified() -> None:
     assert_array_equal(new, before[1])
 
 
-# The metric of that name
+# The registered metric
 
 
 def test_metric_nearest_uses_this_function() -> None:

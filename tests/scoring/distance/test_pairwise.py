@@ -58,7 +58,7 @@ def test_average_is_the_mean_of_scipys_matrix_of_all_pairs(
     name: str, n: int, m: int, d: int, mean: float, larger: float, seed: int
 ) -> None:
     x, y = samples(n, m, d, mean, larger, seed)
-    lost = 1e-13 if name in ("cosine", "correlation") else 0.0  # of a small angle, by scipy too
+    lost = 1e-13 if name in ("cosine", "correlation") else 0.0  # small angles lose digits in scipy too
     assert AVERAGES[name](x, y) == pytest.approx(over_all_pairs(name, x, y), rel=tolerance(name, d), abs=lost)
 
 
@@ -139,7 +139,7 @@ def test_apd_after_swaps_equals_that_of_the_swapped_rows(
         [[apd(*swap(old, new, *order, swap_count(n, m, rate))) for rate in rates] for order in in_turn]
     )  # (repeats, rates)
     assert got.shape == (len(rates), repeats)
-    # The sums behind it run in the precision of the rows, about the mean: what they lose goes by the spread.
+    # The sums have the precision of the rows around the mean, so the error scales with the spread.
     rows = np.concatenate([old, new]).astype(float)
     spread = float(np.linalg.norm((rows / np.linalg.norm(rows, axis=1, keepdims=True)).std(axis=0)))
     assert_allclose(got, want.T, rtol=1e-12, atol=1e-13 if double else 2e-7 * spread)
