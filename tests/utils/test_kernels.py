@@ -69,9 +69,9 @@ def test_kernel_may_call_other_kernels_recursively() -> None:
 
 def test_kernel_keeps_the_name_docstring_and_module_of_its_function() -> None:
     attributes = [getattr(square, name) for name in ("__name__", "__qualname__", "__doc__", "__module__")]
-    assert attributes == ["square", "square", "A number times itself.", __name__]
+    assert attributes == ["square", "square", "Return the square of a number.", __name__]
     assert square.compiled.__name__ == "square"
-    assert square.compiled.__doc__ == "A number times itself."
+    assert square.compiled.__doc__ == "Return the square of a number."
 
 
 def test_kernel_accepts_arguments_by_name() -> None:
