@@ -20,6 +20,7 @@ from nbclient import NotebookClient
 from lexshift import demo_corpora, load
 from lexshift.cli import main
 from lexshift.report.methods import methods
+from lexshift.study.result import Result
 from lexshift.study.settings import options_table
 
 ROOT = Path(__file__).parent.parent
@@ -158,7 +159,9 @@ def test_readme_shows_lines_that_the_demo_prints_and_index_quotes_its_methods(
     assert {line.rstrip() for line in table.splitlines()} <= printed
     quotes = re.findall(r"(?:^>.*\n)+", (ROOT / "docs/index.md").read_text("utf-8"), re.MULTILINE)
     quoted = [" ".join(quote.replace("> ", "").split()) for quote in quotes]
-    paragraphs = methods(load(tmp_path / "demo"))
+    result = load(tmp_path / "demo")
+    assert isinstance(result, Result)
+    paragraphs = methods(result)
     assert quoted[:2] == [paragraphs[0], paragraphs[-1]]
 
 
