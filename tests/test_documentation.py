@@ -17,13 +17,16 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from lexshift import demo_corpora
+from lexshift import demo_corpora, load
 from lexshift.cli import main
+from lexshift.report.methods import methods
+from lexshift.study.result import Result
 from lexshift.study.settings import options_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)  # language, title and text
+OUTPUT = ' title="Output"'  # title of a block with lines printed by the preceding commands
 RENAMED = {"mouse": "plane", "cloud": "tip", "bread": "tree"}
 
 pytestmark = pytest.mark.skipif(
@@ -32,7 +35,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    return [text for kind, text in FENCE.findall(page.read_text("utf-8")) if kind == language]
+    return [text for kind, _, text in BLOCK.findall(page.read_text("utf-8")) if kind == language]
 
 
 @pytest.fixture
@@ -97,8 +100,8 @@ def write_pairs(path: Path) -> None:
                     table.writerow([a[0], *a[2:], *b[2:], int(a[1] == b[1])])
 
 
-def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Run a line of the documentation; lexshift itself runs in this process, which has the model loaded."""
+def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a line of the documentation and return the output of lexshift, which runs in this process."""
     words = shlex.split(command, comments=True)
     target = words.pop() if ">" in words and words.pop(-2) else None
     if words[0] == "lexshift":
@@ -110,7 +113,8 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
         if target is not None:
             assert out
             (desk / target).write_text(out, "utf-8")
-    elif words[:2] == ["pip", "install"]:
+        return out
+    if words[:2] == ["pip", "install"]:
         # Its dependencies are installed already; this tests that the package is built and installed.
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--target", str(desk / "site-packages")]
         subprocess.run([sys.executable, "-m", "pip", "install", *options, *words[2:]], check=True, cwd=ROOT)
@@ -124,6 +128,7 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
             ["make", "--dry-run", *words[1:]], cwd=ROOT, env=bare, check=True, capture_output=True, text=True
         )
         assert called in made.stdout.splitlines()[-1]
+    return ""
 
 
 @pytest.mark.model
@@ -131,15 +136,19 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_every_command_runs(
     page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if page.name == "formats.md":  # it reads the output of a command on another page
+    if page.name == "data.md":  # it reads the output of a command on another page
         run("lexshift embed old.txt new.txt --words mouse --out results/store", desk, monkeypatch, capsys)
-    for block in blocks(page, "sh"):
-        for command in block.splitlines():
-            run(command, desk, monkeypatch, capsys)
+    printed: set[str] = set()
+    for kind, info, text in BLOCK.findall(page.read_text("utf-8")):
+        if kind == "sh":
+            outputs = [run(command, desk, monkeypatch, capsys) for command in text.splitlines()]
+            printed = {line.rstrip() for output in outputs for line in output.splitlines()}
+        elif info == OUTPUT:
+            assert {line.rstrip() for line in text.splitlines()} <= printed
 
 
 @pytest.mark.model
-def test_readme_shows_lines_that_the_demo_prints(
+def test_readme_shows_lines_of_the_demo_and_index_quotes_its_methods(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["lexshift", "demo", "--out", str(tmp_path / "demo")])
@@ -148,6 +157,12 @@ def test_readme_shows_lines_that_the_demo_prints(
     printed = {line.rstrip() for line in capsys.readouterr().out.splitlines()}
     (table,) = blocks(ROOT / "README.md", "text")
     assert {line.rstrip() for line in table.splitlines()} <= printed
+    quotes = re.findall(r"(?:^>.*\n)+", (ROOT / "docs/index.md").read_text("utf-8"), re.MULTILINE)
+    quoted = [" ".join(quote.replace("> ", "").split()) for quote in quotes]
+    result = load(tmp_path / "demo")
+    assert isinstance(result, Result)
+    paragraphs = methods(result)
+    assert quoted[:2] == [paragraphs[0], paragraphs[-1]]
 
 
 @pytest.mark.model
@@ -163,7 +178,7 @@ def test_all_python_examples_run(page: Path, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_is_in_a_tested_block(page: Path) -> None:
-    kinds = {kind for kind, _ in FENCE.findall(page.read_text("utf-8"))}
+    kinds = {kind for kind, _, _ in BLOCK.findall(page.read_text("utf-8"))}
     assert kinds <= {"sh", "python", "text"}
 
 

@@ -227,6 +227,10 @@ def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None 
     monitor : Monitor, optional
     **settings
         :data:`EMBEDDING` and :data:`SCORING`, as for :func:`lexshift.compare`; ``min_usages`` is 2 by default.
+
+    Returns
+    -------
+    Evaluation
     """
     import pandas as pd
 

@@ -186,6 +186,10 @@ def reproduce(data: Dataset, *, monitor: Monitor | None = None, **settings: Any)
     **settings
         ``repeats``, ``seed`` and :data:`lexshift.benchmark.evaluation.EMBEDDING`, as for :func:`lexshift.compare`;
         ``space`` is "raw" and ``min_usages`` 2 by default.
+
+    Returns
+    -------
+    Reproduction
     """
     chosen = make_settings(reproduce, (*EMBEDDING, "repeats", "seed"), settings, space="raw")
     if not data.graded:

@@ -75,7 +75,24 @@ def find_occurrences(
 ) -> Occurrences:
     """Read a corpus once and collect every occurrence of the targets, or a sample of ``max_per_word`` of each.
 
-    ``progress`` is called with the bytes read so far and those there are (0 for standard input).
+    Parameters
+    ----------
+    corpus : str or path
+        A text file, a table, a folder or a pattern.
+    targets : Targets
+        The words to find.
+    reading : Reading, optional
+        Options for reading text.
+    max_per_word : int, optional
+        Maximum number of occurrences per target; None for all.
+    seed : int
+        Seed for the sample.
+    progress : callable, optional
+        Called with the number of bytes read so far and of all bytes (0 for standard input).
+
+    Returns
+    -------
+    Occurrences
     """
     targets.first_words  # noqa: B018  forms that cannot be found are refused before anything is read
     tally, sources = Tally(), find_sources(corpus)

@@ -32,6 +32,10 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
         Revision of a model on the hub.
     **options
         Options of :class:`HuggingFaceEncoder`: layers, pooling, window, markers, device, dtype, batch_tokens.
+
+    Returns
+    -------
+    Encoder
     """
     if isinstance(model, (str, os.PathLike)):
         from lexshift.encode.loading import LANGUAGES, load_model

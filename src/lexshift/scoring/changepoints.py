@@ -99,6 +99,10 @@ def change_points(
     times : sequence of int, optional
         Times of the periods, ascending (default: equally spaced).
 
+    Returns
+    -------
+    ChangePoints
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -113,6 +113,10 @@ def permutation_test(
     level : float
         Significance level; drawing stops as soon as p cannot be at most this level any more.
 
+    Returns
+    -------
+    PermutationTest
+
     Examples
     --------
     >>> import numpy as np

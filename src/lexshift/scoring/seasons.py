@@ -96,6 +96,10 @@ def season(
     seed, word
         As for :class:`lexshift.SSCD`.
 
+    Returns
+    -------
+    Season or None
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)

@@ -17,6 +17,10 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     p : sequence of float
         The p-values of all words that were tested.
 
+    Returns
+    -------
+    ndarray of shape (words,)
+
     Examples
     --------
     >>> from lexshift import benjamini_hochberg
@@ -45,6 +49,10 @@ def decide(q: npt.ArrayLike, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
         The q-values of the words, from :func:`benjamini_hochberg`.
     alpha : float
         The accepted false discovery rate.
+
+    Returns
+    -------
+    ndarray of bool of shape (words,)
 
     Examples
     --------

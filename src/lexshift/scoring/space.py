@@ -87,6 +87,18 @@ def fit_space(pairs: Mapping[str, Sequence[Matrix]], kind: str) -> Space:
     The mean is the mean over words of the mean over a word's usages, and so is the variance about it. A dimension that
     never varies is not scaled.
 
+    Parameters
+    ----------
+    pairs : mapping of a word to its arrays, one for each corpus
+        Arrays of shape (n, d).
+    kind : "raw", "centred" or "standardised"
+
+    Returns
+    -------
+    Space
+
+    Examples
+    --------
     >>> pairs = {"a": (np.zeros((9, 1)), np.zeros((1, 1))), "b": (np.full((1, 1), 2.0), np.full((1, 1), 6.0))}
     >>> space = fit_space(pairs, "centred")
     >>> space.mean.tolist(), space.apply(np.array([[3.0]])).tolist()

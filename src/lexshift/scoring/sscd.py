@@ -162,6 +162,10 @@ class SSCD:
             The sibling embeddings of the word in the two corpora, at least two of each.
         word : str
             The word's name. Each name has its own random stream.
+
+        Returns
+        -------
+        Change
         """
         result = self._sweep(old, new, word)
         scores = result.scores[0, 0]
@@ -184,6 +188,10 @@ class SSCD:
         words : mapping of a word to its (old, new) arrays
         workers : int, optional
             Number of words to process in parallel (default: number of cores). Results do not depend on it.
+
+        Returns
+        -------
+        dict of a word to its Change
 
         Examples
         --------
@@ -235,6 +243,10 @@ def sweep(
         Swap rates from 0 to 1, in any order.
     repeats, seed, strategy, corpus_sizes, word
         As for :class:`SSCD`.
+
+    Returns
+    -------
+    Sweep
 
     Examples
     --------

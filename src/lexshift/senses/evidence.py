@@ -69,6 +69,14 @@ def plane(old: Matrix, new: Matrix) -> Plane:
     """Project the usages of both corpora on their first two principal components, with equal weight for each corpus.
 
     Both axes point from the old corpus to the new one.
+
+    Parameters
+    ----------
+    old, new : ndarray of shape (n_old, d) and (n_new, d)
+
+    Returns
+    -------
+    Plane
     """
     middle = (old.mean(axis=0, dtype=float) + new.mean(axis=0, dtype=float)) / 2  # (d,)
     a, b = old - middle, new - middle

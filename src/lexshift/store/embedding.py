@@ -210,6 +210,10 @@ def embed_usages(
     **options
         How text is encoded, as for :func:`embed`.
 
+    Returns
+    -------
+    Siblings
+
     Examples
     --------
     >>> import pandas as pd

@@ -36,6 +36,10 @@ def load_dataset(
     gold : str or path, optional
         Gold that replaces that of the data set: the folder of another release of the same words, or a file of
         ``word<TAB>value`` lines.
+
+    Returns
+    -------
+    Dataset
     """
     location = Path(path)
     checks.choice(suffix, "suffix", SUFFIXES)
