@@ -251,7 +251,7 @@ def test_changed_word_scores_highest_in_the_grid() -> None:
         assert (result.scores(strategy)[:, :, 0].mean(axis=2).argmax(axis=0) == at).all()
 
 
-# ------------------------------------------------------------------------------------------------------ kept share
+# ------------------------------------------------------------------------------------------------------ distance weight
 
 
 def shifted(seed: int) -> Sets:
@@ -260,7 +260,7 @@ def shifted(seed: int) -> Sets:
 
 
 @pytest.mark.parametrize("metric", ["nearest", "cosine"])
-def test_system_names_its_kept_share_and_scores_with_it(metric: str) -> None:
+def test_system_names_its_distance_weight_and_scores_with_it(metric: str) -> None:
     pairs = shifted(0)
     kept, plain = (score_sscd(pairs, SSCD(metric, rate=0.3, repeats=4, keep=keep)) for keep in (0.25, 0.0))
     assert kept.method == f"SSCD {metric}, random, rate 0.3, keep 0.25"

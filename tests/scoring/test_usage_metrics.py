@@ -1,4 +1,4 @@
-"""Test usage metrics and the kept share of e_original against rows that are moved one by one."""
+"""Test usage metrics and the weight of e_original against rows that are moved one by one."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ def test_interval_of_nearest_narrows_with_more_usages() -> None:
     assert widths[1] < 0.6 * widths[0]
 
 
-# Kept share of e_original
+# Weight of e_original
 
 
 @given(
@@ -435,7 +435,7 @@ def test_interval_of_nearest_narrows_with_more_usages() -> None:
     st.sampled_from(STRATEGIES),
     st.sampled_from([0, 0.1, 0.25, 1, Fraction(1, 3), np.float32(0.5)]),
 )
-def test_score_is_the_reduction_by_swapping_plus_the_kept_share_of_e_original(
+def test_score_is_the_reduction_by_swapping_plus_the_weighted_e_original(
     shape: tuple[int, int, int, int], metric: str, strategy: Strategy, keep: Any
 ) -> None:
     old, new = sets(*shape)
@@ -449,20 +449,20 @@ def test_score_is_the_reduction_by_swapping_plus_the_kept_share_of_e_original(
         assert change.score == plain.score
 
 
-def test_kept_share_is_0_by_default() -> None:
+def test_distance_weight_is_0_by_default() -> None:
     assert SSCD().keep == 0
     assert SSCD("nearest").keep == 0
 
 
 @pytest.mark.parametrize("keep", [-0.1, 1.5, "x", "0.5", None, True, float("nan"), float("inf"), [0.5]])
-def test_invalid_kept_share_is_refused_by_name(keep: Any) -> None:
+def test_invalid_distance_weight_is_refused_by_name(keep: Any) -> None:
     with pytest.raises(UserError, match=r"^keep must be a number from 0 to 1; got ") as caught:
         SSCD(keep=keep)
     assert repr(keep) in str(caught.value)
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "nearest"])
-def test_interval_includes_the_kept_share_of_the_score(metric: str) -> None:
+def test_interval_includes_the_weighted_e_original(metric: str) -> None:
     old, new = sets(40, 36, 5, 2)
     kept, plain = SSCD(metric, rate=0.4, repeats=5, keep=0.5), SSCD(metric, rate=0.4, repeats=5)
     interval, without = bootstrap(old, new, kept, 100), bootstrap(old, new, plain, 100)

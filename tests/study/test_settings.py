@@ -239,7 +239,7 @@ def test_settings_are_immutable() -> None:
 
 
 @pytest.mark.parametrize(("metric", "keep"), [("nearest", 0.25), ("cosine", 0.0), ("apd", 0.0), (get("nearest"), 0.25)])
-def test_kept_share_depends_on_the_metric(metric: Any, keep: float) -> None:
+def test_distance_weight_depends_on_the_metric(metric: Any, keep: float) -> None:
     assert default_keep(metric) == Settings(metric=metric).keep == Settings(metric=metric).sscd().keep == keep
     assert Settings(metric=metric, keep=0.5).sscd().keep == 0.5
 

@@ -1,4 +1,4 @@
-"""Test the space of a comparison, its kept share, its tested metric and its methods text."""
+"""Test the space of a comparison, its distance weight, its tested metric and its methods text."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_unknown_space_is_refused_before_anything_is_read(space: Any, hint: str,
 # Record of the run
 
 
-def test_run_records_the_space_and_the_kept_share(saved: tuple[Result, Path]) -> None:
+def test_run_records_the_space_and_the_distance_weight(saved: tuple[Result, Path]) -> None:
     result, out = saved
     told = json.loads((out / "run.json").read_text("utf-8"))["settings"]
     assert told == result.settings
@@ -203,7 +203,7 @@ def test_run_records_the_space_and_the_kept_share(saved: tuple[Result, Path]) ->
     assert (told["space"], told["keep"], told["metric"], told["rate"]) == (result.space.kind, 0.25, "nearest", 0.3)
 
 
-def test_vectors_are_standardised_and_a_quarter_is_kept_by_default(default_result: Result) -> None:
+def test_vectors_are_standardised_with_a_distance_weight_of_a_quarter_by_default(default_result: Result) -> None:
     settings = {name: default_result.settings[name] for name in ("metric", "rate", "keep", "space", "strategy")}
     assert settings == {
         "metric": "nearest",
@@ -215,16 +215,16 @@ def test_vectors_are_standardised_and_a_quarter_is_kept_by_default(default_resul
 
 
 @pytest.mark.parametrize(("metric", "share"), [("nearest", 0.25), ("kl", 0.0), ("apd", 0.0), ("dscd-cosine", 0.0)])
-def test_share_is_kept_by_default_with_nearest_only(metric: str, share: float) -> None:
+def test_default_distance_weight_is_positive_for_nearest_only(metric: str, share: float) -> None:
     assert default_keep(metric) == share
 
 
-def test_nothing_is_kept_by_default_with_a_custom_metric() -> None:
+def test_default_distance_weight_of_a_custom_metric_is_0() -> None:
     assert default_keep(Metric("mine", lambda old, new: abs(old.mean - new.mean)[:, 0])) == 0
 
 
 @pytest.mark.parametrize(("metric", "keep"), [("nearest", 0), ("nearest", 0.6), ("cosine", 0.6), ("cosine", None)])
-def test_requested_share_is_kept_and_recorded(paths: Paths, metric: str, keep: float | None) -> None:
+def test_requested_distance_weight_is_used_and_recorded(paths: Paths, metric: str, keep: float | None) -> None:
     result = made(paths, metric=metric, keep=keep)
     share = keep or 0.0
     assert result.settings["keep"] == result.scores.sscd.keep == share
@@ -234,7 +234,7 @@ def test_requested_share_is_kept_and_recorded(paths: Paths, metric: str, keep: f
 
 
 @pytest.mark.parametrize("keep", [-0.1, 1.5, "x", True])
-def test_invalid_share_is_refused_before_anything_is_read(tmp_path: Path, keep: Any) -> None:
+def test_invalid_distance_weight_is_refused_before_anything_is_read(tmp_path: Path, keep: Any) -> None:
     with pytest.raises(UserError, match=r"^keep must be a number from 0 to 1; got "):
         made((tmp_path / "none.txt", tmp_path / "neither.txt"), keep=keep)
 
@@ -287,11 +287,11 @@ def test_methods_name_the_space(saved: tuple[Result, Path]) -> None:
 @pytest.mark.parametrize(
     ("keep", "said"), [(None, ", plus 25% of e_original."), (0.125, ", plus 12.5% of e_original.")]
 )
-def test_methods_name_the_kept_share(paths: Paths, keep: float | None, said: str) -> None:
+def test_methods_name_the_distance_weight(paths: Paths, keep: float | None, said: str) -> None:
     assert said in methods(made(paths, keep=keep))[2]
 
 
-def test_methods_do_not_mention_a_share_if_nothing_is_kept(paths: Paths) -> None:
+def test_methods_do_not_mention_a_distance_weight_of_0(paths: Paths) -> None:
     assert "plus" not in methods(made(paths, keep=0))[2]
     assert "plus" not in methods(made(paths, metric="kl"))[2]
 
