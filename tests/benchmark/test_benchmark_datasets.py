@@ -114,13 +114,13 @@ def real(folder: Path) -> Dataset:
     return load_dataset(folder)
 
 
-def spelt(data: Dataset) -> list[tuple[str, str]]:
+def span_texts(data: Dataset) -> list[tuple[str, str]]:
     """Return every word with the text of its span in lower case."""
     columns = (data.usages[name].to_pylist() for name in ("word", "sentence", "start", "end"))
     return [(word, sentence[start:end].lower()) for word, sentence, start, end in zip(*columns, strict=True)]
 
 
-def shared(a: str, b: str) -> int:
+def common_prefix(a: str, b: str) -> int:
     """Return the length of the common prefix of two words."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
@@ -211,7 +211,7 @@ def test_real_semeval_corpora_match_a_loop_over_tokens(
         columns = (found.usages[column].to_pylist() for column in ("corpus", "word", "line", "sentence"))
         rows = Counter(tuple(row) for corpus, *row in zip(*columns, strict=True) if corpus == period)
         assert rows == expected
-    assert all(form == bare[word].lower() for word, form in spelt(found))
+    assert all(form == bare[word].lower() for word, form in span_texts(found))
 
 
 def test_real_semeval_gold_matches_its_files(data: Path) -> None:
@@ -223,7 +223,7 @@ def test_real_semeval_gold_matches_its_files(data: Path) -> None:
 
 def test_real_dwug_spans_cover_a_form_of_their_word(data: Path) -> None:
     found = real(data / "benchmark/dwug_en")
-    assert [(word, form) for word, form in spelt(found) if shared(word[:-3], form) < 3] == []
+    assert [(word, form) for word, form in span_texts(found) if common_prefix(word[:-3], form) < 3] == []
     assert found.counts().to_numpy().max() == 100
     assert all(date.isdigit() and len(date) == 4 for date in found.usages["date"].to_pylist())
     assert all(0 <= value <= 1 for value in found.graded.values())
@@ -233,8 +233,8 @@ def test_real_rushifteval_spans_cover_a_form_of_their_word(data: Path) -> None:
     found = real(data / "benchmark/rushifteval1")
     odd = {
         (word, form)
-        for word, form in spelt(found)
-        if max(shared(word.replace("ё", "е"), part.replace("ё", "е")) for part in form.split("-")) < 2
+        for word, form in span_texts(found)
+        if max(common_prefix(word.replace("ё", "е"), part.replace("ё", "е")) for part in form.split("-")) < 2
     }
     assert odd == {("век", "в.")}  # the word is abbreviated here
     assert found.counts().to_numpy().max() == 30
@@ -244,8 +244,8 @@ def test_real_rushifteval_spans_cover_a_form_of_their_word(data: Path) -> None:
 
 def test_real_liverpool_spans_cover_a_form_of_their_word(data: Path) -> None:
     found = real(data / "benchmark/liverpoolfc")
-    assert all(form.startswith(word.lower()) for word, form in spelt(found))
-    assert sum(form == word.lower() for word, form in spelt(found)) > 0.95 * found.usages.num_rows
+    assert all(form.startswith(word.lower()) for word, form in span_texts(found))
+    assert sum(form == word.lower() for word, form in span_texts(found)) > 0.95 * found.usages.num_rows
     assert 4 < found.counts().to_numpy().mean() < 6
     assert set(found.skipped) <= {"contexts of words without a judgement", "contexts without the word"}
     assert all(0 <= value <= 1 for value in found.graded.values())
@@ -260,7 +260,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(terminal.out, "_width", 300)
 
 
-def said(capsys: pytest.CaptureFixture[str], path: Path, list_words: bool = False) -> list[str]:
+def printed_lines(capsys: pytest.CaptureFixture[str], path: Path, list_words: bool = False) -> list[str]:
     command(str(path), list_words)
     done = capsys.readouterr()
     assert done.err == ""
@@ -269,7 +269,7 @@ def said(capsys: pytest.CaptureFixture[str], path: Path, list_words: bool = Fals
 
 @pytest.mark.usefixtures("wide")
 def test_command_describes_a_data_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, semeval(tmp_path / "made_eng")) == [
+    assert printed_lines(capsys, semeval(tmp_path / "made_eng")) == [
         "made_eng: SemEval-2020 Task 1, 2 words",
         "period sentences tokens types usages usages of a word",
         "corpus1 2 7 5 3 1 to 2",
@@ -281,18 +281,18 @@ def test_command_describes_a_data_set(tmp_path: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.usefixtures("wide")
 def test_command_lists_words_with_their_usages_and_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, semeval(tmp_path / "made_eng"), list_words=True)
+    lines = printed_lines(capsys, semeval(tmp_path / "made_eng"), list_words=True)
     assert lines[6:] == ["word corpus1 corpus2 graded changed", "plane_nn 2 0 0.882 yes", "tree_nn 1 1 0.000 no"]
 
 
 @pytest.mark.usefixtures("wide")
 def test_command_reports_missing_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, semeval(tmp_path / "made", "", ""))[-1] == "no gold"
+    assert printed_lines(capsys, semeval(tmp_path / "made", "", ""))[-1] == "no gold"
 
 
 @pytest.mark.usefixtures("wide")
 def test_command_reports_skipped_usages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, dwug(tmp_path / "made"), list_words=True) == [
+    assert printed_lines(capsys, dwug(tmp_path / "made"), list_words=True) == [
         "made: DWUG or DURel release, 1 words",
         "period sentences tokens types usages usages of a word",
         "2 1 2 2 2 2 to 2",
@@ -306,7 +306,7 @@ def test_command_reports_skipped_usages(tmp_path: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.usefixtures("wide")
 def test_command_prints_names_with_brackets_literally(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, table(tmp_path, "[red]mine.csv"), list_words=True)
+    lines = printed_lines(capsys, table(tmp_path, "[red]mine.csv"), list_words=True)
     assert lines[0] == "[red]mine.csv: table of usages, 1 words"
     assert lines[-3:] == ["no gold", "word 1900 2000 graded changed", "[b]plane 1 1"]
 
@@ -318,7 +318,7 @@ def test_command_reports_unreadable_data(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("wide")
 def test_command_describes_the_real_data(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, data / "benchmark/dwug_en")
+    lines = printed_lines(capsys, data / "benchmark/dwug_en")
     assert lines[0] == "dwug_en: DWUG or DURel release, 46 words"
     assert [line.split()[-3:] for line in lines[2:4]] == [["61", "to", "100"], ["100", "to", "100"]]
     assert lines[4] == "gold for 46 words: graded change of its clusters (DWUG)"
@@ -330,7 +330,7 @@ def test_command_describes_the_real_data(data: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.fixture
-def mine(tmp_path: Path) -> Dataset:
+def small_dataset(tmp_path: Path) -> Dataset:
     """Return usages of two words with some gold."""
     rows = ["word,period,sentence,start,end,graded,binary", "plane_nn,1900,A plane,2,7,0.1,1"]
     rows += ["plane_nn,2000,plane,0,5,0.1,1", "stone,1900,stone,0,5,0.9,0", "stone,2000,stone,0,5,0.9,0"]
@@ -338,25 +338,30 @@ def mine(tmp_path: Path) -> Dataset:
     return load_dataset(tmp_path / "mine.csv")
 
 
-def test_gold_of_another_release_replaces_the_included_gold(mine: Dataset, tmp_path: Path) -> None:
+def test_gold_of_another_release_replaces_the_included_gold(small_dataset: Dataset, tmp_path: Path) -> None:
     other = semeval(tmp_path / "other", "plane_nn\t0.882\ntree_nn\t0\n", "plane_nn\t0\ntree_nn\t1\n")
-    found = replace_gold(mine, other)
+    found = replace_gold(small_dataset, other)
     assert found.graded == {"plane_nn": 0.882}
     assert found.binary == {"plane_nn": False}
     assert found.gold == "graded change (SemEval-2020 Task 1, subtask 2) of other"
-    assert (found.name, found.words, found.texts, found.kind) == (mine.name, mine.words, mine.texts, mine.kind)
-    assert found.usages is mine.usages
-    assert mine.graded == {"plane_nn": 0.1, "stone": 0.9}
-    assert mine.binary == {"plane_nn": True, "stone": False}
+    assert (found.name, found.words, found.texts, found.kind) == (
+        small_dataset.name,
+        small_dataset.words,
+        small_dataset.texts,
+        small_dataset.kind,
+    )
+    assert found.usages is small_dataset.usages
+    assert small_dataset.graded == {"plane_nn": 0.1, "stone": 0.9}
+    assert small_dataset.binary == {"plane_nn": True, "stone": False}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("as_text", [False, True])
-def test_gold_file_has_a_number_after_a_tab(mine: Dataset, tmp_path: Path, end: str, as_text: bool) -> None:
+def test_gold_file_has_a_number_after_a_tab(small_dataset: Dataset, tmp_path: Path, end: str, as_text: bool) -> None:
     path = tmp_path / "gold.tsv"
     lines = ["stone\t-1.5", "", "plane_nn\t 2e-1 ", "other\t7", "stone\t-1.5"]
     path.write_bytes(end.join(lines).encode())
-    found = replace_gold(mine, str(path) if as_text else path)
+    found = replace_gold(small_dataset, str(path) if as_text else path)
     assert found.graded == {"stone": -1.5, "plane_nn": 0.2}
     assert found.binary == {}
     assert found.gold == "gold.tsv"
@@ -376,30 +381,32 @@ def test_gold_file_has_a_number_after_a_tab(mine: Dataset, tmp_path: Path, end: 
         ("", r"gold\.tsv' has gold for none of the words of mine\.csv$"),
     ],
 )
-def test_unreadable_gold_is_reported_with_file_and_line(mine: Dataset, tmp_path: Path, text: str, said: str) -> None:
+def test_unreadable_gold_is_reported_with_file_and_line(
+    small_dataset: Dataset, tmp_path: Path, text: str, printed_lines: str
+) -> None:
     (tmp_path / "gold.tsv").write_text(text)
-    with pytest.raises(UserError, match=said):
-        replace_gold(mine, tmp_path / "gold.tsv")
+    with pytest.raises(UserError, match=printed_lines):
+        replace_gold(small_dataset, tmp_path / "gold.tsv")
 
 
-def test_gold_of_a_release_with_other_words_is_refused(mine: Dataset, tmp_path: Path) -> None:
+def test_gold_of_a_release_with_other_words_is_refused(small_dataset: Dataset, tmp_path: Path) -> None:
     other = semeval(tmp_path / "other", "tree_nn\t0.5\n", "")
     with pytest.raises(UserError, match=r"other' has gold for none of the words of mine\.csv$"):
-        replace_gold(mine, other)
+        replace_gold(small_dataset, other)
 
 
-def test_gold_of_an_unknown_folder_is_refused(mine: Dataset, tmp_path: Path) -> None:
+def test_gold_of_an_unknown_folder_is_refused(small_dataset: Dataset, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="is in no known format"):
-        replace_gold(mine, tmp_path / "empty")
+        replace_gold(small_dataset, tmp_path / "empty")
 
 
-def test_missing_gold_file_is_reported(mine: Dataset, tmp_path: Path) -> None:
+def test_missing_gold_file_is_reported(small_dataset: Dataset, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none\.tsv' is missing$"):
-        replace_gold(mine, tmp_path / "none.tsv")
+        replace_gold(small_dataset, tmp_path / "none.tsv")
 
 
-def test_gold_may_be_binary_only(mine: Dataset, tmp_path: Path) -> None:
-    found = replace_gold(mine, semeval(tmp_path / "other", "", "plane_nn\t1\ntree_nn\t0\n"))
+def test_gold_may_be_binary_only(small_dataset: Dataset, tmp_path: Path) -> None:
+    found = replace_gold(small_dataset, semeval(tmp_path / "other", "", "plane_nn\t1\ntree_nn\t0\n"))
     assert found.graded == {}
     assert found.binary == {"plane_nn": True}

@@ -65,7 +65,7 @@ def complaint(folder: Path) -> str:
     return str(error.value)
 
 
-def loaded_or_told(folder: Path) -> Dataset | str:
+def load_or_error(folder: Path) -> Dataset | str:
     """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_dwug(folder)
@@ -243,7 +243,7 @@ def test_context_is_unchanged_except_for_outer_whitespace(tmp_path: Path, contex
 @pytest.mark.parametrize("span", ["0:7", "0:2", "1:7", "2:8", "7:8"])
 def test_span_that_includes_outer_whitespace_is_shifted_or_reported(tmp_path: Path, span: str) -> None:
     path = write_uses(tmp_path, "plane_nn", [spanned("2", "A [plane]."), ("1", "  plane ", span)])
-    data = loaded_or_told(tmp_path)
+    data = load_or_error(tmp_path)
     if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 3: " in data
     else:

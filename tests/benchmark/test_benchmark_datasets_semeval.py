@@ -57,7 +57,7 @@ def complaint(folder: Path) -> str:
     return str(error.value)
 
 
-def loaded_or_told(folder: Path) -> Dataset | str:
+def load_or_error(folder: Path) -> Dataset | str:
     """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_semeval(folder)
@@ -255,7 +255,7 @@ def test_targets_may_have_empty_lines_whitespace_and_windows_line_ends(tmp_path:
 
 def test_duplicate_target_is_one_target(tmp_path: Path) -> None:
     folder = release(tmp_path, ("plane_nn", "plane_nn", "tree_nn"), "a plane_nn\n", "a tree_nn\n")
-    data = loaded_or_told(folder)
+    data = load_or_error(folder)
     if isinstance(data, str):  # refusing the row is also valid
         assert "line 2" in data
     else:

@@ -47,7 +47,7 @@ def complaint(path: Path) -> str:
     return str(error.value)
 
 
-def loaded_or_told(path: Path) -> Dataset | str:
+def load_or_error(path: Path) -> Dataset | str:
     """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_table(path)
@@ -135,7 +135,7 @@ def test_outer_whitespace_is_stripped_and_spans_are_shifted(tmp_path: Path) -> N
 @pytest.mark.parametrize(("start", "end"), [("0", "3"), ("0", "1"), ("2", "4"), ("3", "4")])
 def test_span_that_includes_outer_whitespace_is_shifted_or_reported(tmp_path: Path, start: str, end: str) -> None:
     path = write(tmp_path / "mine.csv", [["a", "1", "  a ", start, end], ["a", "2", "a", "0", "1"]])
-    data = loaded_or_told(path)
+    data = load_or_error(path)
     if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 2: " in data
     else:
@@ -213,7 +213,7 @@ def test_wrong_number_of_fields_is_reported_with_its_line(tmp_path: Path, name: 
 @pytest.mark.parametrize("fields", [1, 6, 9])
 def test_empty_row_is_skipped_or_reported_for_any_number_of_fields(tmp_path: Path, name: str, fields: int) -> None:
     path = write(tmp_path / name, [*ROWS, [""] * fields])
-    data = loaded_or_told(path)
+    data = load_or_error(path)
     if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 5: " in data
     else:
@@ -275,7 +275,7 @@ def test_nan_gold_is_missing_or_reported_and_never_a_conflict(tmp_path: Path, co
         [[*row, gold] for row, gold in zip(ROWS, ["nan", "1", "nan"], strict=True)],
         (*COLUMNS, column),
     )
-    data = loaded_or_told(path)
+    data = load_or_error(path)
     if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 2: " in data
         assert "two values" not in data

@@ -27,7 +27,7 @@ WORDS = ["w0", "w1", "w2", "w3"]
 COMPARISONS = {"closed": 10 * 2 * 9 * (20 + 1), "dscd": 7 * 2 * 9 * 2, "original": 17}
 
 
-def name_there(metric: str) -> str:
+def published_name(metric: str) -> str:
     """Return the name of a metric in the published code, from the table in its docstring."""
     rows = re.findall(r"^``(\S+)`` +``(\S+)``$", published_code.__doc__ or "", re.M)
     table = {here: there for there, here in rows}
@@ -48,7 +48,7 @@ def swapped_rows(old: Floats, new: Floats, count: int, seed: int) -> tuple[Float
     return np.array(kept[0] + [new[i] for i in s2]), np.array(kept[1] + [old[i] for i in s1])
 
 
-def on_rows(metric: str, old: Floats, new: Floats) -> float:
+def metric_of_rows(metric: str, old: Floats, new: Floats) -> float:
     """Compute a metric of lexshift on two sets of rows."""
     return float(get(metric)(Gaussian.fit(old), Gaussian.fit(new)))
 
@@ -77,14 +77,14 @@ def test_every_recorded_answer_is_reproduced(answers: dict[str, Any], word: str)
     for case in recorded["swap"]:
         sizes = tuple(case["corpus_sizes"]) if case["corpus_sizes"] else None
         settings.add((case["strategy"], sizes, case["rate"]))
-        compared = [metric for metric in published_code.METRICS if name_there(metric) in case["e_swap"]]
-        assert {name_there(metric) for metric in compared} == set(case["e_swap"])  # no name lacks a metric
+        compared = [metric for metric in published_code.METRICS if published_name(metric) in case["e_swap"]]
+        assert {published_name(metric) for metric in compared} == set(case["e_swap"])  # no name lacks a metric
         for metric in compared:
-            theirs.append(case["e_swap"][name_there(metric)])
+            theirs.append(case["e_swap"][published_name(metric)])
             ours.append(published_code.e_swap(old, new, metric, case["rate"], case["seed"], case["strategy"], sizes))
             made["dscd" if metric.startswith("dscd-") else "closed"] += 1
     for metric in published_code.METRICS:
-        theirs.append(recorded["original_after_np_seed_7"][name_there(metric)])
+        theirs.append(recorded["original_after_np_seed_7"][published_name(metric)])
         ours.append(published_code.e_original(old, new, metric, seed=7))
         made["original"] += 1
     assert (made, len(settings)) == (COMPARISONS, 4 * 9)
@@ -98,7 +98,7 @@ def test_all_four_recorded_words_are_compared(answers: dict[str, Any]) -> None:
 def test_documented_names_match_the_published_code() -> None:
     on_means = ["l2", "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine"]
     names = ["kl_c1_c2", "kl_c2_c1", "jeff", *(f"{d}_mean" for d in on_means), *(f"{d}_mean_cov" for d in on_means)]
-    assert [name_there(metric) for metric in published_code.METRICS] == names
+    assert [published_name(metric) for metric in published_code.METRICS] == names
 
 
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
@@ -153,7 +153,7 @@ def test_lexshift_agrees_on_the_same_swapped_rows(
     rows = swapped_rows(old, new, round(min(len(old), len(new)) * rate), seed)
     floor = 2e-4 * np.concatenate(rows).var(axis=0, ddof=1)  # the published code has no such metric
     assume(metric in DISTANCES or all((r.var(axis=0, ddof=1) > floor).all() for r in rows))
-    assert published_code.e_swap(old, new, metric, rate, seed) == pytest.approx(on_rows(metric, *rows), rel=1e-9)
+    assert published_code.e_swap(old, new, metric, rate, seed) == pytest.approx(metric_of_rows(metric, *rows), rel=1e-9)
     assert published_code.e_swap(old, new, metric, 0.0, seed) == published_code.e_original(old, new, metric)
 
 
@@ -183,7 +183,7 @@ def test_swap_count_is_rounded_in_floating_point_and_differs_where_that_errs() -
     assert 45 * 0.7 < 31.5  # the published code rounds down, lexshift rounds to even
     assert (published_code.swap_count(45, 45, 0.7), swap_count(45, 45, 0.7)) == (31, 32)
     old, new = sets(45, 45, 3)
-    expected = on_rows("cosine", *swapped_rows(old, new, 31, 1))
+    expected = metric_of_rows("cosine", *swapped_rows(old, new, 31, 1))
     assert published_code.e_swap(old, new, "cosine", 0.7, 1) == pytest.approx(expected, rel=1e-9)
 
 

@@ -84,7 +84,7 @@ class Shell(Terminal):
         return pd.read_csv(self.folder / "out" / "evaluation.csv")
 
     @property
-    def told(self) -> Mapping[str, Any]:
+    def record(self) -> Mapping[str, Any]:
         return json.loads((self.folder / "out" / "evaluation.json").read_text("utf-8"))
 
 
@@ -236,8 +236,8 @@ def test_files_hold_the_table_and_its_settings(shell: Shell) -> None:
     shell.eval()
     assert sorted(os.listdir("out")) == ["evaluation.csv", "evaluation.json", "store"]
     assert shell.table["method"].tolist() == METHODS
-    assert shell.told["data"]["name"] == "usages.csv"
-    assert Siblings("out/store").fingerprint == shell.told["store"]
+    assert shell.record["data"]["name"] == "usages.csv"
+    assert Siblings("out/store").fingerprint == shell.record["store"]
 
 
 def test_results_folder_is_named_after_the_data_set_and_the_model(shell: Shell) -> None:
@@ -339,7 +339,7 @@ def test_method_with_too_few_words_has_empty_cells(capsys: pytest.CaptureFixture
 def test_vectors_are_scored_in_the_requested_space(shell: Shell, space: str) -> None:
     shell.eval("--space", space)
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, DEFAULT, space))
-    assert shell.told["settings"]["space"] == space
+    assert shell.record["settings"]["space"] == space
 
 
 def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Shell) -> None:
@@ -348,14 +348,14 @@ def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Sh
     sizes = (data.texts[0].sentences, data.texts[1].sentences)
     assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, keep 0.25"
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, replace(DEFAULT, corpus_sizes=sizes)))
-    assert shell.told["settings"]["normalised"] is True
+    assert shell.record["settings"]["normalised"] is True
 
 
 def test_rate_can_be_estimated_without_labels(shell: Shell) -> None:
     shell.eval("--rate", "auto", "--metric", "kl")
     pairs = select_pairs(load_dataset("usages.csv"), Siblings("out/store"))
     rate = search_rate(fit_space(pairs, "standardised").apply_to_words(pairs), "kl", repeats=3).rate
-    assert (shell.told["settings"]["rate"], shell.told["rate"]) == ("auto", rate)
+    assert (shell.record["settings"]["rate"], shell.record["rate"]) == ("auto", rate)
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD("kl", rate=rate, repeats=3)))
 
 
@@ -369,12 +369,12 @@ def test_words_with_too_few_usages_are_dropped(shell: Shell) -> None:
 def test_alpha_is_the_false_discovery_rate(shell: Shell) -> None:
     shell.eval("--alpha", "0.2")
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, DEFAULT, alpha=0.2))
-    assert shell.told["settings"]["alpha"] == 0.2
+    assert shell.record["settings"]["alpha"] == 0.2
 
 
 def test_part_of_speech_can_be_kept(shell: Shell) -> None:
     shell.eval("--suffix", "keep")
-    assert shell.told["data"]["suffix"] == "keep"
+    assert shell.record["data"]["suffix"] == "keep"
 
 
 def test_encoder_options_reach_the_encoder(shell: Shell) -> None:

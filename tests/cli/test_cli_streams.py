@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="redirection by a POS
 LEXSHIFT = f"{sys.executable} -c 'from lexshift.cli import main; main()'"
 
 
-def ran(command: str, folder: Path, **environment: str) -> tuple[int, bytes, bytes]:
+def run_command(command: str, folder: Path, **environment: str) -> tuple[int, bytes, bytes]:
     """Return exit status, output and errors of a command line in which ``lexshift`` is this package."""
     done = subprocess.run(
         ["bash", "-c", re.sub(r"(?<![/\w])lexshift(?= )", lambda _: LEXSHIFT, command)],
@@ -34,13 +34,13 @@ def ran(command: str, folder: Path, **environment: str) -> tuple[int, bytes, byt
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
 @pytest.mark.parametrize(("command", "status"), [("lexshift --version", 0), ("lexshift check nowhere", 2)])
 def test_commands_work_with_closed_streams(command: str, status: int, closed: str, tmp_path: Path) -> None:
-    assert ran(f"{command} {closed}", tmp_path)[0] == status
+    assert run_command(f"{command} {closed}", tmp_path)[0] == status
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 @pytest.mark.parametrize("command", ["lexshift --version", "lexshift --help"])
 def test_full_output_device_is_reported_with_an_exit_status(command: str, tmp_path: Path) -> None:
-    status, _, err = ran(f"{command} >/dev/full", tmp_path)
+    status, _, err = run_command(f"{command} >/dev/full", tmp_path)
     assert status == 1
     assert err == b"error: standard output cannot be written: No space left on device\n"
 
@@ -48,8 +48,11 @@ def test_full_output_device_is_reported_with_an_exit_status(command: str, tmp_pa
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_unwritable_messages_do_not_change_the_exit_status(tmp_path: Path) -> None:
-    assert ran("lexshift check nowhere 2>/dev/full", tmp_path)[0] == 2
-    assert ran("lexshift --version 2>/dev/full", tmp_path)[:2] == (0, ran("lexshift --version", tmp_path)[1])
+    assert run_command("lexshift check nowhere 2>/dev/full", tmp_path)[0] == 2
+    assert run_command("lexshift --version 2>/dev/full", tmp_path)[:2] == (
+        0,
+        run_command("lexshift --version", tmp_path)[1],
+    )
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
@@ -57,7 +60,7 @@ def test_closed_output_pipe_ends_a_command_quietly(option: str, tmp_path: Path) 
     command = (
         f"(trap '' PIPE; while echo 2>/dev/null; do :; done; lexshift {option}; echo $? >status) | true; cat status"
     )
-    _, out, err = ran(command, tmp_path)
+    _, out, err = run_command(command, tmp_path)
     assert err == b""
     assert out == b"1\n"
 
@@ -69,14 +72,14 @@ def test_closed_output_pipe_ends_a_command_quietly(option: str, tmp_path: Path) 
     ids=str,
 )
 def test_any_character_can_be_written_in_any_encoding(environment: dict[str, str], tmp_path: Path) -> None:
-    status, out, err = ran("lexshift check 'café-日本'", tmp_path, **environment)
+    status, out, err = run_command("lexshift check 'café-日本'", tmp_path, **environment)
     assert (status, out) == (2, b"")
     assert err.startswith(b"error: the store 'caf")
-    assert ran("lexshift --help", tmp_path, COLUMNS="20", **environment)[0] == 0
+    assert run_command("lexshift --help", tmp_path, COLUMNS="20", **environment)[0] == 0
 
 
 def test_name_that_is_not_utf8_is_quoted(tmp_path: Path) -> None:
-    status, _, err = ran(r"lexshift check $'caf\xe9'", tmp_path)
+    status, _, err = run_command(r"lexshift check $'caf\xe9'", tmp_path)
     assert status == 2
     assert err == b"error: the store 'caf\\udce9' is not there.\n"
 
@@ -95,7 +98,7 @@ lexshift.cli.app.command("write")(command)
 lexshift.cli.main()
 """
     (tmp_path / "script.py").write_text(code)
-    assert ran(f"{sys.executable} script.py write >&- 2>&- <&-", tmp_path)[0] == 0
+    assert run_command(f"{sys.executable} script.py write >&- 2>&- <&-", tmp_path)[0] == 0
     assert (tmp_path / "results").read_bytes() == b"result"
 
 

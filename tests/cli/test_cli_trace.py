@@ -38,13 +38,13 @@ class Shell:
         real = tracer.trace
 
         @wraps(real)
-        def kept(*args: Any, **kwargs: Any) -> Trace:
+        def traced(*args: Any, **kwargs: Any) -> Trace:
             self.options = kwargs
             self.found = real(*args, **kwargs)
             return self.found
 
         monkeypatch.setattr(pipeline, "as_encoder", lambda *_, **__: Toy())
-        monkeypatch.setattr(tracer, "trace", kept)
+        monkeypatch.setattr(tracer, "trace", traced)
 
     def run(self, *words: str) -> tuple[str, str]:
         self._app([*words, *FEW], standalone_mode=False)

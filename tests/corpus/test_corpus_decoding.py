@@ -39,7 +39,7 @@ def read(path: Path) -> tuple[bytes, str, int]:
     return data, tally.hashes[path.name], tally.size
 
 
-def written(path: Path, data: bytes) -> Path:
+def write_file(path: Path, data: bytes) -> Path:
     path.write_bytes(data)
     return path
 
@@ -230,20 +230,20 @@ def test_compression_is_detected_by_content_and_the_hash_is_that_of_the_file(
 ) -> None:
     data = incompressible(size)
     on_disk = PACKED[packed](data)
-    path = written(tmp_path / name, on_disk)
+    path = write_file(tmp_path / name, on_disk)
     assert read(path) == (data, hashlib.sha256(on_disk).hexdigest(), len(on_disk))
 
 
 @pytest.mark.parametrize("keep", [5, 1000, -9, -1])
 @pytest.mark.parametrize("pack", [gzip.compress, zstd], ids=["gzip", "zstandard"])
 def test_truncated_file_is_reported_by_name(tmp_path: Path, pack: Callable[[bytes], bytes], keep: int) -> None:
-    path = written(tmp_path / "x.txt", pack(incompressible(20_000))[:keep])
+    path = write_file(tmp_path / "x.txt", pack(incompressible(20_000))[:keep])
     with pytest.raises(UserError, match=f"{path}' is damaged or cannot be read to its end"):
         read(path)
 
 
 def test_truncated_second_zstandard_frame_is_reported(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.zst", zstd(incompressible(2000)) + zstd(incompressible(20_000))[:-50])
+    path = write_file(tmp_path / "x.zst", zstd(incompressible(2000)) + zstd(incompressible(20_000))[:-50])
     with pytest.raises(UserError, match="is damaged or cannot be read to its end"):
         read(path)
 
@@ -254,14 +254,14 @@ def test_truncated_second_zstandard_frame_is_reported(tmp_path: Path) -> None:
 def test_flipped_byte_in_a_compressed_file_is_reported_by_name(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     data = bytearray(pack(incompressible(20_000)))
     data[len(data) // 2] ^= 0xFF
-    path = written(tmp_path / "x.txt", bytes(data))
+    path = write_file(tmp_path / "x.txt", bytes(data))
     with pytest.raises(UserError, match=f"{path}' is damaged or cannot be read to its end"):
         read(path)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd], ids=["gzip", "zstandard"])
 def test_trailing_data_after_compressed_data_is_reported(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    path = written(tmp_path / "x.txt", pack(b"a mouse") + b"and more")
+    path = write_file(tmp_path / "x.txt", pack(b"a mouse") + b"and more")
     with pytest.raises(UserError, match="is damaged or cannot be read to its end"):
         read(path)
 

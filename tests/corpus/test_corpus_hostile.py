@@ -53,7 +53,7 @@ def refusal(path: Path, reading: Reading | None = None) -> str:
     return message
 
 
-def written(folder: Path, name: str, data: bytes) -> Path:
+def write_file(folder: Path, name: str, data: bytes) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -148,7 +148,7 @@ REFUSED: dict[str, tuple[str, bytes, list[str]]] = {
 @pytest.mark.parametrize("name", READ)
 def test_unusual_but_valid_files_are_read(tmp_path: Path, name: str) -> None:
     file, data, n = READ[name]
-    path = written(tmp_path, f"corpus/{file}", data)
+    path = write_file(tmp_path, f"corpus/{file}", data)
     assert found(path) == n
     assert found(path.parent) == n
 
@@ -156,7 +156,7 @@ def test_unusual_but_valid_files_are_read(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_invalid_files_are_refused_in_a_sentence_that_names_them(tmp_path: Path, name: str) -> None:
     file, data, parts = REFUSED[name]
-    path = written(tmp_path, file, data)
+    path = write_file(tmp_path, file, data)
     message = refusal(path)
     for part in [file, *parts]:
         assert part in message
@@ -165,7 +165,7 @@ def test_invalid_files_are_refused_in_a_sentence_that_names_them(tmp_path: Path,
 def test_unusual_dates_do_not_end_a_run(tmp_path: Path) -> None:
     dates = ["1999", 1999, 1999.0, None, True, [["1999"]], {"year": 1999}, "\ud800", "9" * 5000, "1999-99-99", ""]
     rows = "".join(json.dumps({"text": "a mouse", "date": date}) + "\n" for date in dates)
-    path = written(tmp_path, "x.jsonl", rows.encode())
+    path = write_file(tmp_path, "x.jsonl", rows.encode())
     reading = Reading(date_column="date")
     periods = find_in_periods(path, read_targets(["mouse"]), "year", reading)
     assert {label: period.found.tolist() for label, period in periods.items()} == {"1999": [3]}
@@ -186,7 +186,7 @@ READERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("where", ["by name", "in a folder", "by a pattern"])
 def test_pipe_is_refused_without_waiting(tmp_path: Path, reader: str, where: str) -> None:
-    written(tmp_path, "corpus/1999.txt", b"a mouse\n")
+    write_file(tmp_path, "corpus/1999.txt", b"a mouse\n")
     pipe = tmp_path / "corpus" / "2000.txt"
     os.mkfifo(pipe)
     place = {"by name": pipe, "in a folder": pipe.parent, "by a pattern": pipe.parent / "*.txt"}[where]
@@ -213,7 +213,7 @@ def test_pipe_as_word_list_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("where", ["in a folder", "by a pattern"])
 def test_dangling_link_is_named(tmp_path: Path, reader: str, where: str) -> None:
-    written(tmp_path, "corpus/1999.txt", b"a mouse\n")
+    write_file(tmp_path, "corpus/1999.txt", b"a mouse\n")
     (tmp_path / "corpus" / "2000.txt").symlink_to("gone.txt")
     place = tmp_path / "corpus" / ("*.txt" if where == "by a pattern" else "")
     with pytest.raises(UserError, match=r"2000\.txt' cannot be read: it is a link to 'gone\.txt', which is not there"):
@@ -221,8 +221,8 @@ def test_dangling_link_is_named(tmp_path: Path, reader: str, where: str) -> None
 
 
 def test_links_to_files_are_read_and_recursive_folders_terminate(tmp_path: Path) -> None:
-    elsewhere = written(tmp_path, "elsewhere.txt", b"a mouse\n")
-    written(tmp_path, "corpus/a.txt", b"a mouse and a mouse\n")
+    elsewhere = write_file(tmp_path, "elsewhere.txt", b"a mouse\n")
+    write_file(tmp_path, "corpus/a.txt", b"a mouse and a mouse\n")
     (tmp_path / "corpus" / "b.txt").symlink_to(elsewhere)
     (tmp_path / "corpus" / "self").symlink_to(tmp_path / "corpus")
     (tmp_path / "corpus" / "loop.txt").symlink_to("loop.txt")
@@ -239,7 +239,7 @@ def test_unusual_paths_raise_user_errors(place: str) -> None:
 
 
 def test_file_deleted_before_reading_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, "x.txt", b"a mouse\n")
+    path = write_file(tmp_path, "x.txt", b"a mouse\n")
     monkeypatch.setattr(decoding, "open", lambda *_, **__: open(tmp_path / "gone.txt", "rb"), raising=False)  # noqa: SIM115
     assert "x.txt' cannot be read: No such file" in refusal(path)
 
@@ -249,7 +249,7 @@ def test_file_deleted_before_reading_is_named(tmp_path: Path, monkeypatch: pytes
 
 def test_compressed_data_is_not_held_in_memory_as_a_whole(tmp_path: Path) -> None:
     size = 64 << 20
-    path = written(tmp_path, "x.zst", zstd(b"the mouse ran over the hill....\n" * (size // 32)))
+    path = write_file(tmp_path, "x.zst", zstd(b"the mouse ran over the hill....\n" * (size // 32)))
     assert path.stat().st_size < 1 << 14
     tracemalloc.start()
     with decoding.open_source(Source(str(path), "x.zst", "text"), Tally()) as stream:
@@ -266,12 +266,12 @@ def test_parquet_rows_are_read_in_batches_by_size(
     batches: list[int] = []
     whole = parquet.ParquetFile.iter_batches
 
-    def heard(self: Any, *args: Any, **options: Any) -> Any:
+    def recorded_batches(self: Any, *args: Any, **options: Any) -> Any:
         for batch in whole(self, *args, **options):
             batches.append(batch.nbytes)
             yield batch
 
-    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", heard)
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", recorded_batches)
     monkeypatch.setattr(tables, "_BYTES", 1 << 16)
     texts = ["a mouse " * 1000 if i % 2 or dictionary else f"{i} mouse" * 1000 for i in range(300)]  # 8 kB each
     parquet.write_table(pa.table({"text": texts}), tmp_path / "x.parquet", use_dictionary=dictionary)
@@ -284,9 +284,9 @@ def test_parquet_rows_are_read_in_batches_by_size(
 def test_overlong_table_line_is_refused_and_never_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 16)
     monkeypatch.setattr(decoding, "LONGEST", 200)
-    path = written(tmp_path, "x.csv", b"text\na mouse\n" + b"a mouse " * 20 + b"\n")
+    path = write_file(tmp_path, "x.csv", b"text\na mouse\n" + b"a mouse " * 20 + b"\n")
     assert found(path) == 21
-    path = written(tmp_path, "y.csv", b"text\na mouse\n" + b"a mouse " * 40 + b"\n")
+    path = write_file(tmp_path, "y.csv", b"text\na mouse\n" + b"a mouse " * 40 + b"\n")
     message = refusal(path)
     assert "y.csv' has a line of over 0 MB, line 3: " in message
     assert "several records" in message
@@ -295,7 +295,7 @@ def test_overlong_table_line_is_refused_and_never_cut(tmp_path: Path, monkeypatc
 def test_line_with_very_many_words_is_cut_and_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(occurrences, "SLACK", 100)
     text = "mouse " * 30_000  # one line of 180 kB whose windows add up to 120 MB
-    path = written(tmp_path, "x.txt", text.encode())
+    path = write_file(tmp_path, "x.txt", text.encode())
     some = find_occurrences(path, read_targets(["mouse"]), max_per_word=5)
     assert some.found.tolist() == [30_000]
     sentences = some.table["sentence"].to_pylist()
@@ -308,7 +308,7 @@ def test_line_with_very_many_words_is_cut_and_sampled(tmp_path: Path, monkeypatc
 
 
 def test_sample_of_a_long_line_has_the_smallest_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, "x.txt", b"".join(b"%d mouse cat " % i for i in range(2000)))
+    path = write_file(tmp_path, "x.txt", b"".join(b"%d mouse cat " % i for i in range(2000)))
     targets = read_targets(["mouse", "cat"])
     everything = find_occurrences(path, targets).table.to_pandas()
     smallest = everything.sort_values("priority").groupby("target").head(7).sort_index()
@@ -325,18 +325,18 @@ def test_sample_of_a_long_line_has_the_smallest_hashes(tmp_path: Path, monkeypat
 @pytest.mark.parametrize("text", ["the mouse ran", "the mouse ran!", "a", ""])
 def test_file_without_the_byte_order_mark_of_its_encoding_is_named(tmp_path: Path, encoding: str, text: str) -> None:
     """Request UTF-16 for two corpora of which only one is in UTF-16."""
-    path = written(tmp_path, "x.txt", text.encode())
+    path = write_file(tmp_path, "x.txt", text.encode())
     message = refusal(path, Reading(encoding=encoding))
     assert "x.txt'" in message
     if text:
         assert f"is not in {encoding.upper()}, as it has no byte order mark" in message
-    path = written(tmp_path, "y.txt", f"a mouse\n{text}".encode(encoding))
+    path = write_file(tmp_path, "y.txt", f"a mouse\n{text}".encode(encoding))
     assert found(path, Reading(encoding=encoding)) == 1 + text.count("mouse")
 
 
 @pytest.mark.parametrize("encoding", ["idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf-7", "shift_jis"])
 def test_codecs_of_all_kinds_are_read_or_refused_in_one_sentence(tmp_path: Path, encoding: str) -> None:
-    path = written(tmp_path, "x.txt", b"\\u12 \\x \xff\xfe+AA- " + b"x" * 80 + b".." + b"\\N{mouse}\n")
+    path = write_file(tmp_path, "x.txt", b"\\u12 \\x \xff\xfe+AA- " + b"x" * 80 + b".." + b"\\N{mouse}\n")
     assert "x.txt' is not" in refusal(path, Reading(encoding=encoding))
 
 

@@ -52,7 +52,7 @@ def rows_of(found: Occurrences) -> list[Row]:
     return rows
 
 
-def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
+def write_file(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
     path = Path(folder, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
@@ -63,7 +63,7 @@ def found_in(
     folder: Path, text: str | bytes, words: Any, reading: Reading | None = None, match: str = "word"
 ) -> list[tuple[int, str, str]]:
     """Return line, sentence and text of the span of each occurrence in a file with this text."""
-    rows = rows_of(find_occurrences(written(folder, text), read_targets(words, match), reading))
+    rows = rows_of(find_occurrences(write_file(folder, text), read_targets(words, match), reading))
     return [(row["line"], row["sentence"], row["sentence"][row["start"] : row["end"]]) for row in rows]
 
 
@@ -175,7 +175,7 @@ def test_search_equals_a_character_by_character_search(text: str, match: str, si
         patch.setattr(decoding, "BLOCK", size)
         patch.setattr(passages, "BLOCK", size)
         patch.setattr(scanner, "_HITS", buffer)
-        found = find_occurrences(written(folder, text + "\nz"), read_targets(FORMS, match), LINES)
+        found = find_occurrences(write_file(folder, text + "\nz"), read_targets(FORMS, match), LINES)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     expected = slow_search(lines, FORMS, match)
     rows = rows_of(found)
@@ -200,7 +200,7 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
     targets = read_targets({"mouse": ["mouse", "mice"], "cell phone": ["cell phone"], "käse": ["käse"]})
     reading = Reading(split=split)
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        path = written(folder, " ".join(pieces) + " z")
+        path = write_file(folder, " ".join(pieces) + " z")
         whole = find_occurrences(path, targets, reading)
         patch.setattr(decoding, "BLOCK", size)
         patch.setattr(passages, "BLOCK", size)
@@ -263,8 +263,8 @@ def test_tokens_are_found_exactly(tmp_path: Path, text: str, words: list[str], f
 
 
 def test_form_table_is_read_from_a_file_and_a_form_may_belong_to_two_targets(tmp_path: Path) -> None:
-    words = written(tmp_path / "words", "mouse\tmouse,mice\nanimal\tmice,dog\n", "words.tsv")
-    path = written(tmp_path, "A mouse saw mice.\nThe dog slept.\n")
+    words = write_file(tmp_path / "words", "mouse\tmouse,mice\nanimal\tmice,dog\n", "words.tsv")
+    path = write_file(tmp_path, "A mouse saw mice.\nThe dog slept.\n")
     found = find_occurrences(path, read_targets(words), LINES)
     rows = [(row["target"], row["line"], row["start"], row["end"]) for row in rows_of(found)]
     assert rows == [(0, 1, 2, 7), (0, 1, 12, 16), (1, 1, 12, 16), (1, 2, 4, 7)]
@@ -329,7 +329,7 @@ def test_wrapped_text_is_joined_and_occurrences_keep_their_line_numbers(tmp_path
 def test_soft_hyphens_at_line_ends_are_joined_and_hard_ones_are_reported(tmp_path: Path) -> None:
     text = "It rained and the ele\u00ad\nphant slept. The ele-\nphant woke -\nor not, said the "
     text += "well-\nknown ele\u00ad\n  phant.\n"
-    path = written(tmp_path, text + "\nBy ele\u00adphant.\nAn e-\n\nmail.\n")
+    path = write_file(tmp_path, text + "\nBy ele\u00adphant.\nAn e-\n\nmail.\n")
     found = find_occurrences(path, read_targets(["elephant", "known"]), Reading(split="wrapped"))
     assert [row["line"] for row in rows_of(found)] == [1, 5, 8, 5]
     assert rows_of(found)[0]["sentence"] == "It rained and the elephant slept."
@@ -337,7 +337,7 @@ def test_soft_hyphens_at_line_ends_are_joined_and_hard_ones_are_reported(tmp_pat
 
 
 def test_overlong_sentence_is_cut_around_the_word_and_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, "wörd " * 5000 + "mouse " + "wörd " * 5000)
+    path = write_file(tmp_path, "wörd " * 5000 + "mouse " + "wörd " * 5000)
     found = find_occurrences(path, read_targets("mouse"), LINES)
     (row,) = rows_of(found)
     assert row["sentence"][row["start"] : row["end"]] == "mouse"
@@ -348,7 +348,7 @@ def test_overlong_sentence_is_cut_around_the_word_and_counted(tmp_path: Path) ->
 @pytest.mark.slow
 def test_line_of_50_megabytes_is_read(tmp_path: Path) -> None:
     filler = "ein Käse und ".encode() * 1_900_000
-    path = written(tmp_path, b"x\nMouse " + filler + b"mouse " + filler + b"MOUSE\ny mouse\n")
+    path = write_file(tmp_path, b"x\nMouse " + filler + b"mouse " + filler + b"MOUSE\ny mouse\n")
     assert path.stat().st_size > 50_000_000
     found = find_occurrences(path, read_targets("mouse"), LINES)
     rows = rows_of(found)
@@ -364,7 +364,7 @@ def test_overlong_lines_are_cut_and_counted_and_keep_their_number(
 ) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 64)
     monkeypatch.setattr(decoding, "LONGEST", 200)
-    path = written(tmp_path, "mouse one\n" + "käse mouse " * 100 + "\nmouse two\n")
+    path = write_file(tmp_path, "mouse one\n" + "käse mouse " * 100 + "\nmouse two\n")
     found = find_occurrences(path, read_targets("mouse"), LINES)
     rows = rows_of(found)
     assert [row["line"] for row in rows] == [1, *[2] * 100, 3]
@@ -376,7 +376,7 @@ def test_overlong_lines_are_cut_and_counted_and_keep_their_number(
 
 
 def test_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
-    path = written(tmp_path, "a mouse\n")
+    path = write_file(tmp_path, "a mouse\n")
     for most in (None, 3):
         found = find_occurrences(path, read_targets(["cat", "mouse", "dog"]), max_per_word=most)
         assert found.found.tolist() == [0, 1, 0]
@@ -387,8 +387,8 @@ def test_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
 
 
 def test_words_and_passages_are_counted(tmp_path: Path) -> None:
-    folder = written(tmp_path / "c", "one two\n\n, .\nthree\n", "a.txt").parent
-    written(folder, "text\nfour five\n\n", "b.csv")
+    folder = write_file(tmp_path / "c", "one two\n\n, .\nthree\n", "a.txt").parent
+    write_file(folder, "text\nfour five\n\n", "b.csv")
     tally = find_occurrences(folder, read_targets("one"), LINES).tally
     assert (tally.files, tally.words, tally.passages) == (2, 5, 3)
     assert tally.size == sum(path.stat().st_size for path in folder.iterdir())
@@ -473,7 +473,7 @@ def spans(found: Occurrences) -> list[tuple[Any, ...]]:
 
 
 def expected_spans(folder: Path, lines: list[str], reading: Reading) -> list[tuple[Any, ...]]:
-    expected = spans(find_occurrences(written(folder / "expected", text(lines)), read_targets(WORDS), reading))
+    expected = spans(find_occurrences(write_file(folder / "expected", text(lines)), read_targets(WORDS), reading))
     assert len(expected) >= 12
     return expected
 
@@ -489,7 +489,7 @@ def test_same_text_in_any_file_format_gives_the_same_occurrences(
     expected = expected_spans(tmp_path, WIDE, reading)
     monkeypatch.setattr(decoding, "BLOCK", size)
     monkeypatch.setattr(passages, "BLOCK", size)
-    path = written(tmp_path / "corpus", make(WIDE), name)
+    path = write_file(tmp_path / "corpus", make(WIDE), name)
     for corpus in (path, str(path), path.parent, f"{tmp_path}/corp*/{name[:-1]}?"):
         assert spans(find_occurrences(corpus, targets, reading)) == expected
     if find_sources(path)[0].kind == "text":
@@ -509,14 +509,14 @@ def test_same_text_in_any_encoding_gives_the_same_occurrences(
     name, make = DRESSES[dress]
     expected = expected_spans(tmp_path, LATIN, LINES)
     monkeypatch.setattr(decoding, "BLOCK", size)
-    path = written(tmp_path / "corpus", make(LATIN).decode().encode(encoding), name)
+    path = write_file(tmp_path / "corpus", make(LATIN).decode().encode(encoding), name)
     assert spans(find_occurrences(path, read_targets(WORDS), Reading(encoding, split="lines"))) == expected
 
 
 @pytest.mark.parametrize("dress", ["jsonl", "csv", "tsv", "parquet"])
 def test_dates_of_tables_are_recorded(tmp_path: Path, dress: str) -> None:
     name, make = DRESSES[dress]
-    path = written(tmp_path, make(WIDE), name)
+    path = write_file(tmp_path, make(WIDE), name)
     dated = rows_of(find_occurrences(path, read_targets(WORDS), Reading(split="lines", date_column="date")))
     assert len(dated) >= 12
     assert all(row["date"] == DATES[row["line"] - 1] for row in dated)
@@ -532,7 +532,7 @@ def test_valid_dates_are_recorded_as_iso_text(tmp_path: Path) -> None:
 def test_content_digest_depends_on_names_and_bytes_and_not_on_the_location(tmp_path: Path) -> None:
     def content(folder: str, **files: str) -> str:
         for name, data in files.items():
-            written(tmp_path / folder, data, name)
+            write_file(tmp_path / folder, data, name)
         return find_occurrences(tmp_path / folder, read_targets("mouse")).content
 
     first = content("one", a="a mouse", b="b")
@@ -557,7 +557,7 @@ def test_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_pat
 def test_progress_reports_bytes_read_and_total_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 64)
     for name in ("a", "b"):
-        written(tmp_path, "a mouse\n" * 500, name)
+        write_file(tmp_path, "a mouse\n" * 500, name)
     calls: list[tuple[int, int]] = []
     find_occurrences(tmp_path, read_targets("mouse"), LINES, progress=lambda done, total: calls.append((done, total)))
     assert {total for _, total in calls} == {8000}
@@ -575,7 +575,7 @@ def corpus(tmp_path: Path) -> Path:
     """Write three files with 60 occurrences of mouse, 30 of cat and one of dog."""
     for i in range(3):
         lines = [f"mouse {i} {j} Mouse, cat" for j in range(10)]
-        written(tmp_path / "corpus", "\n".join(lines) + ("\na dog\n" if i == 1 else ""), f"{i}.txt")
+        write_file(tmp_path / "corpus", "\n".join(lines) + ("\na dog\n" if i == 1 else ""), f"{i}.txt")
     return tmp_path / "corpus"
 
 
@@ -690,7 +690,7 @@ def test_corpus_without_words_is_refused_by_name(tmp_path: Path, name: str, cont
         content = json.dumps({"text": content})
     elif name.endswith("sv"):
         content = "text\n" + content
-    path = written(tmp_path, gzip.compress(content.encode(), mtime=0) if name.endswith("gz") else content, name)
+    path = write_file(tmp_path, gzip.compress(content.encode(), mtime=0) if name.endswith("gz") else content, name)
     with pytest.raises(UserError, match=f"the corpus '{path}' is empty: there is no word in it"):
         find_occurrences(path, read_targets("mouse"))
 
@@ -718,8 +718,8 @@ def test_empty_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_fault_in_one_file_of_a_folder_is_reported_with_its_name(
     tmp_path: Path, name: str, content: bytes, parts: list[str]
 ) -> None:
-    written(tmp_path, "a mouse\n", "a.txt")
-    path = written(tmp_path, content, name)
+    write_file(tmp_path, "a mouse\n", "a.txt")
+    path = write_file(tmp_path, content, name)
     with pytest.raises(UserError) as caught:
         find_occurrences(tmp_path, read_targets("mouse"))
     message = str(caught.value)
@@ -729,7 +729,7 @@ def test_fault_in_one_file_of_a_folder_is_reported_with_its_name(
 
 
 def test_invalid_utf_8_can_be_replaced_and_is_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, b"M\xe4use, mouse\n\xff\xfe mouse\n")
+    path = write_file(tmp_path, b"M\xe4use, mouse\n\xff\xfe mouse\n")
     found = find_occurrences(path, read_targets("mouse"), Reading(errors="replace", split="lines"))
     assert [(row["sentence"], row["start"]) for row in rows_of(found)] == [
         ("M\ufffduse, mouse", 7),
@@ -739,7 +739,7 @@ def test_invalid_utf_8_can_be_replaced_and_is_counted(tmp_path: Path) -> None:
 
 
 def test_records_without_a_text_are_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, '{"text": null}\n{"text": 5}\n{"text": "a mouse"}\n', "x.jsonl")
+    path = write_file(tmp_path, '{"text": null}\n{"text": 5}\n{"text": "a mouse"}\n', "x.jsonl")
     found = find_occurrences(path, read_targets("mouse"))
     assert [row["line"] for row in rows_of(found)] == [3]
     assert dict(found.tally.skipped) == {"records without a text": 2}
@@ -748,13 +748,13 @@ def test_records_without_a_text_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("most", [0, -1, 2.5, True, "3"])
 def test_invalid_sample_size_is_refused(tmp_path: Path, most: Any) -> None:
     with pytest.raises(ValueError, match=f"max_per_word must be a whole number of at least 1; got {most!r}"):
-        find_occurrences(written(tmp_path, "a mouse"), read_targets("mouse"), max_per_word=most)
+        find_occurrences(write_file(tmp_path, "a mouse"), read_targets("mouse"), max_per_word=most)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, None, True])
 def test_invalid_seed_is_refused(tmp_path: Path, seed: Any) -> None:
     with pytest.raises(ValueError, match=f"seed must be a whole number, 0 or more; got {seed!r}"):
-        find_occurrences(written(tmp_path, "a mouse"), read_targets("mouse"), seed=seed)
+        find_occurrences(write_file(tmp_path, "a mouse"), read_targets("mouse"), seed=seed)
 
 
 def test_handmade_targets_are_checked_before_anything_is_read(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def word_lines(found: list[Block]) -> list[tuple[int, str]]:
     return words
 
 
-def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
+def write_file(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
     path = Path(folder, name)
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
@@ -72,7 +72,7 @@ def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
 @given(TEXT, SIZES, st.sampled_from(["lines", "prose"]))
 def test_line_is_a_passage_with_its_number(text: str, size: int, split: str) -> None:
     with TemporaryDirectory() as folder:
-        found = blocks_of(written(folder, text), Reading(split=split), size)
+        found = blocks_of(write_file(folder, text), Reading(split=split), size)
     lines = text.replace("\r\n", "\n").split("\n")
     assert list(passages(found)) == [(i, line.strip()) for i, line in enumerate(lines, 1) if line.strip()]
     assert {block.split for block in found} <= {split}
@@ -83,7 +83,7 @@ def test_line_is_a_passage_with_its_number(text: str, size: int, split: str) -> 
 @example("a\n" * 30 + "\n" + "b\n" * 30, 8)
 def test_paragraph_of_wrapped_text_is_a_passage_and_words_keep_their_line_numbers(text: str, size: int) -> None:
     with TemporaryDirectory() as folder:
-        found = blocks_of(written(folder, text), Reading(split="wrapped"), size)
+        found = blocks_of(write_file(folder, text), Reading(split="wrapped"), size)
     lines = text.replace("\r\n", "\n").split("\n")
     paragraphs: list[tuple[int, list[str]]] = []
     fresh = True
@@ -100,7 +100,7 @@ def test_paragraph_of_wrapped_text_is_a_passage_and_words_keep_their_line_number
 
 def test_overlong_paragraph_is_cut_at_the_end_of_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST", 50)
-    path = written(tmp_path, "mouse cat\n" * 40)
+    path = write_file(tmp_path, "mouse cat\n" * 40)
     found = blocks_of(path, Reading(split="wrapped"), 16)
     assert len(found) > 3
     assert max(len(block.data) for block in found) <= 50 + 32
@@ -120,7 +120,7 @@ def test_overlong_paragraph_is_cut_at_the_end_of_a_line(tmp_path: Path, monkeypa
 )
 def test_files_are_counted_by_line_layout(tmp_path: Path, text: str, split: str, kinds: dict[str, int]) -> None:
     tally = Tally()
-    blocks_of(written(tmp_path, text), Reading(split=split), tally=tally)
+    blocks_of(write_file(tmp_path, text), Reading(split=split), tally=tally)
     assert dict(tally.splits) == kinds
 
 
@@ -150,7 +150,7 @@ def test_record_is_a_passage_with_its_number_and_date(rows: list[tuple[object, o
     tally = Tally()
     with TemporaryDirectory() as folder:
         data = "\n".join(json.dumps({"text": text, "date": date}) for text, date in rows)
-        path = written(folder, data, "x.jsonl")
+        path = write_file(folder, data, "x.jsonl")
         found = blocks_of(path, Reading(split="lines", date_column="date"), size, tally)
     records = []
     for block in found:
@@ -186,19 +186,19 @@ def test_parquet_dates_are_read_as_text(tmp_path: Path) -> None:
 )
 def test_record_may_be_one_sentence_or_several(tmp_path: Path, text: str, split: str, expected: str) -> None:
     tally = Tally()
-    path = written(tmp_path, json.dumps({"text": text}) + "\n" + json.dumps({"text": text}), "x.jsonl")
+    path = write_file(tmp_path, json.dumps({"text": text}) + "\n" + json.dumps({"text": text}), "x.jsonl")
     (block,) = blocks_of(path, Reading(split=split), tally=tally)
     assert block.split == expected
     assert dict(tally.splits) == {expected: 1}
 
 
 def test_lone_surrogate_in_json_is_replaced(tmp_path: Path) -> None:
-    (block,) = blocks_of(written(tmp_path, '{"text": "a \\ud83d mouse"}', "x.jsonl"), Reading())
+    (block,) = blocks_of(write_file(tmp_path, '{"text": "a \\ud83d mouse"}', "x.jsonl"), Reading())
     assert block.data == b"a ? mouse"
 
 
 def test_damaged_parquet_file_is_reported_by_name(tmp_path: Path) -> None:
-    path = written(tmp_path, b"PAR1 and nothing more", "x.parquet")
+    path = write_file(tmp_path, b"PAR1 and nothing more", "x.parquet")
     with pytest.raises(UserError, match=f"{path}' is no parquet file, or a damaged one"):
         blocks_of(path, Reading())
 

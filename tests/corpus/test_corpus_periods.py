@@ -197,15 +197,17 @@ def test_text_files_are_assigned_by_their_names(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    heard: list[tuple[int, int]] = []
-    found = find_in_periods(tmp_path, TARGETS, "decade", Reading(split="lines"), progress=lambda *at: heard.append(at))
+    recorder: list[tuple[int, int]] = []
+    found = find_in_periods(
+        tmp_path, TARGETS, "decade", Reading(split="lines"), progress=lambda *at: recorder.append(at)
+    )
     assert {label: [row["file"] for row in values(part)] for label, part in found.items()} == {
         "1980s": ["1985.txt", "1987.txt", "1985.txt"],
         "2000s": ["2001/a.txt"],
     }
     assert found["1980s"].tally.files == 2
     assert dict(found["1980s"].tally.skipped) == {"files without a year in their names, of all periods": 1}
-    assert heard[-1] == (36, 36)
+    assert recorder[-1] == (36, 36)
 
 
 def test_wrapped_text_keeps_its_line_numbers(tmp_path: Path) -> None:

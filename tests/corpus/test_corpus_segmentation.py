@@ -44,7 +44,7 @@ def segmenter() -> None:
     pytest.importorskip("icu4py")
 
 
-def written(path: Path, text: str) -> Path:
+def write_file(path: Path, text: str) -> Path:
     path.write_text(text, "utf-8")
     return path
 
@@ -52,7 +52,7 @@ def written(path: Path, text: str) -> Path:
 @pytest.mark.parametrize(("text", "word"), SENTENCES.values(), ids=SENTENCES)
 @pytest.mark.parametrize("match", ["word", "cased"])
 def test_given_words_are_found_inside_runs_of_letters(tmp_path: Path, text: str, word: str, match: str) -> None:
-    path = written(tmp_path / "x.txt", f"{text}\nNothing here.\n{text}\n")
+    path = write_file(tmp_path / "x.txt", f"{text}\nNothing here.\n{text}\n")
     rows = find_occurrences(path, read_targets([word], match), Reading(split="lines")).table.to_pylist()
     assert [(row["line"], row["sentence"]) for row in rows] == [(1, text), (3, text)]
     assert {row["sentence"][row["start"] : row["end"]] for row in rows} == {word}
@@ -76,19 +76,19 @@ def test_given_words_are_found_inside_runs_of_letters(tmp_path: Path, text: str,
 def test_words_start_and_end_anywhere_in_scripts_without_spaces(
     tmp_path: Path, text: str, words: list[str], found: list[int]
 ) -> None:
-    path = written(tmp_path / "x.txt", text)
+    path = write_file(tmp_path / "x.txt", text)
     assert find_occurrences(path, read_targets(words), Reading(split="lines")).found.tolist() == found
 
 
 def test_first_and_longest_of_overlapping_forms_is_the_occurrence(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.txt", "電話番号と番号表")
+    path = write_file(tmp_path / "x.txt", "電話番号と番号表")
     targets = read_targets({"it": ["電話", "電話番号", "番号表", "番号"]})
     rows = find_occurrences(path, targets, Reading(split="lines")).table.to_pylist()
     assert [row["sentence"][row["start"] : row["end"]] for row in rows] == ["電話番号", "番号表"]
 
 
 def test_tokens_in_scripts_without_spaces_are_separated_by_whitespace(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.txt", "我 喜欢 苹果 苹果树")
+    path = write_file(tmp_path / "x.txt", "我 喜欢 苹果 苹果树")
     assert find_occurrences(path, read_targets(["苹果"], "token"), Reading(split="lines")).found.tolist() == [1]
     assert count_words(path, token_table()).counts == {"我": 1, "喜欢": 1, "苹果": 1, "苹果树": 1}
 
@@ -100,7 +100,7 @@ def test_tokens_in_scripts_without_spaces_are_separated_by_whitespace(tmp_path: 
 @pytest.mark.parametrize("language", SENTENCES)
 def test_words_of_unsegmented_text_are_not_selected_without_a_segmenter(tmp_path: Path, language: str) -> None:
     text = f"{SENTENCES[language][0]}\n"
-    old, new = written(tmp_path / "old.txt", text * 9), written(tmp_path / "new.txt", text * 8)
+    old, new = write_file(tmp_path / "old.txt", text * 9), write_file(tmp_path / "new.txt", text * 8)
     message = rf"mostly {language}, which is written without spaces.*pip install 'lexshift\[segment\]'.*--words"
     with pytest.raises(UserError, match=message):
         compare(old, new, model=Lengths(), min_count=2)
@@ -122,7 +122,7 @@ def test_runs_of_letters_among_other_words_are_omitted_without_a_segmenter() -> 
 @pytest.mark.usefixtures("segmenter")
 @pytest.mark.parametrize(("text", "word"), SENTENCES.values(), ids=SENTENCES)
 def test_with_a_segmenter_words_are_counted_selected_and_found(tmp_path: Path, text: str, word: str) -> None:
-    path = written(tmp_path / "x.txt", f"{text}\n" * 3)
+    path = write_file(tmp_path / "x.txt", f"{text}\n" * 3)
     counts = count_words(path, word_table())
     assert counts.counts[word] == 3
     assert word in select_vocabulary([counts, counts], 3).words
@@ -133,7 +133,7 @@ def test_with_a_segmenter_words_are_counted_selected_and_found(tmp_path: Path, t
 
 @pytest.mark.usefixtures("segmenter")
 def test_single_characters_are_not_selected_because_they_are_parts_of_words(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.txt", "我喜欢苹果。我喜欢电话。\n" * 3)
+    path = write_file(tmp_path / "x.txt", "我喜欢苹果。我喜欢电话。\n" * 3)
     counts = count_words(path, word_table())
     assert counts.counts["我"] == 6
     assert set(select_vocabulary([counts], 1).words) == {"喜欢", "苹果", "电话"}
@@ -166,6 +166,6 @@ def test_segmenter_receives_every_letter_of_scripts_without_spaces() -> None:
 def test_absent_word_is_reported_with_the_likely_cause(
     tmp_path: Path, words: list[str], options: dict[str, Any], hint: str
 ) -> None:
-    old, new = (written(tmp_path / f"{n}.txt", "我喜欢苹果。 mouse\n" * n) for n in (8, 9))
+    old, new = (write_file(tmp_path / f"{n}.txt", "我喜欢苹果。 mouse\n" * n) for n in (8, 9))
     with pytest.raises(UserError, match=hint):
         compare(old, new, words=words, model=Lengths(), **options)

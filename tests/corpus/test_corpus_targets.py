@@ -15,7 +15,7 @@ from lexshift.corpus.word_rule import fold, word_table
 from lexshift.errors import UserError
 
 
-def written(path: Path, data: str | bytes) -> Path:
+def write_file(path: Path, data: str | bytes) -> Path:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
 
@@ -47,7 +47,7 @@ def listed(words: Any, match: str = "word") -> dict[str, tuple[str, ...]]:
 def test_file_has_one_word_per_line_and_its_forms_after_a_tab(
     tmp_path: Path, content: str, forms: dict[str, tuple[str, ...]]
 ) -> None:
-    path = written(tmp_path / "words.txt", content)
+    path = write_file(tmp_path / "words.txt", content)
     assert listed(path) == listed(str(path)) == forms
 
 
@@ -89,7 +89,7 @@ def test_ambiguous_word_or_file_is_refused_with_how_to_write_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    written(tmp_path / "mouse", "cat\ndog\n")
+    write_file(tmp_path / "mouse", "cat\ndog\n")
     (tmp_path / "cloud").mkdir()
     with pytest.raises(UserError) as caught:
         read_targets("mouse")
@@ -105,7 +105,7 @@ def test_ambiguous_word_or_file_is_refused_with_how_to_write_either(
 @pytest.mark.parametrize("name", ["words.txt", "WORDS.TXT", "words.tsv", "words.csv", "my words.lst"])
 def test_name_with_a_file_extension_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
-    written(tmp_path / name, "cat\n")
+    write_file(tmp_path / name, "cat\n")
     assert read_targets(name).words == ["cat"]
     with pytest.raises(UserError, match="no such file of target words"):
         read_targets(f"other {name}")
@@ -247,7 +247,7 @@ def test_missing_lemma_library_is_named_with_its_extra(monkeypatch: pytest.Monke
     ],
 )
 def test_file_without_words_is_reported_by_name(tmp_path: Path, content: bytes, message: str) -> None:
-    path = written(tmp_path / "words.txt", content)
+    path = write_file(tmp_path / "words.txt", content)
     with pytest.raises(UserError, match=f"the file of target words '{path}' {message}"):
         read_targets(path)
 
@@ -263,7 +263,7 @@ def test_missing_word_file_is_reported_with_the_current_folder(
 
 
 def test_unreadable_word_file_is_reported_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path / "words.txt", "mouse")
+    path = write_file(tmp_path / "words.txt", "mouse")
 
     def denied(*_: Any, **__: Any) -> str:
         raise PermissionError(13, "Permission denied")
@@ -304,20 +304,20 @@ def test_words_that_cannot_occur_in_text_are_refused_with_the_reason(words: Any,
 
 
 def test_control_character_in_a_file_is_reported_with_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "words.txt", "mouse\n\nca\x08t\n")
+    path = write_file(tmp_path / "words.txt", "mouse\n\nca\x08t\n")
     with pytest.raises(UserError, match=r"line 3 of the file of target words '.*words.txt' has the control character"):
         read_targets(path)
 
 
 def test_spellings_that_match_alike_are_separate_targets_with_the_same_occurrences(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.txt", "A mouse, the Mouse.\n")
+    path = write_file(tmp_path / "x.txt", "A mouse, the Mouse.\n")
     found = find_occurrences(path, read_targets(["mouse", "Mouse", "MOUSE"]), Reading(split="lines"))
     assert found.found.tolist() == [2, 2, 2]
 
 
 def test_very_long_word_is_found(tmp_path: Path) -> None:
     word = "x" * 5_000
-    path = written(tmp_path / "x.txt", f"a {word} b\n")
+    path = write_file(tmp_path / "x.txt", f"a {word} b\n")
     assert find_occurrences(path, read_targets([word]), Reading(split="lines")).found.tolist() == [1]
 
 

@@ -497,16 +497,16 @@ def test_concurrent_batches_give_the_same_vectors(family: str) -> None:
     torch.set_num_threads(3)
     try:
         together = encoder(family, batch_tokens=64)
-        heard: list[float] = []
-        vectors = together.encode(sentences, spans, advance=heard.append)
+        recorder: list[float] = []
+        vectors = together.encode(sentences, spans, advance=recorder.append)
         assert together._pool is not None
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(threads)
     np.testing.assert_allclose(vectors, alone, rtol=1e-5, atol=1e-5)
-    assert heard == sorted(heard)
-    assert len(heard) > 3
-    assert heard[-1] == 1
+    assert recorder == sorted(recorder)
+    assert len(recorder) > 3
+    assert recorder[-1] == 1
 
 
 def test_model_with_its_own_forward_pass_runs_one_batch_at_a_time() -> None:

@@ -784,7 +784,7 @@ def test_page_is_never_wider_than_the_window(window: Window, file: Path, width: 
 
 
 @pytest.fixture(scope="module")
-def lengthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def long_names_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page of corpora and words with very long unbreakable names."""
     words = {"x" * 200: (12, 12, True), "plane": (12, 14, True), "y" * 150: (3, 2, False)}
     labels = ("British_newspapers_" * 8, "Verkehrsinfrastrukturfinanzierungsgesellschaft" * 3)
@@ -794,8 +794,8 @@ def lengthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("width", [1440, 390, 320])
 @pytest.mark.parametrize("word", ["plane", "x" * 200])
-def test_very_long_names_do_not_widen_the_page(window: Window, lengthy: Path, width: int, word: str) -> None:
-    page = window.open(lengthy, f"#word={word}", width)
+def test_very_long_names_do_not_widen_the_page(window: Window, long_names_page: Path, width: int, word: str) -> None:
+    page = window.open(long_names_page, f"#word={word}", width)
     expect(heading(page)).to_have_text(word)
     page.get_by_text("All settings").click()
     assert fits(page)
@@ -1172,7 +1172,7 @@ READS_ON = """([selector, words]) => {
 
 
 @pytest.fixture(scope="module")
-def turning(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def direction_override_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page of corpora whose names contain direction overrides."""
     folder = tmp_path_factory.mktemp("turning")
     words = {"plane": (12, 12, True), "rare": (3, 2, False)}
@@ -1192,9 +1192,9 @@ def turning(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_name_with_a_direction_override_affects_only_itself(
-    window: Window, turning: Path, selector: str, words: str
+    window: Window, direction_override_page: Path, selector: str, words: str
 ) -> None:
-    page = window.open(turning)
+    page = window.open(direction_override_page)
     expect(heading(page)).to_be_visible()
     assert page.evaluate(READS_ON, [selector, words]) is True
 
@@ -1281,7 +1281,7 @@ TRUSTED_TYPES = "require-trusted-types-for"
 
 
 @pytest.fixture(scope="module")
-def untyped(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page_without_trusted_types(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the page without trusted types, which would block some attempts before the sources are checked."""
     other = tmp_path_factory.mktemp("untyped") / "report.html"
     typed = file.read_text("utf-8")
@@ -1294,12 +1294,12 @@ def untyped(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("kind", list(INJECTIONS))
 @pytest.mark.parametrize("typed", [False, True])
 def test_content_security_policy_blocks_injected_content(
-    window: Window, file: Path, untyped: Path, kind: str, typed: bool
+    window: Window, file: Path, page_without_trusted_types: Path, kind: str, typed: bool
 ) -> None:
     code, directive = INJECTIONS[kind]
     if typed and kind in {"an inline script", "an event handler", "markup with a handler", "an external script"}:
         directive = TRUSTED_TYPES
-    page = window.open(file if typed else untyped)
+    page = window.open(file if typed else page_without_trusted_types)
     expect(heading(page)).to_be_visible()
     assert page.evaluate("window.violations") == []
     page.evaluate(f"() => {{ try {{ {code} }} catch {{ }} }}")

@@ -86,7 +86,7 @@ def held(result: Result) -> dict[str, Any]:
     return whole(result)
 
 
-def of(data: dict[str, Any], word: str) -> dict[str, Any]:
+def word_data(data: dict[str, Any], word: str) -> dict[str, Any]:
     """Return the content of the page for a word."""
     (found,) = [entry for entry in data["words"] if entry["word"] == word]
     return found
@@ -121,7 +121,7 @@ def test_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any
 
 def test_numbers_equal_those_of_the_table(result: Result, held: dict[str, Any]) -> None:
     for row in result.table.to_dict("records"):
-        entry = of(held, row["word"])
+        entry = word_data(held, row["word"])
         assert entry["n"] == [row["n_old"], row["n_new"]]
         assert (entry["verdict"], entry["reason"]) == (row["verdict"], row["reason"])
         assert entry["rate"] == pytest.approx([row["per_million_old"], row["per_million_new"]], abs=0.005)
@@ -137,7 +137,7 @@ def test_numbers_equal_those_of_the_table(result: Result, held: dict[str, Any]) 
 
 def test_number_of_occurrences_is_reported_if_only_a_sample_was_embedded(tmp_path: Path) -> None:
     old, new = sentences("plane", OLD, 40, 1), sentences("plane", NEW, 12, 2)
-    entry = of(whole(compared(tmp_path, old, new, ["plane"], max_per_word=20)), "plane")
+    entry = word_data(whole(compared(tmp_path, old, new, ["plane"], max_per_word=20)), "plane")
     assert entry["n"] == [20, 12]
     assert entry["found"] == [40, 12]
 
@@ -166,14 +166,14 @@ def test_without_a_scored_word_there_is_no_curve(tmp_path: Path) -> None:
 
 
 def test_word_in_one_corpus_only_has_its_usages_and_no_plane(held: dict[str, Any]) -> None:
-    gone = of(held, "gone")
+    gone = word_data(held, "gone")
     assert [len(usages) for usages in gone["usages"]] == [11, 0]
     assert "explained" not in gone
     assert {tuple(usage[3:6]) for usage in gone["usages"][0]} == {(0.0, 0.0, 0.0)}
 
 
 def test_word_in_no_corpus_has_no_usages(held: dict[str, Any]) -> None:
-    nowhere = of(held, "nowhere")
+    nowhere = word_data(held, "nowhere")
     assert nowhere["usages"] == [[], []]
     assert nowhere["n"] == nowhere["found"] == [0, 0]
     assert "explained" not in nowhere
@@ -183,7 +183,7 @@ def test_word_in_no_corpus_has_no_usages(held: dict[str, Any]) -> None:
 def test_word_with_few_usages_shows_all_of_them_the_most_typical_first(
     result: Result, held: dict[str, Any], word: str
 ) -> None:
-    for period, usages in zip(PERIODS, of(held, word)["usages"], strict=True):
+    for period, usages in zip(PERIODS, word_data(held, word)["usages"], strict=True):
         frame = result.word(word).usages(period)
         assert [usage[6] for usage in usages] == [f"{f}:{n}" for f, n in zip(frame["file"], frame["line"], strict=True)]
         assert ["".join(usage[:3]) for usage in usages] == frame["sentence"].tolist()
@@ -191,7 +191,7 @@ def test_word_with_few_usages_shows_all_of_them_the_most_typical_first(
 
 
 def test_usages_are_ordered_by_decreasing_leaning(held: dict[str, Any]) -> None:
-    old, new = ([usage[3] for usage in usages] for usages in of(held, "plane")["usages"])
+    old, new = ([usage[3] for usage in usages] for usages in word_data(held, "plane")["usages"])
     assert old == sorted(old)
     assert new == sorted(new, reverse=True)
     assert max(old[:5]) < 0 < min(new[:5])
@@ -200,16 +200,16 @@ def test_usages_are_ordered_by_decreasing_leaning(held: dict[str, Any]) -> None:
 def test_positions_on_the_plane_are_those_of_the_usages(result: Result, held: dict[str, Any]) -> None:
     word = result.word("plane")
     assert word.plane is not None
-    for points, usages in zip((word.plane.old, word.plane.new), of(held, "plane")["usages"], strict=True):
+    for points, usages in zip((word.plane.old, word.plane.new), word_data(held, "plane")["usages"], strict=True):
         assert sorted(usage[4] for usage in usages) == pytest.approx(sorted(points[:, 0]), rel=1e-4, abs=1e-12)
         assert sorted(usage[5] for usage in usages) == pytest.approx(sorted(points[:, 1]), rel=1e-4, abs=1e-12)
-    assert of(held, "plane")["explained"] == pytest.approx(word.plane.explained.tolist(), abs=5e-4)
+    assert word_data(held, "plane")["explained"] == pytest.approx(word.plane.explained.tolist(), abs=5e-4)
 
 
 def test_many_usages_are_reduced_to_the_most_typical_and_an_even_selection(
     result: Result, held: dict[str, Any]
 ) -> None:
-    usages, others = of(held, "river")["usages"]
+    usages, others = word_data(held, "river")["usages"]
     assert (len(usages), len(others)) == (MOST, 30)
     frame = result.word("river").usages("old")
     places = [f"{file}:{line}" for file, line in zip(frame["file"], frame["line"], strict=True)]
@@ -259,7 +259,7 @@ def test_every_word_has_between_the_minimum_and_maximum_number_of_usages(verdict
 def window(folder: Path, line: str, word: str = "bank", **options: Any) -> tuple[str, str, str]:
     """Return the text that the page shows of one sentence."""
     found = whole(compared(folder, [line], [f"some other {word} here"], [word], **options))
-    before, shown, after = of(found, word)["usages"][0][0][:3]
+    before, shown, after = word_data(found, word)["usages"][0][0][:3]
     return before, shown, after
 
 

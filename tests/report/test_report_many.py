@@ -126,25 +126,25 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def wrong() -> list[str]:
+def problems() -> list[str]:
     """Collect unexpected events of a page."""
     return []
 
 
 @pytest.fixture
-def page(browser: Browser, file: Path, wrong: list[str]) -> Iterator[Page]:
+def page(browser: Browser, file: Path, problems: list[str]) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
     page.on(
-        "request", lambda request: None if request.url.startswith(("file:", "blob:")) else wrong.append(request.url)
+        "request", lambda request: None if request.url.startswith(("file:", "blob:")) else problems.append(request.url)
     )
     page.goto(file.as_uri())
     expect(page.locator("#word h2")).to_be_visible()
     yield page
     assert page.evaluate("window.hacked") is None
     page.close()
-    assert wrong == []
+    assert problems == []
 
 
 def rows(page: Page) -> Locator:
@@ -317,14 +317,14 @@ def test_words_are_compared_with_similar_ones(page: Page, result: Result) -> Non
 
 
 def test_discovery_chart_includes_the_scores_of_similar_words(
-    browser: Browser, result: Result, plain_result: Result, tmp_path: Path, wrong: list[str]
+    browser: Browser, result: Result, plain_result: Result, tmp_path: Path, problems: list[str]
 ) -> None:
     other = with_similar(plain_result)
     table = result.table
     expected = np.where(table["above"].notna(), table["score"].rolling(40, 1, center=True).median() / 2 + 0.01, np.nan)
     other.__dict__["table"] = table.assign(expected=expected)
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(other.report(tmp_path / "report.html").as_uri())
     expect(page.locator("#overview h2")).to_have_text("Change compared with similar words")
     expect(page.locator("#overview .axis text").filter(has_text="median score of similar words")).to_have_count(1)
@@ -341,7 +341,7 @@ def test_discovery_chart_includes_the_scores_of_similar_words(
     to_x, to_y = np.polyfit(known["expected"], places[:, 0], 1), np.polyfit(known["score"], places[:, 1], 1)
     assert (x - to_x[1]) / to_x[0] == pytest.approx((y - to_y[1]) / to_y[0], abs=1e-6)
     page.close()
-    assert wrong == []
+    assert problems == []
 
 
 @pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])

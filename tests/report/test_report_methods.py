@@ -48,7 +48,7 @@ def compared(folder: Path, words: Any = WORDS, model: Any = None, **options: Any
     return lexshift.compare(folder / "old.txt", folder / "new.txt", words, model=model, **{**quick, **options})
 
 
-def told(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> str:
+def methods_text(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> str:
     """Return all paragraphs of the methods text."""
     return "\n".join(methods(compared(folder, words, model, **options)))
 
@@ -68,7 +68,7 @@ def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("words", "said"), [(["bank"], "for 1 word chosen beforehand"), (WORDS, "for 3 words chosen")])
 def test_given_words_are_described_as_chosen_beforehand(tmp_path: Path, words: list[str], said: str) -> None:
-    assert said in told(tmp_path, words)
+    assert said in methods_text(tmp_path, words)
 
 
 def test_selected_words_are_described_as_the_most_frequent_ones(tmp_path: Path) -> None:
@@ -102,17 +102,17 @@ def test_function_words_are_described_as_excluded_only_if_they_were(tmp_path: Pa
     ("match", "said"), [("word", "whole words regardless of case"), ("token", "tokens separated by white space")]
 )
 def test_matching_rule_is_described(tmp_path: Path, match: str, said: str) -> None:
-    assert said in told(tmp_path, match=match)
+    assert said in methods_text(tmp_path, match=match)
 
 
 def test_lemma_matching_is_described(tmp_path: Path) -> None:
     pytest.importorskip("simplemma", reason="lemmas need simplemma")
-    assert "all forms of the word's lemma" in told(tmp_path, ["bank"], match="lemma")
+    assert "all forms of the word's lemma" in methods_text(tmp_path, ["bank"], match="lemma")
 
 
 def test_sampling_is_described_if_there_is_a_limit(tmp_path: Path) -> None:
-    assert "more than 1,500 in a corpus, a random sample of 1,500" in told(tmp_path, max_per_word=1500)
-    assert "sample of" not in told(tmp_path, max_per_word=None)
+    assert "more than 1,500 in a corpus, a random sample of 1,500" in methods_text(tmp_path, max_per_word=1500)
+    assert "sample of" not in methods_text(tmp_path, max_per_word=None)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_sampling_is_described_if_there_is_a_limit(tmp_path: Path) -> None:
     ],
 )
 def test_model_is_described(tmp_path: Path, settings: dict[str, Any] | None, said: str) -> None:
-    assert said in told(tmp_path, ["bank"], Toy(settings))
+    assert said in methods_text(tmp_path, ["bank"], Toy(settings))
 
 
 @pytest.mark.parametrize(
@@ -145,12 +145,12 @@ def test_model_is_described(tmp_path: Path, settings: dict[str, Any] | None, sai
     ],
 )
 def test_metric_is_described(tmp_path: Path, metric: str, said: str) -> None:
-    assert said in told(tmp_path, ["bank"], metric=metric)
+    assert said in methods_text(tmp_path, ["bank"], metric=metric)
 
 
 @pytest.mark.parametrize(("rate", "said"), [(0.4, "40%"), (0.25, "25%"), (1.0, "100%"), (0.125, "12.5%")])
 def test_swap_rate_is_described(tmp_path: Path, rate: float, said: str) -> None:
-    text = told(tmp_path, ["bank"], rate=rate)
+    text = methods_text(tmp_path, ["bank"], rate=rate)
     assert f" {said} of the occurrences (relative to the smaller set) were exchanged" in text
     assert "is smallest" not in text
 
@@ -163,13 +163,13 @@ def test_estimated_rate_is_described_with_its_search(tmp_path: Path) -> None:
 
 
 def test_random_swaps_are_described_with_their_repetitions(tmp_path: Path) -> None:
-    text = told(tmp_path, ["bank"], repeats=17)
+    text = methods_text(tmp_path, ["bank"], repeats=17)
     assert "were exchanged at random" in text
     assert "over 17 repetitions" in text
 
 
 def test_swaps_by_distance_are_described_without_repetitions(tmp_path: Path) -> None:
-    text = told(tmp_path, ["bank"], strategy="distance")
+    text = methods_text(tmp_path, ["bank"], strategy="distance")
     assert "those farthest from the other corpus's centroid, were exchanged" in text
     assert "repetitions" not in text
     assert "at random" not in text
@@ -177,7 +177,7 @@ def test_swaps_by_distance_are_described_without_repetitions(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("normalised", [False, True])
 def test_normalised_swap_count_is_described(tmp_path: Path, normalised: bool) -> None:
-    text = told(tmp_path, ["bank"], normalised=normalised)
+    text = methods_text(tmp_path, ["bank"], normalised=normalised)
     assert ("normalised by the sizes of the corpora" in text) is normalised
 
 
@@ -195,7 +195,7 @@ def test_test_and_intervals_are_described_with_all_their_numbers(tmp_path: Path)
 
 
 def test_paper_and_version_are_named(tmp_path: Path) -> None:
-    assert f"(SSCD; Aida and Bollegala, 2023) with lexshift {lexshift.__version__}:" in told(tmp_path)
+    assert f"(SSCD; Aida and Bollegala, 2023) with lexshift {lexshift.__version__}:" in methods_text(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_paper_and_version_are_named(tmp_path: Path) -> None:
 def test_only_the_method_of_the_paper_is_called_by_its_name(
     tmp_path: Path, options: dict[str, Any], method: str
 ) -> None:
-    assert method in told(tmp_path, **options)
+    assert method in methods_text(tmp_path, **options)
 
 
 def test_facts_include_every_setting_of_the_run_and_of_the_encoder(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ PERMUTATIONS, RESAMPLES, CONFIDENCE = 60, 25, 0.9
 Rate = float | Literal["auto"]
 
 
-class Ear:
+class RecordingMonitor:
     """Monitor that records its events and their threads."""
 
     def __init__(self) -> None:
@@ -46,16 +46,16 @@ class Ear:
         self.threads: set[int] = set()
 
     def stage(self, name: str, total: int, unit: str) -> None:
-        self._hear("stage", name, total, unit)
+        self._record("stage", name, total, unit)
 
     def advance(self, done: int, items: int = 0, status: str = "") -> None:
         assert not status
-        self._hear("advance", done, items)
+        self._record("advance", done, items)
 
     def note(self, text: str) -> None:
-        self._hear("note", text)
+        self._record("note", text)
 
-    def _hear(self, *what: Any) -> None:
+    def _record(self, *what: Any) -> None:
         self.told.append(what)
         self.threads.add(threading.get_ident())
 
@@ -179,7 +179,7 @@ def test_concurrently_scored_words_are_not_mixed_up() -> None:
 
 
 def test_without_words_there_are_no_scores_and_no_curve(tmp_path: Path) -> None:
-    sscd, ear = SSCD("cosine", rate=0.3), Ear()
+    sscd, ear = SSCD("cosine", rate=0.3), RecordingMonitor()
     rates: list[Rate] = [0.4, "auto"]
     for rate in rates:
         found = scored({}, sscd, rate, "auto", ear, Cache(tmp_path))
@@ -214,7 +214,7 @@ def test_metric_error_during_the_tests_names_the_word_and_ends_the_run() -> None
             raise ValueError("no more of this")
         return np.ones(np.shape(old.mean)[:-1])
 
-    words, ear = some_words(30), Ear()
+    words, ear = some_words(30), RecordingMonitor()
     sscd = SSCD(Metric("moody", between), repeats=2)
     with pytest.raises(UserError, match=r"^'word\d+': no more of this$"):
         scored(words, sscd, monitor=ear)
@@ -227,7 +227,7 @@ def test_metric_error_during_the_tests_names_the_word_and_ends_the_run() -> None
 
 @pytest.mark.parametrize("n", [1, 7])
 def test_monitor_receives_progress_for_every_word(n: int) -> None:
-    ear = Ear()
+    ear = RecordingMonitor()
     scored(some_words(n), SSCD("cosine", repeats=2), "auto", 20, ear)
     assert ear.told[0] == ("stage", "scoring", n, "words")
     assert ear.told[1:] == [("advance", done, done) for done in range(1, n + 1)]
@@ -250,7 +250,7 @@ def test_keys_of_several_pairs_of_periods_are_scored_like_their_words(rate: Rate
         corpus_sizes=lambda key: (sizes[key[1]], sizes[key[2]]),
         unit="pairs of periods",
     )
-    ear = Ear()
+    ear = RecordingMonitor()
     found = score_words(comparisons, Scoring(SSCD("euclidean", repeats=3), rate, 60, RESAMPLES, CONFIDENCE), ear)
     assert list(found.words) == keys
     assert ear.told[0] == ("stage", "scoring", 3, "pairs of periods")
@@ -329,7 +329,7 @@ def test_cached_words_are_not_scored_again(tmp_path: Path, monkeypatch: pytest.M
     first = scored(words, sscd, cache=cache)
     assert sorted(calls) == ["word4", "word5"]
     calls.clear()
-    ear = Ear()
+    ear = RecordingMonitor()
     again = scored(words, sscd, monitor=ear, cache=cache)
     assert calls == []
     assert ear.told == [("stage", "scoring", 6, "words"), *(("advance", done, done) for done in (2, 4, 6))]

@@ -65,7 +65,7 @@ OWN = Metric("centroids", centroids, usages=True)
 
 
 @pytest.fixture(params=["by name", "as it is"])
-def own(request: pytest.FixtureRequest) -> str | Metric:
+def custom_metric(request: pytest.FixtureRequest) -> str | Metric:
     """Return a custom metric, registered or not."""
     if request.param == "as it is":
         return OWN
@@ -167,25 +167,27 @@ def test_rate_is_estimated_with_nearest_as_with_any_metric() -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_custom_usage_metric_scores_like_the_same_gaussian_distance(own: str | Metric, strategy: Strategy) -> None:
+def test_custom_usage_metric_scores_like_the_same_gaussian_distance(
+    custom_metric: str | Metric, strategy: Strategy
+) -> None:
     old, new = sets(30, 24, 5)
-    ours = SSCD(own, strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
+    ours = SSCD(custom_metric, strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
     theirs = SSCD("euclidean", strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
     assert_allclose(ours.e_swap, theirs.e_swap, rtol=1e-10)
     assert (ours.score, ours.e_original, ours.spread) == pytest.approx(
         (theirs.score, theirs.e_original, theirs.spread), rel=1e-9
     )
-    found = sweep(old, new, ["euclidean", own], RATES, 3, strategy=strategy)
+    found = sweep(old, new, ["euclidean", custom_metric], RATES, 3, strategy=strategy)
     assert_allclose(found.e_swap[1], found.e_swap[0], rtol=1e-9, atol=1e-12)
     assert found.metrics == ("euclidean", "centroids")
 
 
 @pytest.mark.parametrize("sizes", [(3, 5), (6, 3), (20, 15), (12, 30)])
 def test_custom_usage_metric_is_tested_like_the_same_gaussian_distance(
-    own: str | Metric, sizes: tuple[int, int]
+    custom_metric: str | Metric, sizes: tuple[int, int]
 ) -> None:
     old, new = sets(*sizes, 4, seed=3, shift=0.4)
-    ours, theirs = (permutation_test(old, new, metric, 1000, 5, "plane") for metric in (own, "euclidean"))
+    ours, theirs = (permutation_test(old, new, metric, 1000, 5, "plane") for metric in (custom_metric, "euclidean"))
     assert ours.e_original == pytest.approx(theirs.e_original, rel=1e-12)
     assert (ours.p, ours.exceeding, ours.permutations, ours.exact) == (
         theirs.p,
@@ -197,13 +199,13 @@ def test_custom_usage_metric_is_tested_like_the_same_gaussian_distance(
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_custom_usage_metric_has_the_interval_of_the_same_gaussian_distance(
-    own: str | Metric, strategy: Strategy, monkeypatch: pytest.MonkeyPatch
+    custom_metric: str | Metric, strategy: Strategy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_bootstrap, "SWAPS", SWAPS_OF_USAGES)
     old, new = sets(20, 26, 4)
     ours, theirs = (
         bootstrap(old, new, SSCD(metric, strategy, repeats=1, keep=0.2), 60, word="plane")
-        for metric in (own, "euclidean")
+        for metric in (custom_metric, "euclidean")
     )
     assert (ours.low, ours.high, ours.bias) == pytest.approx((theirs.low, theirs.high, theirs.bias), rel=1e-8)
 

@@ -37,7 +37,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def made(source: Path, out: Path, **options: Any) -> dict[str, str]:
+def simulated_files(source: Path, out: Path, **options: Any) -> dict[str, str]:
     """Return the files of a simulation."""
     simulate(source, out=out, monitor=False, **options)
     return {path.name: path.read_text("utf-8") for path in out.iterdir() if path.name != ".lock"}
@@ -56,7 +56,7 @@ def origins(lines: Sequence[str], name: str, pair: tuple[str, str]) -> Counter[s
 def test_corpora_contain_the_planted_changes(
     source: Path, tmp_path_factory: pytest.TempPathFactory, words: int, usages: int, seed: int
 ) -> None:
-    files = made(source, tmp_path_factory.mktemp("made"), pseudowords=words, usages=usages, seed=seed)
+    files = simulated_files(source, tmp_path_factory.mktemp("made"), pseudowords=words, usages=usages, seed=seed)
     assert set(files) == TWO
     old, new = (files[f"{period}.txt"].splitlines() for period in ("old", "new"))
     assert len(old) == len(new) == words * usages
@@ -76,7 +76,7 @@ def test_corpora_contain_the_planted_changes(
 
 def test_same_seed_gives_the_same_files_and_another_seed_others(source: Path, tmp_path: Path) -> None:
     one, same, other = (
-        made(source, tmp_path / name, pseudowords=3, usages=10, seed=seed)
+        simulated_files(source, tmp_path / name, pseudowords=3, usages=10, seed=seed)
         for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
     assert one == same
@@ -84,20 +84,20 @@ def test_same_seed_gives_the_same_files_and_another_seed_others(source: Path, tm
 
 
 def test_usages_of_a_pseudoword_do_not_depend_on_other_pseudowords(source: Path, tmp_path: Path) -> None:
-    one = made(source, tmp_path / "one", pairs=PAIRS[:1], usages=10)
-    three = made(source, tmp_path / "three", pairs=PAIRS, usages=10)
+    one = simulated_files(source, tmp_path / "one", pairs=PAIRS[:1], usages=10)
+    three = simulated_files(source, tmp_path / "three", pairs=PAIRS, usages=10)
     name = one["words.txt"].strip()
     assert set(one["old.txt"].splitlines()) == {line for line in three["old.txt"].splitlines() if name in line}
 
 
 def test_lines_are_shuffled(source: Path, tmp_path: Path) -> None:
-    files = made(source, tmp_path / "out", pairs=PAIRS, usages=20)
+    files = simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=20)
     names = [next(n for n in files["words.txt"].split() if n in line) for line in files["old.txt"].splitlines()]
     assert names != sorted(names, key=files["words.txt"].split().index)
 
 
 def test_without_planted_change_the_share_differs_by_pseudoword(source: Path, tmp_path: Path) -> None:
-    files = made(source, tmp_path / "out", pattern="none", pairs=PAIRS, usages=10)
+    files = simulated_files(source, tmp_path / "out", pattern="none", pairs=PAIRS, usages=10)
     assert set(files) == TWO
     entries = json.loads(files["simulate.json"])["names"]
     assert [np.sum(entry["counts"], axis=0).tolist() for entry in entries] == [[0, 20], [10, 10], [20, 0]]
@@ -113,7 +113,7 @@ def test_without_planted_change_the_share_differs_by_pseudoword(source: Path, tm
 
 @pytest.mark.parametrize("pattern", ["step", "season"])
 def test_dated_sentences_contain_the_word_of_their_month(source: Path, tmp_path: Path, pattern: str) -> None:
-    files = made(source, tmp_path / "out", pattern=pattern, pairs=PAIRS, usages=2, years=2)
+    files = simulated_files(source, tmp_path / "out", pattern=pattern, pairs=PAIRS, usages=2, years=2)
     assert set(files) == DATED
     rows = [json.loads(line) for line in files["corpus.jsonl"].splitlines()]
     assert [row["date"] for row in rows] == sorted(row["date"] for row in rows)
@@ -130,7 +130,7 @@ def test_dated_sentences_contain_the_word_of_their_month(source: Path, tmp_path:
 
 
 def test_yearly_season_moves_smoothly_between_the_two_words(source: Path, tmp_path: Path) -> None:
-    files = made(source, tmp_path / "out", pattern="yearly", pairs=PAIRS, usages=4, years=1)
+    files = simulated_files(source, tmp_path / "out", pattern="yearly", pairs=PAIRS, usages=4, years=1)
     assert set(files) == DATED
     rows = [json.loads(line) for line in files["corpus.jsonl"].splitlines()]
     for line, pair in zip(files["planted.tsv"].splitlines()[1:], PAIRS, strict=True):
@@ -150,7 +150,7 @@ def test_steps_are_not_all_in_one_month(source: Path, tmp_path: Path) -> None:
 
 
 def test_usage_table_is_a_data_set_with_gold(source: Path, tmp_path: Path) -> None:
-    files = made(source, tmp_path / "out", pairs=PAIRS, usages=10)
+    files = simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=10)
     data = load_dataset(tmp_path / "out" / "usages.csv")
     gold = {name: float(value) for name, value in (line.split("\t") for line in files["planted.tsv"].splitlines())}
     assert data.graded == gold == replace_gold(data, tmp_path / "out" / "planted.tsv").graded
@@ -186,8 +186,8 @@ def test_compare_finds_every_usage_and_ranks_by_the_planted_change(source: Path,
 
 
 def test_simulation_replaces_an_earlier_one(source: Path, tmp_path: Path) -> None:
-    assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
-    assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=2, years=2, pattern="step")) == DATED
+    assert set(simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
+    assert set(simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=2, years=2, pattern="step")) == DATED
 
 
 @pytest.mark.parametrize("there", [["old.txt"], ["simulate.json"], [*FILES, "notes.md"]], ids=["old", "record", "more"])
@@ -222,7 +222,7 @@ def test_failed_write_leaves_no_files(source: Path, tmp_path: Path, monkeypatch:
         with pytest.raises(UserError, match="the disk is full"):
             simulate(source, out=tmp_path / "out", pairs=PAIRS, usages=5, monitor=False)
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
-    assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
+    assert set(simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
 
 
 # ------------------------------------------------------------------------------------------------------- error messages

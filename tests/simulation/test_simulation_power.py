@@ -53,7 +53,7 @@ class Planted:
         return np.array(rows, np.float32)
 
 
-def told(source: Path, apart: float = 10, **options: Any) -> pd.DataFrame:
+def power_table(source: Path, apart: float = 10, **options: Any) -> pd.DataFrame:
     return power(source, model=Planted(apart), monitor=False, **{"pairs": PAIRS, "trials": 60, **options})
 
 
@@ -101,7 +101,7 @@ def test_change_is_detected_if_the_permutation_test_of_the_draw_is_significant()
 
 
 def test_distant_words_give_full_power_and_few_false_alarms(source: Path) -> None:
-    table = told(source, usages=[10, 40], changes=[0.1, 1], trials=200)
+    table = power_table(source, usages=[10, 40], changes=[0.1, 1], trials=200)
     assert list(zip(table["usages"], table["change"], strict=True)) == [
         (10, 0.0), (10, 0.1), (10, 1.0), (40, 0.0), (40, 0.1), (40, 1.0)
     ]  # fmt: skip
@@ -114,14 +114,14 @@ def test_distant_words_give_full_power_and_few_false_alarms(source: Path) -> Non
 
 
 def test_equal_words_give_no_more_detections_than_chance(source: Path) -> None:
-    table = told(source, apart=0, usages=[20], changes=[0.5, 1], trials=200)
+    table = power_table(source, apart=0, usages=[20], changes=[0.5, 1], trials=200)
     # Usages that differ by chance are drawn repeatedly, so there may be some power at change 1.
     assert table.set_index("change").loc[0.0, "seen"] < 23
     assert table.set_index("change").loc[0.5, "power"] < 0.4
 
 
 def test_shares_and_intervals_follow_from_the_detections(source: Path) -> None:
-    table = told(source, apart=1, usages=[10, 15], changes=[0.25, 0.5])
+    table = power_table(source, apart=1, usages=[10, 15], changes=[0.25, 0.5])
     assert (table["power"] == table["seen"] / table["trials"]).all()
     for row in table.itertuples():
         assert 0 <= row.low < row.power < row.high <= 1 or row.power in (0, 1)
@@ -129,16 +129,16 @@ def test_shares_and_intervals_follow_from_the_detections(source: Path) -> None:
 
 def test_cell_depends_on_the_seed_and_not_on_other_changes(source: Path) -> None:
     options: dict[str, Any] = {"apart": 0.8, "usages": [12]}
-    many = told(source, changes=[0.25, 0.5, 1], **options)
-    alone = told(source, changes=[0.5], **options)
+    many = power_table(source, changes=[0.25, 0.5, 1], **options)
+    alone = power_table(source, changes=[0.5], **options)
     assert many[many["change"] == 0.5].to_dict("list") == alone[alone["change"] == 0.5].to_dict("list")
-    others = [told(source, changes=[0.5], seed=seed, **options)["seen"].tolist() for seed in range(3)]
+    others = [power_table(source, changes=[0.5], seed=seed, **options)["seen"].tolist() for seed in range(3)]
     assert len({tuple(seen) for seen in others}) > 1
 
 
 def test_testing_many_words_lowers_the_power(source: Path) -> None:
     options: dict[str, Any] = {"apart": 1.0, "usages": [12], "changes": [0.75]}
-    one, hundred = (told(source, words_tested=m, **options).set_index("change") for m in (1, 100))
+    one, hundred = (power_table(source, words_tested=m, **options).set_index("change") for m in (1, 100))
     assert hundred.loc[0.75, "seen"] < one.loc[0.75, "seen"]
     assert hundred.loc[0.0, "seen"] <= 1
 
@@ -161,7 +161,7 @@ def test_model_with_periods_is_refused(source: Path) -> None:
 
 
 def test_pairs_may_be_chosen_at_random(source: Path) -> None:
-    table = told(source, pairs=None, pseudowords=3, usages=[10], changes=[1], trials=6)
+    table = power_table(source, pairs=None, pseudowords=3, usages=[10], changes=[1], trials=6)
     assert list(table["trials"]) == [6, 6]
 
 
@@ -277,4 +277,4 @@ def test_number_of_permutations_follows_from_the_level(level: float, most: int) 
 )
 def test_mistakes_are_reported(source: Path, options: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
-        told(source, **options)
+        power_table(source, **options)

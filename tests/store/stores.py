@@ -61,12 +61,12 @@ class Toy:
         return np.frombuffer(key, np.int8).astype(np.float32) / 16
 
     @property
-    def asked(self) -> Work:
+    def requests(self) -> Work:
         """Return all requested usages."""
         return [item for call in self.calls for item in call]
 
 
-class Heard:
+class RecordingMonitor:
     """Monitor that records its events."""
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ def corpora_in(folder: Path) -> tuple[Path, Path]:
     return write(folder / "a.txt", OLD), write(folder / "b.txt", NEW)
 
 
-def made(folder: Path, name: str = "store", model: Any = None, words: Any = None, **options: Any) -> Siblings:
+def build_store(folder: Path, name: str = "store", model: Any = None, words: Any = None, **options: Any) -> Siblings:
     """Return the store of most tests."""
     model = Toy() if model is None else model
     return embed(*corpora_in(folder), words=words or WORDS, model=model, out=folder / name, **options)

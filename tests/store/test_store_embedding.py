@@ -21,7 +21,21 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stores import BOTH, NEW, OLD, WORDS, Heard, Toy, assert_holds, contents, corpora_in, expected, made, rows_of, write
+from stores import (
+    BOTH,
+    NEW,
+    OLD,
+    WORDS,
+    RecordingMonitor,
+    Toy,
+    assert_holds,
+    build_store,
+    contents,
+    corpora_in,
+    expected,
+    rows_of,
+    write,
+)
 
 import lexshift
 from lexshift import Siblings, UserError, embed
@@ -37,7 +51,7 @@ from lexshift.utils.arrays import Matrix
 
 def test_store_holds_every_occurrence_by_word_corpus_and_position_with_its_vector(tmp_path: Path) -> None:
     toy = Toy()
-    store = made(tmp_path, model=toy)
+    store = build_store(tmp_path, model=toy)
     assert_holds(store, expected(WORDS, BOTH))
     assert (store.words, store.corpora, list(store), len(store)) == (WORDS, ["old", "new"], WORDS, 3)
     assert store.counts.to_dict() == {
@@ -49,10 +63,10 @@ def test_store_holds_every_occurrence_by_word_corpus_and_position_with_its_vecto
 
 def test_word_in_a_sentence_is_encoded_once_however_often_the_sentence_occurs(tmp_path: Path) -> None:
     toy = Toy()
-    store = made(tmp_path, model=toy)
+    store = build_store(tmp_path, model=toy)
     wanted = {(row[5], (row[6], row[7])) for row in rows_of(store)}
-    assert len(toy.asked) == len(set(toy.asked)) == len(wanted) < len(rows_of(store))
-    assert set(toy.asked) == wanted
+    assert len(toy.requests) == len(set(toy.requests)) == len(wanted) < len(rows_of(store))
+    assert set(toy.requests) == wanted
 
 
 tokens = st.sampled_from(
@@ -98,13 +112,13 @@ def test_store_of_random_corpora_matches_the_definition(
         assert_holds(store, rows)
         assert store.vectors.dtype == precision
     wanted = {(row[5], (row[6], row[7])) for row in rows}
-    assert len(toy.asked) == len(wanted)
-    assert set(toy.asked) == wanted
+    assert len(toy.requests) == len(wanted)
+    assert set(toy.requests) == wanted
 
 
 def test_words_dropped_by_the_encoder_are_omitted_and_counted(tmp_path: Path) -> None:
     toy = Toy(lost="phone")
-    store = made(tmp_path, model=toy)
+    store = build_store(tmp_path, model=toy)
     kept = [row for row in expected(WORDS, BOTH) if row[0] != "cell phone"]
     assert_holds(store, kept)
     assert store.words == WORDS
@@ -116,17 +130,17 @@ def test_words_dropped_by_the_encoder_are_omitted_and_counted(tmp_path: Path) ->
 
 
 def test_store_whose_words_are_all_dropped_is_empty_and_can_be_extended(tmp_path: Path) -> None:
-    store = made(tmp_path, model=Toy(lost="phone"), words=["cell phone"])
+    store = build_store(tmp_path, model=Toy(lost="phone"), words=["cell phone"])
     assert_holds(store, [])
     assert store.vectors.shape == (0, 6)
     assert store["cell phone"].occurrences("old").empty
-    more = made(tmp_path, model=Toy(lost="phone"), words=["mouse"])
+    more = build_store(tmp_path, model=Toy(lost="phone"), words=["mouse"])
     assert_holds(more, expected(["mouse"], BOTH))
     assert more.words == ["cell phone", "mouse"]
 
 
 def test_half_precision_is_stored_in_half_the_bytes(tmp_path: Path) -> None:
-    full, half = made(tmp_path, "full"), made(tmp_path, "half", precision="float16")
+    full, half = build_store(tmp_path, "full"), build_store(tmp_path, "half", precision="float16")
     assert [full.vectors.dtype.name, half.vectors.dtype.name] == ["float32", "float16"]
     np.testing.assert_array_equal(full.vectors, half.vectors.astype(np.float32))
     sizes = [(store.path / "vectors.npy").stat().st_size - 128 for store in (full, half)]
@@ -138,13 +152,13 @@ def test_numbers_too_large_for_half_precision_are_refused_and_not_stored_as_infi
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             return super().encode(sentences, spans) + np.float32(1e6)
 
-    assert np.isfinite(made(tmp_path, "full", Large()).vectors).all()
+    assert np.isfinite(build_store(tmp_path, "full", Large()).vectors).all()
     with pytest.raises(UserError, match=r"float16|float32|infinite"):
-        made(tmp_path, "half", Large(), precision="float16")
+        build_store(tmp_path, "half", Large(), precision="float16")
 
 
 def test_word_may_be_in_one_corpus_only(tmp_path: Path) -> None:
-    store = made(tmp_path, words=["hid", "wing", "mouse"])
+    store = build_store(tmp_path, words=["hid", "wing", "mouse"])
     assert store.counts.to_numpy().tolist() == [[1, 0], [0, 1], [5, 2]]
     assert store["hid"].new.shape == (0, 6)
     assert_holds(store, expected(["hid", "wing", "mouse"], BOTH))
@@ -167,8 +181,8 @@ def test_forms_dates_and_files_of_a_folder_are_stored(tmp_path: Path) -> None:
 
 
 def test_sample_stores_the_number_found_and_a_subset_of_the_rows(tmp_path: Path) -> None:
-    full = rows_of(made(tmp_path, "full"))
-    store = made(tmp_path, "sample", max_per_word=2)
+    full = rows_of(build_store(tmp_path, "full"))
+    store = build_store(tmp_path, "sample", max_per_word=2)
     assert store.counts.to_numpy().tolist() == [[2, 2], [2, 2], [1, 2]]
     assert [entry["found"] for entry in store.index["words"]] == [[5, 2], [4, 3], [1, 3]]
     rows = rows_of(store)
@@ -179,20 +193,20 @@ def test_sample_stores_the_number_found_and_a_subset_of_the_rows(tmp_path: Path)
         "old": {"occurrences beyond 2 for a word": 5},
         "new": {"occurrences beyond 2 for a word": 2},
     }
-    samples = {tuple(rows_of(made(tmp_path, f"seed{seed}", max_per_word=2, seed=seed))) for seed in range(4)}
+    samples = {tuple(rows_of(build_store(tmp_path, f"seed{seed}", max_per_word=2, seed=seed))) for seed in range(4)}
     assert len(samples) > 1
 
 
 def test_no_limit_is_written_as_none_or_zero(tmp_path: Path) -> None:
-    store = made(tmp_path, max_per_word=0)
-    assert store.fingerprint == made(tmp_path, "other", max_per_word=None).fingerprint
+    store = build_store(tmp_path, max_per_word=0)
+    assert store.fingerprint == build_store(tmp_path, "other", max_per_word=None).fingerprint
     assert store.settings["sampling"] is None
 
 
 @pytest.mark.parametrize("numbers", [{"max_per_word": np.int64(2)}, {"max_per_word": 2, "seed": np.int64(3)}], ids=str)
 def test_numpy_numbers_are_accepted(tmp_path: Path, numbers: dict[str, Any]) -> None:
     plain = {name: int(value) for name, value in numbers.items()}
-    assert made(tmp_path, "a", **numbers).fingerprint == made(tmp_path, "b", **plain).fingerprint
+    assert build_store(tmp_path, "a", **numbers).fingerprint == build_store(tmp_path, "b", **plain).fingerprint
 
 
 # ---------------------------------------------------------------------------------------------------- words and labels
@@ -209,20 +223,20 @@ def test_numpy_numbers_are_accepted(tmp_path: Path, numbers: dict[str, Any]) -> 
 def test_words_that_never_occur_are_an_error_that_names_them(tmp_path: Path, words: list[str], sentence: str) -> None:
     toy = Toy()
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(tmp_path, model=toy, words=words)
+        build_store(tmp_path, model=toy, words=words)
     assert toy.calls == []
 
 
 def test_words_that_never_occur_can_be_omitted(tmp_path: Path) -> None:
-    heard = Heard()
-    store = made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=heard)
-    assert heard.notes == ["left out, as they never occur: 'unicorn', 'yeti'"]
+    recorder = RecordingMonitor()
+    store = build_store(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=recorder)
+    assert recorder.notes == ["left out, as they never occur: 'unicorn', 'yeti'"]
     assert_holds(store, expected(["plane", "mouse"], BOTH))
-    again = Heard()
-    made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=again)
-    assert again.notes == [*heard.notes, "the store has all of this already"]
+    again = RecordingMonitor()
+    build_store(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=again)
+    assert again.notes == [*recorder.notes, "the store has all of this already"]
     with pytest.raises(UserError, match="none of the words occurs in the corpora"):
-        made(tmp_path, "none", words=["unicorn", "yeti"], missing="skip")
+        build_store(tmp_path, "none", words=["unicorn", "yeti"], missing="skip")
 
 
 def test_corpora_are_named_old_and_new_or_by_their_files_or_by_labels(tmp_path: Path) -> None:
@@ -244,7 +258,7 @@ def test_corpora_are_named_old_and_new_or_by_their_files_or_by_labels(tmp_path: 
 @pytest.mark.parametrize("labels", [["one"], ["a", "a"], ["a", ""], ["a", "b", "c"], []], ids=str)
 def test_labels_must_name_each_corpus_differently(tmp_path: Path, labels: list[str]) -> None:
     with pytest.raises(UserError, match="labels must name each of the 2 corpora, each differently"):
-        made(tmp_path, labels=labels)
+        build_store(tmp_path, labels=labels)
 
 
 def test_corpus_whose_file_name_is_not_text_can_be_embedded(tmp_path: Path) -> None:
@@ -273,7 +287,7 @@ def test_corpus_whose_file_name_is_not_text_can_be_embedded(tmp_path: Path) -> N
 )
 def test_invalid_values_are_refused(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(tmp_path, **options)
+        build_store(tmp_path, **options)
 
 
 def test_options_are_those_of_reading_and_of_encoders() -> None:
@@ -287,7 +301,7 @@ def test_options_are_those_of_reading_and_of_encoders() -> None:
 
 def test_unknown_option_is_named_with_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="embed has no argument 'precison'; did you mean 'precision'"):
-        made(tmp_path, precison="float16")
+        build_store(tmp_path, precison="float16")
 
 
 def test_at_least_one_existing_corpus_is_required(tmp_path: Path) -> None:
@@ -332,7 +346,7 @@ def test_encoder_output_other_than_one_float_row_per_word_is_refused(
             return wrong(super().encode(sentences, spans))
 
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(tmp_path, model=Wrong())
+        build_store(tmp_path, model=Wrong())
 
 
 def with_nan(vectors: Matrix, rows: Any, columns: Any) -> Matrix:
@@ -345,7 +359,7 @@ def test_only_rows_of_all_nan_are_words_dropped_by_the_encoder(tmp_path: Path) -
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             return with_nan(super().encode(sentences, spans), slice(None, None, 2), slice(None))
 
-    store = made(tmp_path, model=Nan())
+    store = build_store(tmp_path, model=Nan())
     assert 0 < len(store.vectors) < 18
     assert np.isfinite(store.vectors).all()
     lost = sum(n for corpus in store.skipped.values() for n in corpus.values())
@@ -353,12 +367,12 @@ def test_only_rows_of_all_nan_are_words_dropped_by_the_encoder(tmp_path: Path) -
 
 
 def test_encoder_that_returns_only_nan_is_reported(tmp_path: Path) -> None:
-    heard = Heard()
-    made(tmp_path, model=Toy(lost=" "), words=["cell phone"], monitor=heard)
-    (note,) = [note for note in heard.notes if "NaN" in note]
+    recorder = RecordingMonitor()
+    build_store(tmp_path, model=Toy(lost=" "), words=["cell phone"], monitor=recorder)
+    (note,) = [note for note in recorder.notes if "NaN" in note]
     assert re.match(r"the encoder gave only NaN, .* for all of the \d+ occurrences: its tokenizer drops these", note)
-    made(tmp_path, "other", monitor=heard)
-    assert len([note for note in heard.notes if "NaN" in note]) == 1
+    build_store(tmp_path, "other", monitor=recorder)
+    assert len([note for note in recorder.notes if "NaN" in note]) == 1
 
 
 def test_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,7 +383,7 @@ def test_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, monk
 
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 60)
     with pytest.raises(UserError):
-        made(tmp_path, model=Growing())
+        build_store(tmp_path, model=Growing())
 
 
 def test_other_float_types_are_converted_to_the_precision(tmp_path: Path) -> None:
@@ -377,7 +391,7 @@ def test_other_float_types_are_converted_to_the_precision(tmp_path: Path) -> Non
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
             return super().encode(sentences, spans).astype(np.float64)[:, ::-1]
 
-    ours, theirs = made(tmp_path, "a", Double()), made(tmp_path, "b")
+    ours, theirs = build_store(tmp_path, "a", Double()), build_store(tmp_path, "b")
     assert ours.vectors.dtype == np.float32
     np.testing.assert_array_equal(ours.vectors, theirs.vectors[:, ::-1])
 
@@ -388,7 +402,7 @@ def test_connection_failure_of_an_encoder_is_not_reported_as_a_disk_fault(tmp_pa
             raise ConnectionError("the server is gone")
 
     with pytest.raises((UserError, ConnectionError), match="the server is gone") as caught:
-        made(tmp_path, model=Remote())
+        build_store(tmp_path, model=Remote())
     assert "cannot be written" not in str(caught.value)
 
 
@@ -401,29 +415,29 @@ def test_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: list[f
             assert len(sentences) == len(spans) == 14
             return np.array(off)
 
-    heard = Heard()
-    made(tmp_path, model=Approximate(), monitor=heard)
-    (note,) = heard.notes
+    recorder = RecordingMonitor()
+    build_store(tmp_path, model=Approximate(), monitor=recorder)
+    (note,) = recorder.notes
     assert "int8 is approximate" in note
     assert "0.8750 on average and 0.7500 at worst" in note
 
 
 def test_stages_of_a_run_are_reported_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
-    heard, toy = Heard(), Toy()
-    made(tmp_path, model=toy, monitor=heard)
+    recorder, toy = RecordingMonitor(), Toy()
+    build_store(tmp_path, model=toy, monitor=recorder)
     sizes = [(tmp_path / name).stat().st_size for name in ("a.txt", "b.txt")]
-    distinct = {sentence for sentence, _ in toy.asked}
+    distinct = {sentence for sentence, _ in toy.requests}
     characters = sum(map(len, distinct))
-    assert heard.stages == [
+    assert recorder.stages == [
         ("reading old", sizes[0], "bytes"),
         ("reading new", sizes[1], "bytes"),
         ("encoding", characters, "sentences"),
         ("writing", 18, "rows"),
     ]
-    assert (sizes[0], 0) in heard.steps
-    assert (characters, len(distinct)) in heard.steps
-    assert heard.steps[-1] == (18, 0)
+    assert (sizes[0], 0) in recorder.steps
+    assert (characters, len(distinct)) in recorder.steps
+    assert recorder.steps[-1] == (18, 0)
     assert len(toy.calls) > 3
 
 
@@ -467,24 +481,24 @@ def by_row(store: Siblings) -> dict[tuple[Any, ...], bytes]:
 
 
 def test_complete_store_is_unchanged(tmp_path: Path) -> None:
-    made(tmp_path)
-    before, toy, heard = contents(tmp_path / "store"), Toy(), Heard()
-    store = made(tmp_path, model=toy, monitor=heard, words=[*reversed(WORDS)])
-    assert heard.notes == ["the store has all of this already"]
+    build_store(tmp_path)
+    before, toy, recorder = contents(tmp_path / "store"), Toy(), RecordingMonitor()
+    store = build_store(tmp_path, model=toy, monitor=recorder, words=[*reversed(WORDS)])
+    assert recorder.notes == ["the store has all of this already"]
     assert (toy.calls, contents(tmp_path / "store")) == ([], before)
     assert_holds(store, expected(WORDS, BOTH))
 
 
 def test_added_words_are_encoded_and_nothing_else(tmp_path: Path) -> None:
-    first = set(rows_of(made(tmp_path, words=WORDS[:1])))
+    first = set(rows_of(build_store(tmp_path, words=WORDS[:1])))
     toy = Toy()
-    store = made(tmp_path, model=toy, words=WORDS[1:])
+    store = build_store(tmp_path, model=toy, words=WORDS[1:])
     assert store.words == WORDS
     assert_holds(store, expected(WORDS, BOTH))
     new = {(row[5], (row[6], row[7])) for row in rows_of(store) if row not in first}
-    assert len(toy.asked) == len(new)
-    assert set(toy.asked) == new
-    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once").path)
+    assert len(toy.requests) == len(new)
+    assert set(toy.requests) == new
+    assert contents(tmp_path / "store") == contents(build_store(tmp_path, "at once").path)
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["the new corpus", "all corpora"])
@@ -497,9 +511,9 @@ def test_added_corpus_is_encoded_and_nothing_else(tmp_path: Path, again: bool) -
     assert_holds(store, expected(WORDS, BOTH))
     known = {(row[5], (row[6], row[7])) for row in rows_of(store) if row[1] == "old"}
     new = {(row[5], (row[6], row[7])) for row in rows_of(store) if row[1] == "new"} - known
-    assert len(toy.asked) == len(new)
-    assert set(toy.asked) == new
-    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once").path)
+    assert len(toy.requests) == len(new)
+    assert set(toy.requests) == new
+    assert contents(tmp_path / "store") == contents(build_store(tmp_path, "at once").path)
 
 
 def test_corpus_added_alone_keeps_the_metadata_of_the_others(tmp_path: Path) -> None:
@@ -507,7 +521,7 @@ def test_corpus_added_alone_keeps_the_metadata_of_the_others(tmp_path: Path) -> 
     options: dict[str, Any] = {"words": WORDS, "max_per_word": 2}
     embed(a, **options, model=Toy(lost="phone"), out=tmp_path / "store", labels=["old"])
     store = embed(b, **options, model=Toy(lost="phone"), out=tmp_path / "store", labels=["new"])
-    once = made(tmp_path, "at once", Toy(lost="phone"), max_per_word=2)
+    once = build_store(tmp_path, "at once", Toy(lost="phone"), max_per_word=2)
     assert store.index["corpora"] == once.index["corpora"]
     assert store.index["words"] == once.index["words"]
     assert contents(store.path) == contents(once.path)
@@ -537,9 +551,9 @@ def test_words_and_a_corpus_can_be_added_together(tmp_path: Path) -> None:
     assert_holds(store, expected(["plane", "mouse", "cell phone"], files))
     once = embed(a, b, c, words=WORDS, model=Toy(), labels=["old", "new", "third"])
     assert by_row(store) == by_row(once)
-    assert len(toy.asked) == len(set(toy.asked)) < len({row[5:] for row in rows_of(once)})
+    assert len(toy.requests) == len(set(toy.requests)) < len({row[5:] for row in rows_of(once)})
     assert not any(
-        (row[5], (row[6], row[7])) in set(toy.asked) for row in rows_of(store) if row[:2] == ("plane", "old")
+        (row[5], (row[6], row[7])) in set(toy.requests) for row in rows_of(store) if row[:2] == ("plane", "old")
     )
 
 
@@ -554,7 +568,7 @@ def test_adding_known_words_encodes_nothing(tmp_path: Path) -> None:
 
 
 def test_words_are_added_to_all_corpora_or_to_none(tmp_path: Path) -> None:
-    made(tmp_path, words=["mouse"])
+    build_store(tmp_path, words=["mouse"])
     before = contents(tmp_path / "store")
     with pytest.raises(UserError, match=r"to add words to the store .* give all of its corpora: new is missing"):
         embed(tmp_path / "a.txt", words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
@@ -562,9 +576,9 @@ def test_words_are_added_to_all_corpora_or_to_none(tmp_path: Path) -> None:
 
 
 def test_word_with_other_forms_is_refused(tmp_path: Path) -> None:
-    made(tmp_path, words={"mouse": ["mouse", "mice"]})
+    build_store(tmp_path, words={"mouse": ["mouse", "mice"]})
     with pytest.raises(UserError, match="has 'mouse' with the forms mouse, mice, not mouse; choose another folder"):
-        made(tmp_path, words=["mouse"])
+        build_store(tmp_path, words=["mouse"])
 
 
 def test_store_open_while_a_corpus_is_added_never_returns_wrong_rows(tmp_path: Path) -> None:
@@ -633,7 +647,9 @@ def test_omitting_words_takes_time_linear_in_their_number() -> None:
     found = {"old": Occurrences(nowhere, (np.arange(2000) % 10 == 0).astype(int), Tally(), "0" * 64)}
     settings = {"precision": "float32"}
     Counted.compared = 0
-    store = make_store(None, targets, settings, Toy(), lambda _: found, Heard(), labels=["old"], missing="skip")
+    store = make_store(
+        None, targets, settings, Toy(), lambda _: found, RecordingMonitor(), labels=["old"], missing="skip"
+    )
     assert store.words == words[::10]
     assert Counted.compared < 10 * len(words)
 

@@ -18,7 +18,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from stores import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
+from stores import BOTH, WORDS, Toy, assert_holds, build_store, contents, corpora_in, expected
 
 from lexshift import Siblings, UserError, embed
 
@@ -280,8 +280,8 @@ def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 30)
     monkeypatch.setattr("os.fsync", lambda _: None)
-    whole = contents(made(tmp_path, "whole").path)
-    base = made(tmp_path, "base", words=WORDS[:1]).path
+    whole = contents(build_store(tmp_path, "whole").path)
+    base = build_store(tmp_path, "base", words=WORDS[:1]).path
     needed = sum(map(len, whole.values()))
     for i, room in enumerate([0, 100, *range(500, needed, 397)]):
         out = tmp_path / str(i)
@@ -293,7 +293,7 @@ def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
             with pytest.raises(
                 UserError, match=r"the disk is full while writing .*: make room and run the same"
             ) as caught:
-                made(tmp_path, str(i), toy)
+                build_store(tmp_path, str(i), toy)
         assert "\n" not in str(caught.value)
         left = contents(out)
         assert not [name for name in left if name.endswith(".tmp")]
@@ -302,10 +302,10 @@ def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
         if adding:
             assert_holds(Siblings(out), expected(WORDS[:1], BOTH))
         later = Toy()
-        assert_holds(made(tmp_path, str(i), later), expected(WORDS, BOTH))
+        assert_holds(build_store(tmp_path, str(i), later), expected(WORDS, BOTH))
         assert contents(out) == whole
-        assert len(later.asked) == len(set(later.asked))
-        assert len(set(later.asked) & {item for call in toy.calls[:shards] for item in call}) == 0
+        assert len(later.requests) == len(set(later.requests))
+        assert len(set(later.requests) & {item for call in toy.calls[:shards] for item in call}) == 0
         shutil.rmtree(out)
 
 
@@ -392,11 +392,11 @@ def test_unwritable_folder_is_reported_in_one_sentence(tmp_path: Path, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr("lexshift.utils.files.open", refuse, raising=False)
         with pytest.raises(UserError, match="store' cannot be written: Permission denied"):
-            made(tmp_path, model=toy)
+            build_store(tmp_path, model=toy)
     with monkeypatch.context() as patch:
         patch.setattr(Path, "mkdir", refuse)
         with pytest.raises(UserError, match="other' cannot be written: Permission denied"):
-            made(tmp_path, "other", toy)
+            build_store(tmp_path, "other", toy)
     assert toy.calls == []
 
 
@@ -414,13 +414,13 @@ def test_read_only_folder_is_reported_in_one_sentence(tmp_path: Path) -> None:
 def test_store_is_not_written_over_something_else(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UserError, match="file' would be a folder, but there is a file of that name"):
-        made(tmp_path, "file")
+        build_store(tmp_path, "file")
     with pytest.raises(UserError, match="cannot be written: Not a directory"):
-        made(tmp_path, "file/store")
+        build_store(tmp_path, "file/store")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "thesis.doc").write_text("mine")
     with pytest.raises(UserError, match="folder' holds other files; choose an empty or a new one for the store"):
-        made(tmp_path, "folder")
+        build_store(tmp_path, "folder")
     assert contents(tmp_path / "folder") == {"thesis.doc": b"mine"}
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -428,13 +428,13 @@ def test_store_is_not_written_over_something_else(tmp_path: Path) -> None:
 def test_empty_and_missing_folders_become_stores(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".DS_Store").write_bytes(b"hidden")
-    made(tmp_path, "empty").check()
-    made(tmp_path, "deep/down/store").check()
+    build_store(tmp_path, "empty").check()
+    build_store(tmp_path, "deep/down/store").check()
     assert (tmp_path / "empty" / ".DS_Store").read_bytes() == b"hidden"
 
 
 def test_run_without_anything_to_encode_leaves_a_usable_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'unicorn' never occurs"):
-        made(tmp_path, words=["unicorn"])
+        build_store(tmp_path, words=["unicorn"])
     assert contents(tmp_path / "store") == {}
-    made(tmp_path).check()
+    build_store(tmp_path).check()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stores import WORDS, Toy, contents, made
+from stores import WORDS, Toy, build_store, contents
 
 from lexshift import Siblings, UserError
 from lexshift.store.format import PLAN_SCHEMA, is_index, matches, max_words_bytes, seal
@@ -76,7 +76,7 @@ MODEL = {"model": "toy", "layers": [1, 2]}
 
 
 def add_word(folder: Path) -> None:
-    made(folder.parent, folder.name, Toy(MODEL), [*WORDS, "ran"], max_per_word=3)
+    build_store(folder.parent, folder.name, Toy(MODEL), [*WORDS, "ran"], max_per_word=3)
 
 
 def refusal(attempt: Callable[[Path], Any], folder: Path) -> str | None:
@@ -90,7 +90,7 @@ def refusal(attempt: Callable[[Path], Any], folder: Path) -> str | None:
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("original"), model=Toy(MODEL), max_per_word=3).path
+    return build_store(tmp_path_factory.mktemp("original"), model=Toy(MODEL), max_per_word=3).path
 
 
 @given(st.data())
@@ -124,13 +124,13 @@ def test_any_change_of_a_plan_is_harmless_or_refused_in_one_sentence(original: P
     folder = original.with_name("begun")
     shutil.rmtree(folder, ignore_errors=True)
     with pytest.raises(KeyboardInterrupt):
-        made(folder.parent, folder.name, model=Toy(stop_at=1))
+        build_store(folder.parent, folder.name, model=Toy(stop_at=1))
     plan = json.loads((folder / "unfinished" / "plan.json").read_bytes())
     path = data.draw(st.sampled_from(sorted(places(plan), key=str)))
     plan = changed(plan, path, data.draw(plain), data.draw(st.sampled_from(["put", "delete", "double"])))
     (folder / "unfinished" / "plan.json").write_text(json.dumps(plan))
     before = contents(folder)
-    said = refusal(lambda folder: made(folder.parent, folder.name), folder)
+    said = refusal(lambda folder: build_store(folder.parent, folder.name), folder)
     if said is not None:
         assert "\n" not in said
         assert contents(folder) == before
@@ -157,12 +157,12 @@ BOMBS: dict[str, bytes] = {
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.parametrize("file", ["store.json", "unfinished/plan.json"])
 def test_decompression_bomb_is_refused_in_one_short_sentence(tmp_path: Path, name: str, file: str) -> None:
-    made(tmp_path, words=WORDS[:1])
+    build_store(tmp_path, words=WORDS[:1])
     (tmp_path / "store" / "unfinished").mkdir()
     (tmp_path / "store" / file).write_bytes(BOMBS[name])
     before = contents(tmp_path / "store")
     with pytest.raises(UserError) as caught:
-        made(tmp_path)
+        build_store(tmp_path)
     assert str(tmp_path / "store") in str(caught.value)
     assert len(str(caught.value)) < 500
     assert contents(tmp_path / "store") == before
@@ -170,12 +170,12 @@ def test_decompression_bomb_is_refused_in_one_short_sentence(tmp_path: Path, nam
 
 @pytest.mark.parametrize("file", ["store.json", "unfinished/plan.json"])
 def test_file_that_is_too_large_is_not_read(tmp_path: Path, file: str) -> None:
-    made(tmp_path, words=WORDS[:1])
+    build_store(tmp_path, words=WORDS[:1])
     (tmp_path / "store" / "unfinished").mkdir()
     with (tmp_path / "store" / file).open("wb") as sparse:
         sparse.truncate(1 << 40)
     with pytest.raises(UserError, match="damaged"):
-        made(tmp_path)
+        build_store(tmp_path)
 
 
 def change_rows(index: dict[str, Any]) -> None:
@@ -267,7 +267,7 @@ def test_store_too_large_to_be_read_is_refused_before_anything_is_encoded(
     monkeypatch.setattr("lexshift.store.writer.MAX_INDEX_BYTES", 1000)
     toy = Toy()
     with pytest.raises(UserError, match="3 words in 2 corpora are too many for one store; take fewer words"):
-        made(tmp_path, model=toy)
+        build_store(tmp_path, model=toy)
     assert toy.calls == []
 
 

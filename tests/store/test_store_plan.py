@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from stores import made
+from stores import build_store
 
 from lexshift.store.plan import plan_encoding
 
@@ -71,7 +71,7 @@ def test_spans_reach_the_encoder_unchanged_at_any_offset(spans: list[tuple[int, 
 
 
 def test_finished_work_of_a_store_is_not_repeated(tmp_path: Path) -> None:
-    store = made(tmp_path)
+    store = build_store(tmp_path)
     rows = [("a plane", 2, 7), ("a plane", 0, 1), ("the mouse ran under the mouse", 24, 29)]
     work = plan_encoding(table_of(rows), store)
     assert work.select(range(len(work))) == (0, ["a plane"], [(0, 1)], {})

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stores import WORDS, Toy, contents, corpora_in, made, write
+from stores import WORDS, Toy, build_store, contents, corpora_in, write
 
 from lexshift import UserError, embed
 from lexshift.store.format import digest, first_difference, store_fingerprint
@@ -18,12 +18,12 @@ MODEL = {"model": "tiny", "weights": "abc", "config": "c", "layers": "mean:4", "
 
 
 def test_fingerprint_depends_only_on_what_shapes_a_store(tmp_path: Path) -> None:
-    plain = made(tmp_path, "a", Toy(MODEL))
-    again = made(tmp_path, "b", Toy({**MODEL, "model": "the same by another name"}))
+    plain = build_store(tmp_path, "a", Toy(MODEL))
+    again = build_store(tmp_path, "b", Toy({**MODEL, "model": "the same by another name"}))
     assert plain.fingerprint == again.fingerprint
     assert re.fullmatch("[0-9a-f]{64}", plain.fingerprint)
     (tmp_path / "elsewhere").mkdir()
-    assert made(tmp_path / "elsewhere", "c", Toy(MODEL), seed=7, missing="skip").fingerprint == plain.fingerprint
+    assert build_store(tmp_path / "elsewhere", "c", Toy(MODEL), seed=7, missing="skip").fingerprint == plain.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -51,49 +51,51 @@ def test_fingerprint_depends_only_on_what_shapes_a_store(tmp_path: Path) -> None
 def test_any_changed_setting_is_refused_with_the_difference(
     tmp_path: Path, encoder: dict[str, Any], options: dict[str, Any], difference: str
 ) -> None:
-    store, words = made(tmp_path, model=Toy(MODEL), words=["mouse"]), ["mouse"]
+    store, words = build_store(tmp_path, model=Toy(MODEL), words=["mouse"]), ["mouse"]
     before, toy = contents(store.path), Toy({**MODEL, **encoder})
     with pytest.raises(UserError, match=re.escape(f"was made with {difference}")):
-        made(tmp_path, model=toy, words=words, **options)
+        build_store(tmp_path, model=toy, words=words, **options)
     assert (toy.calls, contents(store.path)) == ([], before)
-    assert made(tmp_path, "other", toy, words, **options).fingerprint != store.fingerprint
+    assert build_store(tmp_path, "other", toy, words, **options).fingerprint != store.fingerprint
 
 
 def test_store_of_another_version_of_the_word_rule_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = made(tmp_path, words=["mouse"])
+    store = build_store(tmp_path, words=["mouse"])
     monkeypatch.setattr("lexshift.store.embedding.WORD_RULE", 99)
     with pytest.raises(
         UserError, match="made with another version of the rule for finding words; choose another folder"
     ):
-        made(tmp_path, words=["mouse", "cat"])
-    assert made(tmp_path, "other", words=["mouse"]).fingerprint != store.fingerprint
+        build_store(tmp_path, words=["mouse", "cat"])
+    assert build_store(tmp_path, "other", words=["mouse"]).fingerprint != store.fingerprint
 
 
 @pytest.mark.parametrize("change", [{"max_per_word": 3}, {"seed": 1}], ids=str)
 def test_different_sample_is_a_different_store(tmp_path: Path, change: dict[str, Any]) -> None:
     sample: dict[str, Any] = {"max_per_word": 2, "seed": 0}
-    store = made(tmp_path, **sample)
+    store = build_store(tmp_path, **sample)
     ((name, value),) = change.items()
     with pytest.raises(UserError, match=f"was made with sampling {name} {sample[name]}, not {value}"):
-        made(tmp_path, **{**sample, **change})
-    assert made(tmp_path, "other", **{**sample, **change}).fingerprint != store.fingerprint
+        build_store(tmp_path, **{**sample, **change})
+    assert build_store(tmp_path, "other", **{**sample, **change}).fingerprint != store.fingerprint
 
 
 def test_fingerprint_includes_forms_labels_words_and_their_order(tmp_path: Path) -> None:
     different = [
-        made(tmp_path, "a"),
-        made(tmp_path, "b", words=[*reversed(WORDS)]),
-        made(tmp_path, "c", words=WORDS[:2]),
-        made(tmp_path, "d", words={"mouse": ["mouse", "mice"], "plane": ["plane"], "cell phone": ["cell phone"]}),
-        made(tmp_path, "e", labels=["old", "now"]),
-        made(tmp_path, "f", labels=["new", "old"]),
+        build_store(tmp_path, "a"),
+        build_store(tmp_path, "b", words=[*reversed(WORDS)]),
+        build_store(tmp_path, "c", words=WORDS[:2]),
+        build_store(
+            tmp_path, "d", words={"mouse": ["mouse", "mice"], "plane": ["plane"], "cell phone": ["cell phone"]}
+        ),
+        build_store(tmp_path, "e", labels=["old", "now"]),
+        build_store(tmp_path, "f", labels=["new", "old"]),
     ]
     assert len({store.fingerprint for store in different}) == len(different)
 
 
 @pytest.mark.parametrize("which", ["old", "new"])
 def test_one_changed_byte_makes_a_different_corpus(tmp_path: Path, which: str) -> None:
-    store = made(tmp_path)
+    store = build_store(tmp_path)
     a, b = corpora_in(tmp_path)
     path = a if which == "old" else b
     path.write_bytes(path.read_bytes()[:-1])  # without the last line feed, so that the sentences are the same
@@ -125,9 +127,9 @@ def test_encoder_without_settings_is_identified_by_its_class(tmp_path: Path) -> 
     class Other(Bare):
         pass
 
-    assert made(tmp_path, model=Bare()).settings["encoder"] == {"model": "test_store_settings.Bare"}
+    assert build_store(tmp_path, model=Bare()).settings["encoder"] == {"model": "test_store_settings.Bare"}
     with pytest.raises(UserError, match=r"was made with model 'test_store_settings.Bare', not '.*Other'"):
-        made(tmp_path, model=Other())
+        build_store(tmp_path, model=Other())
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
@@ -135,18 +137,18 @@ def test_encoder_without_settings_is_identified_by_its_class(tmp_path: Path) -> 
 def test_encoder_without_settings_is_identified_by_its_vectors(
     tmp_path: Path, precision: str, words: list[str]
 ) -> None:
-    store = made(tmp_path, model=Bare(), precision=precision)
+    store = build_store(tmp_path, model=Bare(), precision=precision)
     before, other = contents(store.path), Bare(100)
     sentence = r"store' was made with another encoder: this test_store_settings\.Bare gives other vectors for the same"
     with pytest.raises(UserError, match=sentence):
-        made(tmp_path, model=other, words=words, precision=precision)
+        build_store(tmp_path, model=other, words=words, precision=precision)
     assert contents(store.path) == before
     assert max(other.calls) <= 3
     same = Bare()
-    assert made(tmp_path, model=same, words=words, precision=precision).words == words
+    assert build_store(tmp_path, model=same, words=words, precision=precision).words == words
     assert same.calls[0] == 3
     assert len(same.calls) == 1 + (words != WORDS)
-    assert made(tmp_path, model=Bare(1.0001), words=words, precision=precision).words == words  # by rounding
+    assert build_store(tmp_path, model=Bare(1.0001), words=words, precision=precision).words == words  # by rounding
 
 
 @pytest.mark.parametrize("lost", ["", "mouse", "plane"])
@@ -155,43 +157,43 @@ def test_finished_shards_are_checked_against_the_encoder_without_settings(
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Bare(lost=lost, stop_at=5))
+        build_store(tmp_path, model=Bare(lost=lost, stop_at=5))
     before = contents(tmp_path / "store")
     with pytest.raises(UserError, match=r"the work in '.*unfinished' was made with another encoder"):
-        made(tmp_path, model=Bare(100, lost=lost))
+        build_store(tmp_path, model=Bare(100, lost=lost))
     assert contents(tmp_path / "store") == before
-    made(tmp_path, model=Bare(lost=lost))
-    assert contents(tmp_path / "store") == contents(made(tmp_path, "whole", Bare(lost=lost)).path)
+    build_store(tmp_path, model=Bare(lost=lost))
+    assert contents(tmp_path / "store") == contents(build_store(tmp_path, "whole", Bare(lost=lost)).path)
 
 
 def test_nondeterministic_encoder_is_reported(tmp_path: Path) -> None:
-    store = made(tmp_path, model=Bare(noise=5))
+    store = build_store(tmp_path, model=Bare(noise=5))
     before = contents(store.path)
     with pytest.raises(UserError, match=r"gives other vectors each time for the same sentence.*make it repeatable"):
-        made(tmp_path, model=Bare(noise=6))
+        build_store(tmp_path, model=Bare(noise=6))
     assert contents(store.path) == before
 
 
 def test_encoder_of_other_dimensions_is_another_encoder(tmp_path: Path) -> None:
-    made(tmp_path, model=Bare())
+    build_store(tmp_path, model=Bare())
     narrow = Bare()
     narrow.toy = Toy(size=32)
     with pytest.raises(UserError, match="was made with another encoder"):
-        made(tmp_path, model=narrow)
+        build_store(tmp_path, model=narrow)
 
 
 def test_store_without_vectors_can_be_used_by_an_encoder_without_settings(tmp_path: Path) -> None:
-    made(tmp_path, model=Bare(lost="plane"), words=["plane"])
-    assert len(made(tmp_path, model=Bare(lost="plane"), words=["plane", "mouse"]).vectors) == 7
+    build_store(tmp_path, model=Bare(lost="plane"), words=["plane"])
+    assert len(build_store(tmp_path, model=Bare(lost="plane"), words=["plane", "mouse"]).vectors) == 7
 
 
 @pytest.mark.parametrize(
     "settings", [{}, {"weights": "abc"}, {"size": 6}, {"path": Path("x"), "layers": (1, 2)}], ids=str
 )
 def test_encoder_may_have_custom_settings(tmp_path: Path, settings: dict[str, Any]) -> None:
-    store = made(tmp_path, model=Toy(settings))
+    store = build_store(tmp_path, model=Toy(settings))
     toy = Toy(settings)
-    assert made(tmp_path, model=toy).fingerprint == store.fingerprint
+    assert build_store(tmp_path, model=toy).fingerprint == store.fingerprint
     assert toy.calls == []
 
 
@@ -244,22 +246,22 @@ def test_unfinished_work_of_another_run_is_refused_and_unchanged(
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(MODEL, stop_at=3))
+        build_store(tmp_path, model=Toy(MODEL, stop_at=3))
     before = contents(tmp_path / "store")
     assert set(before) == {f"unfinished/{name}" for name in ("plan.json", "000000.shard", "000001.shard")}
     with pytest.raises(
         UserError, match=re.escape(f"unfinished' holds the unfinished work of a run with {why}: finish")
     ):
-        made(tmp_path, **{"model": Toy(MODEL), **change})
+        build_store(tmp_path, **{"model": Toy(MODEL), **change})
     assert contents(tmp_path / "store") == before
     toy = Toy(MODEL)
-    made(tmp_path, model=toy)
-    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once", Toy(MODEL)).path)
+    build_store(tmp_path, model=toy)
+    assert contents(tmp_path / "store") == contents(build_store(tmp_path, "at once", Toy(MODEL)).path)
 
 
 def test_unfinished_work_for_another_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(stop_at=1))
+        build_store(tmp_path, model=Toy(stop_at=1))
     write(tmp_path / "a.txt", ["the mouse, the plane and the cell phone"])
     with pytest.raises(UserError, match="holds the unfinished work of a run with other corpora"):
         embed(tmp_path / "a.txt", tmp_path / "b.txt", words=WORDS, model=Toy(), out=tmp_path / "store")

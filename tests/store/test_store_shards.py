@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from stores import WORDS, Toy, contents, made
+from stores import WORDS, Toy, build_store, contents
 
 from lexshift import Siblings, UserError, embed, embed_usages
 from lexshift.store.format import read_plan
@@ -27,13 +27,13 @@ def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, by
     """Return the store of an uninterrupted run and its number of shards."""
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     toy = Toy()
-    return contents(made(tmp_path, "whole", toy).path), len(toy.calls)
+    return contents(build_store(tmp_path, "whole", toy).path), len(toy.calls)
 
 
 def begin(folder: Path, shards: int) -> Path:
     """Create unfinished work with the given number of finished shards."""
     with pytest.raises(KeyboardInterrupt):
-        made(folder, model=Toy(stop_at=shards + 1))
+        build_store(folder, model=Toy(stop_at=shards + 1))
     unfinished = folder / "store" / "unfinished"
     assert sorted(path.name for path in unfinished.iterdir()) == [
         *(f"{i:06d}.shard" for i in range(shards)),
@@ -50,7 +50,7 @@ def test_run_resumes_after_the_last_shard_wherever_it_was_stopped(
     for stopped in range(shards):
         begin(tmp_path, stopped)
         toy = Toy()
-        made(tmp_path, model=toy)
+        build_store(tmp_path, model=toy)
         assert len(toy.calls) == shards - stopped
         assert contents(tmp_path / "store") == store
         shutil.rmtree(tmp_path / "store")
@@ -61,7 +61,7 @@ def test_shard_contains_vectors_truncation_flags_and_a_checksum(
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     toy = Toy()
-    store = made(tmp_path, "other", toy)
+    store = build_store(tmp_path, "other", toy)
     unfinished = begin(tmp_path, 2)
     for number in range(2):
         data = (unfinished / f"{number:06d}.shard").read_bytes()
@@ -98,10 +98,10 @@ def test_damaged_shard_is_named_and_encoded_again_once_deleted(
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
     before, toy = contents(unfinished), Toy()
     with pytest.raises(UserError, match=r"the shard '.*000002\.shard' is damaged: delete it and run the same command"):
-        made(tmp_path, model=toy)
+        build_store(tmp_path, model=toy)
     assert (toy.calls, contents(unfinished)) == ([], before)
     path.unlink()
-    made(tmp_path, model=toy)
+    build_store(tmp_path, model=toy)
     assert len(toy.calls) == shards - 3
     assert contents(tmp_path / "store") == store
 
@@ -111,7 +111,7 @@ def test_missing_shard_is_encoded_again(tmp_path: Path, whole: tuple[dict[str, b
     store, shards = whole
     (begin(tmp_path, 4) / f"{number:06d}.shard").unlink()
     toy = Toy()
-    made(tmp_path, model=toy)
+    build_store(tmp_path, model=toy)
     assert len(toy.calls) == shards - 3
     assert contents(tmp_path / "store") == store
 
@@ -121,7 +121,7 @@ def test_exchanged_shard_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyP
     unfinished = begin(tmp_path, 3)
     shutil.copy(unfinished / "000000.shard", unfinished / "000001.shard")
     with pytest.raises(UserError, match=r"000001\.shard' is damaged"):
-        made(tmp_path)
+        build_store(tmp_path)
 
 
 def test_shard_of_another_plan_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,11 +129,11 @@ def test_shard_of_another_plan_is_detected(tmp_path: Path, monkeypatch: pytest.M
     other = tmp_path / "other"
     other.mkdir()
     with pytest.raises(KeyboardInterrupt):
-        made(other, model=Toy(stop_at=3), labels=["old", "now"])
+        build_store(other, model=Toy(stop_at=3), labels=["old", "now"])
     unfinished = begin(tmp_path, 2)
     shutil.copy(other / "store" / "unfinished" / "000001.shard", unfinished / "000001.shard")
     with pytest.raises(UserError, match=r"000001\.shard' is damaged"):
-        made(tmp_path)
+        build_store(tmp_path)
 
 
 def other_boundaries(text: str, _: str) -> list[int]:
@@ -199,29 +199,29 @@ def test_damaged_plan_is_named_and_the_shards_are_preserved(
     before = contents(unfinished)
     sentence = f"{str(plan)!r} is damaged, or not from lexshift: move {str(unfinished)!r} away or delete it, and run"
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(tmp_path)
+        build_store(tmp_path)
     assert contents(unfinished) == before
     shutil.rmtree(unfinished)
-    made(tmp_path)
+    build_store(tmp_path)
     assert contents(tmp_path / "store") == whole[0]
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b"null"])
 def test_damaged_plan_beside_a_store_does_not_prevent_reading_the_store(tmp_path: Path, damage: bytes) -> None:
-    store = made(tmp_path, words=WORDS[:1])
+    store = build_store(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(stop_at=1))
+        build_store(tmp_path, model=Toy(stop_at=1))
     plan = tmp_path / "store" / "unfinished" / "plan.json"
     plan.write_bytes(damage)
     assert Siblings(store.path).fingerprint == store.fingerprint
     with pytest.raises(UserError, match=r"plan\.json' is damaged"):
-        made(tmp_path)
+        build_store(tmp_path)
     assert plan.read_bytes() == damage
 
 
 @pytest.mark.parametrize("theirs", [[], ["notes.txt"], ["1.shard", "vectors.npy", "sub/000000.shard", ".DS_Store"]])
 def test_only_the_files_of_a_run_are_removed_with_its_work(tmp_path: Path, theirs: list[str]) -> None:
-    store = made(tmp_path)
+    store = build_store(tmp_path)
     whole, folder = contents(store.path), store.path / "unfinished"
     (folder / "sub").mkdir(parents=True)
     ours = ["000000.shard", "1234567.shard", ".000001.shard.lexshift.tmp", ".plan.json.lexshift.tmp"]
@@ -278,9 +278,9 @@ def test_long_run_announces_its_expected_duration(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("lexshift.store.writer.LONG_RUN", long)
     rows = [("mouse", "old" if i % 2 else "new", f"a mouse {i}", 2, 7) for i in range(20)]
     usages = pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
-    encoder, heard = _Timed(), _Notes()
-    store = embed_usages(usages, encoder, tmp_path / "store", ["old", "new"], monitor=heard)
-    told = [note for note in heard.notes if "to encode" in note]
+    encoder, recorder = _Timed(), _Notes()
+    store = embed_usages(usages, encoder, tmp_path / "store", ["old", "new"], monitor=recorder)
+    told = [note for note in recorder.notes if "to encode" in note]
     assert len(store["mouse"].old) == 10
     assert encoder.calls == (3 if long == 20 else 1)
     assert len(told) == (long == 20)

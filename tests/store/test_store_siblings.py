@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stores import BOTH, WORDS, Toy, contents, expected, made, rows_of
+from stores import BOTH, WORDS, Toy, build_store, contents, expected, rows_of
 
 from lexshift import SSCD, Siblings, UserError, embed
 from lexshift.store.format import seal
@@ -24,7 +24,7 @@ FILES = ("store.json", "occurrences.parquet", "vectors.npy")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return made(tmp_path).path
+    return build_store(tmp_path).path
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
@@ -115,7 +115,7 @@ def test_folder_that_is_not_a_store_is_reported(tmp_path: Path) -> None:
 
 def test_unfinished_store_is_reported_as_unfinished(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(stop_at=1))
+        build_store(tmp_path, model=Toy(stop_at=1))
     with pytest.raises(UserError, match="It holds unfinished work: run the same command again to finish it"):
         Siblings(tmp_path / "store")
 
@@ -129,7 +129,7 @@ def test_store_of_another_format_is_refused_with_its_version(folder: Path, versi
     with pytest.raises(UserError, match=re.escape(sentence)):
         Siblings(folder)
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(folder.parent)
+        build_store(folder.parent)
     assert contents(folder) == before
 
 
@@ -157,7 +157,7 @@ def test_flipped_byte_of_the_index_is_detected_anywhere(folder: Path, bits: int)
 
 
 def test_flipped_byte_that_breaks_a_character_is_detected(tmp_path: Path) -> None:
-    folder = made(tmp_path, labels=["Xud800", "new"]).path
+    folder = build_store(tmp_path, labels=["Xud800", "new"]).path
     position = (folder / "store.json").read_bytes().index(b"Xud800")
     flip(folder / "store.json", position, ord("X") ^ ord("\\"))
     with pytest.raises(UserError, match="is damaged"):
@@ -222,7 +222,7 @@ def test_file_of_another_length_is_detected_on_opening(
     before = contents(folder)
     toy = Toy()
     with pytest.raises(UserError, match=name):
-        made(folder.parent, model=toy, words=["ran"])
+        build_store(folder.parent, model=toy, words=["ran"])
     assert (toy.calls, contents(folder)) == ([], before)
 
 
@@ -239,7 +239,7 @@ def test_store_without_its_index_is_not_overwritten(folder: Path) -> None:
     with pytest.raises(UserError, match="is not a store"):
         Siblings(folder)
     with pytest.raises(UserError, match="holds other files; choose an empty or a new one"):
-        made(folder.parent)
+        build_store(folder.parent)
     assert contents(folder) == before
 
 
@@ -260,12 +260,12 @@ def test_store_with_damaged_vectors_is_not_extended(folder: Path) -> None:
     flip(folder / "vectors.npy", -1)
     before = contents(folder)
     with pytest.raises(UserError, match=r"the vectors of 'cell phone' in 'new' .* are not what was written"):
-        made(folder.parent, words=["ran"])
+        build_store(folder.parent, words=["ran"])
     assert {name: data for name, data in contents(folder).items() if "unfinished" not in name} == before
 
 
 def test_files_of_two_stores_are_not_accepted_as_one(tmp_path: Path) -> None:
-    ours, theirs = made(tmp_path, "ours").path, made(tmp_path, "theirs", labels=["old", "now"]).path
+    ours, theirs = build_store(tmp_path, "ours").path, build_store(tmp_path, "theirs", labels=["old", "now"]).path
     assert (ours / "vectors.npy").read_bytes() == (theirs / "vectors.npy").read_bytes()
     (ours / "occurrences.parquet").write_bytes((theirs / "occurrences.parquet").read_bytes())
     with pytest.raises(UserError, match=r"occurrences.parquet' "):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from stores import Heard, Toy, contents, write
+from stores import RecordingMonitor, Toy, contents, write
 
 from lexshift import Siblings, embed
 
@@ -36,16 +36,16 @@ class Narrow(Toy):
         return vectors
 
 
-def run(folder: Path, name: str, toy: Toy, words: Sequence[str] = ("mouse", "plane"), heard: Any = None) -> Siblings:
+def run(folder: Path, name: str, toy: Toy, words: Sequence[str] = ("mouse", "plane"), recorder: Any = None) -> Siblings:
     paths = write(folder / "a.txt", OLD), write(folder / "b.txt", NEW)
-    return embed(*paths, words=list(words), model=toy, out=folder / name, monitor=heard, split="lines")
+    return embed(*paths, words=list(words), model=toy, out=folder / name, monitor=recorder, split="lines")
 
 
 def test_truncated_occurrences_are_counted_by_corpus_and_reported(tmp_path: Path) -> None:
-    heard = Heard()
-    store = run(tmp_path, "store", Narrow(), heard=heard)
+    recorder = RecordingMonitor()
+    store = run(tmp_path, "store", Narrow(), recorder=recorder)
     assert store.skipped == {"old": {REASON: 4}, "new": {REASON: 12}}
-    assert [note for note in heard.notes if "window" in note] == [
+    assert [note for note in recorder.notes if "window" in note] == [
         "16 of 19 occurrences are in sentences longer than the model's window: only the part around the word was "
         "encoded (--window)"
     ]
@@ -56,15 +56,15 @@ def test_truncated_occurrences_are_counted_by_corpus_and_reported(tmp_path: Path
 
 
 def test_nothing_is_reported_if_all_fits_or_the_encoder_does_not_know(tmp_path: Path) -> None:
-    heard = Heard()
+    recorder = RecordingMonitor()
     wide = Narrow()
     wide.window = 100
     for name, toy in (("wide", wide), ("toy", Toy())):
-        store = run(tmp_path, name, toy, heard=heard)
+        store = run(tmp_path, name, toy, recorder=recorder)
         assert store.skipped == {"old": {}, "new": {}}
         assert not store.truncated.any()
         assert "truncated" not in store.occurrences.column_names
-    assert not [note for note in heard.notes if "window" in note]
+    assert not [note for note in recorder.notes if "window" in note]
     assert contents(tmp_path / "wide") == contents(tmp_path / "toy")
 
 

@@ -54,11 +54,11 @@ class Toy:
         return np.array([vector(sentence, *span) for sentence, span in work], np.float32)
 
     @property
-    def asked(self) -> Work:
+    def requests(self) -> Work:
         return [item for call in self.calls for item in call]
 
 
-class Heard:
+class RecordingMonitor:
     """Monitor that records its events."""
 
     def __init__(self) -> None:
@@ -194,8 +194,8 @@ def test_store_of_random_usages_holds_the_usages_in_their_order(
     assert store.vectors.dtype == precision
     assert_holds(store, ordered(usages))
     wanted = {(sentence, (start, end)) for _, _, sentence, start, end in usages}
-    assert len(toy.asked) == len(wanted)
-    assert set(toy.asked) == wanted
+    assert len(toy.requests) == len(wanted)
+    assert set(toy.requests) == wanted
 
 
 def test_files_lines_and_dates_are_stored(tmp_path: Path) -> None:
@@ -252,17 +252,17 @@ def test_corpus_metadata_counts_distinct_sentences(tmp_path: Path) -> None:
 def test_word_in_a_sentence_is_encoded_once_however_often_it_is_given(tmp_path: Path) -> None:
     toy = Toy()
     embed_usages(frame(), toy, tmp_path / "store")
-    assert len(toy.asked) == len(set(toy.asked)) == 7 < len(USAGES)
-    assert set(toy.asked) == {(sentence, (start, end)) for _, _, sentence, start, end in USAGES}
+    assert len(toy.requests) == len(set(toy.requests)) == 7 < len(USAGES)
+    assert set(toy.requests) == {(sentence, (start, end)) for _, _, sentence, start, end in USAGES}
 
 
 def test_complete_store_is_unchanged(tmp_path: Path) -> None:
     embed_usages(frame(), Toy(), tmp_path / "store")
-    before, toy, heard = files_in(tmp_path / "store"), Toy(), Heard()
-    store = embed_usages(frame(), toy, tmp_path / "store", monitor=heard)
+    before, toy, recorder = files_in(tmp_path / "store"), Toy(), RecordingMonitor()
+    store = embed_usages(frame(), toy, tmp_path / "store", monitor=recorder)
     assert toy.calls == []
     assert files_in(tmp_path / "store") == before
-    assert heard.notes == ["the store has all of this already"]
+    assert recorder.notes == ["the store has all of this already"]
     assert_holds(store, ordered(USAGES))
 
 
@@ -290,9 +290,11 @@ def test_resumed_run_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_progress_is_reported_in_sentences(tmp_path: Path) -> None:
-    heard = Heard()
-    embed_usages(frame(), Toy(), tmp_path / "store", monitor=heard)
-    assert heard.stages[0] == f"encoding {sum(len(sentence) for sentence in {usage[2] for usage in USAGES})} sentences"
+    recorder = RecordingMonitor()
+    embed_usages(frame(), Toy(), tmp_path / "store", monitor=recorder)
+    assert (
+        recorder.stages[0] == f"encoding {sum(len(sentence) for sentence in {usage[2] for usage in USAGES})} sentences"
+    )
 
 
 def test_temporary_store_is_deleted_with_the_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

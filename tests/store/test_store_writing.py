@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from stores import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
+from stores import BOTH, WORDS, Toy, assert_holds, build_store, contents, corpora_in, expected
 
 import lexshift.store.writer
 from lexshift import Siblings, UserError, embed
@@ -61,13 +61,13 @@ def test_run_stopped_at_any_step_ends_with_the_same_bytes(
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 30)
     monkeypatch.setattr("os.fsync", nothing)
-    whole = made(tmp_path, "whole")
-    base = made(tmp_path, "base", words=WORDS[:1])
+    whole = build_store(tmp_path, "whole")
+    base = build_store(tmp_path, "base", words=WORDS[:1])
     bytes_of_whole, bytes_of_base = contents(whole.path), contents(base.path)
     encoded = Toy()
     if adding:
         shutil.copytree(base.path, tmp_path / "count")
-    made(tmp_path, "count", encoded)
+    build_store(tmp_path, "count", encoded)
     shards = len(encoded.calls)
     assert shards >= 3
 
@@ -85,7 +85,7 @@ def test_run_stopped_at_any_step_ends_with_the_same_bytes(
             if when != "fault":  # a killed process does not clean up
                 patch.setattr(Path, "unlink", nothing)
             try:
-                made(tmp_path, str(k))
+                build_store(tmp_path, str(k))
             except (Stopped, UserError):
                 stopped = True
             else:
@@ -106,7 +106,7 @@ def test_run_stopped_at_any_step_ends_with_the_same_bytes(
             finished = False
         done = sum(name.endswith(".shard") for name in now)
         toy = Toy()
-        assert_holds(made(tmp_path, str(k), toy), expected(WORDS, BOTH))
+        assert_holds(build_store(tmp_path, str(k), toy), expected(WORDS, BOTH))
         assert len(toy.calls) == (0 if finished else shards - done)
         assert contents(out) == bytes_of_whole
         assert sorted(os.listdir(out)) == [".lock", *FILES]
@@ -122,12 +122,12 @@ def attribute(path: str) -> Any:
 def test_store_stopped_before_its_files_were_renamed_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = contents(made(tmp_path, "whole").path)
-    made(tmp_path, words=WORDS[:1])
+    whole = contents(build_store(tmp_path, "whole").path)
+    build_store(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
         patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
         with pytest.raises(Stopped):
-            made(tmp_path)
+            build_store(tmp_path)
     folder = tmp_path / "store"
     store = Siblings(folder)
     pending = [f"{name}.{store.fingerprint[:16]}" for name in FILES if name != "store.json"]
@@ -135,7 +135,7 @@ def test_store_stopped_before_its_files_were_renamed_is_complete(
     assert set(pending) <= set(os.listdir(folder / "unfinished"))
     assert_holds(store, expected(WORDS, BOTH))
     toy = Toy()
-    assert_holds(made(tmp_path, model=toy), expected(WORDS, BOTH))
+    assert_holds(build_store(tmp_path, model=toy), expected(WORDS, BOTH))
     assert toy.calls == []
     assert contents(folder) == whole
 
@@ -147,18 +147,18 @@ def test_damage_to_a_file_before_renaming_is_detected(
     with monkeypatch.context() as patch:
         patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
         with pytest.raises(Stopped):
-            made(tmp_path)
+            build_store(tmp_path)
     (path,) = (tmp_path / "store" / "unfinished").glob(f"{damaged}.*")
     path.write_bytes(path.read_bytes()[:-1])
     before = contents(tmp_path / "store")
-    for attempt in (Siblings, lambda _: made(tmp_path)):
+    for attempt in (Siblings, lambda _: build_store(tmp_path)):
         with pytest.raises(UserError, match=f"{path.name}' has .* bytes instead of"):
             attempt(tmp_path / "store")
     assert contents(tmp_path / "store") == before
 
 
 def test_settling_a_settled_store_changes_nothing(tmp_path: Path) -> None:
-    folder = made(tmp_path).path
+    folder = build_store(tmp_path).path
     before = contents(folder)
     settle(folder)
     assert contents(folder) == before
@@ -168,9 +168,9 @@ def test_settling_a_settled_store_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_settling_leaves_the_work_of_an_unfinished_run(tmp_path: Path) -> None:
-    made(tmp_path, words=WORDS[:1])
+    build_store(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(stop_at=1))
+        build_store(tmp_path, model=Toy(stop_at=1))
     before = contents(tmp_path / "store")
     settle(tmp_path / "store")
     assert contents(tmp_path / "store") == before
@@ -179,7 +179,7 @@ def test_settling_leaves_the_work_of_an_unfinished_run(tmp_path: Path) -> None:
 
 def test_store_can_be_read_while_a_run_extends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
-    folder = made(tmp_path, words=WORDS[:1]).path
+    folder = build_store(tmp_path, words=WORDS[:1]).path
     seen = []
 
     class Reading(Toy):
@@ -189,7 +189,7 @@ def test_store_can_be_read_while_a_run_extends_it(tmp_path: Path, monkeypatch: p
             return super().encode(sentences, spans)
 
     Reading.__module__, Reading.__qualname__ = Toy.__module__, Toy.__qualname__  # the same encoder for the store
-    assert_holds(made(tmp_path, model=Reading()), expected(WORDS, BOTH))
+    assert_holds(build_store(tmp_path, model=Reading()), expected(WORDS, BOTH))
     assert len(seen) > 2
 
 
@@ -216,35 +216,35 @@ def test_files_of_an_abandoned_run_are_ignored_and_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adding: bool
 ) -> None:
     if adding:
-        made(tmp_path, words=WORDS[:1])
+        build_store(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
         patch.setattr(lexshift.store.writer, "seal", StopAt(nothing, 1, False, Stopped()))
         with pytest.raises(Stopped):
-            made(tmp_path, words=["ran"])
+            build_store(tmp_path, words=["ran"])
     folder = tmp_path / "store"
     assert len(list(folder.rglob("vectors.npy.*"))) == 1
     with pytest.raises(UserError, match="finish that run with its own command, or delete that folder"):
-        made(tmp_path)
+        build_store(tmp_path)
     shutil.rmtree(folder / "unfinished")
-    assert_holds(made(tmp_path), expected(WORDS, BOTH))
+    assert_holds(build_store(tmp_path), expected(WORDS, BOTH))
     assert sorted(os.listdir(folder)) == [".lock", *FILES]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_vectors_are_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    whole = contents(made(tmp_path, "whole").path)
+    whole = contents(build_store(tmp_path, "whole").path)
     monkeypatch.setattr(lexshift.store.writer, "COPIED_BYTES", rows * 6 * 4 + 1)
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
-    assert contents(made(tmp_path).path) == whole
+    assert contents(build_store(tmp_path).path) == whole
 
 
 def test_shard_size_does_not_change_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = contents(made(tmp_path, "whole", Toy(lost="phone")).path)
+    whole = contents(build_store(tmp_path, "whole", Toy(lost="phone")).path)
     shards = []
     for characters in (1, 30, 60, 120):
         monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", characters)
         toy = Toy(lost="phone")
-        assert contents(made(tmp_path, str(characters), toy).path) == whole
+        assert contents(build_store(tmp_path, str(characters), toy).path) == whole
         shards.append(len(toy.calls))
     assert len(set(shards)) == 4
     assert shards == sorted(shards, reverse=True)

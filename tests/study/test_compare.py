@@ -95,7 +95,7 @@ class Zeros(Toy):
         return 0 * super().vector(word)
 
 
-class Heard:
+class RecordingMonitor:
     """Monitor that records its events."""
 
     def __init__(self) -> None:
@@ -353,8 +353,8 @@ def test_min_usages_can_be_lowered(paths: Paths) -> None:
 
 
 def test_without_words_the_frequent_words_of_both_corpora_are_compared(paths: Paths) -> None:
-    heard = Heard()
-    result = made(paths, None, min_count=25, monitor=heard)
+    recorder = RecordingMonitor()
+    result = made(paths, None, min_count=25, monitor=recorder)
     counts = [Counter(re.findall(r"\w+", path.read_text("utf-8").lower())) for path in paths]
     often = [
         word
@@ -364,20 +364,20 @@ def test_without_words_the_frequent_words_of_both_corpora_are_compared(paths: Pa
     rarer = {word: min(count[word] / count.total() for count in counts) for word in often}
     assert list(result.words) == sorted(often, key=lambda word: -rarer[word])
     assert set(result.words) == {"mouse", "cell", "bread", "river"}
-    assert heard.notes[0] == (
+    assert recorder.notes[0] == (
         "studying all 4 words that occur 25 times or more in both corpora, without function words and numbers"
     )
-    assert heard.stages[:2] == ["counting old", "counting new"]
+    assert recorder.stages[:2] == ["counting old", "counting new"]
     remembered = {name: result.settings[name] for name in ("min_count", "top_words", "function_words", "candidates")}
     assert remembered == {"min_count": 25, "top_words": 100, "function_words": "en", "candidates": 4}
     assert result.run["words"] == list(result.words)
 
 
 def test_without_words_at_most_the_requested_number_is_compared(paths: Paths) -> None:
-    heard = Heard()
-    result = made(paths, None, min_count=25, top_words=2, monitor=heard)
+    recorder = RecordingMonitor()
+    result = made(paths, None, min_count=25, top_words=2, monitor=recorder)
     assert list(result.words) == ["bread", "mouse"]
-    assert heard.notes[0].startswith("studying the 2 most frequent of 4 words that occur 25 times or more")
+    assert recorder.notes[0].startswith("studying the 2 most frequent of 4 words that occur 25 times or more")
     assert (result.settings["top_words"], result.settings["candidates"]) == (2, 4)
     same(result.table.drop(columns="q"), made(paths, ["bread", "mouse"]).table.drop(columns="q"))
 
@@ -422,12 +422,12 @@ def test_all_forms_of_a_word_are_its_usages(paths: Paths) -> None:
 def test_word_absent_from_a_corpus_is_listed_and_does_not_affect_others(
     paths: Paths, saved: tuple[Result, Path], word: str
 ) -> None:
-    heard = Heard()
-    result = made(paths, [word, *TESTED], monitor=heard)
+    recorder = RecordingMonitor()
+    result = made(paths, [word, *TESTED], monitor=recorder)
     assert result.table["word"].tolist()[-1] == word
     assert result.table["verdict"].tolist()[-1] == "too few"
     same(result.table[:-1], saved[0].table[: len(TESTED)])
-    assert heard.notes == (["left out, as they never occur: 'nowhere'"] if word == "nowhere" else [])
+    assert recorder.notes == (["left out, as they never occur: 'nowhere'"] if word == "nowhere" else [])
 
 
 def test_words_that_never_occur_are_refused_in_one_sentence(paths: Paths, tmp_path: Path) -> None:
@@ -533,9 +533,9 @@ def test_other_labels_need_no_other_store(paths: Paths, tmp_path: Path) -> None:
     [("1999.txt", "1850.txt"), ("news-2001.txt", "news 1900s.txt"), ("1950-1999.txt", "1850-1949.txt")],
 )
 def test_note_warns_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path, old: str, new: str) -> None:
-    heard = Heard()
-    first, second = quick(corpora_in(tmp_path, old, new), monitor=heard).labels
-    assert heard.notes[0] == (f"by its name {first} is later than {second}; if so, swap the two corpora")
+    recorder = RecordingMonitor()
+    first, second = quick(corpora_in(tmp_path, old, new), monitor=recorder).labels
+    assert recorder.notes[0] == (f"by its name {first} is later than {second}; if so, swap the two corpora")
 
 
 @pytest.mark.parametrize(
@@ -551,9 +551,9 @@ def test_note_warns_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path
     ],
 )
 def test_no_note_without_a_contradicting_year_in_the_names(tmp_path: Path, old: str, new: str) -> None:
-    heard = Heard()
-    quick(corpora_in(tmp_path, old, new), monitor=heard)
-    assert heard.notes == []
+    recorder = RecordingMonitor()
+    quick(corpora_in(tmp_path, old, new), monitor=recorder)
+    assert recorder.notes == []
 
 
 # ------------------------------------------------------------------------------------------------------- error messages
@@ -644,10 +644,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
 def test_invalid_settings_are_reported_before_anything_is_read_or_written(
     paths: Paths, tmp_path: Path, words: Any, options: dict[str, Any], message: str
 ) -> None:
-    toy, heard = Toy(), Heard()
-    text = complaint(paths, words, model=toy, monitor=heard, out=tmp_path / "out", **options)
+    toy, recorder = Toy(), RecordingMonitor()
+    text = complaint(paths, words, model=toy, monitor=recorder, out=tmp_path / "out", **options)
     assert re.fullmatch(message, text)
-    assert (toy.calls, heard.stages, heard.notes, list(tmp_path.iterdir())) == ([], [], [], [])
+    assert (toy.calls, recorder.stages, recorder.notes, list(tmp_path.iterdir())) == ([], [], [], [])
 
 
 def test_unsupported_encoder_options_are_refused(paths: Paths, tmp_path: Path) -> None:
@@ -891,11 +891,11 @@ def test_failed_run_without_a_folder_leaves_nothing(
 def test_second_run_in_the_same_folder_embeds_nothing_and_gives_the_same_result(
     paths: Paths, folder: Path, options: dict[str, Any]
 ) -> None:
-    toy, heard = Toy(), Heard()
-    second = made(paths, **{"words": WORDS, **options}, model=toy, out=folder, monitor=heard)
+    toy, recorder = Toy(), RecordingMonitor()
+    second = made(paths, **{"words": WORDS, **options}, model=toy, out=folder, monitor=recorder)
     assert toy.calls == []
-    assert heard.notes[-1] == "the store has all of this already"
-    assert "encoding" not in heard.stages
+    assert recorder.notes[-1] == "the store has all of this already"
+    assert "encoding" not in recorder.stages
     same(second.table, made(paths, **{"words": WORDS, **options}).table)
     same(pd.read_parquet(folder / "scores.parquet"), second.table)
 
@@ -985,9 +985,9 @@ def test_another_sample_seed_uses_other_usages_and_needs_another_folder(
 
 
 def test_stages_of_a_run_are_reported_in_order(paths: Paths, tmp_path: Path) -> None:
-    heard = Heard()
-    made(paths, TESTED, monitor=heard, out=tmp_path / "out")
-    assert heard.stages == ["reading old", "reading new", "encoding", "writing", "scoring", "report"]
+    recorder = RecordingMonitor()
+    made(paths, TESTED, monitor=recorder, out=tmp_path / "out")
+    assert recorder.stages == ["reading old", "reading new", "encoding", "writing", "scoring", "report"]
 
 
 # ----------------------------------------------------------------------------------------------------------- full disks

@@ -330,11 +330,11 @@ class Notes:
 
 
 def test_every_stage_is_reported(folder: Path) -> None:
-    heard = Notes()
-    found = run(folder, monitor=heard)
+    recorder = Notes()
+    found = run(folder, monitor=recorder)
     order = ["counting old", "counting new", "sampling old", "sampling new", "encoding", "writing", "scoring"]
-    assert heard.stages[:7] == order
+    assert recorder.stages[:7] == order
     chosen = f"studying all {len(found.words)} words that occur 10 times or more in both corpora"
     reasons = Counter(entry.reason for entry in found.vocabulary.entries if entry.reason)
     left_out = ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
-    assert heard.notes == [f"{chosen}, without function words, numbers and names", f"words left out: {left_out}"]
+    assert recorder.notes == [f"{chosen}, without function words, numbers and names", f"words left out: {left_out}"]

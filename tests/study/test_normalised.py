@@ -30,7 +30,7 @@ def sentences(n: int, seed: int) -> list[str]:
     return [f"The {rng.choice('abcdefgh')} of one mouse is {rng.choice(['here', 'there'])} today." for _ in range(n)]
 
 
-def written(path: Path, lines: Sequence[str], per_line: int) -> Path:
+def write_file(path: Path, lines: Sequence[str], per_line: int) -> Path:
     path.write_text("".join(" ".join(lines[i : i + per_line]) + "\n" for i in range(0, len(lines), per_line)))
     return path
 
@@ -46,8 +46,8 @@ def count_of(result: Any) -> int:
 def test_swap_count_does_not_depend_on_the_sentences_per_line(
     tmp_path: Path, call: Callable[..., Any], per_old: int, per_new: int, n_new: int
 ) -> None:
-    old = written(tmp_path / "old.txt", sentences(200, 0), per_old)
-    new = written(tmp_path / "new.txt", sentences(n_new, 1), per_new)
+    old = write_file(tmp_path / "old.txt", sentences(200, 0), per_old)
+    new = write_file(tmp_path / "new.txt", sentences(n_new, 1), per_new)
     words = {} if call is discover else {"words": ["mouse"]}
     result = call(old, new, model=Toy(), normalised=True, rate=0.5, **words, **FAST)
     assert count_of(result) == swap_count(200, n_new, 0.5, (200, n_new))
@@ -56,6 +56,6 @@ def test_swap_count_does_not_depend_on_the_sentences_per_line(
 
 
 def test_unit_is_recorded_only_if_it_was_used(tmp_path: Path) -> None:
-    old = written(tmp_path / "old.txt", sentences(20, 0), 1)
-    new = written(tmp_path / "new.txt", sentences(20, 1), 1)
+    old = write_file(tmp_path / "old.txt", sentences(20, 0), 1)
+    new = write_file(tmp_path / "new.txt", sentences(20, 1), 1)
     assert "normalised_by" not in compare(old, new, ["mouse"], model=Toy(), **FAST).run["settings"]

@@ -74,7 +74,7 @@ def saved(
 
 
 @pytest.fixture(scope="module")
-def usual(paths: Paths) -> Result:
+def default_result(paths: Paths) -> Result:
     """Return a comparison with default settings."""
     return made(paths)
 
@@ -203,8 +203,8 @@ def test_run_records_the_space_and_the_kept_share(saved: tuple[Result, Path]) ->
     assert (told["space"], told["keep"], told["metric"], told["rate"]) == (result.space.kind, 0.25, "nearest", 0.3)
 
 
-def test_vectors_are_standardised_and_a_quarter_is_kept_by_default(usual: Result) -> None:
-    settings = {name: usual.settings[name] for name in ("metric", "rate", "keep", "space", "strategy")}
+def test_vectors_are_standardised_and_a_quarter_is_kept_by_default(default_result: Result) -> None:
+    settings = {name: default_result.settings[name] for name in ("metric", "rate", "keep", "space", "strategy")}
     assert settings == {
         "metric": "nearest",
         "rate": 0.3,
@@ -242,11 +242,11 @@ def test_invalid_share_is_refused_before_anything_is_read(tmp_path: Path, keep: 
 # The test
 
 
-def test_word_scored_by_nearest_is_tested_by_apd(usual: Result) -> None:
+def test_word_scored_by_nearest_is_tested_by_apd(default_result: Result) -> None:
     ours, by_nearest = [], []
     for name in SCORED:
-        old, new = usual.word(name).vectors
-        scored = usual.scores.words[name]
+        old, new = default_result.word(name).vectors
+        scored = default_result.scores.words[name]
         assert scored.test == permutation_test(old, new, "apd", 200, 0, name)
         ours.append(scored.test.e_original)
         by_nearest.append(permutation_test(old, new, "nearest", 200, 0, name).e_original)
@@ -296,8 +296,8 @@ def test_methods_do_not_mention_a_share_if_nothing_is_kept(paths: Paths) -> None
     assert "plus" not in methods(made(paths, metric="kl"))[2]
 
 
-def test_methods_name_the_metric_and_that_of_the_test(usual: Result, paths: Paths) -> None:
-    _, _, scores, significance = methods(usual)
+def test_methods_name_the_metric_and_that_of_the_test(default_result: Result, paths: Paths) -> None:
+    _, _, scores, significance = methods(default_result)
     assert "measured by the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
     assert "to the corpora, measured by the average pairwise cosine distance (APD) (all" in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():

@@ -53,7 +53,7 @@ class Toy:
         return np.frombuffer(hashlib.blake2b(word.encode(), digest_size=6).digest(), np.int8) / 64
 
 
-class Heard:
+class RecordingMonitor:
     """Monitor that records its events."""
 
     def __init__(self) -> None:
@@ -303,8 +303,8 @@ def monthly(folder: Path) -> Path:
 
 @pytest.mark.slow
 def test_months_distinguish_changes_from_seasons(tmp_path: Path) -> None:
-    heard = Heard()
-    quick = FAST | {"monitor": heard, "permutations": 99, "resamples": 2, "repeats": 2, "min_usages": 5}
+    recorder = RecordingMonitor()
+    quick = FAST | {"monitor": recorder, "permutations": 99, "resamples": 2, "repeats": 2, "min_usages": 5}
     found = trace(
         monthly(tmp_path),
         words=["mouse", "turkey", "bread"],
@@ -321,7 +321,7 @@ def test_months_distinguish_changes_from_seasons(tmp_path: Path) -> None:
     assert int(np.argmax(found.seasons["turkey"].profile)) in (10, 11)
     assert "1 of 3 are seasonal" in found.headline()
     assert found.run["corpora"][0]["skipped"] == {"records without a date, of all periods": 1}
-    assert heard.done["scoring"] == dict(heard.stages)["scoring"] == 3 * (47 + 46)
+    assert recorder.done["scoring"] == dict(recorder.stages)["scoring"] == 3 * (47 + 46)
     saved = pd.read_csv(tmp_path / "out/steps.csv", keep_default_na=False)
     pd.testing.assert_frame_equal(saved, found.steps, check_dtype=False)
     assert pd.read_csv(tmp_path / "out/scores.csv")["word"].tolist() == found.table["word"].tolist()
@@ -349,21 +349,21 @@ def test_repeated_run_embeds_nothing(paths: list[Path], tmp_path: Path) -> None:
 def test_without_words_the_frequent_ones_are_traced(paths: list[Path], tmp_path: Path) -> None:
     found = trace(*paths, model=Toy(), min_count=15, top_words=3, **FAST)
     assert set(found.words) >= {"mouse", "bread"}
-    heard = Heard()
-    quick = FAST | {"monitor": heard, "permutations": 19, "resamples": 2}
+    recorder = RecordingMonitor()
+    quick = FAST | {"monitor": recorder, "permutations": 19, "resamples": 2}
     table = monthly(tmp_path)
     by_year = trace(table, by="year", date_column="date", model=Toy(), min_count=300, top_words=2, **quick)
     assert set(by_year.words) < {"mouse", "turkey", "bread"}
     assert any(
         note.startswith("studying the 2 most frequent of 3 words that occur 300 times or more in the corpus")
-        for note in heard.notes
+        for note in recorder.notes
     )
 
 
 def test_corpora_out_of_order_are_noted(paths: list[Path]) -> None:
-    heard = Heard()
-    trace(paths[1], paths[0], paths[2], words=["mouse"], model=Toy(), **FAST | {"monitor": heard})
-    assert "by its name 1980s is later than 1960s; if so, swap the two corpora" in heard.notes
+    recorder = RecordingMonitor()
+    trace(paths[1], paths[0], paths[2], words=["mouse"], model=Toy(), **FAST | {"monitor": recorder})
+    assert "by its name 1980s is later than 1960s; if so, swap the two corpora" in recorder.notes
 
 
 def test_periods_with_the_same_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ SHORT: dict[str, Any] = {"epochs": 100, "steps": 12, "batch": 8, "learning_rate"
 HELD_OUT = 0.2
 
 
-class Told:
+class RecordingMonitor:
     """Monitor that records its events and stops the run at a step."""
 
     def __init__(self, stop: int | None = None) -> None:
@@ -141,15 +141,15 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture(scope="module")
-def told() -> Told:
-    return Told()
+def recorder() -> RecordingMonitor:
+    return RecordingMonitor()
 
 
 @pytest.fixture(scope="module")
-def learned(learner: Place, told: Told) -> TunedModel:
+def learned(learner: Place, recorder: RecordingMonitor) -> TunedModel:
     """Return a run that is long enough to learn something."""
     return learner.time(
-        training={"epochs": 100, "steps": 60, "batch": 16, "learning_rate": 1e-2, "every": 20}, monitor=told
+        training={"epochs": 100, "steps": 60, "batch": 16, "learning_rate": 1e-2, "every": 20}, monitor=recorder
     )
 
 
@@ -253,15 +253,17 @@ def test_run_without_time_has_no_period(shared: Place) -> None:
     assert tuned.run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
 
 
-def test_monitor_receives_the_corpora_the_steps_and_the_evaluations(learned: TunedModel, told: Told) -> None:
+def test_monitor_receives_the_corpora_the_steps_and_the_evaluations(
+    learned: TunedModel, recorder: RecordingMonitor
+) -> None:
     size = (learned.folder.parent / "old.txt").stat().st_size
-    assert told.stages[0] == ("reading old", size, "bytes")
-    assert [name for name, _, _ in told.stages] == ["reading old", "reading new", "tuning"]
-    assert told.stages[-1] == ("tuning", 60, "steps")
-    assert [step for step, _, _ in told.steps] == list(range(1, 61))
-    assert re.fullmatch(r"loss \d\.\d{3} perplexity [\d.]+, period \d+%", told.steps[-1][2])
-    assert any("has no head that predicts masked words; a new one is trained" in note for note in told.notes)
-    looks = [note for note in told.notes if note.startswith("step ")]
+    assert recorder.stages[0] == ("reading old", size, "bytes")
+    assert [name for name, _, _ in recorder.stages] == ["reading old", "reading new", "tuning"]
+    assert recorder.stages[-1] == ("tuning", 60, "steps")
+    assert [step for step, _, _ in recorder.steps] == list(range(1, 61))
+    assert re.fullmatch(r"loss \d\.\d{3} perplexity [\d.]+, period \d+%", recorder.steps[-1][2])
+    assert any("has no head that predicts masked words; a new one is trained" in note for note in recorder.notes)
+    looks = [note for note in recorder.notes if note.startswith("step ")]
     assert [look.split(":")[0] for look in looks] == [f"step {step} of 60" for step in (0, 20, 40, 60)]
     assert f"perplexity {learned.run['before']['perplexity']:,.1f}, period" in looks[0]
     assert looks[0].startswith("step 0 of 60: perplexity")
@@ -292,20 +294,20 @@ def test_same_seed_gives_the_same_bytes_and_another_seed_others(shared: Place, w
 def test_resumed_run_gives_the_same_result(stop: int, shared: Place, whole: TunedModel) -> None:
     name = f"stopped {stop}"
     with pytest.raises(KeyboardInterrupt):
-        shared.time(name, monitor=Told(stop))
+        shared.time(name, monitor=RecordingMonitor(stop))
     assert not (shared.path / name / "run.json").exists()
     assert not (shared.path / name / "config.json").exists()
-    told = Told()
-    assert_same_run(shared.time(name, monitor=told), whole)
+    recorder = RecordingMonitor()
+    assert_same_run(shared.time(name, monitor=recorder), whole)
     last = 4 * ((stop - 1) // 4)
-    assert [step for step, _, _ in told.steps] == list(range(last + 1, 13))
-    assert (f"resuming after step {last}" in told.notes) == (last > 0)
+    assert [step for step, _, _ in recorder.steps] == list(range(last + 1, 13))
+    assert (f"resuming after step {last}" in recorder.notes) == (last > 0)
 
 
 def test_repeatedly_resumed_run_gives_the_same_result(shared: Place, whole: TunedModel) -> None:
     for stop in (5, 10):
         with pytest.raises(KeyboardInterrupt):
-            shared.time("often", monitor=Told(stop))
+            shared.time("often", monitor=RecordingMonitor(stop))
     assert_same_run(shared.time("often"), whole)
 
 
@@ -319,7 +321,7 @@ def test_history_of_a_resumed_run_has_the_same_losses(shared: Place) -> None:
     }  # where losses are logged every second step
     unbroken = shared.time("losses", training=training)
     with pytest.raises(KeyboardInterrupt):
-        shared.time("losses stopped", training=training, monitor=Told(25))
+        shared.time("losses stopped", training=training, monitor=RecordingMonitor(25))
     ours = shared.time("losses stopped", training=training)
     assert weights(ours) == weights(unbroken)
     assert ours.run["history"] == unbroken.run["history"]
@@ -355,9 +357,9 @@ def test_run_killed_while_writing_a_checkpoint_gives_the_same_result(shared: Pla
     assert (work / "checkpoint-4" / "trainer_state.json").exists()
     assert (work / "checkpoint-8").exists()
     assert not (work / "checkpoint-8" / "trainer_state.json").exists()
-    told = Told()
-    ours = shared.time("killed", monitor=told)
-    assert told.steps[0][0] == 5
+    recorder = RecordingMonitor()
+    ours = shared.time("killed", monitor=recorder)
+    assert recorder.steps[0][0] == 5
     assert_same_run(ours, whole)
 
 
@@ -384,11 +386,11 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 def test_damaged_checkpoint_is_ignored(damage: str, shared: Place, whole: TunedModel) -> None:
     name = f"damaged: {damage}"
     with pytest.raises(KeyboardInterrupt):
-        shared.time(name, monitor=Told(9))
+        shared.time(name, monitor=RecordingMonitor(9))
     DAMAGES[damage](shared.path / name / "unfinished" / "checkpoint-8")
-    told = Told()
-    ours = shared.time(name, monitor=told)
-    assert told.steps[0][0] == 5
+    recorder = RecordingMonitor()
+    ours = shared.time(name, monitor=recorder)
+    assert recorder.steps[0][0] == 5
     assert_same_run(ours, whole)
 
 
@@ -413,17 +415,17 @@ def test_run_stopped_before_its_model_was_written_gives_the_same_result(
 
 def test_run_resumes_in_a_moved_folder(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shared.time("from here", training=WORSE, monitor=Told(worse.run["best step"] + 1))
+        shared.time("from here", training=WORSE, monitor=RecordingMonitor(worse.run["best step"] + 1))
     shutil.move(shared.path / "from here", shared.path / "to there")
     assert_same_run(shared.time("to there", training=WORSE), worse)
 
 
 def test_finished_model_is_not_tuned_again(shared: Place, whole: TunedModel) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in whole.folder.iterdir() if path.name != ".lock"}
-    told = Told()
-    again = shared.time("whole", monitor=told)
-    assert told.notes[-1] == "the folder already has this tuned model"
-    assert told.steps == []
+    recorder = RecordingMonitor()
+    again = shared.time("whole", monitor=recorder)
+    assert recorder.notes[-1] == "the folder already has this tuned model"
+    assert recorder.steps == []
     assert again.run == whole.run
     assert {path.name: path.stat().st_mtime_ns for path in whole.folder.iterdir() if path.name != ".lock"} == before
 
@@ -453,7 +455,7 @@ def test_folder_belongs_to_one_run(difference: str, shared: Place, whole: TunedM
 
 def test_unfinished_work_of_another_run_is_unchanged(shared: Place, whole: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shared.time("begun", monitor=Told(6))
+        shared.time("begun", monitor=RecordingMonitor(6))
     with pytest.raises(UserError, match=r"unfinished' holds the unfinished work of a run with mask 0\.15, not 0\.3: "):
         shared.time("begun", mask=0.3)
     assert_same_run(shared.time("begun"), whole)
@@ -510,15 +512,15 @@ def test_run_stops_early_without_improvement_and_keeps_the_best_model(shared: Pl
 
 
 def test_early_stopping_is_reported(shared: Place, worse: TunedModel) -> None:
-    told = Told()
-    again = shared.time("worse again", training=WORSE, monitor=told)
-    assert told.notes[-1] == f"stopped after step {again.run['steps']}, because the held-out result did not improve"
+    recorder = RecordingMonitor()
+    again = shared.time("worse again", training=WORSE, monitor=recorder)
+    assert recorder.notes[-1] == f"stopped after step {again.run['steps']}, because the held-out result did not improve"
     assert_same_run(again, worse)
 
 
 def test_patience_is_preserved_when_a_run_resumes(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shared.time("patient", training=WORSE, monitor=Told(worse.run["best step"] + 3))
+        shared.time("patient", training=WORSE, monitor=RecordingMonitor(worse.run["best step"] + 3))
     assert_same_run(shared.time("patient", training=WORSE), worse)
 
 

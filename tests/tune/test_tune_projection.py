@@ -258,19 +258,19 @@ def test_resumed_run_gives_the_same_result(runs: Runs, tmp_path: Path, stop: int
     with pytest.raises(StoppedError):
         runs.tune(tmp_path / "out", monitor=Listener(stop))
     assert not (tmp_path / "out" / RUN).exists()
-    heard = Listener()
-    again = runs.tune(tmp_path / "out", monitor=heard)
+    recorder = Listener()
+    again = runs.tune(tmp_path / "out", monitor=recorder)
     done = {2: 0, 8: 6, "tuned": 9}[stop]
-    assert heard.steps == list(range(done + 1, 10))
+    assert recorder.steps == list(range(done + 1, 10))
     assert_same_model(again.folder, runs.quick().folder)
     assert without_time(again.run) == without_time(runs.quick().run)
     assert not (again.folder / UNFINISHED).exists()
 
 
 def test_finished_projection_is_not_learned_again(runs: Runs) -> None:
-    heard = Listener()
-    again = runs.tune(runs.quick().folder, monitor=heard)
-    assert heard.notes == ["the folder already has this tuned model"]
+    recorder = Listener()
+    again = runs.tune(runs.quick().folder, monitor=recorder)
+    assert recorder.notes == ["the folder already has this tuned model"]
     assert again.run == runs.quick().run
 
 
@@ -290,10 +290,10 @@ def test_folder_of_other_settings_is_refused(runs: Runs, name: str, options: dic
 
 def test_run_stops_early_without_improvement(runs: Runs, tmp_path: Path) -> None:
     idle = {"steps": 9, "epochs": 9, "batch": 8, "learning_rate": 1e-12, "every": 1, "patience": 2, "device": "cpu"}
-    heard = Listener()
-    run = runs.tune(tmp_path / "out", training=idle, monitor=heard).run
+    recorder = Listener()
+    run = runs.tune(tmp_path / "out", training=idle, monitor=recorder).run
     assert (run["steps"], run["best step"]) == (3, 1)
-    assert "stopped after step 3, because the held-out result did not improve" in heard.notes
+    assert "stopped after step 3, because the held-out result did not improve" in recorder.notes
 
 
 # ------------------------------------------------------------------------------------------------------- special models

@@ -22,7 +22,7 @@ LINES = Reading(split="lines")
 SHORT = "sentences of fewer than 3 words"
 
 
-def written(folder: str | Path, text: str | bytes, name: str = "x.txt") -> Path:
+def write_file(folder: str | Path, text: str | bytes, name: str = "x.txt") -> Path:
     path = Path(folder, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -64,25 +64,25 @@ def test_sample_has_the_sentences_of_smallest_hash_in_any_order(
     lines = [*lines, "one mouse ran home"]
     expected = plain(lines, most, seed)
     with TemporaryDirectory() as folder:
-        assert counts(sample_sentences(written(folder, "\n".join(lines)), LINES, most, seed)) == expected
+        assert counts(sample_sentences(write_file(folder, "\n".join(lines)), LINES, most, seed)) == expected
         order.shuffle(lines)
-        assert counts(sample_sentences(written(folder, "\n".join(lines)), LINES, most, seed)) == expected
+        assert counts(sample_sentences(write_file(folder, "\n".join(lines)), LINES, most, seed)) == expected
 
 
 @pytest.mark.parametrize("line", ["a  mouse", "the\tmouse", "one   mouse  ", "Käse \t 日"])
 def test_words_separated_by_many_spaces_are_two_words(line: str, tmp_path: Path) -> None:
-    sample = sample_sentences(written(tmp_path, f"{line}\nthe mouse ran\n"), LINES)
+    sample = sample_sentences(write_file(tmp_path, f"{line}\nthe mouse ran\n"), LINES)
     assert counts(sample) == plain([line, "the mouse ran"], None, 0)
 
 
 @pytest.mark.parametrize("line", ["the\tmouse\tran", "the\u00a0mouse\u00a0ran\u00a0off"])
 def test_words_are_separated_by_any_whitespace(line: str, tmp_path: Path) -> None:
-    sample = sample_sentences(written(tmp_path, f"{line}\nthe mouse ran\n"), LINES)
+    sample = sample_sentences(write_file(tmp_path, f"{line}\nthe mouse ran\n"), LINES)
     assert counts(sample) == plain([line, "the mouse ran"], None, 0)
 
 
 def test_smaller_sample_is_the_beginning_of_a_larger_one(tmp_path: Path) -> None:
-    path = written(tmp_path, "".join(f"the mouse number {i} ran\n" for i in range(300)))
+    path = write_file(tmp_path, "".join(f"the mouse number {i} ran\n" for i in range(300)))
     whole = sample_sentences(path, LINES).sentences
     assert len(whole) == 300
     for most in (1, 2, 57, 299, 300, 1000):
@@ -90,7 +90,7 @@ def test_smaller_sample_is_the_beginning_of_a_larger_one(tmp_path: Path) -> None
 
 
 def test_another_seed_selects_other_sentences(tmp_path: Path) -> None:
-    path = written(tmp_path, "".join(f"the mouse number {i} ran\n" for i in range(300)))
+    path = write_file(tmp_path, "".join(f"the mouse number {i} ran\n" for i in range(300)))
     taken = [sample_sentences(path, LINES, 100, seed).sentences for seed in range(20)]
     assert len({tuple(found) for found in taken}) == 20
     times = [sum(f"the mouse number {i} ran" in found for found in taken) for i in range(300)]
@@ -100,14 +100,14 @@ def test_another_seed_selects_other_sentences(tmp_path: Path) -> None:
 
 
 def test_repeated_sentence_is_sampled_once_and_counted_each_time(tmp_path: Path) -> None:
-    sample = sample_sentences(written(tmp_path, "the mouse ran\n" * 7 + "a cat sat still\n"), LINES, 5)
+    sample = sample_sentences(write_file(tmp_path, "the mouse ran\n" * 7 + "a cat sat still\n"), LINES, 5)
     assert sorted(sample.sentences) == ["a cat sat still", "the mouse ran"]
     assert (sample.total, sample.tally.words) == (8, 25)
 
 
 def test_sentences_of_prose_are_found_and_too_short_ones_are_reported(tmp_path: Path) -> None:
     text = "The mouse ran home. It hid. Dr. Smith saw it again!\n\nNobody else did so. No.\n"
-    sample = sample_sentences(written(tmp_path, text), Reading(split="prose"))
+    sample = sample_sentences(write_file(tmp_path, text), Reading(split="prose"))
     assert sorted(sample.sentences) == ["Dr. Smith saw it again!", "Nobody else did so.", "The mouse ran home."]
     assert sample.total == 3
     assert dict(sample.tally.skipped) == {SHORT: 2}
@@ -115,14 +115,14 @@ def test_sentences_of_prose_are_found_and_too_short_ones_are_reported(tmp_path: 
 
 def test_lines_of_a_wrapped_paragraph_are_one_text(tmp_path: Path) -> None:
     text = "The mouse ran\nhome. Nobody saw\nit there.\n\nThe end was\nnear.\n"
-    sample = sample_sentences(written(tmp_path, text), Reading(split="wrapped"))
+    sample = sample_sentences(write_file(tmp_path, text), Reading(split="wrapped"))
     assert sorted(sample.sentences) == ["Nobody saw it there.", "The end was near.", "The mouse ran home."]
 
 
 def test_all_files_of_a_corpus_are_read_in_any_format(tmp_path: Path) -> None:
-    written(tmp_path, "the mouse ran\n", "in/a.txt")
-    written(tmp_path, gzip.compress("die mouse läuft weg\n".encode("latin-1"), mtime=0), "in/b.txt.gz")
-    written(tmp_path, json.dumps({"body": "she moved the mouse"}) + "\n", "in/c.jsonl")
+    write_file(tmp_path, "the mouse ran\n", "in/a.txt")
+    write_file(tmp_path, gzip.compress("die mouse läuft weg\n".encode("latin-1"), mtime=0), "in/b.txt.gz")
+    write_file(tmp_path, json.dumps({"body": "she moved the mouse"}) + "\n", "in/c.jsonl")
     reading = Reading(split="lines", encoding="latin-1", text_column="body")
     sample = sample_sentences(tmp_path / "in", reading)
     assert sorted(sample.sentences) == ["die mouse läuft weg", "she moved the mouse", "the mouse ran"]
@@ -131,7 +131,7 @@ def test_all_files_of_a_corpus_are_read_in_any_format(tmp_path: Path) -> None:
 
 def test_content_digest_is_that_of_the_files(tmp_path: Path) -> None:
     def content(text: str, name: str = "x.txt") -> str:
-        return sample_sentences(written(tmp_path, text, name), LINES, 1).content
+        return sample_sentences(write_file(tmp_path, text, name), LINES, 1).content
 
     first = content("the mouse ran\nthe cat sat still\n")
     assert content("the mouse ran\nthe cat sat still\n") == first
@@ -142,7 +142,7 @@ def test_content_digest_is_that_of_the_files(tmp_path: Path) -> None:
 def test_progress_is_reported_in_bytes(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     for name in ("in/a.txt", "in/b.txt"):
-        written(tmp_path, "the mouse ran home\n" * 2000, name)
+        write_file(tmp_path, "the mouse ran home\n" * 2000, name)
     sample_sentences(tmp_path / "in", LINES, progress=lambda done, total: told.append((done, total)))
     total = 2 * 19 * 2000
     assert {whole for _, whole in told} == {total}
@@ -152,13 +152,13 @@ def test_progress_is_reported_in_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "\n\n", "mouse\nthe mouse\n"])
 def test_corpus_without_a_sentence_is_refused(text: str, tmp_path: Path) -> None:
-    path = written(tmp_path, text)
+    path = write_file(tmp_path, text)
     with pytest.raises(UserError, match=rf"^the corpus '{path}' .*$"):
         sample_sentences(path, LINES)
 
 
 def test_corpus_in_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path, "the mouse ran\nun été très chaud\n".encode("latin-1"))
+    path = write_file(tmp_path, "the mouse ran\nun été très chaud\n".encode("latin-1"))
     with pytest.raises(UserError, match=r"x\.txt' is not UTF-8 at line 2 \(byte 0xe9\)"):
         sample_sentences(path, LINES)
 
@@ -208,5 +208,5 @@ def test_overlong_sentence_is_cut(split: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_sentence_of_a_script_without_spaces_is_kept(tmp_path: Path) -> None:
-    sample = sample_sentences(written(tmp_path, "昨日は雨が降った。\n雨。\nเมื่อวานฝนตก\n"), LINES)
+    sample = sample_sentences(write_file(tmp_path, "昨日は雨が降った。\n雨。\nเมื่อวานฝนตก\n"), LINES)
     assert set(sample.sentences) == {"昨日は雨が降った。", "เมื่อวานฝนตก"}

@@ -298,13 +298,13 @@ def test_history_has_one_row_per_evaluation(runs: Runs) -> None:
 
 
 def test_monitor_receives_every_step_and_both_accuracies(runs: Runs, tmp_path: Path) -> None:
-    heard = Listener()
-    tuned = runs.tune(tmp_path / "out", dev=[runs.dev], monitor=heard)
-    assert heard.stages == [("tuning", 6, "steps")]
-    assert heard.steps == [1, 2, 3, 4, 5, 6]
-    for name, note in (("untuned", heard.notes[0]), ("tuned", heard.notes[-1])):
+    recorder = Listener()
+    tuned = runs.tune(tmp_path / "out", dev=[runs.dev], monitor=recorder)
+    assert recorder.stages == [("tuning", 6, "steps")]
+    assert recorder.steps == [1, 2, 3, 4, 5, 6]
+    for name, note in (("untuned", recorder.notes[0]), ("tuned", recorder.notes[-1])):
         assert note == f"{name}: {describe_results(tuned.run[name])}"
-    looks = [note for note in heard.notes if note.startswith("step ")]
+    looks = [note for note in recorder.notes if note.startswith("step ")]
     assert [note.split(":")[0] for note in looks] == [f"step {step} of 6" for step in (0, 2, 4, 6)]
     # Dev pairs do not affect the selection.
     assert_same_model(tuned.folder, runs.quick().folder)
@@ -345,11 +345,11 @@ def test_resumed_run_gives_the_same_result(runs: Runs, tmp_path: Path, stop: int
     with pytest.raises(StoppedError):
         runs.tune(tmp_path / "out", monitor=Listener(stop))
     assert not (tmp_path / "out" / RUN).exists()
-    heard = Listener()
-    again = runs.tune(tmp_path / "out", monitor=heard)
+    recorder = Listener()
+    again = runs.tune(tmp_path / "out", monitor=recorder)
     done = {"untuned": 0, 5: 4, "tuned": 6}[stop]
-    assert heard.steps == list(range(done + 1, 7))
-    assert (f"resuming after step {done}" in heard.notes) == (done > 0)
+    assert recorder.steps == list(range(done + 1, 7))
+    assert (f"resuming after step {done}" in recorder.notes) == (done > 0)
     assert_same_model(again.folder, quick.folder)
     assert without_time(again.run) == without_time(quick.run)
     assert not (again.folder / UNFINISHED).exists()
@@ -369,10 +369,10 @@ def test_run_with_word_pooling_stopped_twice_gives_the_same_result(runs: Runs, t
 def test_finished_model_is_not_tuned_again(runs: Runs) -> None:
     quick = runs.quick()
     times = {path: path.stat().st_mtime_ns for path in quick.folder.iterdir() if not path.name.startswith(".")}
-    heard = Listener()
-    again = runs.tune(quick.folder, monitor=heard)
-    assert heard.notes == ["the folder already has this tuned model"]
-    assert heard.steps == []
+    recorder = Listener()
+    again = runs.tune(quick.folder, monitor=recorder)
+    assert recorder.notes == ["the folder already has this tuned model"]
+    assert recorder.steps == []
     assert again.run == quick.run
     assert {path: path.stat().st_mtime_ns for path in times} == times
 
@@ -409,10 +409,10 @@ def test_unfinished_work_of_other_settings_is_refused_and_can_be_finished(runs: 
 
 def test_run_stops_early_without_improvement_also_when_resumed(runs: Runs, tmp_path: Path) -> None:
     idle = {"steps": 9, "epochs": 9, "batch": 8, "learning_rate": 1e-12, "every": 1, "patience": 2, "device": "cpu"}
-    heard = Listener()
-    whole = runs.tune(tmp_path / "whole", training=idle, monitor=heard)
+    recorder = Listener()
+    whole = runs.tune(tmp_path / "whole", training=idle, monitor=recorder)
     assert (whole.run["steps"], whole.run["best step"]) == (3, 1)
-    assert "stopped after step 3, because the held-out result did not improve" in heard.notes
+    assert "stopped after step 3, because the held-out result did not improve" in recorder.notes
     with pytest.raises(StoppedError):
         runs.tune(tmp_path / "parts", training=idle, monitor=Listener(3))
     parts = runs.tune(tmp_path / "parts", training=idle)

@@ -24,7 +24,7 @@ MOVING = re.compile(r"<progress(?![^>]*\bvalue=)")
 """A bar without a value, which browsers draw as one that moves."""
 
 
-class Heard:
+class RecordingMonitor:
     """Custom monitor that records its events."""
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ def corpora_in(folder: Path) -> tuple[Path, Path]:
     return old, new
 
 
-def ran(folder: Path, **options: Any) -> None:
+def run_comparison(folder: Path, **options: Any) -> None:
     compare(*corpora_in(folder), ["mouse"], model=Lengths(), permutations=50, resamples=20, **options)
 
 
@@ -145,13 +145,13 @@ def test_monitor_false_shows_no_progress(terminal: Screen, cell: Cell) -> None:
 
 
 def test_custom_monitor_receives_events_even_in_a_terminal(terminal: Screen) -> None:
-    heard = Heard()
-    with watching(heard) as monitor:
-        assert monitor is heard
+    recorder = RecordingMonitor()
+    with watching(recorder) as monitor:
+        assert monitor is recorder
         monitor.stage("reading", 10, "bytes")
         monitor.advance(5, 2)
         monitor.note("something")
-    assert heard.stages == ["reading: 10 bytes 5/2", "something"]
+    assert recorder.stages == ["reading: 10 bytes 5/2", "something"]
     assert terminal.getvalue() == ""
 
 
@@ -336,18 +336,18 @@ def test_notebook_shows_the_status_as_text(cell: Cell, clock: Clock) -> None:
 
 
 def test_comparison_shows_its_stages_in_a_terminal(terminal: Screen, tmp_path: Path) -> None:
-    ran(tmp_path)
+    run_comparison(tmp_path)
     for stage in ("reading old", "reading new", "encoding", "scoring"):
         assert stage in terminal.getvalue()
 
 
 def test_comparison_shows_nothing_if_requested(terminal: Screen, cell: Cell, tmp_path: Path) -> None:
-    ran(tmp_path, monitor=False)
+    run_comparison(tmp_path, monitor=False)
     assert (terminal.getvalue(), cell.pictures) == ("", [])
 
 
 def test_comparison_shows_its_stages_in_a_notebook(cell: Cell, tmp_path: Path) -> None:
-    ran(tmp_path)
+    run_comparison(tmp_path)
     shown = "\n".join(cell.pictures)
     for stage in ("reading old", "reading new", "encoding", "scoring"):
         assert stage in shown
@@ -355,7 +355,7 @@ def test_comparison_shows_its_stages_in_a_notebook(cell: Cell, tmp_path: Path) -
 
 @pytest.mark.parametrize("keep", [False, True], ids=["nothing kept", "kept in a folder"])
 def test_notebook_line_stops_updating_when_the_run_ends(cell: Cell, tmp_path: Path, keep: bool) -> None:
-    ran(tmp_path, out=tmp_path / "out" if keep else None)
+    run_comparison(tmp_path, out=tmp_path / "out" if keep else None)
     assert not MOVING.search(cell.pictures[-1])
 
 

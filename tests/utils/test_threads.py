@@ -37,10 +37,10 @@ def test_results_are_in_the_order_of_the_items(workers: int | None) -> None:
             rest.set()
         return i * i
 
-    heard: list[int] = []
-    found = for_each(range(5), one, heard.append, workers)
+    recorder: list[int] = []
+    found = for_each(range(5), one, recorder.append, workers)
     assert list(found.items()) == [(i, i * i) for i in range(5)]
-    assert heard == [1, 2, 3, 4, 5]
+    assert recorder == [1, 2, 3, 4, 5]
 
 
 def test_no_items_give_no_results() -> None:
