@@ -1,4 +1,4 @@
-"""The code is laid out as docs/architecture.md and CONTRIBUTING.md say: every file and name in them exists."""
+"""Test that every file and name in docs/architecture.md and CONTRIBUTING.md exists."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ PLACED = re.compile(r"((?:`\w+(?:\.\w+)*`(?:, | and |, and )?)+) (?:in|of) `([\w
 
 
 def text_of(page: Path) -> str:
-    """The page without its blocks of code."""
+    """Return the page without its blocks of code."""
     return FENCE.sub("", page.read_text("utf-8"))
 
 
 def blocks(page: Path) -> Iterator[str]:
-    """Paragraphs, items of lists and rows of tables, each on one line."""
+    """Return paragraphs, list items and table rows, each on one line."""
     parts = re.split(r"\n\s*\n|\n(?=\||- |\d+\. |#)", text_of(page))
     return (" ".join(part.split()) for part in parts)
 
 
 def located(name: str) -> Path | None:
-    """The file or folder of a name on a page."""
+    """Return the file or folder of a name on a page."""
     return next((place / name for place in (ROOT, PACKAGE) if (place / name).exists()), None)
 
 
 @cache
 def defined(path: Path) -> frozenset[str]:
-    """Names that a module defines: functions, classes with their methods and attributes, constants."""
+    """Return the names that a module defines: functions, classes with their methods and attributes, constants."""
 
     def within(nodes: list[ast.stmt], prefix: str = "") -> Iterator[str]:
         for node in nodes:
@@ -70,7 +70,7 @@ def defined_anywhere() -> frozenset[str]:
 
 @cache
 def vocabulary() -> frozenset[str]:
-    """Words that are written as code and are no names of Python: commands, markers, extras, folders."""
+    """Return the words that are written as code but are no Python names: commands, markers, extras, folders."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     markers = {marker.partition(":")[0] for marker in project["tool"]["pytest"]["ini_options"]["markers"]}
     extras = set(project["project"]["optional-dependencies"])
@@ -80,7 +80,7 @@ def vocabulary() -> frozenset[str]:
 
 @cache
 def all_code() -> str:
-    """All code of the package."""
+    """Return all code of the package."""
     return "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
 
 
@@ -93,7 +93,7 @@ def test_every_file_exists(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_name_is_defined_in_a_file_that_is_named_with_it(page: Path) -> None:
+def test_every_name_is_defined_in_a_file_named_with_it(page: Path) -> None:
     for block in blocks(page):
         codes = CODE.findall(block)
         modules = [located(code) for code in codes if FILE.fullmatch(code) and code.endswith(".py")]
@@ -106,7 +106,7 @@ def test_every_name_is_defined_in_a_file_that_is_named_with_it(page: Path) -> No
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_name_is_defined_in_the_file_it_is_said_to_be_in(page: Path) -> None:
+def test_every_name_is_defined_in_its_stated_file(page: Path) -> None:
     found = 0
     for block in blocks(page):
         for names, file in PLACED.findall(block):
@@ -124,14 +124,14 @@ def test_every_module_is_described() -> None:
     assert sorted(modules - set(CODE.findall(folders))) == []
 
 
-def test_the_layers_are_those_of_the_contract() -> None:
+def test_documented_layers_match_the_contract() -> None:
     contract = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]
     rows = [CODE.findall(block) for block in blocks(ARCHITECTURE) if re.match(r"\| \d+ \|", block)]
     described = [sorted(code.removesuffix(".py").rstrip("/") for code in row) for row in rows]
     assert described == [sorted(layer.split(" | ")) for layer in contract["layers"]]
 
 
-def test_a_reader_learns_where_to_change_what() -> None:
+def test_guide_says_where_to_make_common_changes() -> None:
     table = ARCHITECTURE.read_text("utf-8").split("## Where do I change ...?")[1]
     rows = [line for line in table.splitlines() if line.startswith("| ")][2:]
     assert len(rows) >= 20
@@ -140,7 +140,7 @@ def test_a_reader_learns_where_to_change_what() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_a_folder_says_what_goes_in_and_what_comes_out(folder: str) -> None:
+def test_folder_docstring_describes_input_and_output(folder: str) -> None:
     doc = ast.get_docstring(ast.parse((PACKAGE / folder / "__init__.py").read_text("utf-8"))) or ""
     assert doc.split("\n")[0].endswith(".")
     assert re.search(r"\bIn: .+?\. Out: ", doc, re.DOTALL)
@@ -162,7 +162,7 @@ def test_functions_are_short_and_have_few_parameters() -> None:
     assert found == []
 
 
-def test_every_link_of_the_guide_leads_somewhere() -> None:
+def test_every_link_of_the_guide_has_a_target() -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", CONTRIBUTING.read_text("utf-8")):
         assert (ROOT / link).exists(), link
 

@@ -1,4 +1,4 @@
-"""Every mistake is a ValueError that names the argument and the value, wherever the mistake comes in."""
+"""Test that every mistake is a ValueError that names the argument and the value."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def with_value(value: float, row: int, dimension: int) -> Any:
 
 
 class Unconvertible:
-    """Like a tensor on another device, or one that still carries gradients."""
+    """Object like a tensor on another device or with gradients."""
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("can't convert cuda:0 device type tensor to numpy")
@@ -73,14 +73,14 @@ SCORERS: dict[str, Callable[[Any, Any], Any]] = {
 @pytest.mark.parametrize("case", ROWS)
 @pytest.mark.parametrize("scorer", ["score", "score by distance", "sweep", "sweep apd"])
 @pytest.mark.parametrize("side", ["old", "new"])
-def test_bad_rows_are_refused_by_name(scorer: str, case: str, side: str) -> None:
+def test_invalid_rows_are_refused_by_name(scorer: str, case: str, side: str) -> None:
     rows, message = ROWS[case]
     with pytest.raises(ValueError, match=f"^{side} .*{message}"):
         SCORERS[scorer](*((rows, OLD) if side == "old" else (OLD, rows)))
 
 
 @pytest.mark.parametrize("case", ROWS)
-def test_a_gaussian_refuses_bad_rows(case: str) -> None:
+def test_gaussian_refuses_invalid_rows(case: str) -> None:
     rows, message = ROWS[case]
     with pytest.raises(ValueError, match=f"^rows .*{message}"):
         Gaussian.fit(rows)
@@ -133,7 +133,7 @@ CASES: list[tuple[str, Any]] = [
 
 
 def shown(name: str, value: Any) -> str:
-    """A pattern: the argument, and after it the value or, of a pair, one of its parts."""
+    """Return a pattern of the argument followed by the value or, for a pair, by one of its parts."""
     parts = value if name == "corpus_sizes" and isinstance(value, (tuple, str)) and len(value) == 2 else [value]
     return f"{name}.* got ({'|'.join(re.escape(repr(part)) for part in (value, *parts))})"
 
@@ -143,21 +143,21 @@ def identify(value: Any) -> str:
 
 
 @pytest.mark.parametrize(("name", "value"), CASES, ids=identify)
-def test_sscd_refuses_what_an_argument_cannot_be(name: str, value: Any) -> None:
+def test_sscd_refuses_invalid_arguments(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=shown(name, value)):
         SSCD(**{name: value})
 
 
 @pytest.mark.parametrize(("name", "value"), [case for case in CASES if case[0] not in ("rate", "metric")], ids=identify)
 @pytest.mark.parametrize("searching", [False, True])
-def test_sweep_and_search_rate_refuse_it_too(searching: bool, name: str, value: Any) -> None:
+def test_sweep_and_search_rate_refuse_invalid_arguments(searching: bool, name: str, value: Any) -> None:
     arguments: dict[str, Any] = {name: value}
     with pytest.raises(ValueError, match=shown(name, value)):
         search_rate(WORDS, **arguments) if searching else sweep(OLD, NEW, **arguments)
 
 
 @pytest.mark.parametrize("value", NOT_RATES, ids=identify)
-def test_every_one_of_the_rates_is_checked(value: Any) -> None:
+def test_every_rate_is_checked(value: Any) -> None:
     with pytest.raises(ValueError, match=shown("rates", value)):
         sweep(OLD, NEW, rates=[0.4, value])
     with pytest.raises(ValueError, match=shown("rates", value)):
@@ -165,7 +165,7 @@ def test_every_one_of_the_rates_is_checked(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", NOT_METRICS, ids=identify)
-def test_every_one_of_the_metrics_is_checked(value: Any) -> None:
+def test_every_metric_is_checked(value: Any) -> None:
     with pytest.raises(ValueError, match=shown("metric", value)):
         sweep(OLD, NEW, metrics=["kl", value])
     with pytest.raises(ValueError, match=shown("metric", value)):
@@ -173,7 +173,7 @@ def test_every_one_of_the_metrics_is_checked(value: Any) -> None:
 
 
 @pytest.mark.parametrize("rates", [[], (), np.array([]), 0.4, np.array(0.4), None, "0.4"], ids=identify)
-def test_rates_are_a_sequence_with_something_in_it(rates: Any) -> None:
+def test_rates_must_be_a_nonempty_sequence(rates: Any) -> None:
     with pytest.raises(ValueError, match=r"rates must .*got (none|None|0\.4|'0\.4'|array\(0\.4\))"):
         sweep(OLD, NEW, rates=rates)
     with pytest.raises(ValueError, match=r"rates must .*got (none|None|0\.4|'0\.4'|array\(0\.4\))"):
@@ -181,24 +181,24 @@ def test_rates_are_a_sequence_with_something_in_it(rates: Any) -> None:
 
 
 @pytest.mark.parametrize("metrics", [[], (), None, 5], ids=identify)
-def test_metrics_are_a_sequence_with_something_in_it(metrics: Any) -> None:
+def test_metrics_must_be_a_nonempty_sequence(metrics: Any) -> None:
     with pytest.raises(ValueError, match=r"metrics must .*got (none|None|5)"):
         sweep(OLD, NEW, metrics=metrics)
 
 
-def test_one_metric_may_stand_without_a_list() -> None:
+def test_single_metric_needs_no_list() -> None:
     assert sweep(OLD, NEW, metrics="cosine").metrics == ("cosine",)
 
 
 @pytest.mark.parametrize(
     ("name", "meant"), [("cosin", "cosine"), ("jeffrey", "jeffreys"), ("dscd-eucliden", "dscd-euclidean")]
 )
-def test_a_misspelt_metric_is_answered_with_the_one_meant(name: str, meant: str) -> None:
+def test_misspelt_metric_is_answered_with_a_suggestion(name: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"got '{name}'\\. did you mean '{meant}'\\?"):
         SSCD(metric=name)
 
 
-def test_a_misspelt_strategy_is_answered_with_the_one_meant() -> None:
+def test_misspelt_strategy_is_answered_with_a_suggestion() -> None:
     with pytest.raises(
         ValueError, match=r"strategy must be one of distance, random; got 'rando'\. did you mean 'random'\?"
     ):
@@ -210,7 +210,7 @@ ALL_WORDS: dict[str, Callable[..., Any]] = {"score_words": SSCD().score_words, "
 
 @pytest.mark.parametrize("function", ALL_WORDS)
 @pytest.mark.parametrize("case", ROWS)
-def test_an_error_names_the_word_it_is_about(function: str, case: str) -> None:
+def test_error_names_its_word(function: str, case: str) -> None:
     rows, message = ROWS[case]
     with pytest.raises(ValueError, match=f"^'bad': new .*{message}"):
         ALL_WORDS[function](WORDS | {"bad": (OLD, rows)})
@@ -218,7 +218,7 @@ def test_an_error_names_the_word_it_is_about(function: str, case: str) -> None:
 
 @pytest.mark.parametrize("function", ALL_WORDS)
 @pytest.mark.parametrize("pair", [None, 5, (OLD,), (OLD, NEW, NEW), OLD, ()], ids=["none", "5", "1", "3", "rows", "0"])
-def test_a_word_without_its_two_sets_is_named_and_the_remedy_told(function: str, pair: Any) -> None:
+def test_word_without_its_two_sets_is_named_with_the_remedy(function: str, pair: Any) -> None:
     with pytest.raises(ValueError, match=r"'bad'.*\(old, new\)"):
         ALL_WORDS[function](WORDS | {"bad": pair})
 
@@ -227,31 +227,31 @@ def test_a_word_without_its_two_sets_is_named_and_the_remedy_told(function: str,
 @pytest.mark.parametrize(
     "words", [None, 5, ["mouse"], [("mouse", (OLD, NEW))], "mouse"], ids=lambda v: type(v).__name__
 )
-def test_words_are_a_mapping(function: str, words: Any) -> None:
+def test_words_must_be_a_mapping(function: str, words: Any) -> None:
     with pytest.raises(ValueError, match=r"^words must"):
         ALL_WORDS[function](words)
 
 
 @pytest.mark.parametrize("function", ALL_WORDS)
 @pytest.mark.parametrize("workers", [value for value in NOT_COUNTS if value is not None], ids=identify)
-def test_workers_are_counted_in_whole_numbers(function: str, workers: Any) -> None:
+def test_workers_must_be_an_integer(function: str, workers: Any) -> None:
     with pytest.raises(ValueError, match=shown("workers", workers)):
         ALL_WORDS[function](WORDS, workers=workers)
 
 
-def test_no_words_have_no_scores() -> None:
+def test_no_words_give_no_scores() -> None:
     assert SSCD().score_words({}) == {}
 
 
 @pytest.mark.parametrize("metric", ["cosine", "braycurtis", "dscd-cosine", "correlation", "dscd-correlation"])
-def test_a_distance_that_is_undefined_is_refused_by_name_and_never_nan(metric: str) -> None:
+def test_undefined_distance_is_refused_by_name_and_never_nan(metric: str) -> None:
     zeros = np.zeros((5, 4))
     with pytest.raises(ValueError, match=f"metric '{metric}' is undefined for these sets: its value is nan"):
         SSCD(metric).score(zeros, zeros)
 
 
 @pytest.mark.parametrize("value", [0.5, 0.1])
-def test_a_mean_whose_dimensions_are_all_equal_has_no_correlation(value: float) -> None:
+def test_constant_mean_vector_has_no_correlation(value: float) -> None:
     with pytest.raises(ValueError, match="metric 'correlation' is undefined"):
         SSCD("correlation").score(np.full((5, 3), value), NEW[:, :3])
 
@@ -277,19 +277,19 @@ def test_only_metrics_are_registered(value: Any) -> None:
         register(value)
 
 
-def test_a_name_is_registered_once_unless_replaced() -> None:
+def test_name_is_registered_once_unless_replaced() -> None:
     with pytest.raises(ValueError, match="'kl' is already registered"):
         register(Metric("kl", get("cosine").between))
     register(Metric("kl", get("cosine").between), replace=True)
     assert SSCD("kl").score(OLD, NEW).e_original == SSCD("cosine").score(OLD, NEW).e_original
 
 
-def test_a_metric_of_the_wrong_shape_is_refused_by_name() -> None:
+def test_metric_of_the_wrong_shape_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"metric 'mine' returned shape \(1, 4\) for 1 pairs"):
         SSCD(Metric("mine", lambda old, new: abs(old.mean - new.mean))).score(OLD, NEW)
 
 
-def test_a_metric_that_comes_out_as_nan_is_refused_by_name() -> None:
+def test_metric_that_returns_nan_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"metric 'mine' is undefined .* value is nan"):
         SSCD(Metric("mine", lambda old, new: (old.mean - new.mean)[:, 0] * np.nan)).score(OLD, NEW)
 
@@ -297,7 +297,7 @@ def test_a_metric_that_comes_out_as_nan_is_refused_by_name() -> None:
 @pytest.mark.parametrize(
     "rate", [0, 1, 0.5, np.float32(0.5), np.float64(0.5), np.int64(1), Fraction(1, 2), Decimal("0.5")]
 )
-def test_numbers_of_any_kind_are_rates(rate: Any) -> None:
+def test_numbers_of_any_type_are_accepted_as_rates(rate: Any) -> None:
     assert SSCD(rate=rate).score(OLD, NEW).swap_count == round(6 * float(rate))
 
 
@@ -329,7 +329,7 @@ class _Encoder:
         ("power", "langauge", "power has no argument 'langauge'; did you mean 'language'?"),
     ],
 )
-def test_an_unknown_argument_is_named_before_anything_is_read(
+def test_unknown_argument_is_named_before_anything_is_read(
     tmp_path: Path, model: Any, function: str, option: str, said: str
 ) -> None:
     call = getattr(lexshift, function)
@@ -345,7 +345,7 @@ def test_an_unknown_argument_is_named_before_anything_is_read(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_options_of_an_encoder_are_those_that_it_takes() -> None:
+def test_options_of_an_encoder_are_those_that_it_accepts() -> None:
     parameters = inspect.signature(lexshift.encode.HuggingFaceEncoder).parameters.values()
     taken = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY} - {"name", "adaptation"}
     assert set(ENCODING) == taken | {"revision"}

@@ -1,4 +1,4 @@
-"""Every dependency has a version that the tests run with."""
+"""Test that every dependency has a pinned version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The corpora that come with the package: enough sentences for every word, and none like another."""
+"""Test the corpora of the package: enough sentences for every word, and no repetition."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def all_lines() -> list[str]:
     return [line for path in demo_corpora() for line in lines_of(path)]
 
 
-# The list of words
+# Word list
 
 
 def test_there_are_two_files_the_old_one_first() -> None:
@@ -38,7 +38,7 @@ def test_there_are_two_files_the_old_one_first() -> None:
     assert (old.name, new.name) == ("1950s.txt", "2010s.txt")
 
 
-def test_ten_words_or_more_have_changed_and_ten_have_not() -> None:
+def test_at_least_ten_words_changed_and_ten_did_not() -> None:
     known = gold()
     changed = [word for word, is_changed in known.items() if is_changed]
     assert len(changed) >= 10
@@ -46,7 +46,7 @@ def test_ten_words_or_more_have_changed_and_ten_have_not() -> None:
     assert all(word == word.strip().lower() and word.isalpha() for word in known)
 
 
-def test_every_row_of_the_list_is_a_word_that_stands_there_once_and_whether_it_changed() -> None:
+def test_every_row_of_the_list_is_a_unique_word_with_its_label() -> None:
     path = demo_corpora()[0].parent / "gold.tsv"
     header, *rows = path.read_text("utf-8").splitlines()
     assert header == "word\tchanged"
@@ -70,7 +70,7 @@ def test_every_word_has_enough_sentences_in_each_period(period: int) -> None:
 
 
 @pytest.mark.parametrize("period", PERIODS)
-def test_every_line_is_read_as_a_sentence_with_a_word_in_question(period: int) -> None:
+def test_every_line_is_one_sentence_with_a_target_word(period: int) -> None:
     path = demo_corpora()[period]
     found = find_occurrences(path, read_targets(list(gold())))
     rows = found.table.select(["line", "sentence", "start", "end"]).to_pylist()
@@ -81,12 +81,12 @@ def test_every_line_is_read_as_a_sentence_with_a_word_in_question(period: int) -
     assert all(row["sentence"] == lines[row["line"] - 1] for row in rows)
 
 
-def test_no_line_is_there_twice_in_either_period_or_in_both() -> None:
+def test_no_line_is_repeated_within_or_across_periods() -> None:
     as_words = Counter(" ".join(words_of(line)) for line in all_lines())
     assert [line for line, n in as_words.items() if n > 1] == []
 
 
-def test_no_six_words_in_a_row_are_shared_by_more_than_three_lines() -> None:
+def test_no_six_consecutive_words_are_shared_by_more_than_three_lines() -> None:
     shared: Counter[tuple[str, ...]] = Counter()
     for line in all_lines():
         words = words_of(line)
@@ -95,13 +95,13 @@ def test_no_six_words_in_a_row_are_shared_by_more_than_three_lines() -> None:
     assert {" ".join(words): n for words, n in shared.items() if n > 3} == {}
 
 
-def test_no_more_than_five_lines_begin_with_the_same_three_words() -> None:
+def test_no_more_than_five_lines_start_with_the_same_three_words() -> None:
     beginnings = Counter(tuple(words_of(line)[:3]) for line in all_lines())
     assert {" ".join(words): n for words, n in beginnings.items() if n > 5} == {}
 
 
 @pytest.mark.parametrize("period", PERIODS)
-def test_the_files_are_plain_text_with_a_line_feed_at_the_end_of_every_line(period: int) -> None:
+def test_files_are_plain_text_with_a_line_feed_after_every_line(period: int) -> None:
     data = demo_corpora()[period].read_bytes()
     text = data.decode("utf-8")
     assert data.endswith(b"\n")
@@ -113,7 +113,7 @@ def test_the_files_are_plain_text_with_a_line_feed_at_the_end_of_every_line(peri
 
 
 @pytest.mark.parametrize("period", PERIODS)
-def test_every_line_begins_and_ends_as_a_sentence_does(period: int) -> None:
+def test_every_line_starts_and_ends_like_a_sentence(period: int) -> None:
     lines = lines_of(demo_corpora()[period])
     assert [line for line in lines if not re.match(r"[\"'“‘]?[A-Z0-9]", line)] == []
     assert [line for line in lines if not re.search(r"[.!?][\"'”’]?$", line)] == []

@@ -1,4 +1,4 @@
-"""Every command and every piece of Python in README and docs runs, and the web site is built without a warning."""
+"""Test that every command and every Python example in README and docs runs, and that the web site is built."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the documentation speaks of: a few of the demo's sentences, some words renamed."""
+    """Return a folder with the files that the documentation mentions, made of sentences of the demo."""
     for source, name in zip(demo_corpora(), ("1850s.txt", "2000s.txt"), strict=True):
         lines = source.read_text("utf-8").splitlines()
         kept = [line for line in lines if re.search(rf"\b({'|'.join(RENAMED)})\b", line)]
@@ -60,7 +60,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write_dated(folder: Path) -> None:
-    """A corpus between the two, and all three as a table with dates."""
+    """Write a corpus between the two, and all three as a table with dates."""
     old, new = ((folder / name).read_text("utf-8").splitlines() for name in ("1850s.txt", "2000s.txt"))
     middle = [*old[::2], *new[::2]]
     (folder / "1900s.txt").write_text("\n".join(middle) + "\n", "utf-8")
@@ -70,7 +70,7 @@ def write_dated(folder: Path) -> None:
 
 
 def write_usages(path: Path) -> None:
-    """A table of usages with gold: some words of the demo."""
+    """Write a table of usages with gold for some words of the demo."""
     words = {"mouse": 1, "cloud": 1, "tablet": 1, "bread": 0, "river": 0, "winter": 0}
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -83,7 +83,7 @@ def write_usages(path: Path) -> None:
 
 
 def write_pairs(path: Path) -> None:
-    """A table of pairs of usages of some words of the demo, of one meaning if they are of one period."""
+    """Write a table of pairs of usages of some demo words, with the same meaning if in the same period."""
     found = []
     for period, corpus in enumerate(demo_corpora()):
         for sentence in corpus.read_text("utf-8").splitlines():
@@ -115,12 +115,12 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
             (desk / target).write_text(out, "utf-8")
         return out
     if words[:2] == ["pip", "install"]:
-        # What it depends on is here already; what is tested is that the package is built and installed.
+        # Its dependencies are installed already; this tests that the package is built and installed.
         options = ["--quiet", "--no-deps", "--no-build-isolation", "--target", str(desk / "site-packages")]
         subprocess.run([sys.executable, "-m", "pip", "install", *options, *words[2:]], check=True, cwd=ROOT)
         assert (desk / "site-packages/lexshift/report/templates/base.html").is_file()
     else:
-        # The demo and the tests are tests of their own; here it is seen that the targets are there and what they call.
+        # The demo and the tests are tested separately; this checks that the targets exist and what they call.
         assert words[0] == "make", f"no test knows how to run {command!r}"
         called = {"demo": "/lexshift demo", "test": "-m pytest"}[words[1]]
         bare = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
@@ -136,7 +136,7 @@ def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
 def test_every_command_runs(
     page: Path, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if page.name == "data.md":  # it looks into what another page's command made
+    if page.name == "data.md":  # it reads the output of a command on another page
         run("lexshift embed old.txt new.txt --words mouse --out results/store", desk, monkeypatch, capsys)
     printed: set[str] = set()
     for kind, info, text in BLOCK.findall(page.read_text("utf-8")):
@@ -168,7 +168,7 @@ def test_readme_shows_lines_that_the_demo_prints_and_index_quotes_its_methods(
 @pytest.mark.model
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.name)
 @pytest.mark.usefixtures("desk")
-def test_all_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_python_examples_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scope: dict[str, object] = {}
     for block in blocks(page, "python"):
         exec(compile(block, page.name, "exec"), scope)
@@ -177,23 +177,23 @@ def test_all_python_runs(page: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_is_in_a_block_that_is_run(page: Path) -> None:
+def test_every_command_is_in_a_tested_block(page: Path) -> None:
     kinds = {kind for kind, _, _ in BLOCK.findall(page.read_text("utf-8"))}
     assert kinds <= {"sh", "python", "text"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
+def test_every_link_to_a_file_has_a_target(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
         assert (page.parent / link).exists(), link
 
 
 @pytest.mark.slow
-def test_the_table_of_options_is_that_of_the_settings() -> None:
+def test_option_table_matches_the_settings() -> None:
     assert options_table() in (ROOT / "docs" / "options.md").read_text("utf-8")
 
 
-def test_the_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
+def test_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     made = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -203,13 +203,13 @@ def test_the_web_site_is_built_without_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.model
-def test_the_notebook_runs(tmp_path: Path) -> None:
+def test_notebook_runs(tmp_path: Path) -> None:
     shutil.copy(ROOT / "examples/compare.ipynb", tmp_path)
     notebook = nbformat.read(tmp_path / "compare.ipynb", as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     shown = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
-    bar = notebook.cells[1].outputs[0]  # it moved while the cell ran, and is gone
+    bar = notebook.cells[1].outputs[0]  # the line moved while the cell ran, and is removed
     assert (bar.output_type, bar.data["text/html"]) == ("display_data", "")
     assert "3 of 6 words changed between 1950s and 2010s" in shown
     assert (tmp_path / "report.html").is_file()

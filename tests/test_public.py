@@ -1,4 +1,4 @@
-"""The public names: that they are there, documented with examples, typed, and quick to import."""
+"""Test the public names: documented with examples, typed, and quick to import."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ import lexshift
 NAMES = sorted(lexshift.__all__)
 
 
-def test_dir_is_the_public_names_and_the_version() -> None:
+def test_dir_lists_the_public_names_and_the_version() -> None:
     assert dir(lexshift) == sorted([*NAMES, "__version__"])
     assert len(NAMES) == len(set(NAMES)) > 0
 
 
-def test_the_names_of_the_readme_and_docs_are_public() -> None:
+def test_names_in_the_readme_and_docs_are_public() -> None:
     everyday = {"SSCD", "sweep", "search_rate", "permutation_test", "benjamini_hochberg", "bootstrap", "decide"}
     assert everyday | {"Gaussian", "Metric", "metrics", "register"} <= set(NAMES)
 
 
-def test_a_star_import_brings_exactly_the_public_names() -> None:
+def test_star_import_imports_exactly_the_public_names() -> None:
     scope: dict[str, object] = {}
     exec("from lexshift import *", scope)
     assert sorted(scope.keys() - {"__builtins__"}) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_public_name_is_the_object_of_its_module(name: str) -> None:
+def test_public_name_is_the_object_of_its_module(name: str) -> None:
     value = getattr(lexshift, name)
     assert value.__module__.startswith("lexshift.")
     assert getattr(sys.modules[value.__module__], name) is value
@@ -43,7 +43,7 @@ def test_a_public_name_is_the_object_of_its_module(name: str) -> None:
 
 
 def own_parameters(value: Any) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a function or of a class; protocols and errors have none of their own."""
+    """Return the parameters of a function or class, excluding protocols and errors."""
     if (inspect.isclass(value) and "__init__" not in vars(value)) or getattr(value, "_is_protocol", False):
         return {}
     return inspect.signature(value).parameters
@@ -74,16 +74,16 @@ def test_every_parameter_and_result_of_a_public_name_is_typed(name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["sscd_", "Sweep", "compair", "_missing"])
-def test_an_unknown_name_is_an_attribute_error_that_says_which(name: str) -> None:
+def test_unknown_name_is_an_attribute_error_that_names_it(name: str) -> None:
     with pytest.raises(AttributeError, match=f"module 'lexshift' has no attribute '{name}'"):
         getattr(lexshift, name)
 
 
-def test_the_version_is_the_one_installed() -> None:
+def test_version_is_the_installed_one() -> None:
     assert lexshift.__version__ == importlib.metadata.version("lexshift")
 
 
-def test_the_package_says_that_it_is_typed() -> None:
+def test_package_is_marked_as_typed() -> None:
     assert files("lexshift").joinpath("py.typed").is_file()
 
 
@@ -92,6 +92,6 @@ def test_importing_lexshift_imports_neither_numpy_nor_numba_nor_scipy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == "[]\n"
 
 
-def test_numba_waits_for_the_first_kernel() -> None:
+def test_numba_is_imported_by_the_first_kernel() -> None:
     code = "import sys; from lexshift import *; SSCD(); print('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == "False\n"

@@ -1,4 +1,4 @@
-"""Any data set by its path: which one it is, the real ones, and what the data command says about them."""
+"""Test the detection of data set formats, the real data sets, and the ``data`` command."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def table(folder: Path, name: str = "mine.csv") -> Path:
     return folder / name
 
 
-# ------------------------------------------------------------------------------------------------- which it is
+# -------------------------------------------------------------------------------------------- format detection
 
 
-def test_what_a_path_is_is_found_out_by_looking(tmp_path: Path) -> None:
+def test_format_of_a_path_is_detected_from_its_content(tmp_path: Path) -> None:
     made = {
         semeval(tmp_path / "a"): ("SemEval-2020 Task 1", 4),
         dwug(tmp_path / "b"): ("DWUG or DURel release", 5),
@@ -70,7 +70,7 @@ def test_what_a_path_is_is_found_out_by_looking(tmp_path: Path) -> None:
             assert (data.kind, data.name, data.usages.num_rows) == (kind, path.name, usages)
 
 
-def test_parts_of_speech_are_stripped_unless_they_are_to_be_kept(tmp_path: Path) -> None:
+def test_parts_of_speech_are_stripped_unless_keep_is_requested(tmp_path: Path) -> None:
     folder = semeval(tmp_path / "a")
     assert load_dataset(folder).usages["sentence"][0].as_py() == "a plane"
     assert load_dataset(folder, suffix="strip").usages.equals(load_dataset(folder).usages)
@@ -78,19 +78,19 @@ def test_parts_of_speech_are_stripped_unless_they_are_to_be_kept(tmp_path: Path)
     assert load_dataset(folder, suffix="keep").words == load_dataset(folder).words == ("plane_nn", "tree_nn")
 
 
-def test_another_way_with_parts_of_speech_is_refused(tmp_path: Path) -> None:
+def test_unknown_part_of_speech_option_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"suffix must be one of keep, strip; got 'stripp'\. did you mean 'strip'\?"):
         load_dataset(semeval(tmp_path / "a"), suffix="stripp")
 
 
-def test_a_path_that_does_not_exist_is_told(tmp_path: Path) -> None:
+def test_missing_path_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         load_dataset(tmp_path / "none")
     assert str(error.value).startswith(f"no such file or folder: {str(tmp_path / 'none')!r} (looked from ")
 
 
 @pytest.mark.parametrize("name", ["folder", "file.txt", "file.csv.gz", "targets.txt", "annotated_words"])
-def test_what_is_no_data_set_is_told_with_those_that_are(tmp_path: Path, name: str) -> None:
+def test_unknown_data_set_is_reported_with_the_known_formats(tmp_path: Path, name: str) -> None:
     if name == "folder":
         (tmp_path / name).mkdir()
         (tmp_path / name / "targets.txt").write_text("plane\n")
@@ -105,23 +105,23 @@ def test_what_is_no_data_set_is_told_with_those_that_are(tmp_path: Path, name: s
     assert all(part in told for part in ("SemEval", "DWUG", "Liverpool FC", "csv or tsv"))
 
 
-# ------------------------------------------------------------------------------------------------- the real ones
+# ------------------------------------------------------------------------------------------------ real data sets
 
 
 @cache
 def real(folder: Path) -> Dataset:
-    """A data set, read once for all tests."""
+    """Load a data set once for all tests."""
     return load_dataset(folder)
 
 
-def spelt(data: Dataset) -> list[tuple[str, str]]:
-    """Every word with what stands in its span, without regard to case."""
+def span_texts(data: Dataset) -> list[tuple[str, str]]:
+    """Return every word with the text of its span in lower case."""
     columns = (data.usages[name].to_pylist() for name in ("word", "sentence", "start", "end"))
     return [(word, sentence[start:end].lower()) for word, sentence, start, end in zip(*columns, strict=True)]
 
 
-def shared(a: str, b: str) -> int:
-    """How many letters two words have in common at their beginning."""
+def common_prefix(a: str, b: str) -> int:
+    """Return the length of the common prefix of two words."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
@@ -140,7 +140,7 @@ NAMES = [row[0] for row in NUMBERS]
 @pytest.mark.parametrize(
     ("name", "language", "periods", "words", "usages", "graded", "binary", "changed"), NUMBERS, ids=NAMES
 )
-def test_the_real_data_sets_have_what_their_readme_says(
+def test_real_data_sets_match_their_readme(
     data: Path,
     name: str,
     language: str | None,
@@ -169,7 +169,7 @@ def test_the_real_data_sets_have_what_their_readme_says(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_the_spans_of_the_real_data_sets_are_within_their_sentences_and_are_whole_words(data: Path, name: str) -> None:
+def test_spans_of_real_data_sets_are_whole_words_within_their_sentences(data: Path, name: str) -> None:
     found = real(data / "benchmark" / name)
     columns = (found.usages[column].to_pylist() for column in ("sentence", "start", "end"))
     for sentence, start, end in zip(*columns, strict=True):
@@ -191,7 +191,7 @@ def test_the_spans_of_the_real_data_sets_are_within_their_sentences_and_are_whol
         ),
     ],
 )
-def test_the_real_semeval_corpora_are_read_as_a_loop_over_tokens_reads_them(
+def test_real_semeval_corpora_match_a_loop_over_tokens(
     data: Path, name: str, files: tuple[str, str], sentences: tuple[int, int]
 ) -> None:
     found = real(data / "benchmark" / name)
@@ -211,56 +211,56 @@ def test_the_real_semeval_corpora_are_read_as_a_loop_over_tokens_reads_them(
         columns = (found.usages[column].to_pylist() for column in ("corpus", "word", "line", "sentence"))
         rows = Counter(tuple(row) for corpus, *row in zip(*columns, strict=True) if corpus == period)
         assert rows == expected
-    assert all(form == bare[word].lower() for word, form in spelt(found))
+    assert all(form == bare[word].lower() for word, form in span_texts(found))
 
 
-def test_the_real_gold_of_semeval_is_that_of_its_files(data: Path) -> None:
+def test_real_semeval_gold_matches_its_files(data: Path) -> None:
     found = real(data / "benchmark/semeval2020_ulscd_eng")
     lines = (data / "benchmark/semeval2020_ulscd_eng/truth/graded.txt").read_text("utf-8").split("\n")
     assert found.graded == {line.split("\t")[0]: float(line.split("\t")[1]) for line in lines if line}
     assert max(found.graded, key=lambda word: found.graded[word]) == "plane_nn"
 
 
-def test_the_real_spans_of_dwug_spell_a_form_of_their_word(data: Path) -> None:
+def test_real_dwug_spans_cover_a_form_of_their_word(data: Path) -> None:
     found = real(data / "benchmark/dwug_en")
-    assert [(word, form) for word, form in spelt(found) if shared(word[:-3], form) < 3] == []
+    assert [(word, form) for word, form in span_texts(found) if common_prefix(word[:-3], form) < 3] == []
     assert found.counts().to_numpy().max() == 100
     assert all(date.isdigit() and len(date) == 4 for date in found.usages["date"].to_pylist())
     assert all(0 <= value <= 1 for value in found.graded.values())
 
 
-def test_the_real_spans_of_rushifteval_spell_a_form_of_their_word(data: Path) -> None:
+def test_real_rushifteval_spans_cover_a_form_of_their_word(data: Path) -> None:
     found = real(data / "benchmark/rushifteval1")
     odd = {
         (word, form)
-        for word, form in spelt(found)
-        if max(shared(word.replace("ё", "е"), part.replace("ё", "е")) for part in form.split("-")) < 2
+        for word, form in span_texts(found)
+        if max(common_prefix(word.replace("ё", "е"), part.replace("ё", "е")) for part in form.split("-")) < 2
     }
-    assert odd == {("век", "в.")}  # abbreviated
+    assert odd == {("век", "в.")}  # the word is abbreviated here
     assert found.counts().to_numpy().max() == 30
     assert found.counts().to_numpy().mean() > 29
     assert all(-4 <= value <= -1 for value in found.graded.values())  # relatedness goes from 1 to 4
 
 
-def test_the_real_spans_of_liverpool_spell_a_form_of_their_word(data: Path) -> None:
+def test_real_liverpool_spans_cover_a_form_of_their_word(data: Path) -> None:
     found = real(data / "benchmark/liverpoolfc")
-    assert all(form.startswith(word.lower()) for word, form in spelt(found))
-    assert sum(form == word.lower() for word, form in spelt(found)) > 0.95 * found.usages.num_rows
+    assert all(form.startswith(word.lower()) for word, form in span_texts(found))
+    assert sum(form == word.lower() for word, form in span_texts(found)) > 0.95 * found.usages.num_rows
     assert 4 < found.counts().to_numpy().mean() < 6
     assert set(found.skipped) <= {"contexts of words without a judgement", "contexts without the word"}
     assert all(0 <= value <= 1 for value in found.graded.values())
 
 
-# ------------------------------------------------------------------------------------------------- the command
+# -------------------------------------------------------------------------------------------- the data command
 
 
 @pytest.fixture
 def wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are not broken, whatever terminal the tests run in."""
+    """Prevent line breaks in the output, whatever terminal the tests run in."""
     monkeypatch.setattr(terminal.out, "_width", 300)
 
 
-def said(capsys: pytest.CaptureFixture[str], path: Path, list_words: bool = False) -> list[str]:
+def printed_lines(capsys: pytest.CaptureFixture[str], path: Path, list_words: bool = False) -> list[str]:
     command(str(path), list_words)
     done = capsys.readouterr()
     assert done.err == ""
@@ -268,8 +268,8 @@ def said(capsys: pytest.CaptureFixture[str], path: Path, list_words: bool = Fals
 
 
 @pytest.mark.usefixtures("wide")
-def test_the_command_says_what_a_data_set_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, semeval(tmp_path / "made_eng")) == [
+def test_command_describes_a_data_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed_lines(capsys, semeval(tmp_path / "made_eng")) == [
         "made_eng: SemEval-2020 Task 1, 2 words",
         "period sentences tokens types usages usages of a word",
         "corpus1 2 7 5 3 1 to 2",
@@ -280,19 +280,19 @@ def test_the_command_says_what_a_data_set_is(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.usefixtures("wide")
-def test_the_command_lists_words_with_their_usages_and_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, semeval(tmp_path / "made_eng"), list_words=True)
+def test_command_lists_words_with_their_usages_and_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed_lines(capsys, semeval(tmp_path / "made_eng"), list_words=True)
     assert lines[6:] == ["word corpus1 corpus2 graded changed", "plane_nn 2 0 0.882 yes", "tree_nn 1 1 0.000 no"]
 
 
 @pytest.mark.usefixtures("wide")
-def test_the_command_says_that_there_is_no_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, semeval(tmp_path / "made", "", ""))[-1] == "no gold"
+def test_command_reports_missing_gold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed_lines(capsys, semeval(tmp_path / "made", "", ""))[-1] == "no gold"
 
 
 @pytest.mark.usefixtures("wide")
-def test_the_command_says_what_is_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, dwug(tmp_path / "made"), list_words=True) == [
+def test_command_reports_skipped_usages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed_lines(capsys, dwug(tmp_path / "made"), list_words=True) == [
         "made: DWUG or DURel release, 1 words",
         "period sentences tokens types usages usages of a word",
         "2 1 2 2 2 2 to 2",
@@ -305,20 +305,20 @@ def test_the_command_says_what_is_left_out(tmp_path: Path, capsys: pytest.Captur
 
 
 @pytest.mark.usefixtures("wide")
-def test_the_command_shows_names_with_brackets_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, table(tmp_path, "[red]mine.csv"), list_words=True)
+def test_command_prints_names_with_brackets_literally(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed_lines(capsys, table(tmp_path, "[red]mine.csv"), list_words=True)
     assert lines[0] == "[red]mine.csv: table of usages, 1 words"
     assert lines[-3:] == ["no gold", "word 1900 2000 graded changed", "[b]plane 1 1"]
 
 
-def test_the_command_tells_what_cannot_be_read(tmp_path: Path) -> None:
+def test_command_reports_unreadable_data(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file or folder"):
         command(str(tmp_path / "none"))
 
 
 @pytest.mark.usefixtures("wide")
-def test_the_command_says_what_the_real_data_is(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = said(capsys, data / "benchmark/dwug_en")
+def test_command_describes_the_real_data(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed_lines(capsys, data / "benchmark/dwug_en")
     assert lines[0] == "dwug_en: DWUG or DURel release, 46 words"
     assert [line.split()[-3:] for line in lines[2:4]] == [["61", "to", "100"], ["100", "to", "100"]]
     assert lines[4] == "gold for 46 words: graded change of its clusters (DWUG)"
@@ -326,37 +326,42 @@ def test_the_command_says_what_the_real_data_is(data: Path, capsys: pytest.Captu
     assert sum(int(line.split()[4].replace(",", "")) for line in lines[2:4]) == 9_107
 
 
-# ------------------------------------------------------------------------------------------- gold from elsewhere
+# ---------------------------------------------------------------------------------------- gold of another source
 
 
 @pytest.fixture
-def mine(tmp_path: Path) -> Dataset:
-    """Usages of two words with some gold."""
+def small_dataset(tmp_path: Path) -> Dataset:
+    """Return usages of two words with some gold."""
     rows = ["word,period,sentence,start,end,graded,binary", "plane_nn,1900,A plane,2,7,0.1,1"]
     rows += ["plane_nn,2000,plane,0,5,0.1,1", "stone,1900,stone,0,5,0.9,0", "stone,2000,stone,0,5,0.9,0"]
     (tmp_path / "mine.csv").write_text("\n".join(rows))
     return load_dataset(tmp_path / "mine.csv")
 
 
-def test_gold_of_another_release_takes_the_place_of_the_own(mine: Dataset, tmp_path: Path) -> None:
+def test_gold_of_another_release_replaces_the_included_gold(small_dataset: Dataset, tmp_path: Path) -> None:
     other = semeval(tmp_path / "other", "plane_nn\t0.882\ntree_nn\t0\n", "plane_nn\t0\ntree_nn\t1\n")
-    found = replace_gold(mine, other)
+    found = replace_gold(small_dataset, other)
     assert found.graded == {"plane_nn": 0.882}
     assert found.binary == {"plane_nn": False}
     assert found.gold == "graded change (SemEval-2020 Task 1, subtask 2) of other"
-    assert (found.name, found.words, found.texts, found.kind) == (mine.name, mine.words, mine.texts, mine.kind)
-    assert found.usages is mine.usages
-    assert mine.graded == {"plane_nn": 0.1, "stone": 0.9}
-    assert mine.binary == {"plane_nn": True, "stone": False}
+    assert (found.name, found.words, found.texts, found.kind) == (
+        small_dataset.name,
+        small_dataset.words,
+        small_dataset.texts,
+        small_dataset.kind,
+    )
+    assert found.usages is small_dataset.usages
+    assert small_dataset.graded == {"plane_nn": 0.1, "stone": 0.9}
+    assert small_dataset.binary == {"plane_nn": True, "stone": False}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("as_text", [False, True])
-def test_gold_of_a_file_is_a_number_after_a_tab(mine: Dataset, tmp_path: Path, end: str, as_text: bool) -> None:
+def test_gold_file_has_a_number_after_a_tab(small_dataset: Dataset, tmp_path: Path, end: str, as_text: bool) -> None:
     path = tmp_path / "gold.tsv"
     lines = ["stone\t-1.5", "", "plane_nn\t 2e-1 ", "other\t7", "stone\t-1.5"]
     path.write_bytes(end.join(lines).encode())
-    found = replace_gold(mine, str(path) if as_text else path)
+    found = replace_gold(small_dataset, str(path) if as_text else path)
     assert found.graded == {"stone": -1.5, "plane_nn": 0.2}
     assert found.binary == {}
     assert found.gold == "gold.tsv"
@@ -376,30 +381,32 @@ def test_gold_of_a_file_is_a_number_after_a_tab(mine: Dataset, tmp_path: Path, e
         ("", r"gold\.tsv' has gold for none of the words of mine\.csv$"),
     ],
 )
-def test_gold_that_cannot_be_read_is_told_by_file_and_line(mine: Dataset, tmp_path: Path, text: str, said: str) -> None:
+def test_unreadable_gold_is_reported_with_file_and_line(
+    small_dataset: Dataset, tmp_path: Path, text: str, printed_lines: str
+) -> None:
     (tmp_path / "gold.tsv").write_text(text)
-    with pytest.raises(UserError, match=said):
-        replace_gold(mine, tmp_path / "gold.tsv")
+    with pytest.raises(UserError, match=printed_lines):
+        replace_gold(small_dataset, tmp_path / "gold.tsv")
 
 
-def test_gold_of_a_release_of_other_words_is_refused(mine: Dataset, tmp_path: Path) -> None:
+def test_gold_of_a_release_with_other_words_is_refused(small_dataset: Dataset, tmp_path: Path) -> None:
     other = semeval(tmp_path / "other", "tree_nn\t0.5\n", "")
     with pytest.raises(UserError, match=r"other' has gold for none of the words of mine\.csv$"):
-        replace_gold(mine, other)
+        replace_gold(small_dataset, other)
 
 
-def test_gold_of_a_folder_that_is_no_data_set_is_refused(mine: Dataset, tmp_path: Path) -> None:
+def test_gold_of_an_unknown_folder_is_refused(small_dataset: Dataset, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="is in no known format"):
-        replace_gold(mine, tmp_path / "empty")
+        replace_gold(small_dataset, tmp_path / "empty")
 
 
-def test_gold_of_a_file_that_is_not_there_is_told(mine: Dataset, tmp_path: Path) -> None:
+def test_missing_gold_file_is_reported(small_dataset: Dataset, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"none\.tsv' is missing$"):
-        replace_gold(mine, tmp_path / "none.tsv")
+        replace_gold(small_dataset, tmp_path / "none.tsv")
 
 
-def test_gold_may_say_only_whether_words_changed(mine: Dataset, tmp_path: Path) -> None:
-    found = replace_gold(mine, semeval(tmp_path / "other", "", "plane_nn\t1\ntree_nn\t0\n"))
+def test_gold_may_be_binary_only(small_dataset: Dataset, tmp_path: Path) -> None:
+    found = replace_gold(small_dataset, semeval(tmp_path / "other", "", "plane_nn\t1\ntree_nn\t0\n"))
     assert found.graded == {}
     assert found.binary == {"plane_nn": True}

@@ -1,4 +1,4 @@
-"""Usages and their tables: what is kept is what was read, and what cannot be read is told with its file and line."""
+"""Test the collected usages of a data set: their order, counts and spans."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_usages_are_counted_by_word_and_period(usages: list[tuple[str, int, str]
     }
 
 
-def test_words_without_usages_are_counted_as_none() -> None:
+def test_words_without_usages_have_a_count_of_zero() -> None:
     counts = dataset(UsageCollector()).counts()
     assert counts.shape == (3, 2)
     assert counts.to_numpy().sum() == 0
@@ -58,7 +58,7 @@ def test_words_without_usages_are_counted_as_none() -> None:
 
 
 @given(USAGES)
-def test_usages_come_by_word_and_period_and_else_as_they_were_added(usages: list[tuple[str, int, str]]) -> None:
+def test_usages_are_ordered_by_word_and_period_then_by_insertion(usages: list[tuple[str, int, str]]) -> None:
     table = dataset(collected(usages)).usages
     assert table.schema.equals(SCHEMA)
     expected = [
@@ -73,7 +73,7 @@ def test_usages_come_by_word_and_period_and_else_as_they_were_added(usages: list
 
 
 @given(USAGES)
-def test_the_size_of_a_text_counts_each_sentence_once(usages: list[tuple[str, int, str]]) -> None:
+def test_text_size_counts_each_sentence_once(usages: list[tuple[str, int, str]]) -> None:
     sizes = dataset(collected(usages)).texts
     for period, size in enumerate(sizes):
         sentences = []
@@ -85,7 +85,7 @@ def test_the_size_of_a_text_counts_each_sentence_once(usages: list[tuple[str, in
 
 
 @given(SPACES, st.text("ab \t", max_size=6), st.text("xyzñ😀", min_size=1, max_size=5), st.text("ab \t"), SPACES)
-def test_white_space_at_the_ends_goes_and_the_span_goes_with_it(
+def test_outer_whitespace_is_stripped_and_spans_are_shifted(
     left: str, before: str, word: str, after: str, right: str
 ) -> None:
     sentence = left + before + word + after + right
@@ -99,7 +99,7 @@ def test_white_space_at_the_ends_goes_and_the_span_goes_with_it(
     assert (row["word"], row["corpus"], row["file"], row["line"], row["date"]) == ("plane", "old", "file", 7, "1900")
 
 
-def test_what_is_left_out_is_counted_by_reason() -> None:
+def test_skipped_usages_are_counted_by_reason() -> None:
     rows = UsageCollector()
     for reason in ("too long", "too short", "too long"):
         rows.skip(reason)

@@ -1,4 +1,4 @@
-"""DWUG and DURel releases: usages of each lemma, two periods, and gold from clusters or from judged pairs."""
+"""Test the reader of DWUG and DURel releases: usages of two periods, and gold from clusters or judged pairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Usage = tuple[str, str, str]  # grouping, context, span
 
 
 def spanned(grouping: str, context: str) -> Usage:
-    """A usage whose word stands in brackets."""
+    """Return a usage whose word is given in brackets."""
     start, end = context.index("["), context.index("]") - 1
     return grouping, context.replace("[", "").replace("]", ""), f"{start}:{end}"
 
@@ -42,7 +42,7 @@ def write_stats(folder: Path, header: str, *rows: str, opt: bool = False, end: s
 
 
 def release(folder: Path, groups: tuple[str, ...] = ("1", "2")) -> Path:
-    """A release of two lemmas without gold."""
+    """Write a release of two lemmas without gold."""
     for lemma in ("plane_nn", "tree_nn"):
         word = lemma[:-3]
         write_uses(folder, lemma, [spanned(group, f"The [{word}s] of {group}, a {word}.") for group in groups])
@@ -50,7 +50,7 @@ def release(folder: Path, groups: tuple[str, ...] = ("1", "2")) -> Path:
 
 
 def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Word, period, sentence and what stands in the span."""
+    """Return word, period, sentence and text of the span of each usage."""
     return [
         (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
         for row in data.usages.to_pylist()
@@ -58,15 +58,15 @@ def rows(data: Dataset) -> list[tuple[Any, ...]]:
 
 
 def complaint(folder: Path) -> str:
-    """The one sentence about a release that cannot be read."""
+    """Return the error message about an unreadable release."""
     with pytest.raises(UserError) as error:
         load_dwug(folder)
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
-def loaded_or_told(folder: Path) -> Dataset | str:
-    """What is read, or else the sentence that it cannot be."""
+def load_or_error(folder: Path) -> Dataset | str:
+    """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_dwug(folder)
     except UserError as error:
@@ -76,7 +76,7 @@ def loaded_or_told(folder: Path) -> Dataset | str:
 # ------------------------------------------------------------------------------------------------- usages
 
 
-def test_a_release_with_clusters_is_read(tmp_path: Path) -> None:
+def test_release_with_clusters_is_read(tmp_path: Path) -> None:
     folder = tmp_path / "dwug_en"
     write_uses(folder, "tree_nn", [spanned("2", "Two [trees]."), spanned("1", "[Tree] by tree.")])
     write_uses(
@@ -106,7 +106,7 @@ def test_a_release_with_clusters_is_read(tmp_path: Path) -> None:
     assert data.skipped == {}
 
 
-def test_where_there_are_no_clusters_more_relatedness_is_less_change(tmp_path: Path) -> None:
+def test_without_clusters_higher_relatedness_means_less_change(tmp_path: Path) -> None:
     folder = release(tmp_path, ("1700-1916", "1918-1990"))
     pair = "1700-1916_1918-1990"
     write_stats(folder, COMPARED, f"plane_nn\t{pair}\t2\tnan\tnan\t1.25", f"tree_nn\t{pair}\t2\t2\t2\t3.75")
@@ -117,20 +117,20 @@ def test_where_there_are_no_clusters_more_relatedness_is_less_change(tmp_path: P
     assert data.periods == ("1700-1916", "1918-1990")
 
 
-def test_clusters_that_are_not_under_opt_are_taken_too(tmp_path: Path) -> None:
+def test_clusters_outside_of_the_opt_folder_are_read(tmp_path: Path) -> None:
     folder = release(tmp_path)
     write_stats(folder, CLUSTERED, "plane_nn\t1_2\t3\t1\t0.5\t2.5")
     data = load_dwug(folder)
     assert (data.graded, data.binary) == ({"plane_nn": 0.5}, {"plane_nn": True})
 
 
-def test_a_release_without_statistics_has_no_gold(tmp_path: Path) -> None:
+def test_release_without_statistics_has_no_gold(tmp_path: Path) -> None:
     data = load_dwug(release(tmp_path))
     assert (data.graded, data.binary) == ({}, {})
     assert len(data.usages) == 4
 
 
-def test_statistics_without_rows_are_no_gold(tmp_path: Path) -> None:
+def test_statistics_without_rows_give_no_gold(tmp_path: Path) -> None:
     folder = release(tmp_path)
     write_stats(folder, CLUSTERED, opt=True)
     assert load_dwug(folder).graded == {}
@@ -146,7 +146,7 @@ def test_statistics_without_rows_are_no_gold(tmp_path: Path) -> None:
         (("2", "10", "1"), ("1", "10")),
     ],
 )
-def test_the_earlier_period_is_the_one_that_sorts_first(
+def test_earlier_period_is_the_one_that_sorts_first(
     tmp_path: Path, groups: tuple[str, ...], expected: tuple[str, str]
 ) -> None:
     data = load_dwug(release(tmp_path, groups))
@@ -156,7 +156,7 @@ def test_the_earlier_period_is_the_one_that_sorts_first(
     assert data.counts().to_numpy().tolist() == [[1, 1], [1, 1]]
 
 
-def test_of_more_than_two_periods_the_first_and_the_last_are_taken_and_the_others_counted(tmp_path: Path) -> None:
+def test_first_and_last_of_more_than_two_periods_are_used_and_the_others_counted(tmp_path: Path) -> None:
     data = load_dwug(release(tmp_path, ("3", "1", "2", "2")))
     assert data.periods == ("1", "3")
     assert data.skipped == {"usages of other periods": 4}
@@ -164,7 +164,7 @@ def test_of_more_than_two_periods_the_first_and_the_last_are_taken_and_the_other
     assert data.texts[0].sentences == data.texts[1].sentences == 2
 
 
-def test_of_more_than_two_periods_those_of_the_statistics_are_taken(tmp_path: Path) -> None:
+def test_periods_named_in_the_statistics_are_used_when_there_are_more_than_two(tmp_path: Path) -> None:
     folder = release(tmp_path, ("1", "2", "3"))
     write_stats(folder, COMPARED, "plane_nn\t2_3\t2\tnan\tnan\t2", "tree_nn\t2_3\t2\tnan\tnan\t3")
     data = load_dwug(folder)
@@ -173,7 +173,7 @@ def test_of_more_than_two_periods_those_of_the_statistics_are_taken(tmp_path: Pa
     assert data.graded == {"plane_nn": -2, "tree_nn": -3}
 
 
-def test_of_the_statistics_of_more_than_two_periods_those_of_the_periods_taken_are_the_gold(tmp_path: Path) -> None:
+def test_gold_is_taken_from_the_statistics_of_the_selected_periods(tmp_path: Path) -> None:
     folder = release(tmp_path, ("1", "2", "3"))
     write_stats(
         folder,
@@ -189,7 +189,7 @@ def test_of_the_statistics_of_more_than_two_periods_those_of_the_periods_taken_a
     assert data.graded == {"plane_nn": -1, "tree_nn": -1}
 
 
-def test_words_that_were_not_judged_have_no_gold(tmp_path: Path) -> None:
+def test_words_without_judgements_have_no_gold(tmp_path: Path) -> None:
     folder = release(tmp_path)
     write_stats(folder, COMPARED, "plane_nn\t1_2\t2\tnan\tnan\tnan", "tree_nn\t1_2\t2\tnan\tnan\t3.5")
     assert load_dwug(folder).graded == {"tree_nn": -3.5}
@@ -197,7 +197,7 @@ def test_words_that_were_not_judged_have_no_gold(tmp_path: Path) -> None:
     assert load_dwug(folder).graded == {"tree_nn": 0.5}
 
 
-def test_words_whose_binary_change_was_not_judged_have_none(tmp_path: Path) -> None:
+def test_words_without_binary_judgements_have_no_binary_gold(tmp_path: Path) -> None:
     folder = release(tmp_path)
     write_stats(folder, CLUSTERED, "plane_nn\t1_2\t2\tnan\tnan\tnan", "tree_nn\t1_2\t2\t1\t0.5\t3")
     data = load_dwug(folder)
@@ -205,7 +205,7 @@ def test_words_whose_binary_change_was_not_judged_have_none(tmp_path: Path) -> N
     assert data.binary == {"tree_nn": True}
 
 
-def test_windows_line_ends_and_marks_of_byte_order_do_not_matter(tmp_path: Path) -> None:
+def test_windows_line_ends_and_byte_order_marks_are_ignored(tmp_path: Path) -> None:
     usages = [spanned("1", "A [plane]"), spanned("2", "The [plane]")]
     for name, end in (("unix", "\n"), ("windows", "\r\n")):
         path = write_uses(tmp_path / name, "plane_nn", usages, end)
@@ -232,7 +232,7 @@ def test_windows_line_ends_and_marks_of_byte_order_do_not_matter(tmp_path: Path)
         "the bio[plane]s",
     ],
 )
-def test_a_context_is_taken_as_it_stands_but_for_white_space_at_its_ends(tmp_path: Path, context: str) -> None:
+def test_context_is_unchanged_except_for_outer_whitespace(tmp_path: Path, context: str) -> None:
     write_uses(tmp_path, "plane_nn", [spanned("1", context), spanned("2", "A [plane].")])
     row = load_dwug(tmp_path).usages.to_pylist()[0]
     assert row["sentence"] == context.replace("[", "").replace("]", "").strip()
@@ -241,12 +241,10 @@ def test_a_context_is_taken_as_it_stands_but_for_white_space_at_its_ends(tmp_pat
 
 
 @pytest.mark.parametrize("span", ["0:7", "0:2", "1:7", "2:8", "7:8"])
-def test_a_span_that_takes_in_white_space_at_the_ends_points_into_the_sentence_or_is_told(
-    tmp_path: Path, span: str
-) -> None:
+def test_span_that_includes_outer_whitespace_is_shifted_or_reported(tmp_path: Path, span: str) -> None:
     path = write_uses(tmp_path, "plane_nn", [spanned("2", "A [plane]."), ("1", "  plane ", span)])
-    data = loaded_or_told(tmp_path)
-    if isinstance(data, str):  # it may also be refused
+    data = load_or_error(tmp_path)
+    if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 3: " in data
     else:
         row = data.usages.to_pylist()[0]
@@ -254,7 +252,7 @@ def test_a_span_that_takes_in_white_space_at_the_ends_points_into_the_sentence_o
         assert (row["start"], row["end"]) == (0, 5)
 
 
-def test_columns_may_stand_in_any_order_and_there_may_be_more_or_fewer_of_them(tmp_path: Path) -> None:
+def test_columns_may_be_reordered_added_or_omitted(tmp_path: Path) -> None:
     path = tmp_path / "data/plane_nn/uses.csv"
     path.parent.mkdir(parents=True)
     path.write_text(
@@ -278,11 +276,11 @@ def test_columns_may_stand_in_any_order_and_there_may_be_more_or_fewer_of_them(t
         ("durel", ""),
     ],
 )
-def test_the_language_is_told_by_the_name_of_the_folder(tmp_path: Path, name: str, language: str) -> None:
+def test_language_is_taken_from_the_folder_name(tmp_path: Path, name: str, language: str) -> None:
     assert load_dwug(release(tmp_path / name)).language == language
 
 
-def test_sentences_of_several_words_are_counted_once_in_the_size_of_the_text(tmp_path: Path) -> None:
+def test_sentence_with_several_words_is_counted_once_in_the_text_size(tmp_path: Path) -> None:
     for lemma in ("plane_nn", "tree_nn"):
         word = lemma[:-3]
         shared = "A plane by a tree .".replace(word, f"[{word}]")
@@ -296,29 +294,29 @@ def test_sentences_of_several_words_are_counted_once_in_the_size_of_the_text(tmp
     assert data.counts().to_numpy().tolist() == [[2, 1], [2, 1]]
 
 
-# ------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------- error messages
 
 
 @pytest.mark.parametrize("column", ["lemma", "grouping", "context", "indexes_target_token"])
-def test_a_missing_column_of_usages_is_told(tmp_path: Path, column: str) -> None:
+def test_missing_usage_column_is_reported(tmp_path: Path, column: str) -> None:
     path = release(tmp_path) / "data/tree_nn/uses.csv"
     path.write_text(path.read_text().replace(column, "x" + column, 1))
     assert complaint(tmp_path).startswith(f"{str(path)!r}, line 1: no column {column!r}; it must have lemma, grouping")
 
 
 @pytest.mark.parametrize("column", ["lemma", "grouping", "COMPARE"])
-def test_a_missing_column_of_statistics_is_told(tmp_path: Path, column: str) -> None:
+def test_missing_statistics_column_is_reported(tmp_path: Path, column: str) -> None:
     path = write_stats(release(tmp_path), COMPARED.replace(column, "x"), "plane_nn\t1_2\t2\tnan\tnan\t3")
     assert complaint(tmp_path).startswith(f"{str(path)!r}, line 1: no column {column!r}")
 
 
-def test_a_tab_inside_a_context_is_told_with_its_line(tmp_path: Path) -> None:
+def test_tab_inside_a_context_is_reported_with_its_line(tmp_path: Path) -> None:
     path = write_uses(tmp_path, "plane_nn", [spanned("1", "A [plane]"), spanned("2", "A\t[plane]")])
     assert complaint(tmp_path) == f"{str(path)!r}, line 3: 10 fields instead of 9"
 
 
 @pytest.mark.parametrize("span", ["0:99", "5:5", "6:5", "-1:3", "2", "", "a:b", "2:7,9:10"])
-def test_a_span_outside_of_its_context_is_told_with_its_line(tmp_path: Path, span: str) -> None:
+def test_span_outside_of_its_context_is_reported_with_its_line(tmp_path: Path, span: str) -> None:
     path = write_uses(tmp_path, "plane_nn", [spanned("1", "A [plane]"), ("2", "A plane", span)])
     assert complaint(tmp_path) == f"{str(path)!r}, line 3: the span {span!r} is not within the context"
 
@@ -326,7 +324,7 @@ def test_a_span_outside_of_its_context_is_told_with_its_line(tmp_path: Path, spa
 @pytest.mark.parametrize(
     ("column", "value"), [("change_graded", "high"), ("change_binary", ""), ("change_graded", "NA")]
 )
-def test_gold_that_is_not_a_number_is_told_with_its_line(tmp_path: Path, column: str, value: str) -> None:
+def test_non_numeric_gold_is_reported_with_its_line(tmp_path: Path, column: str, value: str) -> None:
     path = write_stats(
         release(tmp_path),
         f"lemma\tgrouping\tchange_graded\t{'x' if column == 'change_graded' else column}",
@@ -337,66 +335,66 @@ def test_gold_that_is_not_a_number_is_told_with_its_line(tmp_path: Path, column:
     assert complaint(tmp_path) == f"{str(path)!r}, line 3: {column} is {value!r}, not a number"
 
 
-def test_relatedness_that_is_not_a_number_is_told_with_its_line(tmp_path: Path) -> None:
+def test_non_numeric_relatedness_is_reported_with_its_line(tmp_path: Path) -> None:
     path = write_stats(release(tmp_path), COMPARED, "plane_nn\t1_2\t2\tnan\tnan\t?")
     assert complaint(tmp_path) == f"{str(path)!r}, line 2: COMPARE is '?', not a number"
 
 
-def test_a_word_of_the_statistics_without_usages_is_told_with_its_line(tmp_path: Path) -> None:
+def test_word_in_the_statistics_without_usages_is_reported_with_its_line(tmp_path: Path) -> None:
     path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2", "boat_nn\t1_2\t2\t1\t1\t2")
     assert complaint(tmp_path) == f"{str(path)!r}, line 3: 'boat_nn' has no usages"
 
 
-def test_two_values_of_a_word_are_told_with_their_line(tmp_path: Path) -> None:
+def test_conflicting_values_of_a_word_are_reported_with_their_line(tmp_path: Path) -> None:
     path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2", "tree_nn\t1_2\t2\t1\t1\t3")
     told = complaint(tmp_path)
     assert told.startswith(f"{str(path)!r}, line 3: ")
     assert "tree_nn" in told
 
 
-def test_a_wrong_number_of_fields_of_statistics_is_told_with_its_line(tmp_path: Path) -> None:
+def test_wrong_number_of_statistics_fields_is_reported_with_its_line(tmp_path: Path) -> None:
     path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2", "plane_nn\t1_2\t2")
     assert complaint(tmp_path) == f"{str(path)!r}, line 3: 3 fields instead of 6"
 
 
-def test_usages_of_one_period_alone_are_told(tmp_path: Path) -> None:
+def test_usages_of_only_one_period_are_reported(tmp_path: Path) -> None:
     told = complaint(release(tmp_path, ("1800-1850",)))
     assert repr(str(tmp_path)) in told
     assert "'1800-1850'" in told
     assert "two periods are needed" in told
 
 
-def test_a_lemma_without_usages_is_told(tmp_path: Path) -> None:
+def test_lemma_without_usages_is_reported(tmp_path: Path) -> None:
     path = write_uses(release(tmp_path), "boat_nn", [])
     assert complaint(tmp_path) == f"{str(path)!r} has no usages"
 
 
-def test_an_empty_file_of_usages_is_told(tmp_path: Path) -> None:
+def test_empty_usage_file_is_reported(tmp_path: Path) -> None:
     path = release(tmp_path) / "data/plane_nn/uses.csv"
     path.write_text("")
     assert complaint(tmp_path).startswith(f"{str(path)!r}, line 1: ")
 
 
-def test_usages_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> None:
+def test_usages_that_are_not_utf8_are_reported_with_their_line(tmp_path: Path) -> None:
     path = release(tmp_path) / "data/plane_nn/uses.csv"
     path.write_bytes(path.read_bytes().replace(b"of 2", b"f\xfcr 2"))
     assert complaint(tmp_path) == f"{str(path)!r}, line 3: not UTF-8"
 
 
-def test_statistics_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> None:
+def test_statistics_that_are_not_utf8_are_reported_with_their_line(tmp_path: Path) -> None:
     path = write_stats(release(tmp_path), COMPARED, "tree_nn\t1_2\t2\t1\t1\t2")
     path.write_bytes(path.read_bytes().replace(b"tree", b"tr\xe9e"))
     assert complaint(tmp_path) == f"{str(path)!r}, line 2: not UTF-8"
 
 
-def test_a_folder_in_the_place_of_usages_is_told(tmp_path: Path) -> None:
+def test_folder_in_place_of_the_usage_file_is_reported(tmp_path: Path) -> None:
     (release(tmp_path) / "data/boat_nn/uses.csv").mkdir(parents=True)
     told = complaint(tmp_path)
     assert repr(str(tmp_path / "data/boat_nn/uses.csv")) in told
     assert "cannot be read" in told
 
 
-def test_other_folders_are_not_taken_for_a_release(tmp_path: Path) -> None:
+def test_unrelated_folders_are_not_recognised_as_a_release(tmp_path: Path) -> None:
     assert not is_dwug(tmp_path)
     assert not is_dwug(tmp_path / "none")
     (tmp_path / "data/plane").mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Liverpool FC: judged words, the contexts that the judges saw, and dumps of the forum."""
+"""Test the reader of the Liverpool FC release: judged words, their contexts, and dumps of the forum."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def posts(*bodies: str) -> str:
 
 
 def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Word, period, sentence and what stands in the span."""
+    """Return word, period, sentence and text of the span of each usage."""
     return [
         (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
         for row in data.usages.to_pylist()
@@ -73,7 +73,7 @@ def rows(data: Dataset) -> list[tuple[Any, ...]]:
 
 
 def complaint(folder: Path) -> str:
-    """The one sentence about a release that cannot be read."""
+    """Return the error message about an unreadable release."""
     with pytest.raises(UserError) as error:
         load_liverpool(folder)
     assert "\n" not in str(error.value)
@@ -83,7 +83,7 @@ def complaint(folder: Path) -> str:
 # ------------------------------------------------------------------------------------------------- contexts
 
 
-def test_contexts_are_read_under_their_words_and_periods(tmp_path: Path) -> None:
+def test_contexts_are_assigned_to_their_words_and_periods(tmp_path: Path) -> None:
     folder = release(tmp_path / "liverpoolfc")
     assert is_liverpool(folder)
     data = load_liverpool(folder)
@@ -111,7 +111,7 @@ def test_contexts_are_read_under_their_words_and_periods(tmp_path: Path) -> None
     assert data.texts == (TextSize(2, 11, 11), TextSize(2, 8, 8))
 
 
-def test_forms_with_an_ending_are_taken_only_where_the_word_does_not_stand_alone(tmp_path: Path) -> None:
+def test_inflected_forms_are_used_only_if_the_word_itself_is_absent(tmp_path: Path) -> None:
     contexts = "TARGET WORD: crew\n*2011-13*\nthe crews of a crew\n*2017*\nscrews, crews\n"
     assert rows(load_liverpool(release(tmp_path, contexts))) == [
         ("crew", "old", "the crews of a crew", "crew"),
@@ -119,7 +119,7 @@ def test_forms_with_an_ending_are_taken_only_where_the_word_does_not_stand_alone
     ]
 
 
-def test_windows_line_ends_do_not_matter(tmp_path: Path) -> None:
+def test_windows_line_ends_are_ignored(tmp_path: Path) -> None:
     unix, windows = release(tmp_path / "a"), release(tmp_path / "b")
     for name in ("annotated_words.csv", "contexts.txt"):
         (windows / name).write_bytes(b"\xef\xbb\xbf" + (unix / name).read_bytes().replace(b"\n", b"\r\n"))
@@ -130,7 +130,7 @@ def test_windows_line_ends_do_not_matter(tmp_path: Path) -> None:
 @given(
     st.lists(st.sampled_from(["crew", "Crew", "crews", "screw", "a", "crew,", "😀", "(crew)", "crew's"]), min_size=1)
 )
-def test_spans_are_those_of_every_whole_word_or_else_of_every_form(
+def test_spans_cover_every_whole_word_or_else_every_inflected_form(
     tmp_path_factory: pytest.TempPathFactory, tokens: list[str]
 ) -> None:
     text = " ".join(tokens)
@@ -143,25 +143,25 @@ def test_spans_are_those_of_every_whole_word_or_else_of_every_form(
     assert data.skipped == ({} if found else {"contexts without the word": 1})
 
 
-def test_a_context_before_its_period_is_told_with_its_line(tmp_path: Path) -> None:
+def test_context_before_its_period_is_reported_with_its_line(tmp_path: Path) -> None:
     folder = release(tmp_path, "TARGET WORD: crew\n\nthe crew\n")
     told = complaint(folder)
     assert told == f"{str(folder / 'contexts.txt')!r}, line 3: the context has no period (*2011-13*) before it"
 
 
-def test_a_period_does_not_last_beyond_its_word(tmp_path: Path) -> None:
+def test_period_heading_applies_to_its_own_word_only(tmp_path: Path) -> None:
     folder = release(tmp_path, "TARGET WORD: crew\n*2017*\na crew\nTARGET WORD: Mata\nMata\n")
     assert f"{str(folder / 'contexts.txt')!r}, line 5: " in complaint(folder)
 
 
-def test_contexts_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> None:
+def test_contexts_that_are_not_utf8_are_reported_with_their_line(tmp_path: Path) -> None:
     folder = release(tmp_path)
     (folder / "contexts.txt").write_bytes(b"TARGET WORD: crew\n*2017*\ncrew\ncrew caf\xe9\n")
     assert complaint(folder) == f"{str(folder / 'contexts.txt')!r}, line 4: not UTF-8"
 
 
 @pytest.mark.parametrize("contexts", ["", "\n\n", "**************\n"])
-def test_contexts_that_are_empty_are_told(tmp_path: Path, contexts: str) -> None:
+def test_empty_contexts_are_reported(tmp_path: Path, contexts: str) -> None:
     folder = release(tmp_path, contexts)
     assert repr(str(folder / "contexts.txt")) in complaint(folder)
 
@@ -169,7 +169,7 @@ def test_contexts_that_are_empty_are_told(tmp_path: Path, contexts: str) -> None
 # ------------------------------------------------------------------------------------------------- judged words
 
 
-def test_columns_of_judged_words_may_stand_in_any_order_and_be_quoted(tmp_path: Path) -> None:
+def test_columns_of_judged_words_may_be_reordered_and_quoted(tmp_path: Path) -> None:
     data = load_liverpool(release(tmp_path, judged='shift_index,word\n"0.25"," crew "\n\n1,"Mata"\n'))
     assert data.graded == {"crew": 0.25, "Mata": 1.0}
 
@@ -190,23 +190,23 @@ def test_columns_of_judged_words_may_stand_in_any_order_and_be_quoted(tmp_path: 
         ("word,shift_index\ncrew,nan\n", "line 2: "),
     ],
 )
-def test_judged_words_that_cannot_be_read_are_told_with_their_line(tmp_path: Path, judged: str, told: str) -> None:
+def test_unreadable_judged_words_are_reported_with_their_line(tmp_path: Path, judged: str, told: str) -> None:
     folder = release(tmp_path, judged=judged)
     assert complaint(folder).startswith(f"{str(folder / 'annotated_words.csv')!r}, {told}")
 
 
-def test_a_file_without_judged_words_is_told(tmp_path: Path) -> None:
+def test_file_without_judged_words_is_reported(tmp_path: Path) -> None:
     folder = release(tmp_path, judged="word,shift_index\n")
     assert complaint(folder) == f"{str(folder / 'annotated_words.csv')!r} has no words"
 
 
-def test_judged_words_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> None:
+def test_judged_words_that_are_not_utf8_are_reported_with_their_line(tmp_path: Path) -> None:
     folder = release(tmp_path)
     (folder / "annotated_words.csv").write_bytes(b"word,shift_index\ncrew,1\ncaf\xe9,1\n")
     assert complaint(folder) == f"{str(folder / 'annotated_words.csv')!r}, line 3: not UTF-8"
 
 
-def test_a_quote_that_is_never_closed_is_told(tmp_path: Path) -> None:
+def test_unclosed_quote_is_reported(tmp_path: Path) -> None:
     folder = release(tmp_path, judged='word,shift_index\n"crew,1\n' + "Mata,2\n" * 30_000)
     assert repr(str(folder / "annotated_words.csv")) in complaint(folder)
 
@@ -214,7 +214,7 @@ def test_a_quote_that_is_never_closed_is_told(tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------- dumps
 
 
-def test_dumps_are_read_sentence_by_sentence_in_the_place_of_contexts(tmp_path: Path) -> None:
+def test_dumps_are_read_by_sentence_and_replace_the_contexts(tmp_path: Path) -> None:
     folder = release(
         tmp_path,
         old=posts("Who is the Crew? The crew!\nNo one.", "[deleted]", "Screw this."),
@@ -235,7 +235,7 @@ def test_dumps_are_read_sentence_by_sentence_in_the_place_of_contexts(tmp_path: 
     assert data.graded == {"crew": 0.091, "Mata": 0.5}
 
 
-def test_dumps_may_be_python_dictionaries_written_out(tmp_path: Path) -> None:
+def test_dumps_may_be_printed_python_dictionaries(tmp_path: Path) -> None:
     bodies = ['It\'s the crew, “mate”.\nThe "crew".', "[deleted]", "caf\u00e9 crew \\ ok\u2028ok", "crew 😀"]
     written = "".join(repr({"author": None, "gilded": True, "body": body}) + "\n" for body in bodies)
     python = release(tmp_path / "python", None, old=written, new=written + "\n\n")
@@ -246,7 +246,7 @@ def test_dumps_may_be_python_dictionaries_written_out(tmp_path: Path) -> None:
     assert data.texts == load_liverpool(plain).texts
 
 
-def test_dumps_may_be_of_several_files_and_need_no_contexts(tmp_path: Path) -> None:
+def test_dumps_may_have_several_files_and_need_no_contexts(tmp_path: Path) -> None:
     folder = release(
         tmp_path,
         None,
@@ -267,12 +267,12 @@ def test_dumps_may_be_of_several_files_and_need_no_contexts(tmp_path: Path) -> N
     ]
 
 
-def test_dumps_of_one_period_alone_are_not_read(tmp_path: Path) -> None:
+def test_dumps_of_only_one_period_are_not_used(tmp_path: Path) -> None:
     folder = release(tmp_path, old=posts("My crew."))
     assert set(load_liverpool(folder).usages["file"].to_pylist()) == {"contexts.txt"}
 
 
-def test_white_space_in_a_dump_is_one_space(tmp_path: Path) -> None:
+def test_whitespace_in_a_dump_is_collapsed_to_one_space(tmp_path: Path) -> None:
     folder = release(tmp_path, None, old=posts("  My \t  crew  "), new=posts("crew"))
     assert rows(load_liverpool(folder))[0] == ("crew", "old", "My crew", "crew")
 
@@ -291,7 +291,7 @@ def test_white_space_in_a_dump_is_one_space(tmp_path: Path) -> None:
         "~crew~",
     ],
 )
-def test_words_are_found_in_a_dump_whatever_signs_are_around_them(tmp_path: Path, body: str) -> None:
+def test_words_in_a_dump_are_found_next_to_any_punctuation(tmp_path: Path, body: str) -> None:
     folder = release(tmp_path, None, old=posts(body), new=posts("A Crew!"))
     found = [row[1:] for row in rows(load_liverpool(folder))]
     assert found == [("old", body, "crew"), ("new", "A Crew!", "Crew")]
@@ -303,7 +303,7 @@ SAID = st.lists(
 
 
 @given(st.lists(SAID, min_size=1, max_size=3))
-def test_every_whole_word_of_a_dump_is_found_and_all_of_its_text_counted(
+def test_every_whole_word_of_a_dump_is_found_and_all_text_is_counted(
     tmp_path_factory: pytest.TempPathFactory, said: list[list[str]]
 ) -> None:
     bodies = [" ".join(tokens) for tokens in said]
@@ -337,24 +337,24 @@ def test_every_whole_word_of_a_dump_is_found_and_all_of_its_text_counted(
         ("{'body': 3}", "the post has no body"),
     ],
 )
-def test_a_post_that_cannot_be_read_is_told_with_its_line(tmp_path: Path, line: str, told: str) -> None:
+def test_unreadable_post_is_reported_with_its_line(tmp_path: Path, line: str, told: str) -> None:
     folder = release(tmp_path, None, old=posts("crew"), new=posts("crew") + f"\n{line}\n")
     assert complaint(folder) == f"{str(folder / NEW)!r}, line 3: {told}"
 
 
-def test_a_dump_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_dump_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     folder = release(tmp_path, None, old=posts("crew"), new="")
     (folder / NEW).write_bytes(posts("crew").encode() + b'{"body": "caf\xe9"}\n')
     assert complaint(folder) == f"{str(folder / NEW)!r}, line 2: not UTF-8"
 
 
 @pytest.mark.parametrize("content", ["", "\n", posts("[deleted]")])
-def test_a_dump_without_posts_is_told(tmp_path: Path, content: str) -> None:
+def test_dump_without_posts_is_reported(tmp_path: Path, content: str) -> None:
     folder = release(tmp_path, None, old=posts("crew"), new=content)
     assert repr(str(folder / NEW)) in complaint(folder)
 
 
-def test_other_folders_are_not_taken_for_the_release(tmp_path: Path) -> None:
+def test_unrelated_folders_are_not_recognised_as_the_release(tmp_path: Path) -> None:
     assert not is_liverpool(tmp_path)
     assert not is_liverpool(tmp_path / "none")
     (tmp_path / "annotated_words.csv").write_text(JUDGED)

@@ -1,4 +1,4 @@
-"""SemEval-2020 Task 1 releases: targets, corpora and truth, and parts of speech that are taken off or kept."""
+"""Test the reader of SemEval-2020 Task 1 releases: targets, corpora, truth files and parts of speech."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def release(
     text: str = "lemma",
     truth: dict[str, str] | None = None,
 ) -> Path:
-    """A release in its official layout."""
+    """Write a release in its official layout."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "targets.txt").write_text("".join(f"{word}\n" for word in targets), "utf-8")
     for name, content in (("corpus1", old), ("corpus2", new)):
@@ -42,7 +42,7 @@ def release(
 
 
 def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Word, period, sentence and what stands in the span."""
+    """Return word, period, sentence and text of the span of each usage."""
     return [
         (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
         for row in data.usages.to_pylist()
@@ -50,25 +50,25 @@ def rows(data: Dataset) -> list[tuple[Any, ...]]:
 
 
 def complaint(folder: Path) -> str:
-    """The one sentence about a release that cannot be read."""
+    """Return the error message about an unreadable release."""
     with pytest.raises(UserError) as error:
         load_semeval(folder)
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
-def loaded_or_told(folder: Path) -> Dataset | str:
-    """What is read, or else the sentence that it cannot be."""
+def load_or_error(folder: Path) -> Dataset | str:
+    """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_semeval(folder)
     except UserError as error:
         return str(error)
 
 
-# ------------------------------------------------------------------------------------------------- what is read
+# ------------------------------------------------------------------------------------------------------ reading
 
 
-def test_an_english_release_is_read(tmp_path: Path) -> None:
+def test_english_release_is_read(tmp_path: Path) -> None:
     folder = release(
         tmp_path / "semeval2020_ulscd_eng",
         old="the plane_nn of a circle\na tree_nn by a plane_nn\n",
@@ -119,7 +119,7 @@ def test_latin_targets_have_their_part_of_speech_after_a_hash(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("suffix", ["strip", "keep"])
-def test_targets_without_a_part_of_speech_stay_as_they_are(tmp_path: Path, suffix: str) -> None:
+def test_targets_without_a_part_of_speech_are_unchanged(tmp_path: Path, suffix: str) -> None:
     folder = release(
         tmp_path / "semeval2020_ulscd_ger", ("Ohrwurm", "überspannen"), "ein Ohrwurm\n", "wir überspannen\n"
     )
@@ -135,11 +135,11 @@ def test_targets_without_a_part_of_speech_stay_as_they_are(tmp_path: Path, suffi
     ("name", "language"),
     [("semeval2020_ulscd_swe", "sv"), ("diacrita_ita", "it"), ("test_data", ""), ("english", "")],
 )
-def test_the_language_is_told_by_the_name_of_the_folder(tmp_path: Path, name: str, language: str) -> None:
+def test_language_is_taken_from_the_folder_name(tmp_path: Path, name: str, language: str) -> None:
     assert load_semeval(release(tmp_path / name)).language == language
 
 
-def test_parts_of_speech_may_be_kept(tmp_path: Path) -> None:
+def test_parts_of_speech_can_be_kept(tmp_path: Path) -> None:
     folder = release(tmp_path, old="tree_nn plane_nn , plane_nn\n")
     assert rows(load_semeval(folder, "keep")) == [
         ("plane_nn", "old", "tree_nn plane_nn , plane_nn", "plane_nn"),
@@ -150,7 +150,7 @@ def test_parts_of_speech_may_be_kept(tmp_path: Path) -> None:
     assert load_semeval(folder, "keep").usages["start"].to_pylist() == [8, 19, 0, 2]
 
 
-def test_only_targets_lose_their_parts_of_speech(tmp_path: Path) -> None:
+def test_parts_of_speech_are_stripped_from_targets_only(tmp_path: Path) -> None:
     folder = release(tmp_path, ("plane_nn", "tree_nn"), "boat_nn tree_vb xtree_nn plane_nn tree_nnn tree_nn .\n")
     sentence = "boat_nn tree_vb xtree_nn plane tree_nnn tree ."
     assert rows(load_semeval(folder))[:2] == [
@@ -173,9 +173,7 @@ def test_only_targets_lose_their_parts_of_speech(tmp_path: Path) -> None:
         ("año plane_nn 😀 tree_nn plane_nn", "año plane 😀 tree plane", [4, 17]),
     ],
 )
-def test_spans_point_at_the_word_wherever_it_stands(
-    tmp_path: Path, line: str, sentence: str, starts: list[int]
-) -> None:
+def test_spans_cover_the_word_at_any_position(tmp_path: Path, line: str, sentence: str, starts: list[int]) -> None:
     data = load_semeval(release(tmp_path, old=line + "\n"))
     found = [row for row in data.usages.to_pylist() if (row["word"], row["corpus"]) == ("plane_nn", "old")]
     assert [row["start"] for row in found] == starts
@@ -184,9 +182,7 @@ def test_spans_point_at_the_word_wherever_it_stands(
 
 
 @pytest.mark.parametrize("space", ["\t", "\u00a0", "\u3000", " \t "])
-def test_other_targets_lose_their_parts_of_speech_whatever_white_space_is_around_them(
-    tmp_path: Path, space: str
-) -> None:
+def test_other_targets_are_stripped_next_to_any_whitespace(tmp_path: Path, space: str) -> None:
     data = load_semeval(release(tmp_path, old=space.join(["tree_nn", "plane_nn", "circle_vb"]) + "\n"))
     assert rows(data)[0] == ("plane_nn", "old", space.join(["tree", "plane", "circle"]), "plane")
 
@@ -200,7 +196,7 @@ LINES = st.lists(
 
 
 @given(LINES, LINES, st.booleans())
-def test_nothing_but_the_parts_of_speech_of_targets_is_altered(
+def test_stripping_changes_only_the_parts_of_speech_of_targets(
     tmp_path_factory: pytest.TempPathFactory,
     old: list[list[tuple[str, str]]],
     new: list[list[tuple[str, str]]],
@@ -227,7 +223,7 @@ def test_nothing_but_the_parts_of_speech_of_targets_is_altered(
         assert size == TextSize(len(lines), len(tokens), len(set(tokens)))
 
 
-def test_a_corpus_may_have_several_files_and_windows_line_ends(tmp_path: Path) -> None:
+def test_corpus_may_have_several_files_and_windows_line_ends(tmp_path: Path) -> None:
     folder = release(tmp_path, old="a plane_nn\r\n\r\nthe plane_nn\r\n")
     (folder / "corpus1/lemma/more.txt").write_text("my plane_nn\n")
     data = load_semeval(folder)
@@ -240,7 +236,7 @@ def test_a_corpus_may_have_several_files_and_windows_line_ends(tmp_path: Path) -
     assert data.texts[0] == TextSize(3, 6, 4)
 
 
-def test_the_tokens_of_a_release_may_be_read_in_the_place_of_its_lemmas(tmp_path: Path) -> None:
+def test_tokens_can_be_read_instead_of_lemmas(tmp_path: Path) -> None:
     folder = release(tmp_path, ("Ohrwurm",), "ein Ohrwurm\n", "der Ohrwurm\n")
     release(tmp_path / "other", ("Ohrwurm",), "eines Ohrwurm\n", "des Ohrwurm\n", "token")
     for name in ("corpus1", "corpus2"):
@@ -249,7 +245,7 @@ def test_the_tokens_of_a_release_may_be_read_in_the_place_of_its_lemmas(tmp_path
     assert [row[2] for row in rows(load_semeval(folder, text="token"))] == ["eines Ohrwurm", "des Ohrwurm"]
 
 
-def test_targets_may_have_empty_lines_white_space_and_windows_line_ends(tmp_path: Path) -> None:
+def test_targets_may_have_empty_lines_whitespace_and_windows_line_ends(tmp_path: Path) -> None:
     folder = release(tmp_path)
     (folder / "targets.txt").write_bytes(b"\xef\xbb\xbf plane_nn\r\n\r\ntree_nn \r\n")
     data = load_semeval(folder)
@@ -257,17 +253,17 @@ def test_targets_may_have_empty_lines_white_space_and_windows_line_ends(tmp_path
     assert data.counts().to_numpy().tolist() == [[1, 0], [0, 1]]
 
 
-def test_a_target_that_is_listed_twice_is_one_target(tmp_path: Path) -> None:
+def test_duplicate_target_is_one_target(tmp_path: Path) -> None:
     folder = release(tmp_path, ("plane_nn", "plane_nn", "tree_nn"), "a plane_nn\n", "a tree_nn\n")
-    data = loaded_or_told(folder)
-    if isinstance(data, str):  # it may also be refused
+    data = load_or_error(folder)
+    if isinstance(data, str):  # refusing the row is also valid
         assert "line 2" in data
     else:
         assert rows(data) == [("plane_nn", "old", "a plane", "plane"), ("tree_nn", "new", "a tree", "tree")]
         assert data.words == ("plane_nn", "tree_nn")
 
 
-def test_a_very_long_line_is_cut_around_the_word_and_this_is_told(tmp_path: Path) -> None:
+def test_very_long_line_is_cut_around_the_word_and_reported(tmp_path: Path) -> None:
     line = "tree_nn " * LONGEST + "plane_nn" + " tree_nn" * LONGEST
     folder = release(tmp_path, ("plane_nn", "tree_vb"), line + "\n", "a plane_nn\n")
     data = load_semeval(folder)
@@ -279,15 +275,15 @@ def test_a_very_long_line_is_cut_around_the_word_and_this_is_told(tmp_path: Path
     assert data.texts[0] == TextSize(1, 2 * LONGEST + 1, 2)
 
 
-# ------------------------------------------------------------------------------------------------- the truth
+# ----------------------------------------------------------------------------------------------- truth files
 
 
-def test_a_release_without_truth_has_no_gold(tmp_path: Path) -> None:
+def test_release_without_truth_files_has_no_gold(tmp_path: Path) -> None:
     data = load_semeval(release(tmp_path))
     assert (data.graded, data.binary) == ({}, {})
 
 
-def test_a_release_may_have_one_truth_of_the_two_and_for_some_of_its_targets(tmp_path: Path) -> None:
+def test_release_may_have_one_truth_file_for_some_of_its_targets(tmp_path: Path) -> None:
     graded = load_semeval(release(tmp_path / "a", truth={"graded": "\ntree_nn\t0.25\r\n\n"}))
     assert (graded.graded, graded.binary) == ({"tree_nn": 0.25}, {})
     binary = load_semeval(release(tmp_path / "b", truth={"binary": "tree_nn\t1\nplane_nn\t0"}))
@@ -306,13 +302,13 @@ def test_a_release_may_have_one_truth_of_the_two_and_for_some_of_its_targets(tmp
         ("tree_nn\t0.1\t0.2", "value is '0.1\\t0.2', not a number"),
     ],
 )
-def test_a_truth_that_cannot_be_read_is_told_with_its_line(tmp_path: Path, name: str, row: str, told: str) -> None:
+def test_unreadable_truth_file_is_reported_with_its_line(tmp_path: Path, name: str, row: str, told: str) -> None:
     folder = release(tmp_path, truth={name: f"plane_nn\t1\n\n{row}\n"})
     assert complaint(folder) == f"{str(folder / 'truth' / f'{name}.txt')!r}, line 3: {told}"
 
 
 @pytest.mark.parametrize("name", ["graded", "binary"])
-def test_two_values_of_a_word_are_told_with_their_line(tmp_path: Path, name: str) -> None:
+def test_conflicting_values_of_a_word_are_reported_with_their_line(tmp_path: Path, name: str) -> None:
     folder = release(tmp_path, truth={name: "plane_nn\t1\ntree_nn\t0\nplane_nn\t0\n"})
     told = complaint(folder)
     assert told.startswith(f"{str(folder / 'truth' / f'{name}.txt')!r}, line 3: ")
@@ -321,42 +317,42 @@ def test_two_values_of_a_word_are_told_with_their_line(tmp_path: Path, name: str
 
 @pytest.mark.parametrize("name", ["graded", "binary"])
 @pytest.mark.parametrize("value", ["nan", "inf"])
-def test_a_value_that_is_not_finite_is_told_with_its_line(tmp_path: Path, name: str, value: str) -> None:
+def test_non_finite_value_is_reported_with_its_line(tmp_path: Path, name: str, value: str) -> None:
     folder = release(tmp_path, truth={name: f"plane_nn\t1\ntree_nn\t{value}\n"})
     assert f"{str(folder / 'truth' / f'{name}.txt')!r}, line 2: " in complaint(folder)
 
 
-def test_a_truth_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_truth_file_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     folder = release(tmp_path, truth={"graded": ""})
     (folder / "truth/graded.txt").write_bytes(b"plane_nn\t1\nn\xe4hen\t0\n")
     assert complaint(folder) == f"{str(folder / 'truth/graded.txt')!r}, line 2: not UTF-8"
 
 
-# ------------------------------------------------------------------------------------------------- other mistakes
+# ------------------------------------------------------------------------------------------- other error messages
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", " \r\n"])
-def test_targets_that_are_empty_are_told(tmp_path: Path, content: str) -> None:
+def test_empty_targets_are_reported(tmp_path: Path, content: str) -> None:
     folder = release(tmp_path)
     (folder / "targets.txt").write_bytes(content.encode())
     assert complaint(folder) == f"{str(folder / 'targets.txt')!r} is empty; it must list one target per line"
 
 
-def test_targets_that_are_not_utf8_are_told_with_their_line(tmp_path: Path) -> None:
+def test_targets_that_are_not_utf8_are_reported_with_their_line(tmp_path: Path) -> None:
     folder = release(tmp_path)
     (folder / "targets.txt").write_bytes(b"plane_nn\ntree_nn\nb\xe4r_nn\n")
     assert complaint(folder) == f"{str(folder / 'targets.txt')!r}, line 3: not UTF-8"
 
 
 @pytest.mark.parametrize("content", ["", "\n \n"])
-def test_a_corpus_that_is_empty_is_told(tmp_path: Path, content: str) -> None:
+def test_empty_corpus_is_reported(tmp_path: Path, content: str) -> None:
     folder = release(tmp_path, new=content)
     told = complaint(folder)
     assert repr(str(folder / "corpus2/lemma")) in told
     assert "empty" in told
 
 
-def test_a_corpus_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_missing_corpus_is_reported(tmp_path: Path) -> None:
     folder = release(tmp_path)
     (folder / "corpus2/lemma/corpus2.txt.gz").unlink()
     assert repr(str(folder / "corpus2/lemma")) in complaint(folder)
@@ -364,7 +360,7 @@ def test_a_corpus_that_is_missing_is_told(tmp_path: Path) -> None:
     assert repr(str(folder / "corpus2/lemma")) in complaint(folder)
 
 
-def test_a_corpus_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_corpus_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     folder = release(tmp_path, new=b"a tree_nn\nthe tree_nn\nsch\xf6n tree_nn\n")
     told = complaint(folder)
     assert repr(str(folder / "corpus2/lemma/corpus2.txt.gz")) in told
@@ -372,7 +368,7 @@ def test_a_corpus_that_is_not_utf8_is_told_with_its_line(tmp_path: Path) -> None
     assert "not UTF-8" in told
 
 
-def test_other_folders_are_not_taken_for_a_release(tmp_path: Path) -> None:
+def test_unrelated_folders_are_not_recognised_as_a_release(tmp_path: Path) -> None:
     assert not is_semeval(tmp_path)
     assert not is_semeval(tmp_path / "none")
     (tmp_path / "targets.txt").write_text("plane\n")

@@ -1,4 +1,4 @@
-"""One's own table of usages: csv with quoting, tsv without, gold in its columns."""
+"""Test the reader of tables of usages: csv with quoting, tsv without, and gold columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = [
 
 
 def write(path: Path, rows: list[list[str]], header: tuple[str, ...] = COLUMNS) -> Path:
-    """A table by its ending: csv quotes what must be quoted, tsv nothing."""
+    """Write a table in the format of its extension: csv with quoting where necessary, tsv without."""
     if path.suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([header, *rows])
@@ -32,7 +32,7 @@ def write(path: Path, rows: list[list[str]], header: tuple[str, ...] = COLUMNS) 
 
 
 def rows(data: Dataset) -> list[tuple[Any, ...]]:
-    """Word, period, sentence and what stands in the span."""
+    """Return word, period, sentence and text of the span of each usage."""
     return [
         (row["word"], row["corpus"], row["sentence"], row["sentence"][row["start"] : row["end"]])
         for row in data.usages.to_pylist()
@@ -40,26 +40,26 @@ def rows(data: Dataset) -> list[tuple[Any, ...]]:
 
 
 def complaint(path: Path) -> str:
-    """The one sentence about a table that cannot be read."""
+    """Return the error message about an unreadable table."""
     with pytest.raises(UserError) as error:
         load_table(path)
     assert "\n" not in str(error.value)
     return str(error.value)
 
 
-def loaded_or_told(path: Path) -> Dataset | str:
-    """What is read, or else the sentence that it cannot be."""
+def load_or_error(path: Path) -> Dataset | str:
+    """Return the loaded data, or the error message if it cannot be read."""
     try:
         return load_table(path)
     except UserError as error:
         return str(error)
 
 
-# ------------------------------------------------------------------------------------------------- what is read
+# ------------------------------------------------------------------------------------------------------ reading
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
-def test_a_table_is_read(tmp_path: Path, name: str) -> None:
+def test_table_is_read(tmp_path: Path, name: str) -> None:
     data = load_table(write(tmp_path / name, ROWS))
     assert (data.name, data.kind, data.language, data.periods) == (name, "table of usages", "", ("1900", "2000"))
     assert data.words == ("plane", "tree")
@@ -76,14 +76,14 @@ def test_a_table_is_read(tmp_path: Path, name: str) -> None:
     assert data.counts().to_numpy().tolist() == [[1, 1], [1, 0]]
 
 
-def test_a_csv_may_quote_commas_quotes_and_line_ends(tmp_path: Path) -> None:
+def test_csv_may_quote_commas_quotes_and_line_ends(tmp_path: Path) -> None:
     sentence = 'He said, "my plane,\nor so"'
     path = write(tmp_path / "mine.csv", [["plane", "1", sentence, "13", "18"], ["a, b", "2", "a, b", "0", "4"]])
     data = load_table(path)
     assert rows(data) == [("plane", "old", sentence, "plane"), ("a, b", "new", "a, b", "a, b")]
 
 
-def test_a_tsv_takes_quotes_and_commas_as_they_stand(tmp_path: Path) -> None:
+def test_tsv_reads_quotes_and_commas_literally(tmp_path: Path) -> None:
     sentence = '"He said, "my plane'
     path = write(tmp_path / "mine.tsv", [["plane", "1", sentence, "14", "19"], ["x", "2", '"x"', "1", "2"]])
     assert rows(load_table(path)) == [("plane", "old", sentence, "plane"), ("x", "new", '"x"', "x")]
@@ -105,7 +105,7 @@ def test_gold_and_dates_are_read(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
-def test_empty_lines_windows_line_ends_and_marks_of_byte_order_do_not_matter(tmp_path: Path, name: str) -> None:
+def test_empty_lines_windows_line_ends_and_byte_order_marks_are_ignored(tmp_path: Path, name: str) -> None:
     plain = load_table(write(tmp_path / name, ROWS))
     text = (tmp_path / name).read_text("utf-8")
     (tmp_path / name).write_bytes(("\ufeff" + text.replace("\n", "\r\n") + "\r\n\r\n").encode())
@@ -115,30 +115,28 @@ def test_empty_lines_windows_line_ends_and_marks_of_byte_order_do_not_matter(tmp
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
-def test_rows_without_any_content_are_passed_over_and_lines_still_counted(tmp_path: Path, name: str) -> None:
+def test_empty_rows_are_skipped_and_lines_are_still_counted(tmp_path: Path, name: str) -> None:
     table = [ROWS[0], ["", " ", "", "", ""], ROWS[1], ROWS[2]]
     assert load_table(write(tmp_path / name, table)).usages["line"].to_pylist() == [2, 5, 4]
 
 
-def test_a_table_with_an_index_without_a_name_is_read(tmp_path: Path) -> None:
+def test_table_with_an_unnamed_index_column_is_read(tmp_path: Path) -> None:
     table = [[str(i), *row] for i, row in enumerate(ROWS)]
     data = load_table(write(tmp_path / "pandas.csv", table, ("", *COLUMNS)))
     assert data.usages.num_rows == 3
 
 
-def test_white_space_around_a_sentence_goes_and_the_span_goes_with_it(tmp_path: Path) -> None:
+def test_outer_whitespace_is_stripped_and_spans_are_shifted(tmp_path: Path) -> None:
     data = load_table(write(tmp_path / "mine.csv", [["a", "1", "  an a ", "5", "6"], ["a", "2", "a", "0", "1"]]))
     assert rows(data)[0] == ("a", "old", "an a", "a")
     assert data.usages["start"].to_pylist() == [3, 0]
 
 
 @pytest.mark.parametrize(("start", "end"), [("0", "3"), ("0", "1"), ("2", "4"), ("3", "4")])
-def test_a_span_that_takes_in_white_space_at_the_ends_points_into_the_sentence_or_is_told(
-    tmp_path: Path, start: str, end: str
-) -> None:
+def test_span_that_includes_outer_whitespace_is_shifted_or_reported(tmp_path: Path, start: str, end: str) -> None:
     path = write(tmp_path / "mine.csv", [["a", "1", "  a ", start, end], ["a", "2", "a", "0", "1"]])
-    data = loaded_or_told(path)
-    if isinstance(data, str):  # it may also be refused
+    data = load_or_error(path)
+    if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 2: " in data
     else:
         assert rows(data)[0] == ("a", "old", "a", "a")
@@ -147,7 +145,7 @@ def test_a_span_that_takes_in_white_space_at_the_ends_points_into_the_sentence_o
 
 
 @pytest.mark.parametrize(("first", "second"), [("1900", "2000"), ("1", "2"), ("1900-50", "1950-90"), ("a", "b")])
-def test_the_earlier_period_is_the_one_that_sorts_first(tmp_path: Path, first: str, second: str) -> None:
+def test_earlier_period_is_the_one_that_sorts_first(tmp_path: Path, first: str, second: str) -> None:
     table = [["a", second, "a new", "0", "1"], ["a", first, "a old", "0", "1"]]
     data = load_table(write(tmp_path / "mine.csv", table))
     assert data.periods == (first, second)
@@ -158,7 +156,7 @@ CONTENT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), CONTENT, CONTENT), max_size=8), st.booleans())
-def test_what_is_written_is_what_is_read(
+def test_written_table_is_read_back_unchanged(
     tmp_path_factory: pytest.TempPathFactory, usages: list[tuple[str, bool, str, str]], tabs: bool
 ) -> None:
     both = [*usages, ("a", False, "", ""), ("a", True, "", "")]
@@ -186,19 +184,19 @@ def test_what_is_written_is_what_is_read(
         assert data.texts[when] == TextSize(len(sentences), len(tokens), len(set(tokens)))
 
 
-# ------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------- error messages
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_a_missing_column_is_told(tmp_path: Path, name: str, column: str) -> None:
+def test_missing_column_is_reported(tmp_path: Path, name: str, column: str) -> None:
     header = tuple("other" if known == column else known for known in COLUMNS)
     path = write(tmp_path / name, ROWS, header)
     told = f"{str(path)!r}, line 1: no column {column!r}; it must have word, period, sentence, start, end"
     assert complaint(path).startswith(told)
 
 
-def test_a_tsv_with_commas_has_no_columns(tmp_path: Path) -> None:
+def test_tsv_with_commas_has_no_columns(tmp_path: Path) -> None:
     path = tmp_path / "mine.tsv"
     path.write_text("word,period,sentence,start,end\na,1,a,0,1\n")
     assert complaint(path).startswith(f"{str(path)!r}, line 1: no column 'word'")
@@ -206,24 +204,24 @@ def test_a_tsv_with_commas_has_no_columns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 @pytest.mark.parametrize("row", [["plane", "1900", "A plane.", "2"], ["plane", "1900", "A plane.", "2", "7", "x"]])
-def test_a_wrong_number_of_fields_is_told_with_its_line(tmp_path: Path, name: str, row: list[str]) -> None:
+def test_wrong_number_of_fields_is_reported_with_its_line(tmp_path: Path, name: str, row: list[str]) -> None:
     path = write(tmp_path / name, [*ROWS, row])
     assert complaint(path) == f"{str(path)!r}, line 5: {len(row)} fields instead of 5"
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 @pytest.mark.parametrize("fields", [1, 6, 9])
-def test_a_row_without_content_may_have_any_number_of_fields_or_is_told(tmp_path: Path, name: str, fields: int) -> None:
+def test_empty_row_is_skipped_or_reported_for_any_number_of_fields(tmp_path: Path, name: str, fields: int) -> None:
     path = write(tmp_path / name, [*ROWS, [""] * fields])
-    data = loaded_or_told(path)
-    if isinstance(data, str):  # it may also be refused
+    data = load_or_error(path)
+    if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 5: " in data
     else:
         assert data.usages.num_rows == 3
 
 
 @pytest.mark.parametrize(("start", "end"), [("2", "9"), ("7", "7"), ("7", "2"), ("-1", "3"), ("-6", "-1"), ("9", "10")])
-def test_a_span_outside_of_its_sentence_is_told_with_its_line(tmp_path: Path, start: str, end: str) -> None:
+def test_span_outside_of_its_sentence_is_reported_with_its_line(tmp_path: Path, start: str, end: str) -> None:
     path = write(tmp_path / "mine.csv", [*ROWS, ["plane", "2000", "A plane.", start, end]])
     assert complaint(path) == f"{str(path)!r}, line 5: {start} to {end} is not within the sentence"
 
@@ -241,19 +239,19 @@ def test_a_span_outside_of_its_sentence_is_told_with_its_line(tmp_path: Path, st
         ("1e999", "{0} is '1e999', not a "),
     ],
 )
-def test_a_place_that_is_no_number_is_told_with_its_line(tmp_path: Path, column: str, value: str, told: str) -> None:
+def test_non_numeric_offset_is_reported_with_its_line(tmp_path: Path, column: str, value: str, told: str) -> None:
     bad = ["plane", "2000", "A plane.", *((value, "7") if column == "start" else ("2", value))]
     path = write(tmp_path / "mine.csv", [*ROWS, bad])
     assert complaint(path).startswith(f"{str(path)!r}, line 5: " + told.format(column))
 
 
-def test_places_may_be_written_as_whole_numbers_with_a_point(tmp_path: Path) -> None:
+def test_offsets_may_be_whole_numbers_with_a_decimal_point(tmp_path: Path) -> None:
     table = [["a", "1", "an a", "3.0", "4.0"], ["a", "2", "a", "0", " 1"]]
     assert rows(load_table(write(tmp_path / "mine.csv", table)))[0] == ("a", "old", "an a", "a")
 
 
 @pytest.mark.parametrize("column", ["graded", "binary"])
-def test_gold_that_is_no_number_is_told_with_its_line(tmp_path: Path, column: str) -> None:
+def test_non_numeric_gold_is_reported_with_its_line(tmp_path: Path, column: str) -> None:
     path = write(
         tmp_path / "mine.csv",
         [[*row, gold] for row, gold in zip(ROWS, ["1", "yes", "1"], strict=True)],
@@ -263,7 +261,7 @@ def test_gold_that_is_no_number_is_told_with_its_line(tmp_path: Path, column: st
 
 
 @pytest.mark.parametrize("column", ["graded", "binary"])
-def test_two_values_of_gold_are_told_with_their_line(tmp_path: Path, column: str) -> None:
+def test_conflicting_gold_values_are_reported_with_their_line(tmp_path: Path, column: str) -> None:
     path = write(
         tmp_path / "mine.csv", [[*row, gold] for row, gold in zip(ROWS, "110", strict=True)], (*COLUMNS, column)
     )
@@ -271,14 +269,14 @@ def test_two_values_of_gold_are_told_with_their_line(tmp_path: Path, column: str
 
 
 @pytest.mark.parametrize("column", ["graded", "binary"])
-def test_gold_of_nan_is_none_or_is_told_and_is_not_two_values(tmp_path: Path, column: str) -> None:
+def test_nan_gold_is_missing_or_reported_and_never_a_conflict(tmp_path: Path, column: str) -> None:
     path = write(
         tmp_path / "mine.csv",
         [[*row, gold] for row, gold in zip(ROWS, ["nan", "1", "nan"], strict=True)],
         (*COLUMNS, column),
     )
-    data = loaded_or_told(path)
-    if isinstance(data, str):  # it may also be refused
+    data = load_or_error(path)
+    if isinstance(data, str):  # refusing the row is also valid
         assert f"{str(path)!r}, line 2: " in data
         assert "two values" not in data
     else:
@@ -289,43 +287,43 @@ def test_gold_of_nan_is_none_or_is_told_and_is_not_two_values(tmp_path: Path, co
 @pytest.mark.parametrize(
     ("periods", "told"), [("", "it has 0 (none)"), ("11", "it has 1 (1)"), ("123", "it has 3 (1, 2, 3)")]
 )
-def test_another_number_of_periods_than_two_is_told(tmp_path: Path, name: str, periods: str, told: str) -> None:
+def test_number_of_periods_other_than_two_is_reported(tmp_path: Path, name: str, periods: str, told: str) -> None:
     path = write(tmp_path / name, [["a", period, "a", "0", "1"] for period in periods])
     assert complaint(path) == f"{str(path)!r} must have two periods; {told}"
 
 
-def test_a_row_without_a_word_is_told_with_its_line(tmp_path: Path) -> None:
+def test_row_without_a_word_is_reported_with_its_line(tmp_path: Path) -> None:
     path = write(tmp_path / "mine.csv", [*ROWS, ["", "2000", "A plane.", "2", "7"]])
     assert complaint(path).startswith(f"{str(path)!r}, line 5: ")
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 @pytest.mark.parametrize("content", ["", "\n", "\n\n"])
-def test_an_empty_file_is_told(tmp_path: Path, name: str, content: str) -> None:
+def test_empty_file_is_reported(tmp_path: Path, name: str, content: str) -> None:
     path = tmp_path / name
     path.write_text(content)
     assert complaint(path).startswith(f"{str(path)!r}, line 1: ")
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
-def test_a_table_that_is_not_utf8_is_told_with_its_line(tmp_path: Path, name: str) -> None:
+def test_table_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, ROWS)
     path.write_bytes(path.read_bytes().replace(b"By plane", b"B\xe4 plane"))
     assert complaint(path) == f"{str(path)!r}, line 4: not UTF-8"
 
 
-def test_a_file_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     assert complaint(tmp_path / "none.csv") == f"{str(tmp_path / 'none.csv')!r} is missing"
 
 
 @pytest.mark.parametrize("more", [0, 20_000])
-def test_a_quote_that_is_never_closed_is_told(tmp_path: Path, more: int) -> None:
+def test_unclosed_quote_is_reported(tmp_path: Path, more: int) -> None:
     path = write(tmp_path / "mine.csv", ROWS)
     path.write_text(path.read_text() + 'plane,2000,"A plane.,2,7\n' + "plane,2000,A plane.,2,7\n" * more)
     assert repr(str(path)) in complaint(path)
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
-def test_a_very_long_sentence_is_read(tmp_path: Path, name: str) -> None:
+def test_very_long_sentence_is_read(tmp_path: Path, name: str) -> None:
     data = load_table(write(tmp_path / name, [*ROWS, ["plane", "2000", "plane" + " x" * 100_000, "0", "5"]]))
     assert rows(data)[2][3] == "plane"

@@ -1,4 +1,4 @@
-"""What a method scores on a data set, of scores and gold that are made by hand."""
+"""Test the evaluation of a method on a data set, with handmade scores and gold."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def rho(scores: npt.ArrayLike, gold: Sequence[float]) -> float:
     return float(stats.spearmanr(scores, gold).statistic)
 
 
-# ---------------------------------------------------------------------------------------------------------------- judge
+# ----------------------------------------------------------------------------------------------------------- evaluation
 
 
-def test_scores_are_correlated_with_gold_averaged_and_each_repetition_alone() -> None:
+def test_mean_scores_and_each_repetition_are_correlated_with_gold() -> None:
     scored = scored_of(list(GRADED))
     found = evaluate_system(dataset(GRADED), scored)
     gold = list(GRADED.values())
@@ -80,13 +80,13 @@ def test_scores_are_correlated_with_gold_averaged_and_each_repetition_alone() ->
     assert (found.words, found.dropped) == (5, 0)
 
 
-def test_the_sign_of_a_correlation_is_kept() -> None:
+def test_sign_of_a_correlation_is_preserved() -> None:
     scores = np.array([[-value] for value in GRADED.values()])
     found = evaluate_system(dataset(GRADED), SystemScores("upside down", tuple(GRADED), scores))
     assert (found.spearman, found.spearman_each, found.spearman_each_sd) == (-1, -1, 0)
 
 
-def test_words_are_matched_by_name_and_not_by_place() -> None:
+def test_words_are_matched_by_name_and_not_by_position() -> None:
     words = ("e", "c", "a", "b", "d")
     scores = np.array([[GRADED[word]] for word in words])
     changed = np.array([BINARY[word] for word in words])
@@ -105,7 +105,7 @@ def test_words_without_gold_are_ignored() -> None:
     assert evaluate_system(data, scored).words == 5
 
 
-def test_words_that_the_method_says_nothing_of_are_counted_and_left_out_of_the_correlation() -> None:
+def test_words_without_a_score_are_counted_and_excluded_from_the_correlation() -> None:
     scored = scored_of(["a", "b", "c"])
     found = evaluate_system(dataset(GRADED, BINARY), scored)
     assert (found.dropped, found.words) == (2, 3)
@@ -113,14 +113,14 @@ def test_words_that_the_method_says_nothing_of_are_counted_and_left_out_of_the_c
     assert found.average_precision == average_precision(scored.mean, [False, True, False])
 
 
-def test_a_word_that_was_dropped_counts_as_stable() -> None:
+def test_dropped_word_counts_as_stable() -> None:
     found = evaluate_system(dataset(GRADED, BINARY), scored_of(["a", "b"], changed=[True, True]))
-    # Said to have changed: a, b. It was b and d.
+    # The method calls a and b changed; the gold has b and d.
     assert found.accuracy == pytest.approx(3 / 5)  # b, c, e
     assert found.f1 == pytest.approx(2 * 1 / (2 + 2))
 
 
-def test_a_method_that_drops_every_word_calls_all_stable_and_has_no_correlation() -> None:
+def test_method_that_drops_every_word_calls_all_stable_and_has_no_correlation() -> None:
     nothing = SystemScores("none", (), np.zeros((0, 1)), np.zeros(0, bool))
     found = evaluate_system(dataset(GRADED, BINARY), nothing)
     assert (found.accuracy, found.f1) == (3 / 5, 0)
@@ -129,7 +129,7 @@ def test_a_method_that_drops_every_word_calls_all_stable_and_has_no_correlation(
     assert (found.dropped, found.words) == (5, 0)
 
 
-def test_a_method_that_does_not_decide_has_no_decision_but_a_precision() -> None:
+def test_method_without_decisions_has_average_precision_only() -> None:
     scored = scored_of(list(BINARY))
     found = evaluate_system(dataset(GRADED, BINARY), scored)
     assert math.isnan(found.accuracy)
@@ -137,14 +137,14 @@ def test_a_method_that_does_not_decide_has_no_decision_but_a_precision() -> None
     assert found.average_precision == average_precision(scored.mean, list(BINARY.values()))
 
 
-def test_without_binary_gold_there_is_neither_decision_nor_precision() -> None:
+def test_without_binary_gold_there_is_no_decision_and_no_precision() -> None:
     found = evaluate_system(dataset(GRADED), scored_of(list(GRADED), changed=[True] * 5))
     assert math.isnan(found.accuracy)
     assert math.isnan(found.f1)
     assert math.isnan(found.average_precision)
 
 
-def test_with_binary_gold_only_the_words_that_were_dropped_are_those_of_it() -> None:
+def test_dropped_words_with_binary_gold_only_are_counted() -> None:
     found = evaluate_system(dataset(binary=BINARY), scored_of(["a", "b", "d", "f"], changed=[False, True, True, True]))
     assert found.dropped == 2
     assert math.isnan(found.spearman)
@@ -152,7 +152,7 @@ def test_with_binary_gold_only_the_words_that_were_dropped_are_those_of_it() -> 
     assert (found.accuracy, found.f1) == (1, 1)
 
 
-def test_graded_and_binary_gold_may_be_of_different_words() -> None:
+def test_graded_and_binary_gold_may_cover_different_words() -> None:
     found = evaluate_system(
         dataset({"a": 1, "b": 2, "c": 3}, {"d": True, "e": False}), scored_of(WORDS, changed=[True] * 6)
     )
@@ -163,7 +163,7 @@ def test_graded_and_binary_gold_may_be_of_different_words() -> None:
 # --------------------------------------------------------------------------------------------------------------- tables
 
 
-def test_a_table_has_a_row_of_each_evaluation() -> None:
+def test_table_has_one_row_per_evaluation() -> None:
     data = dataset(GRADED, BINARY)
     evaluations = [
         evaluate_system(data, scored_of(list(GRADED), seed=1)),
@@ -193,14 +193,14 @@ def test_a_table_has_a_row_of_each_evaluation() -> None:
 
 
 def grid_of(words: tuple[str, ...], seed: int = 0) -> Grid:
-    """Two metrics, two strategies, three rates; four repetitions of one strategy, one of the other."""
+    """Return a grid of two metrics, two strategies with four repetitions and one, and three rates."""
     rng = np.random.default_rng(seed)
     e_swap = {name: rng.uniform(0, 1, (len(words), 2, 3, n)) for name, n in (("random", 4), ("distance", 1))}
     e_original = rng.uniform(0, 1, (len(words), 2))
     return Grid(words, ("kl", "cosine"), ("random", "distance"), np.array([0.1, 0.4, 0.9]), e_original, e_swap)
 
 
-def test_a_table_of_a_grid_has_a_row_of_each_metric_strategy_and_rate() -> None:
+def test_grid_table_has_one_row_per_metric_strategy_and_rate() -> None:
     grid = grid_of(("c", "x", "a", "e", "b"))  # x has no gold, d is dropped
     words, at = ["c", "a", "e", "b"], [0, 2, 3, 4]
     gold = [GRADED[word] for word in words]
@@ -224,18 +224,18 @@ def test_a_table_of_a_grid_has_a_row_of_each_metric_strategy_and_rate() -> None:
         assert row["e_swap_mean"] == pytest.approx(grid.e_swap[row["strategy"]][:, m, r].mean())
 
 
-def test_a_table_of_a_grid_without_graded_gold_has_no_correlations() -> None:
+def test_grid_table_without_graded_gold_has_no_correlations() -> None:
     frame = grid_table(dataset(binary=BINARY), grid_of(WORDS))
     assert len(frame) == 12
     assert frame[["spearman", "spearman_each", "spearman_each_sd", "e_original"]].isna().all(axis=None)
     assert frame["e_swap_mean"].notna().all()
 
 
-# ---------------------------------------------------------------------------------------------------- words and systems
+# --------------------------------------------------------------------------------------- selection of words and systems
 
 
 class Toy:
-    """An encoder whose vectors are hashes of the sentence."""
+    """Encoder whose vectors are hashes of the sentence."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         assert len(sentences) == len(spans)
@@ -253,7 +253,7 @@ def test_words_with_too_few_usages_are_dropped(tmp_path: Path) -> None:
         for period in (0, 1)
         for n in range(sizes[period])
     ]
-    words = ("gas", "never", "plane", "tree", "cell", "stab")  # one has no usages at all
+    words = ("gas", "never", "plane", "tree", "cell", "stab")  # one word has no usages
     data = dataset(words=words, usages=usages)
     siblings = embed_usages(data.usages, Toy(), tmp_path / "store", PERIODS)
     pairs = select_pairs(data, siblings)
@@ -266,7 +266,7 @@ def test_words_with_too_few_usages_are_dropped(tmp_path: Path) -> None:
     assert list(select_pairs(data, siblings, min_usages=3)) == []
 
 
-def test_the_systems_are_sscd_its_distance_and_those_of_the_paper() -> None:
+def test_systems_are_sscd_its_distance_and_those_of_the_paper() -> None:
     rng = np.random.default_rng(3)
     pairs = {
         word: (rng.normal(1, 1, (10, 4)), rng.normal(1, 1, (12, 4)) + shift)

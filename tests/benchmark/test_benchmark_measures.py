@@ -1,4 +1,4 @@
-"""Rank correlation, decisions and average precision, against scipy and slow loops."""
+"""Test rank correlation, decisions and average precision against scipy and slow loops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def varies(values: list[float]) -> bool:
 
 @settings(max_examples=60)
 @given(pairs)
-def test_rho_is_that_of_scipy_with_and_without_ties(rows: list[tuple[float, float]]) -> None:
+def test_rho_equals_scipy_with_and_without_ties(rows: list[tuple[float, float]]) -> None:
     a, b = [x for x, _ in rows], [y for _, y in rows]
     found = spearman(a, b)
     assert found.words == len(rows)
@@ -40,12 +40,12 @@ def test_rho_is_that_of_scipy_with_and_without_ties(rows: list[tuple[float, floa
 
 
 @given(st.integers(3, 40), st.integers(0, 999))
-def test_rho_of_words_that_do_not_tie_is_that_of_scipy(n: int, seed: int) -> None:
+def test_rho_without_ties_equals_scipy(n: int, seed: int) -> None:
     a, b = np.random.default_rng(seed).normal(size=(2, n))
     assert spearman(a, b).rho == pytest.approx(float(stats.spearmanr(a, b).statistic), abs=1e-11)
 
 
-def test_rho_has_a_sign_and_is_1_for_the_same_order() -> None:
+def test_rho_is_signed_and_is_1_for_the_same_order() -> None:
     gold = [0.1, 0.2, 0.7, 0.9]
     assert spearman([1, 2, 3, 4], gold).rho == 1
     assert spearman([4, 3, 2, 1], gold).rho == -1
@@ -53,20 +53,20 @@ def test_rho_has_a_sign_and_is_1_for_the_same_order() -> None:
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_rho_of_fewer_than_three_words_is_not_defined(n: int) -> None:
+def test_rho_of_fewer_than_three_words_is_undefined(n: int) -> None:
     found = spearman(list(range(n)), list(range(n)))
     assert all(map(math.isnan, (found.rho, found.low, found.high)))
     assert found.words == n
 
 
 @pytest.mark.parametrize(("scores", "gold"), [([1, 1, 1, 1], [1, 2, 3, 4]), ([1, 2, 3, 4], [0, 0, 0, 0])])
-def test_rho_is_not_defined_if_all_values_are_alike(scores: list[float], gold: list[float]) -> None:
+def test_rho_of_constant_values_is_undefined(scores: list[float], gold: list[float]) -> None:
     found = spearman(scores, gold)
     assert all(map(math.isnan, (found.rho, found.low, found.high)))
     assert found.words == 4
 
 
-def test_the_interval_contains_rho_of_nearly_all_samples() -> None:
+def test_interval_contains_rho_of_nearly_all_samples() -> None:
     inside = 0
     for seed in range(50):
         rng = np.random.default_rng(seed)
@@ -78,7 +78,7 @@ def test_the_interval_contains_rho_of_nearly_all_samples() -> None:
 
 
 @pytest.mark.slow
-def test_the_interval_contains_the_rho_of_all_words_for_most_samples_of_them() -> None:
+def test_interval_of_most_samples_contains_rho_of_all_words() -> None:
     rng = np.random.default_rng(0)
     gold = rng.normal(size=20_000)
     scores = gold + rng.normal(size=20_000)
@@ -90,7 +90,7 @@ def test_the_interval_contains_the_rho_of_all_words_for_most_samples_of_them() -
     assert 50 <= inside <= 60  # 57 are expected
 
 
-def test_the_interval_is_the_quantiles_of_resampled_words() -> None:
+def test_interval_equals_the_quantiles_over_resampled_words() -> None:
     rng = np.random.default_rng(1)
     gold = rng.normal(size=25)
     scores = gold + rng.normal(size=25)
@@ -100,7 +100,7 @@ def test_the_interval_is_the_quantiles_of_resampled_words() -> None:
     np.testing.assert_allclose([found.low, found.high], np.quantile(resampled, [0.025, 0.975]), atol=0.05)
 
 
-def test_the_interval_depends_on_the_seed_and_on_nothing_else() -> None:
+def test_interval_depends_only_on_the_seed() -> None:
     a, b = np.random.default_rng(2).normal(size=(2, 15))
     assert spearman(a, b) == spearman(a, b)
     assert spearman(a, b) == spearman(a.tolist(), b.tolist(), 0.95, 0)
@@ -109,14 +109,14 @@ def test_the_interval_depends_on_the_seed_and_on_nothing_else() -> None:
     assert (other.low, other.high) != (spearman(a, b).low, spearman(a, b).high)
 
 
-def test_more_confidence_is_a_wider_interval() -> None:
+def test_higher_confidence_gives_a_wider_interval() -> None:
     a, b = np.random.default_rng(3).normal(size=(2, 20))
     narrow, wide = spearman(a, b, confidence=0.5), spearman(a, b, confidence=0.99)
     assert wide.low < narrow.low < narrow.high < wide.high
 
 
 @given(st.integers(3, 9), st.integers(1, 5), st.integers(0, 999))
-def test_each_repetition_is_correlated_on_its_own(words: int, repetitions: int, seed: int) -> None:
+def test_each_repetition_is_correlated_separately(words: int, repetitions: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores: Floats = rng.integers(0, 4, (words, repetitions)).astype(float)
     gold = rng.integers(0, 4, words).astype(float)
@@ -130,7 +130,7 @@ def test_each_repetition_is_correlated_on_its_own(words: int, repetitions: int, 
 
 
 @pytest.mark.parametrize("words", [0, 1, 2])
-def test_repetitions_of_fewer_than_three_words_are_not_defined(words: int) -> None:
+def test_repetitions_of_fewer_than_three_words_are_undefined(words: int) -> None:
     each = spearman_each(np.arange(words * 4.0).reshape(words, 4), np.arange(words))
     assert each.shape == (4,)
     assert np.isnan(each).all()
@@ -141,7 +141,7 @@ def test_repetitions_of_fewer_than_three_words_are_not_defined(words: int) -> No
 
 @settings(max_examples=60)
 @given(decisions)
-def test_accuracy_and_f1_are_those_of_their_definitions(rows: list[tuple[bool, bool]]) -> None:
+def test_accuracy_and_f1_match_their_definitions(rows: list[tuple[bool, bool]]) -> None:
     said, gold = [a for a, _ in rows], [b for _, b in rows]
     accuracy, f1 = accuracy_and_f1(said, gold)
     assert accuracy == pytest.approx(sum(a == b for a, b in rows) / len(rows))
@@ -155,7 +155,7 @@ def test_accuracy_and_f1_are_those_of_their_definitions(rows: list[tuple[bool, b
         assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
 
 
-def test_a_decision_without_words_is_not_defined() -> None:
+def test_decision_without_words_is_undefined() -> None:
     assert all(map(math.isnan, accuracy_and_f1([], [])))
 
 
@@ -168,7 +168,7 @@ def test_f1_is_0_if_no_changed_word_was_found(said: list[bool], gold: list[bool]
 
 
 def slow_average_precision(scores: list[float], gold: list[bool]) -> float:
-    """At every threshold from the highest: the gain in recall times the precision."""
+    """Sum the gain in recall times the precision over all thresholds from the highest."""
     total, recall = 0.0, 0.0
     for threshold in sorted(set(scores), reverse=True):
         kept = [b for a, b in zip(scores, gold, strict=True) if a >= threshold]
@@ -179,16 +179,14 @@ def slow_average_precision(scores: list[float], gold: list[bool]) -> float:
 
 @settings(max_examples=80)
 @given(judged)
-def test_average_precision_is_that_of_a_loop_over_thresholds(rows: list[tuple[float, bool]]) -> None:
+def test_average_precision_equals_a_loop_over_thresholds(rows: list[tuple[float, bool]]) -> None:
     scores, gold = [a for a, _ in rows], [b for _, b in rows]
     assume(any(gold))
     assert average_precision(scores, gold) == pytest.approx(slow_average_precision(scores, gold))
 
 
 @given(judged, st.randoms())
-def test_average_precision_does_not_depend_on_the_order_of_words(
-    rows: list[tuple[float, bool]], random: Random
-) -> None:
+def test_average_precision_does_not_depend_on_word_order(rows: list[tuple[float, bool]], random: Random) -> None:
     assume(any(b for _, b in rows))
     mixed = list(rows)
     random.shuffle(mixed)
@@ -206,10 +204,10 @@ def test_average_precision_is_1_if_all_words_changed(scores: list[float]) -> Non
     assert average_precision(scores, [True] * 3) == 1
 
 
-def test_average_precision_of_words_that_all_tie_is_the_share_of_changed_ones() -> None:
+def test_average_precision_of_tied_scores_is_the_share_of_changed_words() -> None:
     assert average_precision([2, 2, 2, 2], [True, False, False, False]) == 0.25
 
 
 @pytest.mark.parametrize("gold", [[], [False, False]])
-def test_average_precision_is_not_defined_if_no_word_changed(gold: list[bool]) -> None:
+def test_average_precision_is_undefined_if_no_word_changed(gold: list[bool]) -> None:
     assert math.isnan(average_precision([float(i) for i in range(len(gold))], gold))

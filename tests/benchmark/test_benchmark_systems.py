@@ -1,4 +1,4 @@
-"""The systems that are compared, against the functions that score one word, and on changes that were planted."""
+"""Test the compared systems against the functions that score one word, and on planted changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHIFTS = {"stable": 0.0, "drifted": 0.8, "changed": 2.5, "other": 0.0}
 
 
 def planted(shifts: Mapping[str, float] = SHIFTS, noise: float = 1.0, seed: int = 0) -> Sets:
-    """Words whose usages move by a known amount in every other dimension; sizes differ."""
+    """Return words whose usages move by a known amount in every other dimension, in sets of different sizes."""
     d = 5
     rng = np.random.default_rng(seed)
     direction = np.where(np.arange(d) % 2, 1.0, 0.0)
@@ -43,7 +43,7 @@ def planted(shifts: Mapping[str, float] = SHIFTS, noise: float = 1.0, seed: int 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("sizes", [None, (30, 45)])
 @pytest.mark.parametrize("metric", ["kl", "cosine", "dscd-euclidean"])
-def test_sscd_is_the_score_of_every_word(strategy: Strategy, sizes: tuple[int, int] | None, metric: str) -> None:
+def test_sscd_system_scores_every_word(strategy: Strategy, sizes: tuple[int, int] | None, metric: str) -> None:
     pairs = planted()
     settings = SSCD(metric, strategy, 0.3, 6, seed=4, corpus_sizes=sizes)
     scored = score_sscd(pairs, settings)
@@ -57,7 +57,7 @@ def test_sscd_is_the_score_of_every_word(strategy: Strategy, sizes: tuple[int, i
 
 
 @pytest.mark.parametrize("alpha", [0.05, 1e-7])
-def test_sscd_decides_as_a_comparison_does(alpha: float) -> None:
+def test_sscd_system_decides_like_a_comparison(alpha: float) -> None:
     pairs = planted()
     settings = SSCD("nearest", rate=0.3, repeats=2, keep=0.25, seed=4)
     scored = score_sscd(pairs, settings, alpha)
@@ -70,30 +70,30 @@ def test_sscd_decides_as_a_comparison_does(alpha: float) -> None:
         assert dict(zip(scored.words, scored.changed, strict=True))["changed"]
 
 
-def test_the_name_of_sscd_says_how_it_was_set() -> None:
+def test_name_of_the_sscd_system_describes_its_settings() -> None:
     pairs = planted()
     assert score_sscd(pairs, SSCD()).method == "SSCD kl, random, rate 0.4"
     normalised = SSCD("cosine", "distance", 0.25, corpus_sizes=(10, 20))
     assert score_sscd(pairs, normalised).method == "SSCD cosine, distance, normalised, rate 0.25"
 
 
-def test_sscd_with_a_metric_of_ones_own_is_named_after_it() -> None:
+def test_sscd_system_with_a_custom_metric_is_named_after_it() -> None:
     own = Metric("mine", lambda old, new: np.abs(old.mean - new.mean).sum(axis=-1))
     scored = score_sscd(planted(), SSCD(own, repeats=3))
     assert scored.method == "SSCD mine, random, rate 0.4"
     assert scored.scores.shape == (4, 3)
 
 
-def test_the_mean_is_that_over_repetitions() -> None:
+def test_mean_is_taken_over_repetitions() -> None:
     scored = SystemScores("m", ("a", "b"), np.array([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]]))
     assert scored.mean.tolist() == [3, 1]
 
 
-# --------------------------------------------------------------------------------------------------- the distance alone
+# ------------------------------------------------------------------------------------------------------ distance system
 
 
 @pytest.mark.parametrize("metric", [*PAPER, "apd"])
-def test_the_distance_alone_is_e_original_of_sscd(metric: str) -> None:
+def test_distance_system_equals_e_original_of_sscd(metric: str) -> None:
     pairs = planted()
     scored = score_distance(pairs, metric)
     assert scored.method == f"e_original {metric}"
@@ -105,32 +105,32 @@ def test_the_distance_alone_is_e_original_of_sscd(metric: str) -> None:
 @pytest.mark.parametrize(
     "metric", ["braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "euclidean"]
 )
-def test_the_distance_of_means_is_that_of_scipy(metric: str) -> None:
+def test_distance_of_means_equals_scipy(metric: str) -> None:
     pairs = planted()
     of_means = getattr(distance, metric)
     wanted = [of_means(*(rows.astype(float).mean(axis=0) for rows in sides)) for sides in pairs.values()]
     np.testing.assert_allclose(score_distance(pairs, metric).scores[:, 0], wanted, rtol=1e-6)
 
 
-def test_the_average_of_pairwise_distances_is_that_of_scipy() -> None:
+def test_average_pairwise_distance_equals_scipy() -> None:
     pairs = planted()
     wanted = [distance.cdist(old.astype(float), new.astype(float), "cosine").mean() for old, new in pairs.values()]
     np.testing.assert_allclose(score_distance(pairs, "apd").scores[:, 0], wanted, rtol=1e-5)
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "apd", "dscd-cosine"])
-def test_the_distance_alone_of_vectors_in_half_precision_is_that_of_the_same_numbers(metric: str) -> None:
+def test_distance_of_half_precision_vectors_equals_that_of_the_same_numbers(metric: str) -> None:
     half = {word: (old.astype(np.float16), new.astype(np.float16)) for word, (old, new) in planted().items()}
     same = {word: (old.astype(np.float32), new.astype(np.float32)) for word, (old, new) in half.items()}
     np.testing.assert_array_equal(score_distance(half, metric).scores, score_distance(same, metric).scores)
 
 
-def test_the_distance_alone_may_have_another_name() -> None:
+def test_distance_system_may_have_another_name() -> None:
     assert score_distance(planted(), "cosine", "Cosine of means").method == "Cosine of means"
 
 
 @pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "dscd-cosine"])
-def test_the_distance_alone_finds_the_word_that_was_changed(metric: str) -> None:
+def test_distance_system_finds_the_changed_word(metric: str) -> None:
     scored = score_distance(planted(noise=0.2), metric)
     assert scored.words[int(scored.mean.argmax())] == "changed"
 
@@ -139,7 +139,7 @@ def test_the_distance_alone_finds_the_word_that_was_changed(metric: str) -> None
 
 
 def given_p(monkeypatch: pytest.MonkeyPatch, p: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Every word's p as it is given; what the test was asked for is kept."""
+    """Replace the test by one that returns the given p-values, and record its arguments."""
     asked: list[dict[str, Any]] = []
 
     def test(old: Matrix, new: Matrix, metric: str, *, seed: int, word: str) -> SimpleNamespace:
@@ -150,7 +150,7 @@ def given_p(monkeypatch: pytest.MonkeyPatch, p: Mapping[str, float]) -> list[dic
     return asked
 
 
-def test_liu_keeps_the_words_whose_p_is_below_0_005(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_liu_selects_the_words_with_p_below_0_005(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = planted()
     asked = given_p(monkeypatch, {"stable": 0.005, "drifted": 0.0049, "changed": 0.00001, "other": 0.9})
     scored = score_liu(pairs, seed=3)
@@ -163,7 +163,7 @@ def test_liu_keeps_the_words_whose_p_is_below_0_005(monkeypatch: pytest.MonkeyPa
     assert all((call["metric"], call["seed"]) == ("cosine", 3) for call in asked)
 
 
-def test_the_q_of_liu_is_over_all_words_and_not_those_that_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_q_values_of_liu_cover_all_words_and_not_only_the_selected_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"word {i}" for i in range(20)]
     p = dict.fromkeys(names, 0.9) | {"word 3": 0.004}
     given_p(monkeypatch, p)
@@ -177,7 +177,7 @@ def test_the_q_of_liu_is_over_all_words_and_not_those_that_are_kept(monkeypatch:
         assert scored.changed.tolist() == [changed]
 
 
-def test_liu_may_keep_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_liu_may_select_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     given_p(monkeypatch, dict.fromkeys(SHIFTS, 0.2))
     scored = score_liu(planted())
     assert (scored.words, scored.scores.shape, scored.mean.shape) == ((), (0, 1), (0,))
@@ -185,7 +185,7 @@ def test_liu_may_keep_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scored.changed.tolist() == []
 
 
-def test_liu_finds_the_words_that_were_changed() -> None:
+def test_liu_finds_the_changed_words() -> None:
     pairs = planted()
     p = {word: permutation_test(old, new, "cosine", seed=1, word=word).p for word, (old, new) in pairs.items()}
     scored = score_liu(pairs, seed=1)
@@ -196,10 +196,10 @@ def test_liu_finds_the_words_that_were_changed() -> None:
     assert scored.changed.all()
 
 
-# ------------------------------------------------------------------------------------------------------------ the grid
+# ---------------------------------------------------------------------------------------------------------------- grid
 
 
-def test_the_grid_is_the_sweep_of_every_word_for_every_strategy_and_both_normalisations() -> None:
+def test_grid_sweeps_every_word_for_every_strategy_and_both_normalisations() -> None:
     pairs, rates, sizes = planted(), [0.1, 0.4, 0.9], (30, 60)
     result = sweep_grid(pairs, sizes, rates=rates, repeats=3, seed=5)
     assert (result.words, result.metrics) == (tuple(pairs), PAPER)
@@ -214,7 +214,7 @@ def test_the_grid_is_the_sweep_of_every_word_for_every_strategy_and_both_normali
             for i, (word, (old, new)) in enumerate(pairs.items()):
                 one = sweep(old, new, PAPER, rates, 3, 5, strategy, corpus_sizes, word)
                 np.testing.assert_array_equal(result.e_original[i], one.e_original)
-                # float32 rows are summed in other pieces when other swap counts are asked for beside these
+                # float32 rows are summed in other pieces if other swap counts are requested as well
                 near = 1e-5 * np.maximum(np.abs(one.e_original)[:, None, None], np.abs(one.e_swap))
                 assert (np.abs(result.e_swap[name][i] - one.e_swap) <= near).all()
                 assert (np.abs(result.scores(name)[i] - one.scores) <= near).all()
@@ -226,7 +226,7 @@ def test_normalising_by_corpora_of_different_sizes_changes_the_grid() -> None:
         assert not np.allclose(result.e_swap[strategy], result.e_swap[f"{strategy}, normalised"])
 
 
-def test_the_grid_at_a_rate_is_sscd_at_that_rate() -> None:
+def test_grid_at_a_rate_equals_sscd_at_that_rate() -> None:
     pairs = planted()
     result = sweep_grid(pairs, (30, 45), ["kl", "cosine"], [0.2, 0.4], repeats=4, seed=2)
     for strategy in STRATEGIES:
@@ -238,20 +238,20 @@ def test_the_grid_at_a_rate_is_sscd_at_that_rate() -> None:
         np.testing.assert_allclose(result.e_original[:, m], score_distance(pairs, metric).scores[:, 0], rtol=1e-12)
 
 
-def test_the_grid_may_have_one_strategy_only() -> None:
+def test_grid_may_have_one_strategy_only() -> None:
     result = sweep_grid(planted(), (30, 45), ["cosine"], [0.4], repeats=2, strategies=["distance"])
     assert result.strategies == ("distance", "distance, normalised")
     assert result.e_original.shape == (4, 1)
 
 
-def test_the_word_that_was_changed_scores_highest_in_the_grid() -> None:
+def test_changed_word_scores_highest_in_the_grid() -> None:
     result = sweep_grid(planted(), (30, 30), ["kl", "cosine", "euclidean"], [0.4], repeats=10)
     at = result.words.index("changed")
     for strategy in result.strategies:
         assert (result.scores(strategy)[:, :, 0].mean(axis=2).argmax(axis=0) == at).all()
 
 
-# ------------------------------------------------------------------------------------------ the share that is kept
+# ------------------------------------------------------------------------------------------------------ kept share
 
 
 def shifted(seed: int) -> Sets:
@@ -260,7 +260,7 @@ def shifted(seed: int) -> Sets:
 
 
 @pytest.mark.parametrize("metric", ["nearest", "cosine"])
-def test_a_system_names_what_it_keeps_and_scores_with_it(metric: str) -> None:
+def test_system_names_its_kept_share_and_scores_with_it(metric: str) -> None:
     pairs = shifted(0)
     kept, plain = (score_sscd(pairs, SSCD(metric, rate=0.3, repeats=4, keep=keep)) for keep in (0.25, 0.0))
     assert kept.method == f"SSCD {metric}, random, rate 0.3, keep 0.25"
@@ -272,7 +272,7 @@ def test_a_system_names_what_it_keeps_and_scores_with_it(metric: str) -> None:
     np.testing.assert_allclose(kept.mean, [change.score for change in changes.values()], rtol=1e-12)
 
 
-def test_the_plain_distance_of_an_evaluation_may_be_nearest() -> None:
+def test_distance_system_may_use_nearest() -> None:
     pairs = shifted(1)
     found = score_distance(pairs, "nearest")
     wanted = [[SSCD("nearest").score(*sides).e_original] for sides in pairs.values()]

@@ -1,4 +1,4 @@
-"""A shell for tests: commands run as the command line runs them, with an encoder that is made at once."""
+"""Run commands in tests like the command line does, with an encoder that needs no loading."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def vector_of(word: str, centre: float) -> npt.NDArray[np.float32]:
 
 
 class Toy:
-    """An encoder of the words of a sentence, whose vectors lie about a centre; it counts what it was asked for."""
+    """Encoder of the words of a sentence with vectors around a centre; it counts its requests."""
 
     def __init__(self, model: str = "toy", centre: float = 0.0) -> None:
         self.settings = {"model": model}
@@ -38,14 +38,14 @@ class Toy:
 
 
 class Stopped(Toy):
-    """The user presses Ctrl-C."""
+    """Encoder that raises KeyboardInterrupt, as if the user pressed Ctrl-C."""
 
     def encode(self, *_: Any) -> npt.NDArray[np.float32]:
         raise KeyboardInterrupt
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    """Exit status, output and errors of a command."""
+    """Run a command and return its exit status, output and errors."""
     monkeypatch.setattr(sys, "argv", ["lexshift", *arguments])
     with pytest.raises(SystemExit) as caught:
         main()
@@ -55,7 +55,7 @@ def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *
 
 
 class Terminal:
-    """A folder in which commands are typed; the module that is named takes the toy for every model."""
+    """Folder in which commands are run; the given module uses the toy encoder for every model."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class Terminal:
         return self.toy
 
     def run(self, *arguments: str) -> tuple[int, str, str]:
-        """Exit status, output and errors."""
+        """Return the exit status, output and errors."""
         return typed(self._monkeypatch, self._capsys, *arguments)
 
     def succeed(self, *arguments: str) -> tuple[str, str]:
-        """Output and errors of a command that succeeds."""
+        """Return the output and errors of a command that succeeds."""
         code, out, err = self.run(*arguments)
         assert code == 0, err
         assert "error" not in err
@@ -90,7 +90,7 @@ class Terminal:
 
 
 def last_sentence(err: str) -> str:
-    """The mistake that the last line tells."""
+    """Return the error message on the last line."""
     assert "Traceback" not in err
     sentence = err.rstrip("\n").splitlines()[-1]
     assert sentence.startswith("error: ")
@@ -98,7 +98,7 @@ def last_sentence(err: str) -> str:
 
 
 def one_sentence(done: tuple[int, str, str]) -> str:
-    """The one sentence with which a command is refused."""
+    """Return the single sentence with which a command is refused."""
     code, _, err = done
     assert code == 2, err
     assert err.count("error:") == 1
@@ -106,13 +106,13 @@ def one_sentence(done: tuple[int, str, str]) -> str:
 
 
 def only_sentence(done: tuple[int, str, str]) -> str:
-    """The same, of a command that prints no result."""
+    """Return the single sentence of a refused command that prints no result."""
     sentence = one_sentence(done)
     assert done[1] == ""
     return sentence
 
 
 def rows(table: str) -> dict[str, list[str]]:
-    """The cells of a printed table, which two spaces part, by their first cell."""
+    """Return the cells of a printed table, separated by two spaces, by their first cell."""
     lines = [re.split(r"\s{2,}", line.strip()) for line in table.splitlines() if line.strip()]
     return {cells[0]: cells[1:] for cells in lines[1:]}

@@ -1,4 +1,4 @@
-"""lexshift check: a store that is whole, and damage that is named."""
+"""Test ``lexshift check`` on intact and damaged stores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lexshift import embed
 
 
 class Lengths:
-    """An encoder of a user's own."""
+    """Custom encoder whose vectors are lengths."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         return np.array([(len(s), *span) for s, span in zip(sentences, spans, strict=True)], np.float32)
@@ -33,7 +33,7 @@ def check(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     return typed(monkeypatch, capsys, "check", str(path))
 
 
-def test_a_store_that_is_whole_is_said_to_be(
+def test_intact_store_is_reported_as_intact(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert check(store, monkeypatch, capsys) == (0, "4 vectors and their occurrences match their checksums\n", "")
@@ -50,7 +50,7 @@ def test_a_store_that_is_whole_is_said_to_be(
         ("store.json", 300, "store.json' is not what was written"),
     ],
 )
-def test_a_flipped_byte_is_named(
+def test_flipped_byte_is_reported_with_its_file(
     store: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -70,7 +70,7 @@ def test_a_flipped_byte_is_named(
 
 
 @pytest.mark.parametrize("name", ["vectors.npy", "occurrences.parquet"])
-def test_a_file_that_is_gone_is_named(
+def test_missing_file_is_named(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     (store / name).unlink()

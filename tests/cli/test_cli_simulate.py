@@ -1,4 +1,4 @@
-"""lexshift simulate and lexshift power: what they print, and every mistake in one sentence."""
+"""Test ``lexshift simulate`` and ``lexshift power``: their output, and every mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOUNS = ["mouse", "bread", "river", "winter", "garden", "doctor"]
 
 
 class Toy:
-    """An encoder that sees which source word a sentence was of."""
+    """Encoder that detects the source word of a sentence."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         assert len(sentences) == len(spans)
@@ -33,7 +33,7 @@ class Toy:
 
 
 class Shell:
-    """Runs the two commands in a folder with a corpus."""
+    """Run the two commands in a folder with a corpus."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.app = typer.Typer()
@@ -70,7 +70,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
     return Shell(tmp_path, monkeypatch)
 
 
-def test_simulate_prints_what_was_planted(shell: Shell) -> None:
+def test_simulate_prints_the_planted_changes(shell: Shell) -> None:
     out = shell.succeed("simulate", "corpus.txt", "--out", "planted", "--pairs", "pairs.tsv", "--usages", "10")
     lines = [line.split() for line in out.splitlines()]
     assert lines[0] == ["word", "first", "second", "change"]
@@ -78,7 +78,7 @@ def test_simulate_prints_what_was_planted(shell: Shell) -> None:
     assert [line[0] for line in lines[1:3]] == Path("planted/words.txt").read_text().split()
 
 
-def test_simulate_takes_its_options(shell: Shell) -> None:
+def test_simulate_accepts_its_options(shell: Shell) -> None:
     arguments = ["--pattern", "step", "--years", "2", "--pseudowords", "2", "--usages", "2", "--seed", "3", "-q"]
     assert shell.succeed("simulate", "corpus.txt", "--out", "planted", *arguments) == ""
     told = json.loads(Path("planted/simulate.json").read_text())
@@ -104,7 +104,7 @@ def test_simulate_may_read_several_corpora(shell: Shell) -> None:
     )
 
 
-def test_simulate_refuses_in_one_sentence(shell: Shell) -> None:
+def test_simulate_reports_mistakes_in_one_sentence(shell: Shell) -> None:
     Path("old.txt").write_text("mine")
     said = shell.refused("simulate", "corpus.txt", "--out", ".", "--usages", "10")
     assert (
@@ -118,13 +118,13 @@ def test_simulate_refuses_in_one_sentence(shell: Shell) -> None:
 SMALL = ["--usages", "5,20", "--changes", "0.5,1", "--pairs", "pairs.tsv", "--trials", "20"]
 
 
-def test_power_prints_a_table_with_what_is_enough(shell: Shell) -> None:
+def test_power_prints_a_table_with_the_sufficient_size(shell: Shell) -> None:
     done = shell.run("power", "corpus.txt", *SMALL)
     assert done.exit_code == 0, done.exception
     rows = [re.split(r"\s{2,}", line.strip()) for line in done.stdout.splitlines() if line.strip()]
     assert rows[0] == ["change", "5 usages", "20 usages", "80 % from"]
     assert [row[0] for row in rows[1:4]] == ["0", "0.5", "1"]
-    assert rows[3][2:] == ["1.00 (0.00 to 1.00)", "5"]  # two pairs say little about others
+    assert rows[3][2:] == ["1.00 (0.00 to 1.00)", "5"]  # two pairs give a wide interval
     assert "p of at most 0.05" in done.stderr
 
 
@@ -137,7 +137,7 @@ def test_power_is_the_same_in_every_format(shell: Shell, form: str) -> None:
     assert list(table["change"]) == [0, 0.5, 1] * 2
 
 
-def test_power_passes_on_how_text_is_encoded(shell: Shell) -> None:
+def test_power_passes_the_encoder_options_on(shell: Shell) -> None:
     shell.succeed("power", "corpus.txt", *SMALL, "--model", "mine", "--layers", "last", "--pooling", "first", "-q")
     assert (shell.options["model"], shell.options["layers"], shell.options["pooling"]) == ("mine", "last", "first")
     assert "split" not in shell.options
@@ -159,11 +159,11 @@ def test_pairs_of_power_may_be_chosen_at_random(shell: Shell) -> None:
     ],
     ids=["usages", "changes", "format", "pairs", "permutations"],
 )
-def test_power_refuses_in_one_sentence(shell: Shell, arguments: list[str], said: str) -> None:
+def test_power_reports_mistakes_in_one_sentence(shell: Shell, arguments: list[str], said: str) -> None:
     assert said in shell.refused("power", "corpus.txt", *arguments)
 
 
-def test_ctrl_c_ends_simulate_in_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_simulate_with_one_sentence(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""What the terminal shows of a run: stages with their counts, notes and mistakes, all of it as it was written."""
+"""Test the progress, notes and errors shown in the terminal, all of them without interpretation of markup."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ODD = ["[red]", "[/]", "[/red]", "[bold]x[/bold]", ":mouse:", "[link=x]y", "back
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """What is written to standard error, which is no terminal."""
+    """Return the text written to standard error, which is no terminal."""
     text = io.StringIO()
     for module in (progress, terminal):
         monkeypatch.setattr(module, "err", Console(file=text, highlight=False, soft_wrap=True, width=200))
@@ -50,7 +50,7 @@ def test_every_stage_is_shown_with_its_count_and_rate(screen: io.StringIO) -> No
         assert any(word.endswith("/s") for word in stage)
 
 
-def test_a_stage_of_unknown_size_is_shown(screen: io.StringIO) -> None:
+def test_stage_of_unknown_size_is_shown(screen: io.StringIO) -> None:
     with Bars() as bars:
         bars.stage("reading -", 0, "bytes")
         bars.advance(999)
@@ -59,13 +59,13 @@ def test_a_stage_of_unknown_size_is_shown(screen: io.StringIO) -> None:
     assert " ".join(words).count("999 B") >= 1
 
 
-def test_progress_without_a_stage_and_a_run_without_stages_show_nothing(screen: io.StringIO) -> None:
+def test_progress_without_stages_shows_nothing(screen: io.StringIO) -> None:
     with Bars() as bars:
         bars.advance(5)
     assert screen.getvalue() == ""
 
 
-def test_the_bars_end_when_a_run_fails(screen: io.StringIO) -> None:
+def test_progress_bars_end_when_a_run_fails(screen: io.StringIO) -> None:
     bars = Bars()
 
     def fail() -> None:
@@ -80,7 +80,7 @@ def test_the_bars_end_when_a_run_fails(screen: io.StringIO) -> None:
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_names_of_stages_are_shown_as_they_are(screen: io.StringIO, text: str) -> None:
+def test_stage_names_are_shown_literally(screen: io.StringIO, text: str) -> None:
     with Bars() as bars:
         bars.stage(f"reading {text}", 10, "bytes")
         bars.advance(10)
@@ -88,13 +88,13 @@ def test_names_of_stages_are_shown_as_they_are(screen: io.StringIO, text: str) -
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_notes_and_mistakes_are_shown_as_they_are(screen: io.StringIO, text: str) -> None:
+def test_notes_and_errors_are_shown_literally(screen: io.StringIO, text: str) -> None:
     Bars().note(f"left out: {text}")
     print_error(f"the word {text}")
     assert screen.getvalue().splitlines() == [f"note: left out: {text}", f"error: the word {text}"]
 
 
-def test_a_mistake_is_one_line_however_long(screen: io.StringIO) -> None:
+def test_error_message_is_one_line_however_long(screen: io.StringIO) -> None:
     print_error("word " * 200 + "end")
     assert screen.getvalue() == "error: " + "word " * 200 + "end\n"
 
@@ -107,7 +107,7 @@ def test_sizes_are_shown_in_units_of_a_thousand(n: int, shown: str) -> None:
     assert progress.size(n) == shown
 
 
-def test_a_silent_monitor_hears_everything_and_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_silent_monitor_receives_every_event_and_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     silent: Monitor = Silent()
     silent.stage("encoding", 3, "sentences")
     silent.advance(1, 1)

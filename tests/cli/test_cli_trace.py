@@ -1,4 +1,4 @@
-"""lexshift trace: its options, what it prints, and mistakes in one sentence."""
+"""Test ``lexshift trace``: its options, its output, and mistakes in one sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SAME = "the bread lay near the {} on a shelf"
 
 
 class Shell:
-    """Runs the command with an encoder that is made at once."""
+    """Run the command with an encoder that needs no loading."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
@@ -38,13 +38,13 @@ class Shell:
         real = tracer.trace
 
         @wraps(real)
-        def kept(*args: Any, **kwargs: Any) -> Trace:
+        def traced(*args: Any, **kwargs: Any) -> Trace:
             self.options = kwargs
             self.found = real(*args, **kwargs)
             return self.found
 
         monkeypatch.setattr(pipeline, "as_encoder", lambda *_, **__: Toy())
-        monkeypatch.setattr(tracer, "trace", kept)
+        monkeypatch.setattr(tracer, "trace", traced)
 
     def run(self, *words: str) -> tuple[str, str]:
         self._app([*words, *FEW], standalone_mode=False)
@@ -70,7 +70,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(monkeypatch, capsys)
 
 
-def test_a_table_of_words(shell: Shell) -> None:
+def test_table_of_words_is_printed(shell: Shell) -> None:
     out, err = shell.run("1950s.txt", "1980s.txt", "2010s.txt", "--words", "mouse,bread,comet,nowhere")
     lines = [" ".join(line.split()) for line in out.splitlines() if line.strip()]
     assert lines[0] == "word 1950s … 2010s change q verdict change points"
@@ -84,7 +84,7 @@ def test_a_table_of_words(shell: Shell) -> None:
     assert Path("lexshift-trace-1950s-2010s/report.html").is_file()
 
 
-def test_one_corpus_by_decades(shell: Shell) -> None:
+def test_one_corpus_is_traced_by_decade(shell: Shell) -> None:
     out, err = shell.run("news.jsonl", "--by", "decade", "--date-column", "when", "-w", "mouse,bread", "-o", "found")
     assert "1950s … 2010s" in out
     assert "skipped or altered in 1950s: 20 records without a date, of all periods" in err
@@ -104,7 +104,7 @@ def test_one_corpus_by_decades(shell: Shell) -> None:
     assert Path("lexshift-trace-news-decade/steps.csv").is_file()
 
 
-def test_csv_and_json_are_the_table_of_words(shell: Shell) -> None:
+def test_csv_and_json_contain_the_table_of_words(shell: Shell) -> None:
     corpora = ("1950s.txt", "1980s.txt", "2010s.txt")
     out, err = shell.run(*corpora, "--words", "mouse,bread", "--format", "csv", "--quiet", "--labels", "a,b,c")
     assert err == ""
@@ -122,7 +122,7 @@ def test_csv_and_json_are_the_table_of_words(shell: Shell) -> None:
     pd.testing.assert_frame_equal(steps, shell.found.steps, check_dtype=False)
 
 
-def test_every_option_arrives(shell: Shell) -> None:
+def test_every_option_reaches_the_function(shell: Shell) -> None:
     shell.run(
         *("1950s.txt", "2010s.txt", "-w", "mouse", "--metric", "cosine", "--rate", "auto", "--alpha", "0.1"),
         *("--seed", "3", "--max-per-word", "0", "--min-usages", "4", "--space", "raw", "--normalised", "--keep", "0.5"),
@@ -131,7 +131,7 @@ def test_every_option_arrives(shell: Shell) -> None:
     assert shell.options.items() >= (expected | {"space": "raw", "normalised": True, "keep": 0.5, "by": None}).items()
 
 
-def test_periods_that_are_skipped_are_dots(shell: Shell) -> None:
+def test_skipped_periods_are_printed_as_dots(shell: Shell) -> None:
     with Path("1980s.txt").open("w") as file:
         file.write("one mouse only\n")
     shell.run("1950s.txt", "1980s.txt", "2010s.txt", "-w", "mouse")
@@ -159,12 +159,12 @@ def test_periods_that_are_skipped_are_dots(shell: Shell) -> None:
     ],
     ids=["one corpus", "format", "rate", "sample", "by", "no dates", "no file"],
 )
-def test_mistakes_are_told_in_a_sentence(shell: Shell, words: list[str], said: str) -> None:
+def test_mistakes_are_reported_in_one_sentence(shell: Shell, words: list[str], said: str) -> None:
     with pytest.raises(UserError, match=said):
         shell.run(*words)
 
 
-def test_permutations_are_a_number_or_auto_and_too_few_are_told(shell: Shell) -> None:
+def test_permutations_are_a_number_or_auto_and_too_few_are_reported(shell: Shell) -> None:
     asked = ["1950s.txt", "2010s.txt", "--words", "mouse,bread"]
     shell._app([*asked, *FEW[2:], "--alpha", "0.00001", "--permutations", "99"], standalone_mode=False)
     assert shell.options["permutations"] == 99

@@ -1,4 +1,4 @@
-"""lexshift tune mlm and lexshift tune time: what they print, what reaches the functions, and every mistake."""
+"""Test ``lexshift tune mlm`` and ``lexshift tune time``: their output, their options, and every mistake."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def run_of(shell: Terminal) -> dict[str, Any]:
     return run
 
 
-# ---------------------------------------------------------------------------------------------------------- happy paths
+# ------------------------------------------------------------------------------------------------------ successful runs
 
 
 @pytest.mark.usefixtures("model")
-def test_a_model_is_tuned_to_corpora_and_its_perplexity_told(shell: Terminal) -> None:
+def test_model_is_tuned_to_corpora_and_its_perplexity_printed(shell: Terminal) -> None:
     code, out, err = tune(shell, "mlm", *FAST)
     assert code == 0, err
     run = run_of(shell)
@@ -71,7 +71,7 @@ def test_a_model_is_tuned_to_corpora_and_its_perplexity_told(shell: Terminal) ->
 
 
 @pytest.mark.usefixtures("model")
-def test_a_model_is_tuned_to_time_and_how_often_it_knows_the_period_is_told(shell: Terminal) -> None:
+def test_model_is_tuned_to_time_and_its_period_accuracy_printed(shell: Terminal) -> None:
     code, out, err = tune(shell, "time", *FAST, "--labels", "then,now")
     assert code == 0, err
     run = run_of(shell)
@@ -87,7 +87,7 @@ def test_a_model_is_tuned_to_time_and_how_often_it_knows_the_period_is_told(shel
 
 
 @pytest.mark.usefixtures("model")
-def test_of_temporal_attention_no_period_is_told(shell: Terminal) -> None:
+def test_temporal_attention_prints_no_period_accuracy(shell: Terminal) -> None:
     code, out, err = tune(shell, "time", *FAST, "--attention")
     assert code == 0, err
     assert "perplexity on held-out sentences" in out
@@ -96,7 +96,7 @@ def test_of_temporal_attention_no_period_is_told(shell: Terminal) -> None:
 
 
 @pytest.mark.usefixtures("model")
-def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_reported_and_the_same_command_resumes(shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     advance = Bars.advance
 
     def stopped(self: Bars, done: int, items: int = 0, status: str = "") -> None:
@@ -122,7 +122,7 @@ def test_ctrl_c_is_told_and_the_same_command_goes_on(shell: Terminal, monkeypatc
 
 
 class Called:
-    """Stands in for a function, and remembers what it was called with."""
+    """Replacement of a function that records its arguments."""
 
     def __init__(self) -> None:
         self.corpora: tuple[str, ...] = ()
@@ -145,16 +145,14 @@ KINDS: dict[str, type[LanguageSettings]] = {"mlm": LanguageSettings, "time": Tim
 
 
 def wanted(kind: str, changed: dict[str, Any]) -> dict[str, Any]:
-    """What a function is called with, if some settings or other options are changed."""
+    """Return the expected arguments of a function, with some settings or options changed."""
     labels = {"labels": None} if kind == "time" else {}
     settings = KINDS[kind](**changed.get("settings", {}))
     return {**USUAL, **labels, **changed, "settings": settings}
 
 
 @pytest.mark.parametrize("kind", ["mlm", "time"])
-def test_without_options_all_is_as_the_function_has_it(
-    kind: str, shell: Terminal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_defaults_match_those_of_the_function(kind: str, shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     called = Called()
     monkeypatch.setattr(f"lexshift.tune.tune_{kind}", called)
     code, out, err = tune(shell, kind)
@@ -259,13 +257,13 @@ def test_help_of_tune_names_the_commands(shell: Terminal) -> None:
     ],
     ids=str,
 )
-def test_a_mistake_is_told_in_one_sentence(kind: str, arguments: list[str], sentence: str, shell: Terminal) -> None:
+def test_mistake_is_reported_in_one_sentence(kind: str, arguments: list[str], sentence: str, shell: Terminal) -> None:
     assert sentence in one_sentence(tune(shell, kind, *FAST, *arguments))
     assert not (shell.folder / "tuned" / "run.json").exists()
 
 
 @pytest.mark.usefixtures("model")
-def test_corpora_that_are_none_are_told_in_one_sentence(shell: Terminal) -> None:
+def test_invalid_corpora_are_reported_in_one_sentence(shell: Terminal) -> None:
     (shell.folder / "empty.txt").write_text("")
     (shell.folder / "latin.txt").write_bytes(b"the mouse ran\nun \xe9t\xe9 chaud\n")
     for corpus, sentence in {
@@ -279,13 +277,13 @@ def test_corpora_that_are_none_are_told_in_one_sentence(shell: Terminal) -> None
 
 
 @pytest.mark.usefixtures("model")
-def test_another_run_in_the_folder_is_told_in_one_sentence(shell: Terminal) -> None:
+def test_another_run_in_the_folder_is_reported_in_one_sentence(shell: Terminal) -> None:
     assert tune(shell, "mlm", *FAST)[0] == 0
     said = one_sentence(tune(shell, "mlm", *FAST, "--mask", "0.3"))
     assert said == "'tuned' holds a model tuned with mask 0.15, not 0.3; choose another folder (--out)"
 
 
-def test_missing_libraries_are_told_in_one_sentence(shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_reported_in_one_sentence(shell: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.tune.training.find_spec", lambda name: None if name == "accelerate" else object())
     assert one_sentence(tune(shell, "mlm")) == "tuning needs accelerate: pip install 'lexshift[tune]'"
 
@@ -301,7 +299,7 @@ def test_missing_libraries_are_told_in_one_sentence(shell: Terminal, monkeypatch
     ],
     ids=" ".join,
 )
-def test_commands_that_are_not_complete_have_exit_status_2(shell: Terminal, arguments: list[str]) -> None:
+def test_incomplete_commands_have_exit_status_2(shell: Terminal, arguments: list[str]) -> None:
     code, out, err = shell.run(*arguments)
     assert code == 2
     assert "Traceback" not in err + out

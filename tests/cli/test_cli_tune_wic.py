@@ -1,4 +1,4 @@
-"""lexshift tune wic: from pairs to a model that other commands take, and every mistake in one sentence."""
+"""Test ``lexshift tune wic``: from pairs to a usable model, and every mistake in one sentence."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Shell(Terminal):
         planted(place / "dev", 12, WORDS[8:], seed=1)
         monkeypatch.setattr(progress.err, "_width", 300)
         self.model = str(folder("bert"))
-        capsys.readouterr()  # what was said as it was made
+        capsys.readouterr()  # output of the creation of the model
 
     def tune(self, *arguments: str) -> tuple[int, str, str]:
         return self.run("tune", "wic", "pairs", "--out", "tuned", "--model", self.model, *QUICK, *arguments)
 
     def refused(self, *arguments: str) -> str:
-        """The one sentence with which a command is refused."""
+        """Return the single sentence with which a command is refused."""
         return one_sentence(self.tune(*arguments))
 
 
@@ -50,11 +50,11 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-# ---------------------------------------------------------------------------------------------------------- happy paths
+# ------------------------------------------------------------------------------------------------------ successful runs
 
 
 @pytest.mark.parametrize("form", ["whole", "light"])
-def test_a_model_is_tuned_told_of_and_used(shell: Shell, form: str) -> None:
+def test_model_is_tuned_summarised_and_usable(shell: Shell, form: str) -> None:
     code, out, err = shell.tune("--dev", "dev/some.data.txt", *(["--light"] if form == "light" else []))
     assert code == 0, err
     run = json.loads(Path("tuned/run.json").read_bytes())
@@ -80,7 +80,7 @@ def test_a_model_is_tuned_told_of_and_used(shell: Shell, form: str) -> None:
     assert ("projection" in encoder) == (form == "light")
 
 
-def test_without_dev_pairs_there_is_no_word_of_them(shell: Shell) -> None:
+def test_without_dev_pairs_no_dev_figures_are_printed(shell: Shell) -> None:
     code, out, err = shell.tune("--light")
     assert code == 0, err
     lines = out.splitlines()
@@ -89,7 +89,7 @@ def test_without_dev_pairs_there_is_no_word_of_them(shell: Shell) -> None:
     assert all(re.fullmatch(told, line) for line in lines[1:])
 
 
-def test_the_same_command_again_says_that_it_is_done_and_what_came_out(shell: Shell) -> None:
+def test_repeated_command_reports_that_it_is_finished_with_its_figures(shell: Shell) -> None:
     first = shell.tune("--light")
     weights = Path("tuned/projection.safetensors").stat().st_mtime_ns
     code, out, err = shell.tune("--light")
@@ -98,7 +98,7 @@ def test_the_same_command_again_says_that_it_is_done_and_what_came_out(shell: Sh
     assert Path("tuned/projection.safetensors").stat().st_mtime_ns == weights
 
 
-def test_libraries_draw_no_bars_of_their_own(shell: Shell) -> None:
+def test_libraries_print_no_progress_bars(shell: Shell) -> None:
     code, out, err = shell.tune("--steps", "1")
     assert code == 0, err
     assert "it/s" not in out + err
@@ -106,7 +106,7 @@ def test_libraries_draw_no_bars_of_their_own(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("form", [[], ["--light"]], ids=["whole", "light"])
-def test_ctrl_c_is_told_and_the_same_command_goes_on(
+def test_ctrl_c_is_reported_and_the_same_command_resumes(
     shell: Shell, monkeypatch: pytest.MonkeyPatch, form: list[str]
 ) -> None:
     advance = Bars.advance
@@ -147,7 +147,7 @@ def test_every_file_of_pairs_and_of_dev_pairs_is_read(shell: Shell) -> None:
 
 
 class Recorder:
-    """In place of tuning."""
+    """Replacement of the tuning function that records its arguments."""
 
     def __init__(self) -> None:
         self.pairs: tuple[str, ...] = ()
@@ -197,7 +197,7 @@ def test_every_option_reaches_the_tuning(shell: Shell, recorder: Recorder) -> No
 
 
 @pytest.mark.parametrize("arguments", [[], ["--light"]])
-def test_what_is_not_said_is_as_usual(shell: Shell, recorder: Recorder, arguments: list[str]) -> None:
+def test_omitted_options_have_their_defaults(shell: Shell, recorder: Recorder, arguments: list[str]) -> None:
     assert shell.run("tune", "wic", "a", "--out", "tuned", *arguments)[0] == 0
     assert recorder.pairs == ("a",)
     del recorder.options["monitor"]
@@ -210,7 +210,7 @@ def test_what_is_not_said_is_as_usual(shell: Shell, recorder: Recorder, argument
     }
 
 
-def test_one_part_of_the_schedule_leaves_the_others_as_they_are(shell: Shell, recorder: Recorder) -> None:
+def test_one_schedule_option_leaves_the_others_at_their_defaults(shell: Shell, recorder: Recorder) -> None:
     assert shell.run("tune", "wic", "a", "--out", "tuned", "--light", "--epochs", "2")[0] == 0
     assert recorder.options["settings"] == PairSettings(light=True, epochs=2, batch=64, learning_rate=1e-3)
 
@@ -218,7 +218,7 @@ def test_one_part_of_the_schedule_leaves_the_others_as_they_are(shell: Shell, re
 @pytest.mark.parametrize(
     "arguments", [["tune", "wic", "--help"], ["tune", "--help"], ["tune", "wic", "-h"]], ids=" ".join
 )
-def test_help_is_given(shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
+def test_help_is_printed(shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     code, out, err = shell.run(*arguments)
     assert (code, err) == (0, "")
@@ -255,14 +255,12 @@ def test_help_is_given(shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments:
     ],
     ids=str,
 )
-def test_values_that_mean_nothing_are_refused(
-    shell: Shell, form: list[str], arguments: list[str], sentence: str
-) -> None:
+def test_invalid_values_are_refused(shell: Shell, form: list[str], arguments: list[str], sentence: str) -> None:
     assert sentence in shell.refused(*form, *arguments)
     assert not Path("tuned/run.json").exists()
 
 
-def test_pairs_that_cannot_be_read_are_named(shell: Shell) -> None:
+def test_unreadable_pairs_are_named(shell: Shell) -> None:
     Path("bad.data.txt").write_text("plane\tN\t1-1\tA plane\n")
     Path("bad.gold.txt").write_text("T\n")
     for pairs, sentence in {
@@ -273,7 +271,7 @@ def test_pairs_that_cannot_be_read_are_named(shell: Shell) -> None:
     assert not Path("tuned").exists()
 
 
-def test_a_folder_with_other_files_or_another_model_is_refused(shell: Shell) -> None:
+def test_folder_with_other_files_or_another_model_is_refused(shell: Shell) -> None:
     assert "the folder 'pairs' holds other files" in shell.refused("--out", "pairs")
     assert shell.tune("--light")[0] == 0
     said = shell.refused("--light", "--learning-rate", "0.5")
@@ -292,7 +290,7 @@ def test_a_folder_with_other_files_or_another_model_is_refused(shell: Shell) -> 
     ],
     ids=" ".join,
 )
-def test_commands_that_are_not_complete_have_exit_status_2(shell: Shell, arguments: list[str]) -> None:
+def test_incomplete_commands_have_exit_status_2(shell: Shell, arguments: list[str]) -> None:
     code, out, err = shell.run(*arguments)
     assert code == 2
     assert "Traceback" not in err + out

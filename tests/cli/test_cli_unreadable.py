@@ -1,4 +1,4 @@
-"""Files that cannot be read end a command with one sentence and exit status 2, before any model is loaded."""
+"""Test that an unreadable file ends a command with one sentence and exit status 2 before any model is loaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lexshift.cli import main
         ("pipe", None, "is a pipe"),
     ],
 )
-def test_a_file_that_cannot_be_read_ends_a_command_in_a_sentence(
+def test_unreadable_file_ends_a_command_with_one_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -1,4 +1,4 @@
-"""Words are counted as a split by the rule and a Counter would count them, whatever the text comes in."""
+"""Test that word counts equal a split by the rule and a Counter, in every file format."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ PIECES = ["mouse", "MOUSE", "Maus", "mäuse", "ma\u0308use", "é", "ß", "ẞ", 
 PIECES += ["a", "_", "1", "²", " ", "  ", "\n", "\n\n", "\t", "\u00a0", "\u2028", "\r", "\r\n", "-", ".", "'", "\u200d"]
 PIECES += ["\u0301", "\ufeff", "\U000e0100", "\U0010fffd"]
 TEXT = st.lists(st.sampled_from(PIECES) | NOISE, max_size=60).map("".join)
-TEXT_OF_LETTERS = st.text(st.sampled_from("abc \n"), max_size=200)  # many different words, and many times each
+TEXT_OF_LETTERS = st.text(st.sampled_from("abc \n"), max_size=200)  # many different words with many repetitions
 RULES = st.sampled_from(TABLES)
 Rule = Callable[[], FoldTable]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _not_segmented() -> Iterator[None]:
-    """Runs of letters are counted whole here, whether or not the segmenter is installed."""
+    """Count runs of letters as a whole, whether or not the segmenter is installed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "segmenter_version", lambda: None)
         yield
 
 
 def words_of(text: str, table: FoldTable) -> list[str]:
-    """The words of a text: what stands between characters that the table folds to nothing; not tokens end by script."""
+    """Split a text where the table folds a character to nothing, and, except for tokens, where the script changes."""
     folded = "".join(chr(table[ord(c)]) for c in text)
     if table is not token_table():
         return [folded[start:end] for start, end in word_runs(text)]
@@ -71,7 +71,7 @@ def slow_counts(texts: Iterable[str], table: FoldTable) -> WordCounts:
 
 
 def counted(texts: Iterable[str], table: FoldTable, slots: int = counting._SLOTS) -> WordCounts:
-    """Counts of several blocks, from a table that begins with so many slots."""
+    """Count the words of several blocks with a table of the given initial number of slots."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_SLOTS", slots)
         counter = WordCounter(table)
@@ -98,7 +98,7 @@ def as_parquet(texts: Iterable[str]) -> bytes:
 
 
 def result_of(corpus: Path, table: FoldTable, reading: Reading | None = None) -> WordCounts | None:
-    """The counts, or None if there is no word."""
+    """Return the counts, or None if there is no word."""
     try:
         return count_words(corpus, table, reading)
     except UserError as error:
@@ -112,7 +112,7 @@ def expected_of(texts: Iterable[str], table: FoldTable) -> WordCounts | None:
     return counts if counts.total else None
 
 
-# ------------------------------------------------------------------------------------------------- the hash table
+# ----------------------------------------------------------------------------------------------------- hash table
 
 
 @settings(max_examples=200)
@@ -120,13 +120,13 @@ def expected_of(texts: Iterable[str], table: FoldTable) -> WordCounts | None:
 @example([""], word_table, 1)
 @example(["a b c d e f g h i j k l m n o p q r s t u v w x y z"] * 2, word_table, 1)
 @example(["é 日 𝕏 🐁", "é"], token_table, 2)
-def test_words_are_counted_as_a_split_and_a_counter_count_them(texts: list[str], rule: Rule, slots: int) -> None:
+def test_word_counts_equal_those_of_split_and_counter(texts: list[str], rule: Rule, slots: int) -> None:
     assert counted(texts, rule(), slots=slots) == slow_counts(texts, rule())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slots", [1, 2, 16, 1 << 16])
-def test_the_table_grows_with_the_words_and_loses_none(slots: int) -> None:
+def test_table_grows_with_the_words_and_loses_none(slots: int) -> None:
     words = [f"w{i % 40_000}" for i in range(60_000)]
     blocks_of_words = [" ".join(words[i : i + 7_000]) for i in range(0, len(words), 7_000)]
     found = counted(blocks_of_words, word_table(), slots=slots)
@@ -135,18 +135,16 @@ def test_the_table_grows_with_the_words_and_loses_none(slots: int) -> None:
 
 
 @given(st.lists(st.sampled_from("abcdefg"), max_size=30))
-def test_a_word_does_not_go_on_in_the_next_block(letters: list[str]) -> None:
+def test_word_does_not_continue_in_the_next_block(letters: list[str]) -> None:
     assert counted(letters, word_table()).counts == dict(sorted(Counter(letters).items()))
 
 
-def test_words_come_in_their_order() -> None:
+def test_words_are_returned_in_sorted_order() -> None:
     assert list(counted(["b ä a 日 z B 𝕏 Z"], word_table()).counts) == ["a", "b", "z", "ä", "日", "𝕏"]
 
 
 @given(TEXT | TEXT_OF_LETTERS, RULES, st.integers(0, 5))
-def test_the_kernel_stops_before_a_new_word_that_does_not_fit_and_goes_on_there(
-    text: str, rule: Rule, room: int
-) -> None:
+def test_kernel_stops_before_a_word_that_does_not_fit_and_resumes_there(text: str, rule: Rule, room: int) -> None:
     table, data = rule(), np.frombuffer(text.encode(), np.uint8)
     keys, counts = np.zeros(256, np.uint64), np.zeros((256, 3), np.int64)
     fresh: Array = np.full((room, 3), -1, np.int64)
@@ -156,7 +154,7 @@ def test_the_kernel_stops_before_a_new_word_that_does_not_fit_and_goes_on_there(
     everything = words_of(text, table)
     assert before == everything[:words]
     assert found == len(set(before)) <= room
-    if at < len(data):  # at a word that is not among those before, for which there is no room
+    if at < len(data):  # the first new word for which there is no room
         assert found == room
         assert everything[words] not in before
         assert words_of(text.encode()[at:].decode(), table) == everything[words:]
@@ -173,7 +171,7 @@ def test_the_kernel_stops_before_a_new_word_that_does_not_fit_and_goes_on_there(
 
 
 @given(st.sets(st.integers(1, 2**64 - 1) | st.integers(0, 30).map(lambda i: 5 + (i << 40)), max_size=60))
-def test_keys_are_entered_where_a_search_from_their_own_slot_finds_them(keys: set[int]) -> None:
+def test_inserted_keys_are_found_by_probing_from_their_own_slot(keys: set[int]) -> None:
     fresh, slots = np.array(sorted(keys), np.uint64), np.zeros(64, np.uint64)
     at = np.full(len(keys), -1, np.int64)
     enter(fresh, slots, at)
@@ -188,7 +186,7 @@ def test_keys_are_entered_where_a_search_from_their_own_slot_finds_them(keys: se
 
 
 @pytest.mark.parametrize("rule", TABLES)
-def test_to_fold_what_is_folded_changes_nothing_so_that_a_counted_word_can_be_looked_for(rule: Rule) -> None:
+def test_folding_is_idempotent(rule: Rule) -> None:
     table = rule()
     folded = table[table > 0]
     wrong = [chr(code) for code in np.unique(folded[table[folded] != folded])]
@@ -204,7 +202,7 @@ def test_to_fold_what_is_folded_changes_nothing_so_that_a_counted_word_can_be_lo
 @example("mouse 日本 " * 10 + "\n" + "𝕏 é\n" * 10, word_table, ".gz", 4)
 @example("", word_table, ".gz", 4)
 @example(" \n.\n", word_table, "", 4)
-def test_a_file_is_counted_in_blocks_of_any_size(text: str, rule: Rule, packed: str, size: int) -> None:
+def test_file_is_counted_in_blocks_of_any_size(text: str, rule: Rule, packed: str, size: int) -> None:
     data = text.encode()
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
@@ -221,7 +219,7 @@ def test_a_file_is_counted_in_blocks_of_any_size(text: str, rule: Rule, packed: 
     st.booleans(),
     st.integers(4, 40),
 )
-def test_of_a_table_the_column_of_texts_is_counted(
+def test_text_column_of_a_table_is_counted(
     texts: list[str], rule: Rule, kind: tuple[str, Callable[[Iterable[str]], bytes]], packed: bool, size: int
 ) -> None:
     ending, write = kind
@@ -234,7 +232,7 @@ def test_of_a_table_the_column_of_texts_is_counted(
         assert result_of(path, rule()) == expected_of(texts, rule())
 
 
-def test_another_column_and_encoding_may_be_asked_for(tmp_path: Path) -> None:
+def test_another_column_and_encoding_may_be_requested(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes("body,text\nMüsli müsli,no\nTür,no\n".encode("latin-1"))
     found = count_words(path, word_table(), Reading(encoding="latin-1", text_column="body"))
@@ -243,7 +241,7 @@ def test_another_column_and_encoding_may_be_asked_for(tmp_path: Path) -> None:
 
 @settings(max_examples=20)
 @given(st.lists(TEXT_OF_LETTERS | TEXT, min_size=1, max_size=4))
-def test_a_folder_is_the_sum_of_its_files(texts: list[str]) -> None:
+def test_counts_of_a_folder_are_the_sum_of_its_files(texts: list[str]) -> None:
     with TemporaryDirectory() as folder:
         for i, text in enumerate(texts):
             path = Path(folder, f"part{i % 2}", f"{i}.txt.gz" if i % 2 else f"{i}.txt")
@@ -254,7 +252,7 @@ def test_a_folder_is_the_sum_of_its_files(texts: list[str]) -> None:
         assert result_of(Path(folder), word_table()) == expected_of([*plain, *texts], word_table())
 
 
-def test_a_word_does_not_go_on_in_the_next_file(tmp_path: Path) -> None:
+def test_word_does_not_continue_in_the_next_file(tmp_path: Path) -> None:
     (tmp_path / "1.txt").write_text("a mou", "utf-8")
     (tmp_path / "2.txt").write_text("se", "utf-8")
     assert count_words(tmp_path, word_table()).counts == {"a": 1, "mou": 1, "se": 1}
@@ -262,7 +260,7 @@ def test_a_word_does_not_go_on_in_the_next_file(tmp_path: Path) -> None:
 
 @settings(max_examples=20)
 @given(st.lists(st.sampled_from(["mouse", "日本", "𝕏", "é", "tail"]), min_size=1, max_size=120), st.integers(16, 64))
-def test_a_line_too_long_to_be_kept_together_is_cut_between_words(words: list[str], longest: int) -> None:
+def test_overlong_line_is_cut_between_words(words: list[str], longest: int) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         for module in (decoding, passages):
             patch.setattr(module, "BLOCK", 8)
@@ -273,7 +271,7 @@ def test_a_line_too_long_to_be_kept_together_is_cut_between_words(words: list[st
 
 
 @pytest.mark.parametrize("split", ["auto", "lines", "prose", "wrapped"])
-def test_how_lines_are_taken_changes_no_count(split: str, tmp_path: Path) -> None:
+def test_line_layout_does_not_change_the_counts(split: str, tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     text = "The mouse ran and the cat ran after it, over\nthe hill and through the wood.\n\nThen it rained.\n" * 3
     path.write_text(text, "utf-8")
@@ -287,7 +285,7 @@ def test_words_of_all_files_are_counted_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b" .,;!\n", "…\u2028".encode()])
-def test_a_corpus_without_a_word_is_refused(data: bytes, tmp_path: Path) -> None:
+def test_corpus_without_words_is_refused(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(data)
     with pytest.raises(UserError, match=r"the corpus '.*x\.txt' is empty: there is no word in it"):
@@ -295,9 +293,7 @@ def test_a_corpus_without_a_word_is_refused(data: bytes, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_progress_is_told_in_bytes_on_disk_up_to_all_of_them(
-    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_reported_in_bytes_on_disk(packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 64)
     data = "".join(f"mouse{i} ran\n" for i in range(200)).encode()
     paths = [tmp_path / name for name in ("1.txt", "2.txt")]
@@ -312,7 +308,7 @@ def test_progress_is_told_in_bytes_on_disk_up_to_all_of_them(
     assert {of for _, of in told} == {size}
 
 
-# ------------------------------------------------------------------------------------------------- and the search
+# ------------------------------------------------------------------------------------- comparison with the search
 
 
 @settings(max_examples=40)
@@ -320,7 +316,7 @@ def test_progress_is_told_in_bytes_on_disk_up_to_all_of_them(
 @example("mouse Mouse MOUSE mice\nΣΑΣ σας 日本 é É", "word")
 @example("\u09dc \u09a1\u09bc \u1e96 h\u0331 H\u0331 e\u0301 \u2126 \uf900", "word")
 @example("\u09dc \u09a1\u09bc \u1e96 h\u0331 H\u0331 e\u0301 \u2126 \uf900", "token")
-def test_the_search_finds_every_word_as_often_as_it_was_counted(text: str, match: str) -> None:
+def test_search_finds_every_word_as_often_as_it_was_counted(text: str, match: str) -> None:
     table = token_table() if match == "token" else word_table()
     with TemporaryDirectory() as folder:
         path = Path(folder, "x.txt")
@@ -330,7 +326,7 @@ def test_the_search_finds_every_word_as_often_as_it_was_counted(text: str, match
         words = [word for word in counts.counts if not any(unicodedata.category(c) == "Cc" for c in word)]
         found = find_occurrences(path, read_targets(words, match), Reading(split="lines"))
     for word, n in zip(words, found.found.tolist(), strict=True):
-        if match == "word" and is_unspaced(word[0]):  # these are found inside other runs too
+        if match == "word" and is_unspaced(word[0]):  # these are also found inside other runs
             assert n >= 1
         else:
             assert n == counts.counts[word]
@@ -346,7 +342,7 @@ SENTENCES = st.lists(
 
 
 def slow_cases(text: str, table: FoldTable) -> dict[str, tuple[int, int]]:
-    """Small and capital first letters of the words with a space, or a comma and a space, after the word before."""
+    """Count small and capital first letters of words that follow another word after a space or comma and space."""
     if table is token_table():
         spans = [match.span() for match in re.finditer("[^\0]+", "".join(chr(table[ord(c)]) for c in text))]
     else:
@@ -366,7 +362,7 @@ def slow_cases(text: str, table: FoldTable) -> dict[str, tuple[int, int]]:
 
 
 @given(SENTENCES | TEXT, RULES, st.sampled_from([1, 4, 1 << 16]))
-def test_the_case_of_words_inside_sentences_is_counted(text: str, rule: Rule, slots: int) -> None:
+def test_case_of_words_inside_sentences_is_counted(text: str, rule: Rule, slots: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counting, "_SLOTS", slots)
         counter = WordCounter(rule())

@@ -1,4 +1,4 @@
-"""Bytes on disk become blocks of whole lines of UTF-8, whatever their encoding, compression and size."""
+"""Test decoding into blocks of whole UTF-8 lines, for every encoding, compression and size."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def blocks_of(data: bytes, reading: Reading | None = None, tally: Tally | None =
 
 
 def read(path: Path) -> tuple[bytes, str, int]:
-    """What is in a file once it is decompressed, its hash and its size."""
+    """Return the decompressed content of a file, its hash and its size."""
     tally = Tally()
     with open_source(Source(str(path), path.name, "text"), tally) as stream:
         data = b"".join(iter(lambda: stream.read(1000), b""))
     return data, tally.hashes[path.name], tally.size
 
 
-def written(path: Path, data: bytes) -> Path:
+def write_file(path: Path, data: bytes) -> Path:
     path.write_bytes(data)
     return path
 
@@ -49,7 +49,7 @@ def zstd(data: bytes, checksum: bool = False) -> bytes:
 
 
 def incompressible(size: int) -> bytes:
-    """Text of which every part counts: a compressed file of it cannot be cut without a loss."""
+    """Return text that cannot be truncated after compression without loss."""
     rng = random.Random(0)
     return b"".join(b"%d\n" % rng.randrange(10**9) for _ in range(size // 10))
 
@@ -60,9 +60,7 @@ def incompressible(size: int) -> bytes:
 @given(LINES, BLOCKS, st.booleans())
 @example("\r\n" * 20, 7, False)
 @example("", 7, True)
-def test_blocks_are_whole_lines_and_together_the_text_without_mark_and_carriage_returns(
-    text: str, size: int, mark: bool
-) -> None:
+def test_blocks_are_whole_lines_without_byte_order_mark_and_carriage_returns(text: str, size: int, mark: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
         blocks = blocks_of(codecs.BOM_UTF8 * mark + text.encode())
@@ -86,20 +84,20 @@ def test_single_byte_encodings_are_read(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
-def test_a_byte_order_mark_is_no_part_of_the_text_where_the_order_is_given(encoding: str) -> None:
+def test_byte_order_mark_is_removed_if_the_order_is_given(encoding: str) -> None:
     data = "\ufeffthe mouse\n".encode(encoding)
     assert b"".join(blocks_of(data, Reading(encoding=encoding))) == b"the mouse\n"
 
 
 @given(st.text(st.sampled_from("abé日🐁 \n"), max_size=300), st.sampled_from([16, 24, 40]), st.sampled_from([7, 8, 13]))
-def test_a_line_beyond_the_longest_is_cut_between_characters_and_counted(text: str, longest: int, size: int) -> None:
+def test_overlong_line_is_cut_between_characters_and_counted(text: str, longest: int, size: int) -> None:
     tally = Tally()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
         patch.setattr(decoding, "LONGEST", longest)
         blocks = blocks_of(text.encode(), tally=tally)
     assert b"".join(blocks) == text.encode()
-    assert all(block.decode() or not block for block in blocks)  # valid, each on its own
+    assert all(block.decode() or not block for block in blocks)  # each of them is valid alone
     assert max(map(len, b"\n".join(blocks).split(b"\n"))) <= longest + size
     cuts = sum(not block.endswith(b"\n") for block in blocks[:-1] if block)
     assert sum(tally.skipped.values()) == cuts
@@ -109,7 +107,7 @@ def test_a_line_beyond_the_longest_is_cut_between_characters_and_counted(text: s
         assert cuts > 0
 
 
-def test_a_line_is_cut_at_a_space_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_is_cut_at_a_space_if_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 10)
     monkeypatch.setattr(decoding, "LONGEST", 30)
     tally = Tally()
@@ -120,12 +118,12 @@ def test_a_line_is_cut_at_a_space_where_there_is_one(monkeypatch: pytest.MonkeyP
     assert list(tally.skipped) == ["lines of over 0 MB, cut"]
 
 
-# ----------------------------------------------------------------------------------------------- bad encodings
+# ------------------------------------------------------------------------------------------- invalid encodings
 
 
 @pytest.mark.parametrize("size", [7, 10, 64, 1 << 22])
 @pytest.mark.parametrize("line", [1, 2, 5])
-def test_bytes_that_are_not_utf_8_are_told_with_file_line_and_remedy(
+def test_invalid_utf_8_is_reported_with_file_line_and_remedy(
     monkeypatch: pytest.MonkeyPatch, size: int, line: int
 ) -> None:
     monkeypatch.setattr(decoding, "BLOCK", size)
@@ -142,7 +140,7 @@ def test_bytes_that_are_not_utf_8_are_told_with_file_line_and_remedy(
 @given(
     st.lists(st.sampled_from([b"a", b"\xc3\xa9", b"\xe9", b"\xff", b"\xe6\x97", b"\xef\xbf\xbd", b" ", b"\n"])), BLOCKS
 )
-def test_bytes_that_are_not_utf_8_can_be_replaced_and_are_counted(pieces: list[bytes], size: int) -> None:
+def test_invalid_utf_8_can_be_replaced_and_is_counted(pieces: list[bytes], size: int) -> None:
     data, tally = b"x" + b"".join(pieces), Tally()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
@@ -152,7 +150,7 @@ def test_bytes_that_are_not_utf_8_can_be_replaced_and_are_counted(pieces: list[b
     assert sum(tally.skipped.values()) == text.count("\ufffd") - data.count("\ufffd".encode())
 
 
-def test_bytes_that_are_not_in_another_encoding_are_told_with_the_line() -> None:
+def test_invalid_bytes_of_another_encoding_are_reported_with_the_line() -> None:
     with pytest.raises(UserError, match=r"'folder/x\.txt' is not cp1252 at line 3 \(byte 0x81\).*--errors replace"):
         blocks_of(b"a\nb\nc \x81\nd", Reading(encoding="cp1252"))
 
@@ -161,7 +159,7 @@ def test_bytes_that_are_not_in_another_encoding_are_told_with_the_line() -> None
     ("encoding", "order"),
     [("utf-16", "utf-16-le"), ("utf-16", "utf-16-be"), ("utf-16-le", "utf-16-le"), ("utf-16-be", "utf-16-be")],
 )
-def test_the_line_is_right_in_utf_16_of_either_byte_order(
+def test_line_number_is_correct_in_utf_16_of_either_byte_order(
     monkeypatch: pytest.MonkeyPatch, encoding: str, order: str
 ) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 32)
@@ -173,7 +171,7 @@ def test_the_line_is_right_in_utf_16_of_either_byte_order(
         blocks_of(data, Reading(encoding=encoding))
 
 
-def test_bytes_that_are_not_in_another_encoding_can_be_replaced_and_are_counted() -> None:
+def test_invalid_bytes_of_another_encoding_can_be_replaced_and_are_counted() -> None:
     tally = Tally()
     blocks = blocks_of(b"a \x81\nb \x8d\x8f\n", Reading(encoding="cp1252", errors="replace"), tally)
     assert b"".join(blocks).decode() == "a \ufffd\nb \ufffd\ufffd\n"
@@ -186,7 +184,7 @@ def test_utf_16_is_recognised_and_the_option_named(order: str) -> None:
         blocks_of("\ufeffthe mouse".encode(order))
 
 
-def test_utf_32_is_not_taken_for_utf_16() -> None:
+def test_utf_32_is_not_mistaken_for_utf_16() -> None:
     with pytest.raises(UserError, match=r"'folder/x\.txt' is in UTF-32; pass --encoding utf-32"):
         blocks_of("\ufeffthe mouse".encode("utf-32-le"))
 
@@ -202,7 +200,7 @@ def test_utf_32_is_not_taken_for_utf_16() -> None:
     ],
     ids=["pdf", "zip", "elf", "png", "nul"],
 )
-def test_a_binary_file_is_refused_with_what_can_be_read(data: bytes) -> None:
+def test_binary_file_is_refused_with_the_readable_formats(data: bytes) -> None:
     with pytest.raises(
         UserError, match=r"'folder/x\.txt' is not text but binary data; lexshift reads plain text, jsonl"
     ):
@@ -227,25 +225,25 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("name", ["x.txt", "x", "x.gz", "x.zst"])
 @pytest.mark.parametrize("packed", PACKED)
 @pytest.mark.parametrize("size", [0, 10, 5000])
-def test_content_decides_how_a_file_is_decompressed_and_the_hash_is_that_of_the_file(
+def test_compression_is_detected_by_content_and_the_hash_is_that_of_the_file(
     tmp_path: Path, packed: str, name: str, size: int
 ) -> None:
     data = incompressible(size)
     on_disk = PACKED[packed](data)
-    path = written(tmp_path / name, on_disk)
+    path = write_file(tmp_path / name, on_disk)
     assert read(path) == (data, hashlib.sha256(on_disk).hexdigest(), len(on_disk))
 
 
 @pytest.mark.parametrize("keep", [5, 1000, -9, -1])
 @pytest.mark.parametrize("pack", [gzip.compress, zstd], ids=["gzip", "zstandard"])
-def test_a_truncated_file_is_told_by_name(tmp_path: Path, pack: Callable[[bytes], bytes], keep: int) -> None:
-    path = written(tmp_path / "x.txt", pack(incompressible(20_000))[:keep])
+def test_truncated_file_is_reported_by_name(tmp_path: Path, pack: Callable[[bytes], bytes], keep: int) -> None:
+    path = write_file(tmp_path / "x.txt", pack(incompressible(20_000))[:keep])
     with pytest.raises(UserError, match=f"{path}' is damaged or cannot be read to its end"):
         read(path)
 
 
-def test_a_second_zstandard_frame_that_is_truncated_is_told_too(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.zst", zstd(incompressible(2000)) + zstd(incompressible(20_000))[:-50])
+def test_truncated_second_zstandard_frame_is_reported(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "x.zst", zstd(incompressible(2000)) + zstd(incompressible(20_000))[:-50])
     with pytest.raises(UserError, match="is damaged or cannot be read to its end"):
         read(path)
 
@@ -253,22 +251,22 @@ def test_a_second_zstandard_frame_that_is_truncated_is_told_too(tmp_path: Path) 
 @pytest.mark.parametrize(
     "pack", [gzip.compress, lambda data: zstd(data, checksum=True)], ids=["gzip", "zstandard with checksum"]
 )
-def test_a_flipped_byte_in_a_compressed_file_is_told_by_name(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+def test_flipped_byte_in_a_compressed_file_is_reported_by_name(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     data = bytearray(pack(incompressible(20_000)))
     data[len(data) // 2] ^= 0xFF
-    path = written(tmp_path / "x.txt", bytes(data))
+    path = write_file(tmp_path / "x.txt", bytes(data))
     with pytest.raises(UserError, match=f"{path}' is damaged or cannot be read to its end"):
         read(path)
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd], ids=["gzip", "zstandard"])
-def test_what_follows_compressed_data_without_being_any_is_told(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
-    path = written(tmp_path / "x.txt", pack(b"a mouse") + b"and more")
+def test_trailing_data_after_compressed_data_is_reported(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    path = write_file(tmp_path / "x.txt", pack(b"a mouse") + b"and more")
     with pytest.raises(UserError, match="is damaged or cannot be read to its end"):
         read(path)
 
 
-def test_a_file_that_cannot_be_opened_is_told_by_name(tmp_path: Path) -> None:
+def test_unreadable_file_is_reported_by_name(tmp_path: Path) -> None:
     with (
         pytest.raises(UserError, match=r"gone\.txt' cannot be read: No such file"),
         open_source(Source(str(tmp_path / "gone.txt"), "gone.txt", "text"), Tally()),
@@ -276,7 +274,7 @@ def test_a_file_that_cannot_be_opened_is_told_by_name(tmp_path: Path) -> None:
         pass
 
 
-def test_standard_input_is_decompressed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_decompressed(monkeypatch: pytest.MonkeyPatch) -> None:
     data = gzip.compress(b"a mouse\n", mtime=0)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     assert read(Path("-")) == (b"a mouse\n", hashlib.sha256(data).hexdigest(), len(data))

@@ -1,4 +1,4 @@
-"""Markup is refused, whatever a file is called and however it is packed; prose with angle brackets in it is read."""
+"""Test that markup is refused under any name and compression, and that prose with angle brackets is read."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def test_markup_is_recognised(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_plain_text_is_not_taken_for_markup(name: str) -> None:
+def test_plain_text_is_not_mistaken_for_markup(name: str) -> None:
     assert detect_markup(PLAIN[name].encode()) is None
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, zstandard.ZstdCompressor().compress], ids=["no", "gz", "zst"])
 @pytest.mark.parametrize("name", MARKUP)
-def test_markup_is_refused_however_it_is_packed(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
+def test_markup_is_refused_in_any_compression(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
     (tmp_path / "a.txt").write_text(PROSE)
     (tmp_path / "b").write_bytes(pack(MARKUP[name].encode()))
     for place in (tmp_path / "b", tmp_path, tmp_path / "*"):
@@ -84,7 +84,7 @@ def test_markup_in_another_encoding_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".xml", ".html", ".htm", ".xhtml", ".tei", ".HTML", ".xml.gz", ".html.zst"])
-def test_a_file_that_is_called_markup_is_refused_unread(tmp_path: Path, ending: str) -> None:
+def test_file_with_a_markup_extension_is_refused_unread(tmp_path: Path, ending: str) -> None:
     (tmp_path / f"x{ending}").write_text(PROSE)
     for place in (tmp_path / f"x{ending}", tmp_path):
         message = refusal(place)
@@ -92,14 +92,14 @@ def test_a_file_that_is_called_markup_is_refused_unread(tmp_path: Path, ending: 
         assert "extract its plain text first" in message
 
 
-def test_tables_may_hold_what_looks_like_markup(tmp_path: Path) -> None:
+def test_tables_may_contain_text_that_looks_like_markup(tmp_path: Path) -> None:
     (tmp_path / "x.tsv").write_text("<p>id</p>\ttext\n" + "<p>1</p>\t<b>mouse</b>\n" * 20)
     assert find_occurrences(tmp_path / "x.tsv", read_targets(["mouse"])).found.tolist() == [20]
 
 
 @pytest.mark.parametrize("ending", [".json", ".JSON", ".json.gz"])
 @pytest.mark.parametrize("text", ['[{"text": "a mouse"}]', '{"text": "a mouse"}\n{"text": "a mouse"}\n'])
-def test_json_that_is_not_json_lines_is_refused_with_what_to_do(tmp_path: Path, ending: str, text: str) -> None:
+def test_json_other_than_json_lines_is_refused_with_advice(tmp_path: Path, ending: str, text: str) -> None:
     (tmp_path / f"x{ending}").write_text(text)
     for place in (tmp_path / f"x{ending}", tmp_path):
         message = refusal(place)

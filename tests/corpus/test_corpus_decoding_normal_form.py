@@ -1,4 +1,4 @@
-"""Text and target words are compared in one normal form, however their characters are written."""
+"""Test that text and target words are compared in one Unicode normal form."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TEXT = st.text(st.sampled_from(MARKS) | st.sampled_from(LETTERS) | st.characters
 
 
 def by_definition(text: str) -> str:
-    """Soft hyphens inside lines are dropped, Latin ligatures written out; the rest is what Unicode says."""
+    """Drop soft hyphens inside lines, expand Latin ligatures, and normalise to NFC."""
     bare = re.sub("\u00ad(?!\n)", "", text)
     return unicodedata.normalize("NFC", re.sub("[\ufb00-\ufb06]", lambda m: unicodedata.normalize("NFKC", m[0]), bare))
 
@@ -61,13 +61,13 @@ def by_definition(text: str) -> str:
 @example("ﬁ\u0301")
 @example("\u0301")
 @settings(max_examples=500)
-def test_text_is_brought_into_the_form_that_unicode_defines(text: str) -> None:
+def test_text_is_normalised_to_nfc(text: str) -> None:
     assert normalise(text) == by_definition(text)
     assert normalise_utf8(text.encode()) == by_definition(text).encode()
     assert normalise(normalise(text)) == normalise(text)
 
 
-def test_every_character_beside_a_letter_is_brought_into_that_form() -> None:
+def test_every_character_next_to_a_letter_is_normalised() -> None:
     for codes in (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE0200)):
         wrong = [c for c in map(chr, codes) if normalise_utf8(f"a{c}".encode()) != by_definition(f"a{c}").encode()]
         assert wrong == []
@@ -87,7 +87,7 @@ def table(rows: list[tuple[str, str]], kind: str) -> bytes:
 
 
 def written_as(folder: Path, kind: str, lines: list[str]) -> tuple[Path, Reading]:
-    """A corpus in a kind of file, and how it is read."""
+    """Write a corpus in a file format, and return how it is read."""
     plain = "".join(line + "\n" for line in lines)
     contents = {
         "1999.txt": plain.encode(),
@@ -112,7 +112,7 @@ KINDS = ["1999.txt", "1999.txt.gz", "1999.txt.zst", "1999.utf16", "jsonl", "csv"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_whatever_is_read_finds_every_spelling_of_a_word(tmp_path: Path, kind: str) -> None:
+def test_every_reader_finds_every_spelling_of_a_word(tmp_path: Path, kind: str) -> None:
     word = REPLACED["Bengali"]
     spellings = [word, unicodedata.normalize("NFC", word), unicodedata.normalize("NFD", word)]
     path, reading = written_as(tmp_path, kind, [f"x {spelling} y" for spelling in spellings])
@@ -145,7 +145,7 @@ def test_two_spellings_of_a_target_are_one_target(tmp_path: Path) -> None:
     assert read_targets(words).forms == {"café": ("café",)}
 
 
-def test_a_line_that_is_cut_is_not_cut_between_a_letter_and_its_mark(
+def test_line_is_not_cut_between_a_letter_and_its_combining_mark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 32)
@@ -160,7 +160,7 @@ def test_a_line_that_is_cut_is_not_cut_between_a_letter_and_its_mark(
         assert {block.decode()[0] for block in blocks} == {"e"}
 
 
-def test_usages_with_given_spans_keep_their_text_and_their_spans() -> None:
+def test_usages_with_given_spans_keep_their_text_and_spans() -> None:
     seen: list[tuple[str, tuple[int, int]]] = []
 
     class Recorder:

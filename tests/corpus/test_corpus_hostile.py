@@ -1,6 +1,6 @@
-"""Files that are damaged, hostile or not text: each is read as far as it can be, or refused in one sentence.
+"""Test damaged, hostile and binary files: each is read as far as possible or refused in one sentence.
 
-What each file holds is written out by hand: how often "mouse" is in it, or which words the refusal must have.
+The expected result of each file is given: the number of occurrences of "mouse", or words of the error message.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from lexshift.errors import UserError
 from lexshift.tune.sentence_sample import sample_sentences
 
 zstd = zstandard.ZstdCompressor().compress
-LONG = 600  # characters, more than any message needs
+LONG = 600  # maximum length of a message in characters
 
 
 def found(path: Path, reading: Reading | None = None) -> int:
-    """How often the word mouse is found, by both readers of the text."""
+    """Return how often the word mouse is found, by both readers of the text."""
     counted = count_words(path, rule("word"), reading).counts.get("mouse", 0)
     assert find_occurrences(path, read_targets(["mouse"]), reading).found.tolist() == [counted]
     return counted
 
 
 def refusal(path: Path, reading: Reading | None = None) -> str:
-    """The one sentence by which both readers refuse the text."""
+    """Return the single sentence with which both readers refuse the text."""
     with pytest.raises(UserError) as counting:
         count_words(path, rule("word"), reading)
     with pytest.raises(UserError) as finding:
@@ -53,7 +53,7 @@ def refusal(path: Path, reading: Reading | None = None) -> str:
     return message
 
 
-def written(folder: Path, name: str, data: bytes) -> Path:
+def write_file(folder: Path, name: str, data: bytes) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -146,33 +146,33 @@ REFUSED: dict[str, tuple[str, bytes, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", READ)
-def test_what_can_be_read_is_read(tmp_path: Path, name: str) -> None:
+def test_unusual_but_valid_files_are_read(tmp_path: Path, name: str) -> None:
     file, data, n = READ[name]
-    path = written(tmp_path, f"corpus/{file}", data)
+    path = write_file(tmp_path, f"corpus/{file}", data)
     assert found(path) == n
     assert found(path.parent) == n
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_read_is_refused_in_a_sentence_that_names_it(tmp_path: Path, name: str) -> None:
+def test_invalid_files_are_refused_in_a_sentence_that_names_them(tmp_path: Path, name: str) -> None:
     file, data, parts = REFUSED[name]
-    path = written(tmp_path, file, data)
+    path = write_file(tmp_path, file, data)
     message = refusal(path)
     for part in [file, *parts]:
         assert part in message
 
 
-def test_dates_are_never_the_end_of_a_run(tmp_path: Path) -> None:
+def test_unusual_dates_do_not_end_a_run(tmp_path: Path) -> None:
     dates = ["1999", 1999, 1999.0, None, True, [["1999"]], {"year": 1999}, "\ud800", "9" * 5000, "1999-99-99", ""]
     rows = "".join(json.dumps({"text": "a mouse", "date": date}) + "\n" for date in dates)
-    path = written(tmp_path, "x.jsonl", rows.encode())
+    path = write_file(tmp_path, "x.jsonl", rows.encode())
     reading = Reading(date_column="date")
     periods = find_in_periods(path, read_targets(["mouse"]), "year", reading)
     assert {label: period.found.tolist() for label, period in periods.items()} == {"1999": [3]}
     assert find_occurrences(path, read_targets(["mouse"]), reading).found.tolist() == [len(dates)]
 
 
-# -------------------------------------------------------------------------------------------- what is no file
+# ---------------------------------------------------------------------------- paths that are no regular files
 
 READERS: dict[str, Callable[[Path], object]] = {
     "count": lambda path: count_words(path, rule("word")),
@@ -185,8 +185,8 @@ READERS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("where", ["by name", "in a folder", "by a pattern"])
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, reader: str, where: str) -> None:
-    written(tmp_path, "corpus/1999.txt", b"a mouse\n")
+def test_pipe_is_refused_without_waiting(tmp_path: Path, reader: str, where: str) -> None:
+    write_file(tmp_path, "corpus/1999.txt", b"a mouse\n")
     pipe = tmp_path / "corpus" / "2000.txt"
     os.mkfifo(pipe)
     place = {"by name": pipe, "in a folder": pipe.parent, "by a pattern": pipe.parent / "*.txt"}[where]
@@ -195,7 +195,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, reader: str, where
 
 
 def test_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)  # the path of a socket may not be long
+    monkeypatch.chdir(tmp_path)  # the path of a socket has a length limit
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("s.txt")
         with pytest.raises(UserError, match=r"'s\.txt' is a socket"):
@@ -204,7 +204,7 @@ def test_sockets_and_devices_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
         count_words("/dev/zero", rule("word"))
 
 
-def test_a_pipe_for_the_list_of_words_is_refused(tmp_path: Path) -> None:
+def test_pipe_as_word_list_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "words.txt")
     with pytest.raises(UserError, match=r"words\.txt' is a pipe or a device"):
         read_targets(tmp_path / "words.txt")
@@ -212,17 +212,17 @@ def test_a_pipe_for_the_list_of_words_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("where", ["in a folder", "by a pattern"])
-def test_a_link_to_nothing_is_named(tmp_path: Path, reader: str, where: str) -> None:
-    written(tmp_path, "corpus/1999.txt", b"a mouse\n")
+def test_dangling_link_is_named(tmp_path: Path, reader: str, where: str) -> None:
+    write_file(tmp_path, "corpus/1999.txt", b"a mouse\n")
     (tmp_path / "corpus" / "2000.txt").symlink_to("gone.txt")
     place = tmp_path / "corpus" / ("*.txt" if where == "by a pattern" else "")
     with pytest.raises(UserError, match=r"2000\.txt' cannot be read: it is a link to 'gone\.txt', which is not there"):
         READERS[reader](place)
 
 
-def test_links_to_files_are_read_and_a_folder_that_holds_itself_has_an_end(tmp_path: Path) -> None:
-    elsewhere = written(tmp_path, "elsewhere.txt", b"a mouse\n")
-    written(tmp_path, "corpus/a.txt", b"a mouse and a mouse\n")
+def test_links_to_files_are_read_and_recursive_folders_terminate(tmp_path: Path) -> None:
+    elsewhere = write_file(tmp_path, "elsewhere.txt", b"a mouse\n")
+    write_file(tmp_path, "corpus/a.txt", b"a mouse and a mouse\n")
     (tmp_path / "corpus" / "b.txt").symlink_to(elsewhere)
     (tmp_path / "corpus" / "self").symlink_to(tmp_path / "corpus")
     (tmp_path / "corpus" / "loop.txt").symlink_to("loop.txt")
@@ -233,13 +233,13 @@ def test_links_to_files_are_read_and_a_folder_that_holds_itself_has_an_end(tmp_p
 
 
 @pytest.mark.parametrize("place", ["x" * 300, "x/" * 3000, "x" * 300 + "*", "x\0y", "x\0*", "[", "~nobody"])
-def test_no_path_is_too_odd_to_be_refused(place: str) -> None:
+def test_unusual_paths_raise_user_errors(place: str) -> None:
     with pytest.raises(UserError):
         count_words(place, rule("word"))
 
 
-def test_a_file_that_is_gone_when_it_is_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path, "x.txt", b"a mouse\n")
+def test_file_deleted_before_reading_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_file(tmp_path, "x.txt", b"a mouse\n")
     monkeypatch.setattr(decoding, "open", lambda *_, **__: open(tmp_path / "gone.txt", "rb"), raising=False)  # noqa: SIM115
     assert "x.txt' cannot be read: No such file" in refusal(path)
 
@@ -247,9 +247,9 @@ def test_a_file_that_is_gone_when_it_is_read_is_named(tmp_path: Path, monkeypatc
 # ------------------------------------------------------------------------------------------------ bounded memory
 
 
-def test_compressed_data_is_not_held_as_a_whole(tmp_path: Path) -> None:
+def test_compressed_data_is_not_held_in_memory_as_a_whole(tmp_path: Path) -> None:
     size = 64 << 20
-    path = written(tmp_path, "x.zst", zstd(b"the mouse ran over the hill....\n" * (size // 32)))
+    path = write_file(tmp_path, "x.zst", zstd(b"the mouse ran over the hill....\n" * (size // 32)))
     assert path.stat().st_size < 1 << 14
     tracemalloc.start()
     with decoding.open_source(Source(str(path), "x.zst", "text"), Tally()) as stream:
@@ -260,18 +260,18 @@ def test_compressed_data_is_not_held_as_a_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dictionary", [True, False])
-def test_rows_of_parquet_are_read_by_their_size(
+def test_parquet_rows_are_read_in_batches_by_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dictionary: bool
 ) -> None:
     batches: list[int] = []
     whole = parquet.ParquetFile.iter_batches
 
-    def heard(self: Any, *args: Any, **options: Any) -> Any:
+    def recorded_batches(self: Any, *args: Any, **options: Any) -> Any:
         for batch in whole(self, *args, **options):
             batches.append(batch.nbytes)
             yield batch
 
-    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", heard)
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", recorded_batches)
     monkeypatch.setattr(tables, "_BYTES", 1 << 16)
     texts = ["a mouse " * 1000 if i % 2 or dictionary else f"{i} mouse" * 1000 for i in range(300)]  # 8 kB each
     parquet.write_table(pa.table({"text": texts}), tmp_path / "x.parquet", use_dictionary=dictionary)
@@ -281,23 +281,21 @@ def test_rows_of_parquet_are_read_by_their_size(
     assert max(batches) < 4 << 16
 
 
-def test_a_line_of_a_table_that_is_too_long_is_refused_and_never_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_overlong_table_line_is_refused_and_never_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 16)
     monkeypatch.setattr(decoding, "LONGEST", 200)
-    path = written(tmp_path, "x.csv", b"text\na mouse\n" + b"a mouse " * 20 + b"\n")
+    path = write_file(tmp_path, "x.csv", b"text\na mouse\n" + b"a mouse " * 20 + b"\n")
     assert found(path) == 21
-    path = written(tmp_path, "y.csv", b"text\na mouse\n" + b"a mouse " * 40 + b"\n")
+    path = write_file(tmp_path, "y.csv", b"text\na mouse\n" + b"a mouse " * 40 + b"\n")
     message = refusal(path)
     assert "y.csv' has a line of over 0 MB, line 3: " in message
     assert "several records" in message
 
 
-def test_a_line_that_holds_very_many_words_is_cut_and_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_with_very_many_words_is_cut_and_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(occurrences, "SLACK", 100)
-    text = "mouse " * 30_000  # one line of 180 kB, all of whose windows together are 120 MB
-    path = written(tmp_path, "x.txt", text.encode())
+    text = "mouse " * 30_000  # one line of 180 kB whose windows add up to 120 MB
+    path = write_file(tmp_path, "x.txt", text.encode())
     some = find_occurrences(path, read_targets(["mouse"]), max_per_word=5)
     assert some.found.tolist() == [30_000]
     sentences = some.table["sentence"].to_pylist()
@@ -309,10 +307,8 @@ def test_a_line_that_holds_very_many_words_is_cut_and_sampled(tmp_path: Path, mo
         find_occurrences(path, read_targets(["mouse"]))
 
 
-def test_the_sample_of_a_long_line_is_the_one_with_the_smallest_hashes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = written(tmp_path, "x.txt", b"".join(b"%d mouse cat " % i for i in range(2000)))
+def test_sample_of_a_long_line_has_the_smallest_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_file(tmp_path, "x.txt", b"".join(b"%d mouse cat " % i for i in range(2000)))
     targets = read_targets(["mouse", "cat"])
     everything = find_occurrences(path, targets).table.to_pandas()
     smallest = everything.sort_values("priority").groupby("target").head(7).sort_index()
@@ -327,23 +323,23 @@ def test_the_sample_of_a_long_line_is_the_one_with_the_smallest_hashes(
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 @pytest.mark.parametrize("text", ["the mouse ran", "the mouse ran!", "a", ""])
-def test_a_file_without_the_mark_of_its_encoding_is_named(tmp_path: Path, encoding: str, text: str) -> None:
-    """One of two corpora is in UTF-16, so the encoding is asked for, and the other one is not."""
-    path = written(tmp_path, "x.txt", text.encode())
+def test_file_without_the_byte_order_mark_of_its_encoding_is_named(tmp_path: Path, encoding: str, text: str) -> None:
+    """Request UTF-16 for two corpora of which only one is in UTF-16."""
+    path = write_file(tmp_path, "x.txt", text.encode())
     message = refusal(path, Reading(encoding=encoding))
     assert "x.txt'" in message
     if text:
         assert f"is not in {encoding.upper()}, as it has no byte order mark" in message
-    path = written(tmp_path, "y.txt", f"a mouse\n{text}".encode(encoding))
+    path = write_file(tmp_path, "y.txt", f"a mouse\n{text}".encode(encoding))
     assert found(path, Reading(encoding=encoding)) == 1 + text.count("mouse")
 
 
 @pytest.mark.parametrize("encoding", ["idna", "punycode", "unicode_escape", "raw_unicode_escape", "utf-7", "shift_jis"])
-def test_codecs_of_all_kinds_end_in_a_sentence(tmp_path: Path, encoding: str) -> None:
-    path = written(tmp_path, "x.txt", b"\\u12 \\x \xff\xfe+AA- " + b"x" * 80 + b".." + b"\\N{mouse}\n")
+def test_codecs_of_all_kinds_are_read_or_refused_in_one_sentence(tmp_path: Path, encoding: str) -> None:
+    path = write_file(tmp_path, "x.txt", b"\\u12 \\x \xff\xfe+AA- " + b"x" * 80 + b".." + b"\\N{mouse}\n")
     assert "x.txt' is not" in refusal(path, Reading(encoding=encoding))
 
 
-def test_an_encoding_whose_name_cannot_be_one_is_refused() -> None:
+def test_impossible_encoding_name_is_refused() -> None:
     with pytest.raises(UserError, match="is not known"):
         Reading(encoding="utf\0-8")

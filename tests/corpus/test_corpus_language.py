@@ -1,4 +1,4 @@
-"""The language of a corpus is told from a sample of it, and what follows from it is said.
+"""Test the detection of the language of a corpus from a sample, and the notes that follow from it.
 
 The texts are the first article of the Universal Declaration of Human Rights.
 """
@@ -152,7 +152,7 @@ TEXTS = {
 
 
 class Model:
-    """An encoder that knows some languages."""
+    """Encoder that supports some languages."""
 
     def __init__(self, *languages: str) -> None:
         self.languages = languages or None
@@ -160,7 +160,7 @@ class Model:
 
 
 @pytest.mark.parametrize("code", TEXTS)
-def test_the_language_of_a_text_is_told(code: str) -> None:
+def test_language_of_a_text_is_detected(code: str) -> None:
     assert detect_language(TEXTS[code]) == code
     assert detect_language(TEXTS[code].upper()) == code
     assert code in NAMES
@@ -180,7 +180,7 @@ def test_the_language_of_a_text_is_told(code: str) -> None:
         "a a a a a a",
     ],
 )
-def test_the_language_of_what_is_no_text_is_not_told(text: str) -> None:
+def test_language_of_non_text_is_not_detected(text: str) -> None:
     assert detect_language(text) is None
 
 
@@ -195,7 +195,7 @@ def corpus(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_the_language_of_a_corpus_is_told_whatever_it_is_made_of(tmp_path: Path) -> None:
+def test_language_of_a_corpus_is_detected_in_any_format(tmp_path: Path) -> None:
     text = corpus(tmp_path, "x.txt", TEXTS["de"] + "\n")
     assert corpus_language(text, Reading()) == "de"
     packed = tmp_path / "x.gz"
@@ -208,11 +208,11 @@ def test_the_language_of_a_corpus_is_told_whatever_it_is_made_of(tmp_path: Path)
     assert corpus_language(latin, Reading(encoding="cp1252")) == "es"
 
 
-def test_what_is_asked_for_is_not_detected(tmp_path: Path) -> None:
+def test_requested_language_is_not_detected(tmp_path: Path) -> None:
     assert corpus_language(tmp_path / "is not there", Reading(language="fr")) == "fr"
 
 
-def test_files_all_over_a_folder_decide_and_a_foreign_preface_does_not(tmp_path: Path) -> None:
+def test_detection_samples_files_across_a_folder_and_ignores_a_foreign_preface(tmp_path: Path) -> None:
     for i in range(60):
         corpus(tmp_path, f"{i:02}.txt", TEXTS["en" if i < 5 else "de"] + "\n")
     assert corpus_language(tmp_path, Reading()) == "de"
@@ -220,12 +220,12 @@ def test_files_all_over_a_folder_decide_and_a_foreign_preface_does_not(tmp_path:
     assert corpus_language(book, Reading()) == "de"
 
 
-def test_a_text_that_is_not_recognised_is_unknown_unless_there_is_too_little_of_it(tmp_path: Path) -> None:
+def test_unrecognised_text_is_unknown_unless_it_is_too_short(tmp_path: Path) -> None:
     assert corpus_language(corpus(tmp_path, "x.txt", "xyzzy plugh\n" * 100), Reading()) == UNKNOWN
     assert corpus_language(corpus(tmp_path, "y.txt", "the mouse ran\n"), Reading()) is None
 
 
-def test_standard_input_is_looked_at_without_being_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_inspected_without_consuming_it(monkeypatch: pytest.MonkeyPatch) -> None:
     text = TEXTS["de"].encode()
     monkeypatch.setattr(
         sys,
@@ -238,8 +238,8 @@ def test_standard_input_is_looked_at_without_being_read(monkeypatch: pytest.Monk
     assert corpus_language("-", Reading()) is None
 
 
-def test_the_rules_for_sentences_are_those_of_the_language(tmp_path: Path) -> None:
-    """In German an ordinal has a full stop, in English it ends a sentence."""
+def test_sentence_rules_are_those_of_the_language(tmp_path: Path) -> None:
+    """A full stop after a number marks an ordinal in German and ends a sentence in English."""
     text = f"{TEXTS['de']} Die Maus kam am 3. Mai zu uns. Sie blieb da.\n"
     path = corpus(tmp_path, "1999.txt", text * 3)
     expected = "Die Maus kam am 3. Mai zu uns."
@@ -253,7 +253,7 @@ def test_the_rules_for_sentences_are_those_of_the_language(tmp_path: Path) -> No
     assert expected not in english
 
 
-def test_a_resolved_reading_is_the_one_that_could_have_been_asked_for(tmp_path: Path) -> None:
+def test_resolved_reading_equals_the_explicitly_requested_one(tmp_path: Path) -> None:
     path = corpus(tmp_path, "x.txt", TEXTS["de"])
     short = corpus(tmp_path, "y.txt", "xyzzy")
     for where, asked, expected in [
@@ -269,7 +269,7 @@ def test_a_resolved_reading_is_the_one_that_could_have_been_asked_for(tmp_path: 
 
 
 @pytest.mark.parametrize("code", ["", "German", "d", 3, None, "de;"])
-def test_what_is_no_code_of_a_language_is_refused(code: Any) -> None:
+def test_invalid_language_code_is_refused(code: Any) -> None:
     with pytest.raises(UserError, match="language must be auto or an ISO code such as de; got"):
         Reading(language=code)
 
@@ -277,7 +277,7 @@ def test_what_is_no_code_of_a_language_is_refused(code: Any) -> None:
 # --------------------------------------------------------------------------------------------------- warnings
 
 
-def test_a_language_that_the_model_does_not_know_is_said_with_what_to_do() -> None:
+def test_language_unknown_to_the_model_is_reported_with_advice() -> None:
     (told,) = language_warnings({"old": "de", "new": "de"}, Model("en"))
     assert told.startswith("the text of old and new is German, but the model toy knows only English")
     assert "--model" in told
@@ -286,29 +286,29 @@ def test_a_language_that_the_model_does_not_know_is_said_with_what_to_do() -> No
 
 
 @pytest.mark.parametrize("code", ["en", "en-GB", None])
-def test_nothing_is_said_where_the_model_knows_the_language_or_there_is_too_little_text(code: str | None) -> None:
+def test_no_note_if_the_model_knows_the_language_or_the_text_is_too_short(code: str | None) -> None:
     assert language_warnings({"old": code, "new": code}, Model("en")) == []
 
 
-def test_nothing_is_said_of_a_model_of_which_nothing_is_known() -> None:
+def test_no_note_for_a_model_with_unknown_languages() -> None:
     assert language_warnings({"old": "de", "new": "de"}, Model()) == []
     assert language_warnings({"old": "de", "new": "de"}, object()) == []
 
 
-def test_corpora_in_different_languages_are_said() -> None:
+def test_corpora_in_different_languages_are_reported() -> None:
     (told,) = language_warnings({"old": "en", "new": "de"}, Model())
     assert "different languages (old English, new German)" in told
     assert len(language_warnings({"old": "en", "new": "de"}, Model("en"))) == 2
     assert language_warnings({"old": "pt-BR", "new": "pt"}, Model()) == []
 
 
-def test_a_language_that_is_not_recognised_is_said() -> None:
+def test_unrecognised_language_is_reported() -> None:
     (told,) = language_warnings({"old": "en", "new": UNKNOWN}, Model("en"))
     assert told.startswith("the language of new is not recognised")
     assert "--language" in told
 
 
-def test_many_corpora_make_no_endless_sentence() -> None:
+def test_note_about_many_corpora_is_short() -> None:
     (told,) = language_warnings({f"{1000 + i}": "de" for i in range(900)}, Model("en"))
     assert "1000, 1001, 1002, 1003, 1004, 894 more and 1899 is German" in told
 
@@ -322,7 +322,7 @@ def test_one_language_is_recorded_as_its_code_and_several_by_corpus() -> None:
     }
 
 
-def test_a_text_in_no_known_language_is_read_and_recorded_by_the_rules_of_english(tmp_path: Path) -> None:
+def test_text_in_an_unknown_language_is_read_and_recorded_with_english_rules(tmp_path: Path) -> None:
     short, long = corpus(tmp_path, "x.txt", "xyzzy"), corpus(tmp_path, "y.txt", "xyzzy plugh\n" * 100)
     german = corpus(tmp_path, "z.txt", TEXTS["de"])
     languages, readings = detect_languages({"a": short, "b": long, "c": german}, Reading())
@@ -342,7 +342,7 @@ def test_every_language_is_listed_once_with_its_name_and_scripts() -> None:
         assert bool(words) == (scripts in shared)
 
 
-def test_a_sample_of_sentences_says_whose_rules_it_was_made_by(tmp_path: Path) -> None:
+def test_sentence_sample_records_the_language_rules_it_used(tmp_path: Path) -> None:
     path = corpus(tmp_path, "x.txt", TEXTS["de"])
     assert sample_sentences(path).language == "de"
     assert sample_sentences(path, Reading(language="fr")).language == "fr"

@@ -1,4 +1,4 @@
-"""Every occurrence is found with its sentence, span, line and date, whatever the text comes in; samples favour none."""
+"""Test that every occurrence is found with its sentence, span, line and date in every format, and sampling."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def rows_of(found: Occurrences) -> list[Row]:
     return rows
 
 
-def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
+def write_file(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
     path = Path(folder, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
@@ -62,8 +62,8 @@ def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
 def found_in(
     folder: Path, text: str | bytes, words: Any, reading: Reading | None = None, match: str = "word"
 ) -> list[tuple[int, str, str]]:
-    """Line, sentence and what stands at the span, for each occurrence in a file with this text."""
-    rows = rows_of(find_occurrences(written(folder, text), read_targets(words, match), reading))
+    """Return line, sentence and text of the span of each occurrence in a file with this text."""
+    rows = rows_of(find_occurrences(write_file(folder, text), read_targets(words, match), reading))
     return [(row["line"], row["sentence"], row["sentence"][row["start"] : row["end"]]) for row in rows]
 
 
@@ -71,22 +71,22 @@ def forms_in(folder: Path, text: str | bytes, words: Any, match: str = "word") -
     return [form for _, _, form in found_in(folder, text, words, LINES, match)]
 
 
-# -------------------------------------------------------------------------------------------- against a slow twin
+# ------------------------------------------------------------------------------- comparison with a slow reference
 
 
 def folded(text: str) -> str:
-    """By character, where that leaves one."""
+    """Fold each character for which the result is one character."""
     return "".join(next(f for f in (c.casefold(), c.lower(), c) if len(f) == 1) for c in text)
 
 
 def alike(text: str) -> str:
-    """What canonically equivalent texts share, whatever their case, apostrophes and hyphens."""
+    """Return a key that is equal for canonically equivalent texts, ignoring case, apostrophes and hyphens."""
     text = re.sub("[\u2018\u2019\u02bc]", "'", re.sub("[\u2010\u2011]", "-", text))
     return unicodedata.normalize("NFC", folded(unicodedata.normalize("NFC", text)))
 
 
 def end_of_form(line: str, at: int, form: str, same: Callable[[str], str]) -> int | None:
-    """Where a form that begins here ends; any white space may stand between its words."""
+    """Return the end of a form that starts here; any whitespace may separate its words."""
     for i, part in enumerate(form.split()):
         if i:
             after = at
@@ -103,7 +103,7 @@ def end_of_form(line: str, at: int, form: str, same: Callable[[str], str]) -> in
 
 
 def begins(line: str, at: int, match: str) -> bool:
-    """Whether a word may begin here: at the beginning of one, or inside letters of a script without spaces."""
+    """Return whether a word may start here: at the start of a word or inside letters of a script without spaces."""
     if match == "token":
         return at == 0 or line[at - 1].isspace()
     inside = is_unspaced(line[at]) and not (at and line[at - 1] in "\u17d2\u1039")
@@ -111,7 +111,7 @@ def begins(line: str, at: int, match: str) -> bool:
 
 
 def ends(line: str, end: int, match: str) -> bool:
-    """Whether a word may end here: after a sign, at the end of a word, or inside letters of a script without spaces."""
+    """Return whether a word may end here: after a sign, at the end of a word, or inside a script without spaces."""
     if match == "token":
         return end == len(line) or line[end].isspace()
     if is_unspaced(line[end - 1]):
@@ -122,9 +122,9 @@ def ends(line: str, end: int, match: str) -> bool:
 def slow_search(
     lines: list[str], forms: dict[str, tuple[str, ...]], match: str
 ) -> list[tuple[int, int, str, int, int]]:
-    """Target, line, sentence, start and end of every occurrence, of text in which equivalent characters are one.
+    """Return target, line, sentence, start and end of every occurrence in normalised text.
 
-    Of occurrences of a target that overlap, the first is taken, and the longest of those that begin together.
+    Of overlapping occurrences of a target, the first is used, and the longest of those with the same start.
     """
     same = alike if match == "word" else lambda text: unicodedata.normalize("NFC", text)
     found = []
@@ -170,12 +170,12 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=60).map("".join)
 @example("mouse " * 50, "token", 7, 2)
 @example("\ufeffmouse\r\n\r\nmouse", "word", 7, 1)
 @settings(max_examples=100)
-def test_a_search_character_by_character_finds_the_same(text: str, match: str, size: int, buffer: int) -> None:
+def test_search_equals_a_character_by_character_search(text: str, match: str, size: int, buffer: int) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
         patch.setattr(passages, "BLOCK", size)
         patch.setattr(scanner, "_HITS", buffer)
-        found = find_occurrences(written(folder, text + "\nz"), read_targets(FORMS, match), LINES)
+        found = find_occurrences(write_file(folder, text + "\nz"), read_targets(FORMS, match), LINES)
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     expected = slow_search(lines, FORMS, match)
     rows = rows_of(found)
@@ -200,7 +200,7 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
     targets = read_targets({"mouse": ["mouse", "mice"], "cell phone": ["cell phone"], "käse": ["käse"]})
     reading = Reading(split=split)
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        path = written(folder, " ".join(pieces) + " z")
+        path = write_file(folder, " ".join(pieces) + " z")
         whole = find_occurrences(path, targets, reading)
         patch.setattr(decoding, "BLOCK", size)
         patch.setattr(passages, "BLOCK", size)
@@ -216,7 +216,7 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
         assert form.split()[0] in lines[row["line"] - 1].casefold()
 
 
-# ------------------------------------------------------------------------------------------------------- by hand
+# --------------------------------------------------------------------------------------------- handmade examples
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_small_blocks_change_nothing_and_every_span_is_a_form(pieces: list[str],
         ("a mouse", "mouse", ["mouse"]),
     ],
 )
-def test_words_are_found_whole_and_whatever_their_case(tmp_path: Path, text: str, words: str, forms: list[str]) -> None:
+def test_whole_words_are_found_in_any_case(tmp_path: Path, text: str, words: str, forms: list[str]) -> None:
     assert forms_in(tmp_path, text, words) == forms
 
 
@@ -262,9 +262,9 @@ def test_tokens_are_found_exactly(tmp_path: Path, text: str, words: list[str], f
     assert forms_in(tmp_path, text, words, "token") == forms
 
 
-def test_a_table_of_forms_is_read_from_a_file_and_a_form_may_belong_to_two_targets(tmp_path: Path) -> None:
-    words = written(tmp_path / "words", "mouse\tmouse,mice\nanimal\tmice,dog\n", "words.tsv")
-    path = written(tmp_path, "A mouse saw mice.\nThe dog slept.\n")
+def test_form_table_is_read_from_a_file_and_a_form_may_belong_to_two_targets(tmp_path: Path) -> None:
+    words = write_file(tmp_path / "words", "mouse\tmouse,mice\nanimal\tmice,dog\n", "words.tsv")
+    path = write_file(tmp_path, "A mouse saw mice.\nThe dog slept.\n")
     found = find_occurrences(path, read_targets(words), LINES)
     rows = [(row["target"], row["line"], row["start"], row["end"]) for row in rows_of(found)]
     assert rows == [(0, 1, 2, 7), (0, 1, 12, 16), (1, 1, 12, 16), (1, 2, 4, 7)]
@@ -280,7 +280,7 @@ def test_a_table_of_forms_is_read_from_a_file_and_a_form_may_belong_to_two_targe
         (["mouse", "mouse's"], "the mouse's tail"),
     ],
 )
-def test_a_place_is_one_occurrence_of_a_target_however_many_forms_are_there(
+def test_position_is_one_occurrence_of_a_target_for_any_number_of_forms(
     tmp_path: Path, forms: list[str], text: str
 ) -> None:
     assert len(forms_in(tmp_path, text, {"it": forms})) == 1
@@ -294,7 +294,7 @@ def test_lemmas_are_found_in_all_their_forms(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("last", [True, False])
-def test_marks_line_ends_and_empty_lines_leave_sentences_and_lines_as_they_are(
+def test_byte_order_marks_line_ends_and_empty_lines_do_not_change_sentences(
     tmp_path: Path, end: str, mark: str, last: bool
 ) -> None:
     lines = ["Mouse one.", "", "  \t", "\tA mouse, a mouse. ", "", "no", "die Mäuse: mouse"]
@@ -316,7 +316,7 @@ def test_sentences_of_prose_have_the_line_of_their_paragraph(tmp_path: Path) -> 
     ]
 
 
-def test_wrapped_text_is_joined_and_every_occurrence_has_the_line_that_it_begins_on(tmp_path: Path) -> None:
+def test_wrapped_text_is_joined_and_occurrences_keep_their_line_numbers(tmp_path: Path) -> None:
     text = "It rained. My cell\n  phone fell. The mouse\nran.\n\nThe cell\n\nphone. A cell phone\n"
     found = found_in(tmp_path, text, ["cell phone", "mouse"], Reading(split="wrapped"))
     assert [(line, " ".join(sentence.split()), " ".join(form.split())) for line, sentence, form in found] == [
@@ -326,18 +326,18 @@ def test_wrapped_text_is_joined_and_every_occurrence_has_the_line_that_it_begins
     ]
 
 
-def test_words_divided_over_wrapped_lines_are_joined_at_a_soft_hyphen_and_told_at_a_hard_one(tmp_path: Path) -> None:
+def test_soft_hyphens_at_line_ends_are_joined_and_hard_ones_are_reported(tmp_path: Path) -> None:
     text = "It rained and the ele\u00ad\nphant slept. The ele-\nphant woke -\nor not, said the "
     text += "well-\nknown ele\u00ad\n  phant.\n"
-    path = written(tmp_path, text + "\nBy ele\u00adphant.\nAn e-\n\nmail.\n")
+    path = write_file(tmp_path, text + "\nBy ele\u00adphant.\nAn e-\n\nmail.\n")
     found = find_occurrences(path, read_targets(["elephant", "known"]), Reading(split="wrapped"))
     assert [row["line"] for row in rows_of(found)] == [1, 5, 8, 5]
     assert rows_of(found)[0]["sentence"] == "It rained and the elephant slept."
     assert dict(found.tally.skipped) == {"lines that end in a hyphen: a word that is divided there is not found": 2}
 
 
-def test_a_sentence_beyond_the_longest_is_cut_around_the_word_and_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, "wörd " * 5000 + "mouse " + "wörd " * 5000)
+def test_overlong_sentence_is_cut_around_the_word_and_counted(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "wörd " * 5000 + "mouse " + "wörd " * 5000)
     found = find_occurrences(path, read_targets("mouse"), LINES)
     (row,) = rows_of(found)
     assert row["sentence"][row["start"] : row["end"]] == "mouse"
@@ -346,9 +346,9 @@ def test_a_sentence_beyond_the_longest_is_cut_around_the_word_and_counted(tmp_pa
 
 
 @pytest.mark.slow
-def test_a_line_of_50_megabytes_works(tmp_path: Path) -> None:
+def test_line_of_50_megabytes_is_read(tmp_path: Path) -> None:
     filler = "ein Käse und ".encode() * 1_900_000
-    path = written(tmp_path, b"x\nMouse " + filler + b"mouse " + filler + b"MOUSE\ny mouse\n")
+    path = write_file(tmp_path, b"x\nMouse " + filler + b"mouse " + filler + b"MOUSE\ny mouse\n")
     assert path.stat().st_size > 50_000_000
     found = find_occurrences(path, read_targets("mouse"), LINES)
     rows = rows_of(found)
@@ -359,12 +359,12 @@ def test_a_line_of_50_megabytes_works(tmp_path: Path) -> None:
     assert found.tally.passages == 3
 
 
-def test_lines_beyond_the_longest_are_cut_and_counted_and_keep_their_number(
+def test_overlong_lines_are_cut_and_counted_and_keep_their_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 64)
     monkeypatch.setattr(decoding, "LONGEST", 200)
-    path = written(tmp_path, "mouse one\n" + "käse mouse " * 100 + "\nmouse two\n")
+    path = write_file(tmp_path, "mouse one\n" + "käse mouse " * 100 + "\nmouse two\n")
     found = find_occurrences(path, read_targets("mouse"), LINES)
     rows = rows_of(found)
     assert [row["line"] for row in rows] == [1, *[2] * 100, 3]
@@ -375,8 +375,8 @@ def test_lines_beyond_the_longest_are_cut_and_counted_and_keep_their_number(
     assert count >= 4
 
 
-def test_a_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
-    path = written(tmp_path, "a mouse\n")
+def test_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a mouse\n")
     for most in (None, 3):
         found = find_occurrences(path, read_targets(["cat", "mouse", "dog"]), max_per_word=most)
         assert found.found.tolist() == [0, 1, 0]
@@ -387,8 +387,8 @@ def test_a_word_that_never_occurs_has_no_rows(tmp_path: Path) -> None:
 
 
 def test_words_and_passages_are_counted(tmp_path: Path) -> None:
-    folder = written(tmp_path / "c", "one two\n\n, .\nthree\n", "a.txt").parent
-    written(folder, "text\nfour five\n\n", "b.csv")
+    folder = write_file(tmp_path / "c", "one two\n\n, .\nthree\n", "a.txt").parent
+    write_file(folder, "text\nfour five\n\n", "b.csv")
     tally = find_occurrences(folder, read_targets("one"), LINES).tally
     assert (tally.files, tally.words, tally.passages) == (2, 5, 3)
     assert tally.size == sum(path.stat().st_size for path in folder.iterdir())
@@ -396,7 +396,7 @@ def test_words_and_passages_are_counted(tmp_path: Path) -> None:
     assert not tally.skipped
 
 
-# --------------------------------------------------------------------------------------- the same text in every dress
+# -------------------------------------------------------------------------------------- the same text in every format
 
 PLAIN = [
     "The mouse, a Maus, ran; “mice” — no: mouse.",
@@ -417,7 +417,7 @@ def text(lines: list[str]) -> bytes:
 
 
 def broken(lines: list[str]) -> list[str]:
-    """With a newline in place of the first space: of a record, not of a line of text."""
+    """Replace the first space of each record by a newline."""
     return [line.replace(" ", "\n", 1) for line in lines]
 
 
@@ -473,7 +473,7 @@ def spans(found: Occurrences) -> list[tuple[Any, ...]]:
 
 
 def expected_spans(folder: Path, lines: list[str], reading: Reading) -> list[tuple[Any, ...]]:
-    expected = spans(find_occurrences(written(folder / "expected", text(lines)), read_targets(WORDS), reading))
+    expected = spans(find_occurrences(write_file(folder / "expected", text(lines)), read_targets(WORDS), reading))
     assert len(expected) >= 12
     return expected
 
@@ -481,7 +481,7 @@ def expected_spans(folder: Path, lines: list[str], reading: Reading) -> list[tup
 @pytest.mark.parametrize("split", ["lines", "prose"])
 @pytest.mark.parametrize("dress", DRESSES)
 @pytest.mark.parametrize("size", [16, 1 << 22])
-def test_the_same_text_in_any_file_gives_the_same_occurrences(
+def test_same_text_in_any_file_format_gives_the_same_occurrences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dress: str, split: str, size: int
 ) -> None:
     name, make = DRESSES[dress]
@@ -489,7 +489,7 @@ def test_the_same_text_in_any_file_gives_the_same_occurrences(
     expected = expected_spans(tmp_path, WIDE, reading)
     monkeypatch.setattr(decoding, "BLOCK", size)
     monkeypatch.setattr(passages, "BLOCK", size)
-    path = written(tmp_path / "corpus", make(WIDE), name)
+    path = write_file(tmp_path / "corpus", make(WIDE), name)
     for corpus in (path, str(path), path.parent, f"{tmp_path}/corp*/{name[:-1]}?"):
         assert spans(find_occurrences(corpus, targets, reading)) == expected
     if find_sources(path)[0].kind == "text":
@@ -503,36 +503,36 @@ def test_the_same_text_in_any_file_gives_the_same_occurrences(
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 @pytest.mark.parametrize("dress", ["text", "text with carriage returns", "csv", "tsv"])
 @pytest.mark.parametrize("size", [7, 1 << 22])
-def test_the_same_text_in_any_encoding_gives_the_same_occurrences(
+def test_same_text_in_any_encoding_gives_the_same_occurrences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, dress: str, size: int
 ) -> None:
     name, make = DRESSES[dress]
     expected = expected_spans(tmp_path, LATIN, LINES)
     monkeypatch.setattr(decoding, "BLOCK", size)
-    path = written(tmp_path / "corpus", make(LATIN).decode().encode(encoding), name)
+    path = write_file(tmp_path / "corpus", make(LATIN).decode().encode(encoding), name)
     assert spans(find_occurrences(path, read_targets(WORDS), Reading(encoding, split="lines"))) == expected
 
 
 @pytest.mark.parametrize("dress", ["jsonl", "csv", "tsv", "parquet"])
-def test_dates_of_tables_are_kept(tmp_path: Path, dress: str) -> None:
+def test_dates_of_tables_are_recorded(tmp_path: Path, dress: str) -> None:
     name, make = DRESSES[dress]
-    path = written(tmp_path, make(WIDE), name)
+    path = write_file(tmp_path, make(WIDE), name)
     dated = rows_of(find_occurrences(path, read_targets(WORDS), Reading(split="lines", date_column="date")))
     assert len(dated) >= 12
     assert all(row["date"] == DATES[row["line"] - 1] for row in dated)
     assert {row["date"] for row in rows_of(find_occurrences(path, read_targets(WORDS), LINES))} == {None}
 
 
-def test_dates_that_are_dates_are_kept_as_iso_text(tmp_path: Path) -> None:
+def test_valid_dates_are_recorded_as_iso_text(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"text": ["a mouse"], "day": [datetime.date(1990, 5, 1)]}), tmp_path / "x.parquet")
     (row,) = rows_of(find_occurrences(tmp_path, read_targets("mouse"), Reading(date_column="day")))
     assert row["date"] == "1990-05-01"
 
 
-def test_the_content_is_that_of_names_and_bytes_and_not_of_the_place(tmp_path: Path) -> None:
+def test_content_digest_depends_on_names_and_bytes_and_not_on_the_location(tmp_path: Path) -> None:
     def content(folder: str, **files: str) -> str:
         for name, data in files.items():
-            written(tmp_path / folder, data, name)
+            write_file(tmp_path / folder, data, name)
         return find_occurrences(tmp_path / folder, read_targets("mouse")).content
 
     first = content("one", a="a mouse", b="b")
@@ -542,7 +542,7 @@ def test_the_content_is_that_of_names_and_bytes_and_not_of_the_place(tmp_path: P
     assert len({first, *others}) == 4
 
 
-def test_a_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_path: Path) -> None:
     try:
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("a mouse")
     except OSError:
@@ -554,19 +554,17 @@ def test_a_file_whose_name_is_not_utf_8_is_read_or_refused_in_one_sentence(tmp_p
     assert outcome == "[1]" or "caf" in outcome
 
 
-def test_progress_tells_how_much_was_read_and_how_much_there_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_reports_bytes_read_and_total_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "BLOCK", 64)
     for name in ("a", "b"):
-        written(tmp_path, "a mouse\n" * 500, name)
+        write_file(tmp_path, "a mouse\n" * 500, name)
     calls: list[tuple[int, int]] = []
     find_occurrences(tmp_path, read_targets("mouse"), LINES, progress=lambda done, total: calls.append((done, total)))
     assert {total for _, total in calls} == {8000}
     done = [n for n, _ in calls]
     assert done == sorted(done)
     assert done[-1] == 8000
-    assert len(set(done)) > 4  # and not only where a file ends
+    assert len(set(done)) > 4  # and not only at the end of a file
 
 
 # ------------------------------------------------------------------------------------------------------- samples
@@ -574,10 +572,10 @@ def test_progress_tells_how_much_was_read_and_how_much_there_is(
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
-    """Three files with 60 occurrences of mouse, 30 of cat and one of dog."""
+    """Write three files with 60 occurrences of mouse, 30 of cat and one of dog."""
     for i in range(3):
         lines = [f"mouse {i} {j} Mouse, cat" for j in range(10)]
-        written(tmp_path / "corpus", "\n".join(lines) + ("\na dog\n" if i == 1 else ""), f"{i}.txt")
+        write_file(tmp_path / "corpus", "\n".join(lines) + ("\na dog\n" if i == 1 else ""), f"{i}.txt")
     return tmp_path / "corpus"
 
 
@@ -588,7 +586,7 @@ def places(found: Occurrences) -> set[tuple[Any, ...]]:
     return {(row["target"], row["file"], row["line"], row["start"]) for row in rows_of(found)}
 
 
-def test_a_sample_has_the_smallest_hashes_of_all_occurrences_in_the_order_of_their_places(corpus: Path) -> None:
+def test_sample_has_the_smallest_hashes_in_the_order_of_positions(corpus: Path) -> None:
     whole = rows_of(find_occurrences(corpus, SAMPLED, LINES, seed=3))
     assert len(whole) == 91
     assert whole == sorted(whole, key=lambda row: (row["target"], row["file"], row["line"], row["start"]))
@@ -614,7 +612,7 @@ def test_samples_are_nested(corpus: Path, seed: int) -> None:
 @pytest.mark.parametrize("slack", [0, 1, 5])
 @pytest.mark.parametrize("size", [16, 100])
 @pytest.mark.parametrize("most", [1, 2, 9, 60])
-def test_pruning_on_the_way_changes_nothing(
+def test_pruning_during_reading_changes_nothing(
     corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int, size: int, most: int
 ) -> None:
     expected = find_occurrences(corpus, SAMPLED, LINES, most, 5)
@@ -637,9 +635,7 @@ def test_pruning_on_the_way_changes_nothing(
 
 
 @pytest.mark.parametrize("slack", [0, 1 << 16])
-def test_the_order_in_which_files_are_read_changes_nothing(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int
-) -> None:
+def test_file_order_changes_nothing(corpus: Path, monkeypatch: pytest.MonkeyPatch, slack: int) -> None:
     monkeypatch.setattr(occurrences, "SLACK", slack)
     expected = find_occurrences(corpus, SAMPLED, LINES, 4)
     monkeypatch.setattr(occurrences, "find_sources", lambda path: find_sources(path)[::-1])
@@ -659,9 +655,7 @@ def test_samples_of_the_files_merge_into_the_sample_of_the_folder(corpus: Path) 
     assert len(expected) == 9
 
 
-def test_a_sample_of_a_word_does_not_depend_on_the_other_words_or_the_place_of_the_corpus(
-    corpus: Path, tmp_path: Path
-) -> None:
+def test_sample_of_a_word_does_not_depend_on_other_words_or_the_corpus_location(corpus: Path, tmp_path: Path) -> None:
     together = {place[1:] for place in places(find_occurrences(corpus, SAMPLED, LINES, 5)) if place[0] == 1}
     assert len(together) == 5
     moved = corpus.rename(tmp_path / "moved")
@@ -673,7 +667,7 @@ def test_another_seed_gives_another_sample(corpus: Path) -> None:
     assert len(samples) == 10
 
 
-def test_every_occurrence_is_taken_about_equally_often(corpus: Path) -> None:
+def test_every_occurrence_is_sampled_about_equally_often(corpus: Path) -> None:
     seeds, most = 150, 12
     targets = read_targets("mouse")
     taken = Counter(
@@ -691,12 +685,12 @@ def test_every_occurrence_is_taken_about_equally_often(corpus: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x.txt", "x.jsonl", "x.csv", "x.tsv", "x.txt.gz"])
 @pytest.mark.parametrize("content", ["", "\n\n \n", "... !\n"])
-def test_a_corpus_without_a_word_is_refused_by_name(tmp_path: Path, name: str, content: str) -> None:
+def test_corpus_without_words_is_refused_by_name(tmp_path: Path, name: str, content: str) -> None:
     if name.endswith("jsonl"):
         content = json.dumps({"text": content})
     elif name.endswith("sv"):
         content = "text\n" + content
-    path = written(tmp_path, gzip.compress(content.encode(), mtime=0) if name.endswith("gz") else content, name)
+    path = write_file(tmp_path, gzip.compress(content.encode(), mtime=0) if name.endswith("gz") else content, name)
     with pytest.raises(UserError, match=f"the corpus '{path}' is empty: there is no word in it"):
         find_occurrences(path, read_targets("mouse"))
 
@@ -721,11 +715,11 @@ def test_empty_standard_input_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
         ("b.jsonl", b'{"text": "a"}\nmouse\n', ["no valid JSON at line 2"]),
     ],
 )
-def test_a_fault_of_one_file_of_a_folder_is_told_with_its_name(
+def test_fault_in_one_file_of_a_folder_is_reported_with_its_name(
     tmp_path: Path, name: str, content: bytes, parts: list[str]
 ) -> None:
-    written(tmp_path, "a mouse\n", "a.txt")
-    path = written(tmp_path, content, name)
+    write_file(tmp_path, "a mouse\n", "a.txt")
+    path = write_file(tmp_path, content, name)
     with pytest.raises(UserError) as caught:
         find_occurrences(tmp_path, read_targets("mouse"))
     message = str(caught.value)
@@ -734,8 +728,8 @@ def test_a_fault_of_one_file_of_a_folder_is_told_with_its_name(
         assert part in message
 
 
-def test_bytes_that_are_not_utf_8_can_be_replaced_and_are_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, b"M\xe4use, mouse\n\xff\xfe mouse\n")
+def test_invalid_utf_8_can_be_replaced_and_is_counted(tmp_path: Path) -> None:
+    path = write_file(tmp_path, b"M\xe4use, mouse\n\xff\xfe mouse\n")
     found = find_occurrences(path, read_targets("mouse"), Reading(errors="replace", split="lines"))
     assert [(row["sentence"], row["start"]) for row in rows_of(found)] == [
         ("M\ufffduse, mouse", 7),
@@ -745,24 +739,24 @@ def test_bytes_that_are_not_utf_8_can_be_replaced_and_are_counted(tmp_path: Path
 
 
 def test_records_without_a_text_are_counted(tmp_path: Path) -> None:
-    path = written(tmp_path, '{"text": null}\n{"text": 5}\n{"text": "a mouse"}\n', "x.jsonl")
+    path = write_file(tmp_path, '{"text": null}\n{"text": 5}\n{"text": "a mouse"}\n', "x.jsonl")
     found = find_occurrences(path, read_targets("mouse"))
     assert [row["line"] for row in rows_of(found)] == [3]
     assert dict(found.tally.skipped) == {"records without a text": 2}
 
 
 @pytest.mark.parametrize("most", [0, -1, 2.5, True, "3"])
-def test_what_is_no_size_of_a_sample_is_refused(tmp_path: Path, most: Any) -> None:
+def test_invalid_sample_size_is_refused(tmp_path: Path, most: Any) -> None:
     with pytest.raises(ValueError, match=f"max_per_word must be a whole number of at least 1; got {most!r}"):
-        find_occurrences(written(tmp_path, "a mouse"), read_targets("mouse"), max_per_word=most)
+        find_occurrences(write_file(tmp_path, "a mouse"), read_targets("mouse"), max_per_word=most)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, None, True])
-def test_what_is_no_seed_is_refused(tmp_path: Path, seed: Any) -> None:
+def test_invalid_seed_is_refused(tmp_path: Path, seed: Any) -> None:
     with pytest.raises(ValueError, match=f"seed must be a whole number, 0 or more; got {seed!r}"):
-        find_occurrences(written(tmp_path, "a mouse"), read_targets("mouse"), seed=seed)
+        find_occurrences(write_file(tmp_path, "a mouse"), read_targets("mouse"), seed=seed)
 
 
-def test_targets_that_were_made_by_hand_are_checked_before_anything_is_read(tmp_path: Path) -> None:
+def test_handmade_targets_are_checked_before_anything_is_read(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the target '-x' has the form '-x'"):
         find_occurrences(tmp_path / "missing", Targets({"-x": ("-x",)}))

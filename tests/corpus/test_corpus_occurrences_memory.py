@@ -1,4 +1,4 @@
-"""Memory that is free is the system's again."""
+"""Test that freed memory is returned to the operating system."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lexshift.corpus.occurrences import give_back_memory
 
 
 def resident() -> int:
-    """Bytes of memory that this process has."""
+    """Return the resident memory of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps it")
-def test_what_was_freed_below_something_that_is_in_use_is_given_back() -> None:
-    arrays = [np.ones(10_000) for _ in range(2_000)]  # 160 MB, each too small for a mapping of its own
+def test_freed_memory_below_a_live_block_is_returned_to_the_system() -> None:
+    arrays = [np.ones(10_000) for _ in range(2_000)]  # 160 MB in blocks too small for separate mappings
     last = arrays[-1]
     before = resident()
     del arrays
@@ -29,7 +29,7 @@ def test_what_was_freed_below_something_that_is_in_use_is_given_back() -> None:
     assert last.sum() == 10_000
 
 
-def test_elsewhere_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_platforms_do_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr("ctypes.CDLL", lambda _: pytest.fail("another system has another C library"))
     give_back_memory()

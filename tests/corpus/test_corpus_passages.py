@@ -1,4 +1,4 @@
-"""Passages of files of every kind, a line each, with the numbers of their lines in the file."""
+"""Test the passages of files of every format and their line numbers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def blocks_of(path: Path, reading: Reading, size: int = 1 << 22, tally: Tally | 
 
 
 def passages(found: list[Block]) -> Iterator[tuple[int, str]]:
-    """Passages that are not empty, with the number that the line of their first word has in the file."""
+    """Return the nonempty passages with the line number of their first word in the file."""
     for block in found:
         at = 0
         for index, line in enumerate(block.data.split(b"\n")):
@@ -49,7 +49,7 @@ def passages(found: list[Block]) -> Iterator[tuple[int, str]]:
 
 
 def word_lines(found: list[Block]) -> list[tuple[int, str]]:
-    """Every word with the number of its line in the file."""
+    """Return every word with its line number in the file."""
     words = []
     for block in found:
         at = 0
@@ -60,7 +60,7 @@ def word_lines(found: list[Block]) -> list[tuple[int, str]]:
     return words
 
 
-def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
+def write_file(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
     path = Path(folder, name)
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
@@ -70,9 +70,9 @@ def written(folder: str | Path, data: str | bytes, name: str = "x.txt") -> Path:
 
 
 @given(TEXT, SIZES, st.sampled_from(["lines", "prose"]))
-def test_a_line_is_a_passage_and_has_its_number(text: str, size: int, split: str) -> None:
+def test_line_is_a_passage_with_its_number(text: str, size: int, split: str) -> None:
     with TemporaryDirectory() as folder:
-        found = blocks_of(written(folder, text), Reading(split=split), size)
+        found = blocks_of(write_file(folder, text), Reading(split=split), size)
     lines = text.replace("\r\n", "\n").split("\n")
     assert list(passages(found)) == [(i, line.strip()) for i, line in enumerate(lines, 1) if line.strip()]
     assert {block.split for block in found} <= {split}
@@ -81,11 +81,9 @@ def test_a_line_is_a_passage_and_has_its_number(text: str, size: int, split: str
 @given(TEXT, SIZES)
 @example("a\nb\n\nc\n \t\nd\ne", 7)
 @example("a\n" * 30 + "\n" + "b\n" * 30, 8)
-def test_a_paragraph_of_wrapped_text_is_a_passage_and_every_word_has_the_number_of_its_line(
-    text: str, size: int
-) -> None:
+def test_paragraph_of_wrapped_text_is_a_passage_and_words_keep_their_line_numbers(text: str, size: int) -> None:
     with TemporaryDirectory() as folder:
-        found = blocks_of(written(folder, text), Reading(split="wrapped"), size)
+        found = blocks_of(write_file(folder, text), Reading(split="wrapped"), size)
     lines = text.replace("\r\n", "\n").split("\n")
     paragraphs: list[tuple[int, list[str]]] = []
     fresh = True
@@ -100,11 +98,9 @@ def test_a_paragraph_of_wrapped_text_is_a_passage_and_every_word_has_the_number_
     assert all(block.split == "prose" and len(block.wrapped or b"") == len(block.data) for block in found)
 
 
-def test_a_paragraph_beyond_the_longest_is_cut_at_the_end_of_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_overlong_paragraph_is_cut_at_the_end_of_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LONGEST", 50)
-    path = written(tmp_path, "mouse cat\n" * 40)
+    path = write_file(tmp_path, "mouse cat\n" * 40)
     found = blocks_of(path, Reading(split="wrapped"), 16)
     assert len(found) > 3
     assert max(len(block.data) for block in found) <= 50 + 32
@@ -122,16 +118,14 @@ def test_a_paragraph_beyond_the_longest_is_cut_at_the_end_of_a_line(
         ("", "wrapped", {}),
     ],
 )
-def test_files_are_counted_by_how_their_lines_were_taken(
-    tmp_path: Path, text: str, split: str, kinds: dict[str, int]
-) -> None:
+def test_files_are_counted_by_line_layout(tmp_path: Path, text: str, split: str, kinds: dict[str, int]) -> None:
     tally = Tally()
-    blocks_of(written(tmp_path, text), Reading(split=split), tally=tally)
+    blocks_of(write_file(tmp_path, text), Reading(split=split), tally=tally)
     assert dict(tally.splits) == kinds
 
 
 @pytest.mark.parametrize("name", ["x.txt", "x.txt.gz", "x.csv", "x.parquet"])
-def test_the_hash_and_size_are_those_of_the_whole_file_on_disk(tmp_path: Path, name: str) -> None:
+def test_hash_and_size_are_those_of_the_whole_file_on_disk(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     if name.endswith("parquet"):
         parquet.write_table(pa.table({"text": ["a mouse"] * 99}), path)
@@ -152,11 +146,11 @@ RECORD_TEXTS = st.none() | st.integers() | st.text(st.sampled_from("ab é🐁\n\
 
 
 @given(st.lists(st.tuples(RECORD_TEXTS, st.sampled_from([None, "", "1990", 1991])), max_size=12), SIZES)
-def test_a_record_is_a_passage_with_its_number_and_date(rows: list[tuple[object, object]], size: int) -> None:
+def test_record_is_a_passage_with_its_number_and_date(rows: list[tuple[object, object]], size: int) -> None:
     tally = Tally()
     with TemporaryDirectory() as folder:
         data = "\n".join(json.dumps({"text": text, "date": date}) for text, date in rows)
-        path = written(folder, data, "x.jsonl")
+        path = write_file(folder, data, "x.jsonl")
         found = blocks_of(path, Reading(split="lines", date_column="date"), size, tally)
     records = []
     for block in found:
@@ -172,7 +166,7 @@ def test_a_record_is_a_passage_with_its_number_and_date(rows: list[tuple[object,
     assert set(tally.skipped) <= {"records without a text"}
 
 
-def test_dates_of_a_parquet_file_are_kept_as_text(tmp_path: Path) -> None:
+def test_parquet_dates_are_read_as_text(tmp_path: Path) -> None:
     dates = [datetime.date(1990, 2, 3), None, datetime.date(2001, 12, 31)]
     parquet.write_table(pa.table({"text": ["a", "b", "c"], "when": dates}), tmp_path / "x.parquet")
     (block,) = blocks_of(tmp_path / "x.parquet", Reading(date_column="when"))
@@ -187,30 +181,30 @@ def test_dates_of_a_parquet_file_are_kept_as_text(tmp_path: Path) -> None:
         ("The mouse ran. It hid. The cat sat.", "auto", "prose"),
         ("The mouse ran. It hid. The cat sat.", "lines", "lines"),
         ("The mouse ran.", "prose", "prose"),
-        ("The mouse ran.", "wrapped", "prose"),  # a record is never a part of a paragraph
+        ("The mouse ran.", "wrapped", "prose"),  # a record is never part of a paragraph
     ],
 )
-def test_a_record_is_a_sentence_or_holds_several(tmp_path: Path, text: str, split: str, expected: str) -> None:
+def test_record_may_be_one_sentence_or_several(tmp_path: Path, text: str, split: str, expected: str) -> None:
     tally = Tally()
-    path = written(tmp_path, json.dumps({"text": text}) + "\n" + json.dumps({"text": text}), "x.jsonl")
+    path = write_file(tmp_path, json.dumps({"text": text}) + "\n" + json.dumps({"text": text}), "x.jsonl")
     (block,) = blocks_of(path, Reading(split=split), tally=tally)
     assert block.split == expected
     assert dict(tally.splits) == {expected: 1}
 
 
-def test_a_lone_surrogate_in_json_is_replaced(tmp_path: Path) -> None:
-    (block,) = blocks_of(written(tmp_path, '{"text": "a \\ud83d mouse"}', "x.jsonl"), Reading())
+def test_lone_surrogate_in_json_is_replaced(tmp_path: Path) -> None:
+    (block,) = blocks_of(write_file(tmp_path, '{"text": "a \\ud83d mouse"}', "x.jsonl"), Reading())
     assert block.data == b"a ? mouse"
 
 
-def test_a_damaged_parquet_file_is_told_by_name(tmp_path: Path) -> None:
-    path = written(tmp_path, b"PAR1 and nothing more", "x.parquet")
+def test_damaged_parquet_file_is_reported_by_name(tmp_path: Path) -> None:
+    path = write_file(tmp_path, b"PAR1 and nothing more", "x.parquet")
     with pytest.raises(UserError, match=f"{path}' is no parquet file, or a damaged one"):
         blocks_of(path, Reading())
 
 
 @pytest.mark.parametrize("kind", ["text", "parquet"])
-def test_a_file_that_goes_away_before_it_is_read_is_told_by_name(tmp_path: Path, kind: Kind) -> None:
+def test_file_deleted_before_reading_is_reported_by_name(tmp_path: Path, kind: Kind) -> None:
     source = Source(str(tmp_path / "gone"), "gone", kind)
     with pytest.raises(UserError, match="gone' cannot be read: No such file"):
         list(read_blocks(source, Reading(), Tally()))

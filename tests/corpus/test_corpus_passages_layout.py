@@ -1,4 +1,4 @@
-"""Whether a line is a sentence, a paragraph or a part of one is seen from the beginning of a file."""
+"""Test the detection of the line layout (sentences, paragraphs or wrapped text) from the start of a file."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def wrapped(width: int, text: str = PARAGRAPH, times: int = 3) -> str:
         (wrapped(120), "wrapped"),
     ],
 )
-def test_texts_of_each_kind_are_recognised(text: str, expected: str) -> None:
+def test_line_layouts_are_recognised(text: str, expected: str) -> None:
     assert layout(text.encode()) == expected
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_are_of_some_kind(head: bytes) -> None:
+def test_any_bytes_have_a_line_layout(head: bytes) -> None:
     assert layout(head) in ("lines", "prose", "wrapped")
 
 
 @pytest.mark.parametrize("cut", range(1, 6))
-def test_only_the_beginning_counts_wherever_it_is_cut(monkeypatch: pytest.MonkeyPatch, cut: int) -> None:
+def test_only_the_first_part_decides_wherever_it_is_cut(monkeypatch: pytest.MonkeyPatch, cut: int) -> None:
     text = "The mäuse ran.\n".encode() * 20
     monkeypatch.setattr(module, "_SAMPLE", len(text) - cut)
     assert layout(text + f"{PARAGRAPH}\n".encode() * 500) == "lines"

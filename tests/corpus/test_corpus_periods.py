@@ -1,4 +1,4 @@
-"""One corpus as several periods: dates, file names, and each period as if it were a corpus of its own."""
+"""Test one corpus split into periods by dates or file names, each like a separate corpus."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS = ["target", "file", "line", "sentence", "start", "end", "priority"]
 
 
 class Toy:
-    """An encoder that counts what it is asked for."""
+    """Encoder that counts its requests."""
 
     def __init__(self) -> None:
         self.settings = {"model": "toy"}
@@ -80,12 +80,14 @@ def values(found: Occurrences) -> list[dict[str, Any]]:
     ],
     ids=str,
 )
-def test_a_date_is_of_a_period(date: str | None, decade: str | None, year: str | None, month: str | None) -> None:
+def test_date_is_assigned_to_its_period(
+    date: str | None, decade: str | None, year: str | None, month: str | None
+) -> None:
     assert [period_of(date, by) for by in ("decade", "year", "month")] == [decade, year, month]
 
 
 @given(st.datetimes(min_value=datetime.datetime(1, 1, 1)), st.sampled_from(["%Y-%m-%d", "%Y%m%d", "%Y-%m-%dT%H:%M"]))
-def test_every_day_is_of_its_month(moment: datetime.datetime, form: str) -> None:
+def test_every_day_belongs_to_its_month(moment: datetime.datetime, form: str) -> None:
     text = moment.strftime(form).rjust(len(datetime.datetime(2000, 1, 1).strftime(form)), "0")  # years below 1000
     assert period_of(text, "month") == f"{moment.year:04}-{moment.month:02}"
     assert period_of(text, "year") == f"{moment.year:04}"
@@ -94,7 +96,7 @@ def test_every_day_is_of_its_month(moment: datetime.datetime, form: str) -> None
 
 
 @given(st.text(max_size=12))
-def test_any_text_is_a_date_or_none(text: str) -> None:
+def test_any_text_is_parsed_as_a_date_or_none(text: str) -> None:
     assert all(period_of(text, by) is None or period_of(text, by) for by in BY)
 
 
@@ -114,7 +116,7 @@ def test_any_text_is_a_date_or_none(text: str) -> None:
         ("notes.txt", None, None),
     ],
 )
-def test_a_file_is_of_the_period_in_its_name(name: str, year: str | None, month: str | None) -> None:
+def test_file_is_assigned_to_the_period_in_its_name(name: str, year: str | None, month: str | None) -> None:
     assert (period_of_file(name, "year"), period_of_file(name, "month")) == (year, month)
 
 
@@ -131,18 +133,18 @@ def test_a_file_is_of_the_period_in_its_name(name: str, year: str | None, month:
     st.sampled_from([1, 40, 1 << 20]),
     st.sampled_from(["decade", "year"]),
 )
-def test_each_period_is_what_it_would_be_alone(
+def test_each_period_equals_a_corpus_of_that_period_alone(
     rows: list[tuple[str, str | None]], most: int | None, block: int, by: str
 ) -> None:
     rows = [("a mouse", "1987-03-04"), *rows]
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         folder = Path(name)
         patch.setattr(passages, "BLOCK", block)
-        patch.setattr(occurrences, "SLACK", 5)  # samples are cut down on the way
+        patch.setattr(occurrences, "SLACK", 5)  # samples are pruned during reading
         found = find_in_periods(table(folder, rows), TARGETS, by, DATED, most, 5)
         assert list(found) == sorted({label for _, date in rows if (label := period_of(date, by))})
         for label, ours in found.items():
-            # The same records alone, in the same places.
+            # The same records alone at the same positions.
             alone = table(folder, [(text if period_of(date, by) == label else "", date) for text, date in rows])
             expected = find_occurrences(alone, TARGETS, DATED, most, 5)
             assert values(ours) == values(expected)
@@ -156,7 +158,7 @@ def test_each_period_is_what_it_would_be_alone(
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
-def test_all_tables_are_cut(tmp_path: Path, kind: str) -> None:
+def test_all_tables_are_split_into_periods(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"news.{kind}"
     texts, dates = ["a mouse", "my mouse", "the mouse"], ["2001-07-01", "1999-01-31", "2001-07-02"]
     if kind == "parquet":
@@ -174,7 +176,7 @@ def test_all_tables_are_cut(tmp_path: Path, kind: str) -> None:
     }
 
 
-def test_digits_of_any_script_make_the_same_periods_in_their_order(tmp_path: Path) -> None:
+def test_digits_of_any_script_give_the_same_periods_in_order(tmp_path: Path) -> None:
     dates = ["2001-07", "٢٠٠٠-٠٨", "२००१-०७", "１９９９-12", "2000-8", "2000-08"]
     assert [period_of(date, "month") for date in dates] == ["2001-07", "2000-08", "2001-07", "1999-12", None, "2000-08"]
     assert [period_of(date, "decade") for date in dates] == ["2000s", "2000s", "2000s", "1990s", None, "2000s"]
@@ -186,7 +188,7 @@ def test_digits_of_any_script_make_the_same_periods_in_their_order(tmp_path: Pat
     assert list(found) == ["1999", "2000", "2001"]
 
 
-def test_text_files_go_by_their_names(tmp_path: Path) -> None:
+def test_text_files_are_assigned_by_their_names(tmp_path: Path) -> None:
     for name, text in {
         "1987.txt": "a mouse\n",
         "1985.txt": "my mouse\na cell\n",
@@ -195,18 +197,20 @@ def test_text_files_go_by_their_names(tmp_path: Path) -> None:
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    heard: list[tuple[int, int]] = []
-    found = find_in_periods(tmp_path, TARGETS, "decade", Reading(split="lines"), progress=lambda *at: heard.append(at))
+    recorder: list[tuple[int, int]] = []
+    found = find_in_periods(
+        tmp_path, TARGETS, "decade", Reading(split="lines"), progress=lambda *at: recorder.append(at)
+    )
     assert {label: [row["file"] for row in values(part)] for label, part in found.items()} == {
         "1980s": ["1985.txt", "1987.txt", "1985.txt"],
         "2000s": ["2001/a.txt"],
     }
     assert found["1980s"].tally.files == 2
     assert dict(found["1980s"].tally.skipped) == {"files without a year in their names, of all periods": 1}
-    assert heard[-1] == (36, 36)
+    assert recorder[-1] == (36, 36)
 
 
-def test_wrapped_text_keeps_its_lines(tmp_path: Path) -> None:
+def test_wrapped_text_keeps_its_line_numbers(tmp_path: Path) -> None:
     (tmp_path / "1987.txt").write_text("One long paragraph that\nhas a mouse in it.\n\nAnother\nmouse.\n")
     (row, other) = values(find_in_periods(tmp_path, TARGETS, "year", Reading(split="wrapped"))["1987"])
     assert (row["line"], other["line"]) == (2, 5)
@@ -228,19 +232,19 @@ def test_wrapped_text_keeps_its_lines(tmp_path: Path) -> None:
     ],
     ids=["other dates", "no dates", "no column", "no text", "another column"],
 )
-def test_what_has_no_periods_is_told(
+def test_corpus_without_periods_is_reported(
     tmp_path: Path, rows: list[tuple[str, Any]], column: str | None, said: str
 ) -> None:
     with pytest.raises(UserError, match=said):
         find_in_periods(table(tmp_path, rows), TARGETS, "year", Reading(split="lines", date_column=column))
 
 
-def test_other_ways_to_cut_are_refused(tmp_path: Path) -> None:
+def test_unknown_period_units_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="by must be one of decade, month, year"):
         find_in_periods(table(tmp_path, [("a mouse", "1999")]), TARGETS, "week", DATED)
 
 
-def test_a_store_of_periods_is_completed_and_kept_apart(tmp_path: Path) -> None:
+def test_store_of_periods_is_extended_and_kept_separate(tmp_path: Path) -> None:
     rows = [(f"a mouse {i} and a cell {i}", f"{1985 + i}") for i in range(30)]
     corpus, store, toy = table(tmp_path, rows), tmp_path / "store", Toy()
     options: dict[str, Any] = {"model": toy, "out": store, "date_column": "date", "split": "lines"}
@@ -261,7 +265,7 @@ def test_a_store_of_periods_is_completed_and_kept_apart(tmp_path: Path) -> None:
         embed(corpus, words=["mouse"], by="decade", **options)
 
 
-def test_periods_are_of_one_corpus(tmp_path: Path) -> None:
+def test_periods_require_a_single_corpus(tmp_path: Path) -> None:
     corpus = table(tmp_path, [("a mouse", "1999")])
     with pytest.raises(UserError, match="cuts one corpus into periods, which have their names; got 2 corpora"):
         embed(corpus, corpus, words=["mouse"], model=Toy(), by="year")

@@ -1,4 +1,4 @@
-"""The real SemEval corpora: every target is found exactly where a plain loop over white-space tokens finds it."""
+"""Test that every target of the real SemEval corpora is found where a loop over whitespace tokens finds it."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def test_targets_are_found_where_a_loop_over_tokens_finds_them(data: Path, name:
 
 
 @pytest.mark.parametrize(("name", "file"), CORPORA)
-def test_a_lemmatised_corpus_is_seen_to_have_a_sentence_a_line(data: Path, name: str, file: str) -> None:
+def test_lemmatised_corpus_is_recognised_as_one_sentence_per_line(data: Path, name: str, file: str) -> None:
     folder = data / "benchmark" / name
     found = find_occurrences(folder / file, read_targets(folder / "targets.txt", "token"), max_per_word=3)
     assert dict(found.tally.splits) == {"lines": 1}
 
 
-def test_addresses_of_presidents_are_seen_to_be_prose(data: Path) -> None:
+def test_presidential_addresses_are_recognised_as_prose(data: Path) -> None:
     found = find_occurrences(data / "corpora/sotu/[12]*.txt", read_targets(["nuclear", "united states"]))
     assert dict(found.tally.splits) == {"prose": 233}
     sentences = found.table["sentence"].to_pylist()

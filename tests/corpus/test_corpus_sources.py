@@ -1,4 +1,4 @@
-"""Which files a path, a folder, a pattern or standard input stands for, in which order and under which names."""
+"""Test the files, their order and their names for a path, a folder, a pattern or standard input."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def make(folder: Path, *names: str) -> Path:
 
 
 def refused(corpus: str | Path, *parts: str) -> None:
-    """Refused with one line that has these parts in it."""
+    """Check that a corpus is refused with one line that contains these parts."""
     with pytest.raises(UserError) as caught:
         find_sources(corpus)
     message = str(caught.value)
@@ -56,13 +56,13 @@ def refused(corpus: str | Path, *parts: str) -> None:
         ("a.csv.old", "text"),
     ],
 )
-def test_the_kind_of_a_file_is_that_of_its_name_without_the_compression(tmp_path: Path, name: str, kind: str) -> None:
+def test_file_format_is_taken_from_the_name_without_the_compression(tmp_path: Path, name: str, kind: str) -> None:
     make(tmp_path, name)
     assert [(s.path, s.name, s.kind) for s in find_sources(tmp_path / name)] == [(str(tmp_path / name), name, kind)]
     assert find_sources(str(tmp_path / name)) == find_sources(tmp_path / name) == find_sources(tmp_path)
 
 
-def test_a_folder_is_all_files_in_it_by_name_but_for_hidden_ones(tmp_path: Path) -> None:
+def test_folder_contains_all_files_by_name_except_hidden_ones(tmp_path: Path) -> None:
     make(tmp_path, "b.txt", "a/z.txt", "a/b/c.csv", "a.txt", ".hidden", ".git/config", "a/.cache/x.txt", "B.txt")
     names = ["B.txt", "a.txt", "a/b/c.csv", "a/z.txt", "b.txt"]
     found = find_sources(tmp_path)
@@ -70,7 +70,7 @@ def test_a_folder_is_all_files_in_it_by_name_but_for_hidden_ones(tmp_path: Path)
     assert [source.path for source in found] == [str(tmp_path / name) for name in names]
 
 
-def test_names_are_the_same_wherever_the_corpus_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_do_not_depend_on_the_corpus_location(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here, there = (make(tmp_path / where, "1.txt", "sub/2.txt") for where in ("here", "far/away/there"))
     names = [source.name for source in find_sources(here)]
     assert names == ["1.txt", "sub/2.txt"]
@@ -81,7 +81,7 @@ def test_names_are_the_same_wherever_the_corpus_lies(tmp_path: Path, monkeypatch
     assert [source.name for source in find_sources(f"{here}/**/*.txt")] == names
 
 
-def test_a_pattern_stands_for_files_only_and_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_pattern_matches_files_only_in_name_order(tmp_path: Path) -> None:
     make(tmp_path, "x2.txt", "x1.txt", "x10.csv", "y.txt", "x_folder/in.txt")
     found = find_sources(tmp_path / "x*")
     assert [(source.name, source.kind) for source in found] == [
@@ -92,25 +92,23 @@ def test_a_pattern_stands_for_files_only_and_in_the_order_of_their_names(tmp_pat
     assert [source.name for source in find_sources(tmp_path / "x[12].txt")] == ["x1.txt", "x2.txt"]
 
 
-def test_a_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+def test_file_whose_name_looks_like_a_pattern_is_that_file(tmp_path: Path) -> None:
     make(tmp_path, "a[1].txt", "a1.txt")
     assert [source.name for source in find_sources(tmp_path / "a[1].txt")] == ["a[1].txt"]
 
 
-def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"a mouse"), isatty=lambda: False))
     assert find_sources("-") == [Source("-", "-", "text")]
 
 
 @pytest.mark.parametrize("stdin", [None, SimpleNamespace(isatty=lambda: True)], ids=["none", "a terminal"])
-def test_standard_input_into_which_nothing_is_piped_is_refused(monkeypatch: pytest.MonkeyPatch, stdin: Any) -> None:
+def test_standard_input_without_piped_data_is_refused(monkeypatch: pytest.MonkeyPatch, stdin: Any) -> None:
     monkeypatch.setattr(sys, "stdin", stdin)
     refused("-", "'-'", "standard input", "nothing is piped")
 
 
-def test_what_is_not_there_is_named_with_the_folder_that_was_looked_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_corpus_is_named_with_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     refused("missing.txt", "no such file or folder", "'missing.txt'", str(tmp_path))
     refused("*.txt", "no file matches the pattern", "'*.txt'", str(tmp_path))
@@ -119,14 +117,12 @@ def test_what_is_not_there_is_named_with_the_folder_that_was_looked_from(
 
 
 @pytest.mark.parametrize("names", [(), (".hidden", ".git/config")])
-def test_a_folder_without_files_is_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
+def test_folder_without_files_is_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
     make(tmp_path / "empty", *names).mkdir(exist_ok=True)
     refused(tmp_path / "empty", f"{str(tmp_path / 'empty')!r}", "holds no files")
 
 
-def test_a_folder_that_may_not_be_read_is_refused_by_name_even_deep_inside(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_folder_is_refused_by_name_at_any_depth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "a.txt", "sub/secret/b.txt")
     secret, scandir = str(tmp_path / "sub" / "secret"), os.scandir
 
@@ -139,9 +135,7 @@ def test_a_folder_that_may_not_be_read_is_refused_by_name_even_deep_inside(
     refused(tmp_path, f"the folder {secret!r} cannot be read", "Permission denied")
 
 
-def test_a_path_inside_a_folder_that_may_not_be_searched_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_path_inside_an_unsearchable_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make(tmp_path, "secret/a.txt") / "secret" / "a.txt"
 
     def denied(self: Path, **_: Any) -> Any:
@@ -151,13 +145,13 @@ def test_a_path_inside_a_folder_that_may_not_be_searched_is_refused(
     refused(path, f"{str(path)!r} cannot be read", "Permission denied")
 
 
-def test_a_path_that_is_too_long_for_the_system_is_refused() -> None:
+def test_path_too_long_for_the_system_is_refused() -> None:
     with pytest.raises(UserError, match=re.escape("x" * 300)):
         find_sources("x" * 300)
 
 
 @pytest.mark.parametrize("corpus", [["a.txt", "b.txt"], 3, None, b"a.txt"])
-def test_what_is_no_path_is_refused_with_what_a_corpus_is(tmp_path: Path, corpus: Any) -> None:
+def test_invalid_path_is_refused_with_the_accepted_corpora(tmp_path: Path, corpus: Any) -> None:
     other = make(tmp_path, "new.txt") / "new.txt"
     calls: list[Callable[[], object]] = [
         lambda: find_sources(corpus),

@@ -1,4 +1,4 @@
-"""What may be said about how a corpus is read."""
+"""Test the options that control how a corpus is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lexshift.errors import UserError
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "UTF8", "utf_8", "utf-8-sig", "U8"])
-def test_every_name_of_utf_8_is_utf_8(encoding: str) -> None:
+def test_every_alias_of_utf_8_is_utf_8(encoding: str) -> None:
     assert Reading(encoding=encoding).codec in ("utf-8", "utf-8-sig")
 
 
@@ -21,13 +21,13 @@ def test_other_encodings_are_known_and_not_utf_8(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-9", "", "klingon"])
-def test_an_unknown_encoding_is_refused_with_examples_of_known_ones(encoding: str) -> None:
+def test_unknown_encoding_is_refused_with_examples(encoding: str) -> None:
     with pytest.raises(UserError, match=rf"encoding '{encoding}' is not known; utf-8, utf-16, latin-1 and cp1252 are"):
         Reading(encoding=encoding)
 
 
 @pytest.mark.parametrize("encoding", ["hex", "rot13", "base64", "zip", "undefined"])
-def test_a_codec_that_does_not_turn_bytes_into_text_is_refused(encoding: str) -> None:
+def test_codec_that_does_not_decode_bytes_to_text_is_refused(encoding: str) -> None:
     with pytest.raises(UserError, match=f"encoding '{encoding}'"):
         Reading(encoding=encoding)
 

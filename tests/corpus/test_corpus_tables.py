@@ -1,4 +1,4 @@
-"""Records of jsonl, csv, tsv and parquet files come back as they were written, and a fault is told with its place."""
+"""Test that jsonl, csv, tsv and parquet records are read back as written, and that faults have a position."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def as_parquet(path: Path, **columns: Any) -> Path:
 
 
 @given(st.lists(st.tuples(TEXTS, st.none() | TEXTS), max_size=8), st.booleans(), st.integers(7, 64))
-def test_jsonl_comes_back_as_it_was_written(rows: list[tuple[str, str | None]], ascii_only: bool, size: int) -> None:
+def test_jsonl_is_read_back_as_written(rows: list[tuple[str, str | None]], ascii_only: bool, size: int) -> None:
     lines = [json.dumps({"date": date, "text": text}, ensure_ascii=ascii_only) for text, date in rows]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
@@ -66,7 +66,7 @@ def test_jsonl_comes_back_as_it_was_written(rows: list[tuple[str, str | None]], 
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=8), st.integers(7, 64))
-def test_csv_comes_back_as_it_was_written(rows: list[tuple[str, str]], size: int) -> None:
+def test_csv_is_read_back_as_written(rows: list[tuple[str, str]], size: int) -> None:
     data = as_csv([("date", "id", "text"), *((date, "1", text) for text, date in rows)])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
@@ -74,7 +74,7 @@ def test_csv_comes_back_as_it_was_written(rows: list[tuple[str, str]], size: int
 
 
 @given(st.lists(st.text(st.sampled_from("ab é日🐁,;\"'\\"), min_size=1, max_size=20), max_size=8), st.integers(7, 64))
-def test_tsv_comes_back_as_it_was_written_quotation_marks_and_all(texts: list[str], size: int) -> None:
+def test_tsv_is_read_back_as_written_including_quotation_marks(texts: list[str], size: int) -> None:
     data = "\n".join(["date\ttext", *(f"1990\t{text}" for text in texts)]).encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(decoding, "BLOCK", size)
@@ -82,7 +82,7 @@ def test_tsv_comes_back_as_it_was_written_quotation_marks_and_all(texts: list[st
 
 
 @pytest.mark.parametrize("rows", [1, 3, 4096])
-def test_parquet_comes_back_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+def test_parquet_is_read_back_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
     monkeypatch.setattr(tables, "_ROWS", rows)
     texts = ["a mouse", "", None, "zwei Mäuse\nund mehr", "🐁"]
     dates = [datetime.date(1990, 1, day) for day in range(1, 6)]
@@ -93,16 +93,16 @@ def test_parquet_comes_back_as_it_was_written(tmp_path: Path, monkeypatch: pytes
         read_parquet(path, Reading(text_column="date"))
 
 
-def test_numbers_of_records_count_empty_lines_of_jsonl() -> None:
+def test_record_numbers_count_empty_jsonl_lines() -> None:
     assert read("jsonl", b'\n{"text": "a"}\n\n  \n{"text": "b"}\n') == [(2, "a", None), (5, "b", None)]
 
 
-def test_a_record_of_jsonl_may_lack_its_date() -> None:
+def test_jsonl_record_may_lack_its_date() -> None:
     data = b'{"text": "a", "date": 1990}\n{"text": "b"}\n{"text": null, "date": ""}'
     assert read("jsonl", data, DATED) == [(1, "a", 1990), (2, "b", None), (3, None, "")]
 
 
-def test_csv_with_mark_carriage_returns_and_newlines_within_quotes() -> None:
+def test_csv_may_have_a_byte_order_mark_carriage_returns_and_quoted_newlines() -> None:
     data = b'\xef\xbb\xbftext,date\r\n"a mouse,\r\nand ""two""",1990\r\n\r\nlast,1991'
     assert read("csv", data, DATED) == [(1, 'a mouse,\nand "two"', "1990"), (3, "last", "1991")]
 
@@ -116,11 +116,11 @@ def test_tables_are_read_in_other_encodings(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv"])
-def test_an_empty_table_has_no_records(kind: Kind) -> None:
+def test_empty_table_has_no_records(kind: Kind) -> None:
     assert read(kind, b"") == []
 
 
-def test_a_field_of_a_million_characters_is_read() -> None:
+def test_field_of_a_million_characters_is_read() -> None:
     assert read("csv", as_csv([("text",), ("mouse " * 200_000,)])) == [(1, "mouse " * 200_000, None)]
 
 
@@ -154,7 +154,7 @@ def test_a_field_of_a_million_characters_is_read() -> None:
         ("jsonl", b'{"text": "a"}\n{"text": "\xe4"}', Reading(), ["not UTF-8 at line 2", "--errors replace"]),
     ],
 )
-def test_a_fault_is_told_with_file_and_place(kind: Kind, data: bytes, reading: Reading, parts: list[str]) -> None:
+def test_fault_is_reported_with_file_and_position(kind: Kind, data: bytes, reading: Reading, parts: list[str]) -> None:
     with pytest.raises(UserError) as caught:
         read(kind, data, reading)
     message = str(caught.value)
@@ -163,7 +163,7 @@ def test_a_fault_is_told_with_file_and_place(kind: Kind, data: bytes, reading: R
         assert part in message
 
 
-def test_a_column_that_a_parquet_file_does_not_have_is_told_with_those_it_has(tmp_path: Path) -> None:
+def test_missing_parquet_column_is_reported_with_the_available_ones(tmp_path: Path) -> None:
     path = as_parquet(tmp_path / "x.parquet", body=["a"], year=[1990])
     with pytest.raises(UserError, match=f"{path}' has no column 'text': name one of 'body', 'year' with --text-column"):
         read_parquet(path)
@@ -172,7 +172,7 @@ def test_a_column_that_a_parquet_file_does_not_have_is_told_with_those_it_has(tm
 
 
 @pytest.mark.parametrize("damage", ["text", "empty", "truncated", "no footer", "pages"])
-def test_a_damaged_parquet_file_is_told_by_name(tmp_path: Path, damage: str) -> None:
+def test_damaged_parquet_file_is_reported_by_name(tmp_path: Path, damage: str) -> None:
     path = as_parquet(tmp_path / "x.parquet", text=[f"a mouse {i}" for i in range(5000)])
     data = path.read_bytes()
     path.write_bytes(
@@ -192,7 +192,7 @@ def test_a_damaged_parquet_file_is_told_by_name(tmp_path: Path, damage: str) -> 
 
 
 @pytest.mark.parametrize("errors", ["strict", "replace"])
-def test_text_of_a_parquet_file_that_is_not_utf_8_is_told_or_replaced(tmp_path: Path, errors: str) -> None:
+def test_invalid_utf_8_in_a_parquet_file_is_reported_or_replaced(tmp_path: Path, errors: str) -> None:
     offsets, data = pa.array([0, 1, 7], pa.int32()).buffers()[1], pa.py_buffer(b"amouse\xff")
     texts = pa.Array.from_buffers(pa.string(), 2, [None, offsets, data])
     path = as_parquet(tmp_path / "x.parquet", text=texts)
@@ -206,19 +206,19 @@ def test_text_of_a_parquet_file_that_is_not_utf_8_is_told_or_replaced(tmp_path: 
 # ------------------------------------------------------------------------------------------------- small tables
 
 
-def test_a_file_is_read_line_by_line_whatever_its_line_ends_and_its_mark(tmp_path: Path) -> None:
+def test_file_is_read_line_by_line_with_any_line_ends_and_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes("\ufeffone\r\ntwo\u2028three\x0bfour\x85\nfive".encode())
     assert read_lines(path) == ["one", "two\u2028three\x0bfour\x85", "five"]
 
 
-def test_a_file_that_is_missing_is_told(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError) as error:
         read_lines(tmp_path / "none.csv")
     assert str(error.value) == f"{str(tmp_path / 'none.csv')!r} is missing"
 
 
-def test_a_folder_in_the_place_of_a_file_is_told(tmp_path: Path) -> None:
+def test_folder_in_place_of_a_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be read") as error:
         read_lines(tmp_path)
     assert repr(str(tmp_path)) in str(error.value)
@@ -227,7 +227,7 @@ def test_a_folder_in_the_place_of_a_file_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize(("before", "line"), [(0, 1), (1, 2), (4, 5), (20_000, 20_001)])
-def test_bytes_that_are_not_utf8_are_told_with_their_line(
+def test_invalid_utf8_is_reported_with_its_line(
     tmp_path: Path, mark: bytes, end: bytes, before: int, line: int
 ) -> None:
     path = tmp_path / "file.csv"
@@ -241,7 +241,7 @@ FIELD = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\
 
 
 @given(st.lists(st.tuples(FIELD, FIELD, FIELD), max_size=8), st.sampled_from(["\n", "\r\n"]))
-def test_fields_are_read_as_they_stand(
+def test_fields_are_read_literally(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]], end: str
 ) -> None:
     path = tmp_path_factory.mktemp("table") / "table.csv"
@@ -256,19 +256,19 @@ def test_empty_lines_are_no_rows_but_are_counted_as_lines(tmp_path: Path) -> Non
     assert read_table(path, ("a", "b")) == [(3, {"a": "1", "b": "2"}), (5, {"a": "3", "b": "4"})]
 
 
-def test_names_of_columns_may_have_white_space_around_them(tmp_path: Path) -> None:
+def test_column_names_may_have_surrounding_whitespace(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(" a \tb \r\n1\t 2\r\n")
     assert read_table(path, ("a", "b")) == [(2, {"a": "1", "b": " 2"})]
 
 
-def test_fields_between_commas_may_be_quoted(tmp_path: Path) -> None:
+def test_comma_separated_fields_may_be_quoted(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text('a,b\n"x,\ny",y\tz\n')
     assert read_table(path, ("a",), ",") == [(3, {"a": "x,\ny", "b": "y\tz"})]
 
 
-def test_a_missing_column_is_told_with_those_that_are_there(tmp_path: Path) -> None:
+def test_missing_column_is_reported_with_the_available_ones(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("a\tb\n1\t2\n")
     with pytest.raises(UserError) as error:
@@ -277,7 +277,7 @@ def test_a_missing_column_is_told_with_those_that_are_there(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("row", "fields"), [("1", 1), ("1\t2\t3", 3), ("1\t2\t", 3)])
-def test_a_wrong_number_of_fields_is_told_with_its_line(tmp_path: Path, row: str, fields: int) -> None:
+def test_wrong_number_of_fields_is_reported_with_its_line(tmp_path: Path, row: str, fields: int) -> None:
     path = tmp_path / "table.csv"
     path.write_text(f"a\tb\n1\t2\n\n{row}\n")
     with pytest.raises(UserError) as error:
@@ -285,7 +285,7 @@ def test_a_wrong_number_of_fields_is_told_with_its_line(tmp_path: Path, row: str
     assert str(error.value) == f"{str(path)!r}, line 4: {fields} fields instead of 2"
 
 
-def test_an_empty_file_is_told(tmp_path: Path) -> None:
+def test_empty_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("")
     with pytest.raises(UserError, match="line 1: no column 'a'") as error:
@@ -297,19 +297,19 @@ def test_an_empty_file_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("1", 1.0), ("-0.5", -0.5), ("1e-3", 0.001), (" 2 ", 2.0)])
-def test_a_number_is_read(text: str, value: float) -> None:
+def test_number_is_parsed(text: str, value: float) -> None:
     assert parse_number({"graded": text}, "graded", Path("gold"), 3) == value
 
 
 @pytest.mark.parametrize("text", ["", "NA", "1,5", "0.1\t0.2", "one", "--"])
-def test_what_is_not_a_number_is_told_with_its_line(text: str) -> None:
+def test_non_numeric_text_is_reported_with_its_line(text: str) -> None:
     with pytest.raises(UserError) as error:
         parse_number({"graded": text}, "graded", Path("gold"), 3)
     assert str(error.value) == f"'gold', line 3: graded is {text!r}, not a number"
 
 
 @given(st.text("ab", min_size=1, max_size=9), st.integers(-2, 12), st.integers(-2, 12))
-def test_a_span_is_one_within_its_context_and_not_empty(sentence: str, start: int, end: int) -> None:
+def test_span_lies_within_its_context_and_is_not_empty(sentence: str, start: int, end: int) -> None:
     text = f"{start}:{end}"
     if 0 <= start < end <= len(sentence):
         assert parse_span(text, sentence, Path("uses"), 4) == (start, end)
@@ -320,13 +320,13 @@ def test_a_span_is_one_within_its_context_and_not_empty(sentence: str, start: in
 
 
 @pytest.mark.parametrize("text", ["", ":", "1", "1:", ":2", "a:b", "0-1", "0:1:2", "0.0:1.0", "0:1,3:4", "0:²", "²:3"])
-def test_what_is_no_span_is_told_with_its_line(text: str) -> None:
+def test_invalid_span_is_reported_with_its_line(text: str) -> None:
     with pytest.raises(UserError, match="'uses', line 4: the span ") as error:
         parse_span(text, "a context", Path("uses"), 4)
     assert repr(text) in str(error.value)
 
 
-def test_a_table_is_known_by_its_ending(tmp_path: Path) -> None:
+def test_table_is_recognised_by_its_extension(tmp_path: Path) -> None:
     for name in ("a.csv", "a.TSV", "a.txt", "a.csv.gz"):
         (tmp_path / name).write_text("")
     (tmp_path / "folder.csv").mkdir()

@@ -1,4 +1,4 @@
-"""Target words from files, lists and mappings, their forms, and what cannot be one."""
+"""Test target words from files, lists and mappings, their forms, and invalid targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lexshift.corpus.word_rule import fold, word_table
 from lexshift.errors import UserError
 
 
-def written(path: Path, data: str | bytes) -> Path:
+def write_file(path: Path, data: str | bytes) -> Path:
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
 
@@ -24,7 +24,7 @@ def listed(words: Any, match: str = "word") -> dict[str, tuple[str, ...]]:
     return read_targets(words, match).forms
 
 
-# ------------------------------------------------------------------------------------------------ where from
+# ---------------------------------------------------------------------------------------- sources of targets
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,10 @@ def listed(words: Any, match: str = "word") -> dict[str, tuple[str, ...]]:
         ("e-mail\nC++\n", {"e-mail": ("e-mail",), "C++": ("C++",)}),
     ],
 )
-def test_a_file_has_a_word_a_line_and_after_a_tab_its_forms(
+def test_file_has_one_word_per_line_and_its_forms_after_a_tab(
     tmp_path: Path, content: str, forms: dict[str, tuple[str, ...]]
 ) -> None:
-    path = written(tmp_path / "words.txt", content)
+    path = write_file(tmp_path / "words.txt", content)
     assert listed(path) == listed(str(path)) == forms
 
 
@@ -65,7 +65,7 @@ def test_a_file_has_a_word_a_line_and_after_a_tab_its_forms(
         ({"mouse": []}, {"mouse": ("mouse",)}),
     ],
 )
-def test_words_are_given_as_a_list_with_commas_a_list_or_a_mapping(
+def test_words_may_be_a_comma_separated_string_a_list_or_a_mapping(
     words: Any, forms: dict[str, tuple[str, ...]]
 ) -> None:
     assert listed(words) == forms
@@ -81,15 +81,15 @@ def test_words_are_given_as_a_list_with_commas_a_list_or_a_mapping(
         ("node.js,U.S.", ["node.js", "U.S."]),
     ],
 )
-def test_a_list_of_words_may_have_dots(words: str, names: list[str]) -> None:
+def test_word_list_may_contain_dots(words: str, names: list[str]) -> None:
     assert read_targets(words).words == names
 
 
-def test_what_may_be_a_word_or_a_file_is_refused_with_how_to_write_either(
+def test_ambiguous_word_or_file_is_refused_with_how_to_write_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    written(tmp_path / "mouse", "cat\ndog\n")
+    write_file(tmp_path / "mouse", "cat\ndog\n")
     (tmp_path / "cloud").mkdir()
     with pytest.raises(UserError) as caught:
         read_targets("mouse")
@@ -103,23 +103,23 @@ def test_what_may_be_a_word_or_a_file_is_refused_with_how_to_write_either(
 
 
 @pytest.mark.parametrize("name", ["words.txt", "WORDS.TXT", "words.tsv", "words.csv", "my words.lst"])
-def test_a_name_that_ends_as_files_do_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_name_with_a_file_extension_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)
-    written(tmp_path / name, "cat\n")
+    write_file(tmp_path / name, "cat\n")
     assert read_targets(name).words == ["cat"]
     with pytest.raises(UserError, match="no such file of target words"):
         read_targets(f"other {name}")
 
 
-def test_a_list_with_commas_may_be_longer_than_a_file_name() -> None:
+def test_comma_separated_list_may_be_longer_than_a_file_name() -> None:
     words = [f"word{i}" for i in range(200)]
     assert read_targets(",".join(words)).words == words
 
 
-# ------------------------------------------------------------------------------------------------ what is sought
+# ------------------------------------------------------------------------------------------------ searched forms
 
 
-def test_every_form_is_sought_by_its_first_word_in_normal_form() -> None:
+def test_every_form_is_searched_by_its_first_word_in_normal_form() -> None:
     decomposed = unicodedata.normalize("NFD", "café")
     targets = read_targets({"mouse": ["mouse", "Mice"], "café": [decomposed], "phone": ["cell phone", "mouse"]})
     assert targets.match == "word"
@@ -135,7 +135,7 @@ def test_every_form_is_sought_by_its_first_word_in_normal_form() -> None:
     assert len(targets.first_words) == 4
 
 
-def test_a_letter_whose_capital_takes_two_characters_is_sought_in_both_spellings() -> None:
+def test_letter_with_a_two_character_capital_is_searched_in_both_spellings() -> None:
     targets = read_targets(["ẖrd"])
     assert list(targets.first_words) == [fold("\u1e96rd", word_table()), fold("h\u0331rd", word_table())]
     assert len(read_targets(["ẖrd"], "cased").first_words) == 1
@@ -154,7 +154,7 @@ def test_a_letter_whose_capital_takes_two_characters_is_sought_in_both_spellings
         ("मोबाइल फोन", "word", "मोबाइल फोन।", 10),
         ("मोबाइल फोन", "word", "मोबाइल फोनों", None),
         ("bir kız", "word", "Bir kız", 7),
-        ("bir kız", "word", "bir kiz", None),  # another letter, as it is in a single word
+        ("bir kız", "word", "bir kiz", None),  # a different letter, as in a single word
         ("cell phone", "word", "cell, phone", None),
         ("cell phone", "word", "cellphone", None),
         ("e-mail", "word", "E-Mail-list", 6),
@@ -168,7 +168,7 @@ def test_a_letter_whose_capital_takes_two_characters_is_sought_in_both_spellings
         ("plane_nn fly_vb", "token", "plane_nn fly_vb", 15),
     ],
 )
-def test_a_form_of_more_than_a_word_is_looked_for_whole(form: str, match: str, text: str, end: int | None) -> None:
+def test_multiword_form_is_searched_as_a_whole(form: str, match: str, text: str, end: int | None) -> None:
     targets = read_targets([form], match)
     ((candidate,),) = targets.first_words.values()
     assert candidate.form is not None
@@ -184,11 +184,11 @@ def test_a_form_of_more_than_a_word_is_looked_for_whole(form: str, match: str, t
         (["cell phone", "cell  phone"], "token"),
     ],
 )
-def test_forms_that_differ_only_in_what_the_rule_ignores_are_one_form(forms: list[str], match: str) -> None:
+def test_forms_that_the_rule_treats_alike_are_one_form(forms: list[str], match: str) -> None:
     assert [len(candidates) for candidates in read_targets({"it": forms}, match).first_words.values()] == [1]
 
 
-def test_tokens_may_begin_with_anything_and_their_case_matters() -> None:
+def test_tokens_may_start_with_any_character_and_are_case_sensitive() -> None:
     targets = read_targets(["plane_nn", "-", "'s", "C++", "Mouse", "mouse"], "token")
     assert len(targets.first_words) == 6
     assert all(candidate.form is None for candidates in targets.first_words.values() for candidate in candidates)
@@ -197,7 +197,7 @@ def test_tokens_may_begin_with_anything_and_their_case_matters() -> None:
 # ---------------------------------------------------------------------------------------------------- lemmas
 
 
-def test_a_lemma_stands_for_all_its_forms() -> None:
+def test_lemma_includes_all_its_forms() -> None:
     pytest.importorskip("simplemma")
     targets = read_targets(["mouse", "go"], "lemma")
     assert targets.match == "lemma"
@@ -207,32 +207,32 @@ def test_a_lemma_stands_for_all_its_forms() -> None:
     assert not set(targets.forms["mouse"]) & set(targets.forms["go"])
 
 
-def test_lemmas_are_those_of_the_language_whatever_their_case() -> None:
+def test_lemmas_follow_the_language_in_any_case() -> None:
     pytest.importorskip("simplemma")
     forms = read_targets({"Huis": ["woonhuis"]}, "lemma", "nl").forms["Huis"]
     assert forms[0] == "woonhuis"
     assert {"huis", "huizen", "huisje"} <= set(forms)
 
 
-def test_a_lemma_with_a_form_that_is_no_word_of_its_own_can_be_looked_for() -> None:
+def test_lemma_with_a_form_that_is_not_one_word_can_be_searched() -> None:
     pytest.importorskip("simplemma")
-    assert {"is", "was", "were"} <= set(read_targets(["be"], "lemma").forms["be"])  # and the 'm of I'm
+    assert {"is", "was", "were"} <= set(read_targets(["be"], "lemma").forms["be"])  # includes the 'm of I'm
 
 
-def test_a_language_without_lemmas_is_refused_with_a_way_out() -> None:
+def test_language_without_lemmas_is_refused_with_advice() -> None:
     pytest.importorskip("simplemma")
     with pytest.raises(UserError, match="no lemmas for the language 'xx'; match by word and list the forms"):
         read_targets(["mouse"], "lemma", "xx")
 
 
-def test_the_missing_library_for_lemmas_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_lemma_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("simplemma", "simplemma.strategies"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UserError, match=r"needs simplemma: pip install 'lexshift\[lemma\]'"):
         read_targets(["mouse"], "lemma")
 
 
-# ------------------------------------------------------------------------------------------------- bad targets
+# --------------------------------------------------------------------------------------------- invalid targets
 
 
 @pytest.mark.parametrize(
@@ -246,14 +246,14 @@ def test_the_missing_library_for_lemmas_is_named_with_its_extra(monkeypatch: pyt
         (b"\x7fELF\0\0\x01mouse\n", "is not text but binary data"),
     ],
 )
-def test_a_file_that_has_no_words_is_told_by_name(tmp_path: Path, content: bytes, message: str) -> None:
-    path = written(tmp_path / "words.txt", content)
+def test_file_without_words_is_reported_by_name(tmp_path: Path, content: bytes, message: str) -> None:
+    path = write_file(tmp_path / "words.txt", content)
     with pytest.raises(UserError, match=f"the file of target words '{path}' {message}"):
         read_targets(path)
 
 
 @pytest.mark.parametrize("words", ["missing.txt", "folder/missing", Path("missing"), "."])
-def test_a_file_of_words_that_is_not_there_is_told_with_the_folder_that_was_looked_from(
+def test_missing_word_file_is_reported_with_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -262,8 +262,8 @@ def test_a_file_of_words_that_is_not_there_is_told_with_the_folder_that_was_look
     assert f"no such file of target words: {os.fspath(words)!r} (looked from {tmp_path})" in str(caught.value)
 
 
-def test_a_file_of_words_that_may_not_be_read_is_told_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path / "words.txt", "mouse")
+def test_unreadable_word_file_is_reported_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_file(tmp_path / "words.txt", "mouse")
 
     def denied(*_: Any, **__: Any) -> str:
         raise PermissionError(13, "Permission denied")
@@ -276,13 +276,13 @@ def test_a_file_of_words_that_may_not_be_read_is_told_by_name(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("words", ["", " , ", [], ["", " "], {}, {" ": ["mouse"]}])
-def test_no_words_at_all_are_refused(words: Any) -> None:
+def test_empty_word_list_is_refused(words: Any) -> None:
     with pytest.raises(UserError):
         read_targets(words)
 
 
 @pytest.mark.parametrize("words", [[1], [None], {"mouse": [1]}, {1: ["mouse"]}, [b"mouse"]])
-def test_what_is_no_word_is_refused(words: Any) -> None:
+def test_invalid_word_is_refused(words: Any) -> None:
     with pytest.raises(UserError, match="a target and its forms must be words; got"):
         read_targets(words)
 
@@ -298,31 +298,31 @@ def test_what_is_no_word_is_refused(words: Any) -> None:
         (["cell " * 60 + "phone"], "'cell cell .* has a form of 305 characters; of several words, at most 200"),
     ],
 )
-def test_words_that_cannot_stand_in_text_are_refused_with_the_reason(words: Any, message: str) -> None:
+def test_words_that_cannot_occur_in_text_are_refused_with_the_reason(words: Any, message: str) -> None:
     with pytest.raises(UserError, match=message):
         read_targets(words)
 
 
-def test_a_control_character_in_a_file_is_told_with_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path / "words.txt", "mouse\n\nca\x08t\n")
+def test_control_character_in_a_file_is_reported_with_its_line(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "words.txt", "mouse\n\nca\x08t\n")
     with pytest.raises(UserError, match=r"line 3 of the file of target words '.*words.txt' has the control character"):
         read_targets(path)
 
 
-def test_spellings_that_match_alike_are_targets_of_their_own_and_find_the_same(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.txt", "A mouse, the Mouse.\n")
+def test_spellings_that_match_alike_are_separate_targets_with_the_same_occurrences(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "x.txt", "A mouse, the Mouse.\n")
     found = find_occurrences(path, read_targets(["mouse", "Mouse", "MOUSE"]), Reading(split="lines"))
     assert found.found.tolist() == [2, 2, 2]
 
 
-def test_a_very_long_word_is_found(tmp_path: Path) -> None:
+def test_very_long_word_is_found(tmp_path: Path) -> None:
     word = "x" * 5_000
-    path = written(tmp_path / "x.txt", f"a {word} b\n")
+    path = write_file(tmp_path / "x.txt", f"a {word} b\n")
     assert find_occurrences(path, read_targets([word]), Reading(split="lines")).found.tolist() == [1]
 
 
 @pytest.mark.parametrize("form", ["-", "++C", "'s", "🐁", "-mouse"])
-def test_a_form_that_cannot_be_found_is_refused_with_the_rule_that_can(form: str) -> None:
+def test_unmatchable_form_is_refused_with_a_rule_that_matches_it(form: str) -> None:
     with pytest.raises(UserError) as caught:
         read_targets({"it": ["its", form]})
     assert f"the target 'it' has the form {form!r}, which does not begin with a letter or digit" in str(caught.value)
@@ -330,7 +330,7 @@ def test_a_form_that_cannot_be_found_is_refused_with_the_rule_that_can(form: str
 
 
 @pytest.mark.parametrize("match", ["words", "", None, "Word", 1])
-def test_an_unknown_rule_is_refused_with_the_known_ones(match: Any) -> None:
+def test_unknown_rule_is_refused_with_the_known_ones(match: Any) -> None:
     with pytest.raises(ValueError, match=f"match must be one of cased, lemma, token, word; got {match!r}"):
         read_targets(["mouse"], match)
 

@@ -1,4 +1,4 @@
-"""Which words are selected when the user names none, and why the others are left out."""
+"""Test the selection of words when the user gives none, and the reasons for excluded words."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def counts(**words: int) -> WordCounts:
 
 
 def selected(words: dict[str, int], match: str = "word") -> list[str]:
-    """The words that are selected from one corpus."""
+    """Return the words that are selected from one corpus."""
     return select_vocabulary([WordCounts(words, sum(words.values()))], 1, match=match).words
 
 
@@ -116,14 +116,14 @@ def file_of(language: str) -> str:
     return files("lexshift.corpus").joinpath("function_words", f"{language}.txt").read_text("utf-8")
 
 
-def test_every_language_has_its_function_words_and_there_are_no_others() -> None:
+def test_function_words_exist_for_exactly_the_supported_languages() -> None:
     names = sorted(file.name for file in files("lexshift.corpus").joinpath("function_words").iterdir())
     assert names == [f"{language}.txt" for language in sorted(LANGUAGES)]
     assert len(LANGUAGES) == 10
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-def test_function_words_stand_one_a_line_in_order_and_once(language: str) -> None:
+def test_function_word_files_are_sorted_with_one_unique_word_per_line(language: str) -> None:
     text = file_of(language)
     lines = text.split("\n")
     assert lines.pop() == ""  # the file ends with a line feed
@@ -134,7 +134,7 @@ def test_function_words_stand_one_a_line_in_order_and_once(language: str) -> Non
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-def test_function_words_are_words_as_they_are_counted(language: str) -> None:
+def test_function_words_are_words_under_the_counting_rule(language: str) -> None:
     words = sorted(load_function_words(language))
     assert [word for word in words if fold(word, word_table()) != tuple(map(ord, word))] == []  # one run, and folded
     assert [word for word in words if word != word.lower()] == []
@@ -143,23 +143,23 @@ def test_function_words_are_words_as_they_are_counted(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-def test_every_function_word_is_left_out_of_a_text_in_its_language(language: str) -> None:
+def test_every_function_word_is_excluded_from_a_text_in_its_language(language: str) -> None:
     words = dict.fromkeys(load_function_words(language), 9) | {"xyzzy": 5}
     found = WordCounts(words, sum(words.values()))
     choice = select_vocabulary([found, found], min_count=1, top_words=1000)
     assert (choice.words, choice.language, choice.candidates) == (["xyzzy"], language, 1)
 
 
-# ------------------------------------------------------------------------------------------------- the language
+# ------------------------------------------------------------------------------------------- language detection
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-def test_the_language_of_a_natural_text_is_found(language: str, tmp_path: Path) -> None:
+def test_language_of_a_natural_text_is_detected(language: str, tmp_path: Path) -> None:
     assert detect_language_by_counts(counts_of(tmp_path, TEXTS[language])) == language
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
-def test_the_function_words_of_a_natural_text_are_left_out(language: str, tmp_path: Path) -> None:
+def test_function_words_of_a_natural_text_are_excluded(language: str, tmp_path: Path) -> None:
     found = counts_of(tmp_path, TEXTS[language])
     choice = select_vocabulary([found, found], min_count=1, top_words=1000)
     assert choice.language == language
@@ -168,7 +168,7 @@ def test_the_function_words_of_a_natural_text_are_left_out(language: str, tmp_pa
 
 
 @pytest.mark.parametrize("name", sorted(UNKNOWN))
-def test_the_language_of_a_text_in_another_one_is_not_known_and_nothing_is_left_out(name: str, tmp_path: Path) -> None:
+def test_text_in_an_unsupported_language_is_unknown_and_nothing_is_excluded(name: str, tmp_path: Path) -> None:
     match = "token" if name == "Chinese" else "word"  # it is segmented
     found = counts_of(tmp_path, UNKNOWN[name], rule(match))
     assert detect_language_by_counts(found) is None
@@ -180,7 +180,7 @@ def test_the_language_of_a_text_in_another_one_is_not_known_and_nothing_is_left_
 @given(
     st.dictionaries(st.sampled_from([*TEXTS["en"].lower().split(), *TEXTS["de"].lower().split()]), st.integers(1, 9))
 )
-def test_a_language_is_known_from_a_fifth_of_function_words_on(words: dict[str, int]) -> None:
+def test_language_is_recognised_from_one_fifth_of_function_words(words: dict[str, int]) -> None:
     assume(words)
     found = WordCounts(words, sum(words.values()))
     shares = {
@@ -194,12 +194,12 @@ def test_a_language_is_known_from_a_fifth_of_function_words_on(words: dict[str, 
         assert shares[language] == max(shares.values()) >= Fraction(1, 5)
 
 
-def test_it_is_the_language_of_the_new_corpus_whose_function_words_are_left_out() -> None:
+def test_function_words_of_the_language_of_the_new_corpus_are_excluded() -> None:
     old, new = counts(und=5, the=5, maus=5), counts(und=1, the=9, maus=5)
     assert select_vocabulary([old, new], 1, 10).words == ["maus", "und"]
 
 
-# ------------------------------------------------------------------------------------------------- the choice
+# -------------------------------------------------------------------------------------------------- selection
 
 NAMES = st.sampled_from(["mouse", "cat", "dog", "bread", "cloud", "web", "1950", "the", "x", "a_b"])
 COUNTS = st.dictionaries(NAMES, st.integers(1, 12), min_size=1)
@@ -207,7 +207,7 @@ NO_CHOICE = {"1950", "x", "a_b"}
 
 
 @given(COUNTS, COUNTS, st.integers(0, 30), st.integers(0, 30), st.integers(1, 6), st.integers(1, 8))
-def test_the_words_are_those_of_the_rule(
+def test_selected_words_match_the_rule(
     old: dict[str, int], new: dict[str, int], rest_old: int, rest_new: int, min_count: int, top_words: int
 ) -> None:
     total_old, total_new = sum(old.values()) + rest_old, sum(new.values()) + rest_new
@@ -228,22 +228,22 @@ def test_the_words_are_those_of_the_rule(
     assert choice.language == language
 
 
-def test_a_word_ranks_by_the_corpus_where_it_is_relatively_rarer() -> None:
+def test_word_is_ranked_by_the_corpus_where_it_is_relatively_rarer() -> None:
     old = WordCounts({"cat": 50, "dog": 10, "cow": 20}, 100)
     new = WordCounts({"cat": 50, "dog": 200, "cow": 150}, 1000)  # cat 0.05, dog 0.1, cow 0.15
     assert select_vocabulary([old, new], 1, 10).words == ["cow", "dog", "cat"]
 
 
-def test_words_as_frequent_as_each_other_come_in_the_order_of_their_letters() -> None:
+def test_equally_frequent_words_are_in_alphabetical_order() -> None:
     assert selected({"dog": 3, "cat": 3, "ant": 3, "bee": 4}) == ["bee", "ant", "cat", "dog"]
 
 
-def test_a_word_must_be_frequent_in_both_corpora() -> None:
+def test_word_must_be_frequent_in_both_corpora() -> None:
     old, new = counts(mouse=5, cat=4, dog=9, bee=5), counts(mouse=5, cat=9, dog=4, ant=9)
     assert select_vocabulary([old, new], min_count=5, top_words=10).words == ["mouse"]
 
 
-def test_only_the_most_frequent_words_are_taken_and_the_others_counted() -> None:
+def test_only_the_most_frequent_words_are_selected_and_the_others_counted() -> None:
     words = {f"word{'abcdefghij'[i]}": 20 - i for i in range(10)}
     found = WordCounts(words, sum(words.values()))
     choice = select_vocabulary([found, found], min_count=13, top_words=3)
@@ -252,22 +252,22 @@ def test_only_the_most_frequent_words_are_taken_and_the_others_counted() -> None
 
 
 @pytest.mark.parametrize("word", ["1950", "1950s", "3d", "²", "½", "٣", "x1", "_", "__", "a_b", "plane_nn", "mouse_"])
-def test_numbers_and_codes_are_no_words(word: str) -> None:
+def test_numbers_and_codes_are_not_words(word: str) -> None:
     assert selected({"mouse": 1, word: 9}) == ["mouse"]
 
 
 @pytest.mark.parametrize("letter", ["a", "x", "é", "я", "ω", "ß", "\u0301", "\u0301\u0302"])
-def test_single_letters_and_marks_alone_are_no_words(letter: str) -> None:
+def test_single_letters_and_single_marks_are_not_words(letter: str) -> None:
     assert selected({"mouse": 1, letter: 9}) == ["mouse"]
 
 
 @pytest.mark.parametrize("character", ["ㄱ", "ش", "א"])
-def test_where_there_is_no_case_a_single_characteris_a_word(character: str) -> None:
+def test_single_character_of_a_script_without_case_is_a_word(character: str) -> None:
     assert selected({"mouse": 1, character: 9}) == [character, "mouse"]
 
 
 @pytest.mark.parametrize("character", ["鼠", "云", "あ", "ก"])
-def test_a_single_character_of_a_script_without_spaces_is_a_token_but_no_word(character: str) -> None:
+def test_single_character_of_a_script_without_spaces_is_a_token_but_not_a_word(character: str) -> None:
     assert selected({"mouse": 9, character: 1}) == ["mouse"]
     assert selected({"mouse": 9, character: 1}, match="token") == ["mouse", character]
 
@@ -286,7 +286,7 @@ def test_words_of_two_characters_or_more_are_words(word: str) -> None:
         (WordCounts({}, 5), WordCounts({}, 5)),
     ],
 )
-def test_that_there_is_nothing_to_choose_from_is_told(old: WordCounts, new: WordCounts) -> None:
+def test_empty_selection_is_reported(old: WordCounts, new: WordCounts) -> None:
     with pytest.raises(UserError) as error:
         select_vocabulary([old, new], min_count=2, top_words=10)
     assert "no word but function words and numbers occurs at least 2 times in both corpora" in str(error.value)
@@ -304,9 +304,7 @@ FORMS = [letter * 2 for letter in "abcdefgh"]
     st.dictionaries(st.sampled_from(FORMS), st.sampled_from([*FORMS[:4], "xx", "yy"])),
     st.integers(0, 9),
 )
-def test_the_counts_of_forms_add_up_to_those_of_lemmas(
-    words: dict[str, int], lemmas: dict[str, str], rest: int
-) -> None:
+def test_counts_of_forms_add_up_to_those_of_lemmas(words: dict[str, int], lemmas: dict[str, str], rest: int) -> None:
     slow: Counter[str] = Counter()
     for form, n in words.items():
         slow[lemmas.get(form, form)] += n
@@ -318,13 +316,13 @@ def test_the_counts_of_forms_add_up_to_those_of_lemmas(
         assert select_vocabulary([both, both], 5, 99, lemmas=lemmas).words == often
 
 
-def test_a_word_may_be_frequent_by_its_forms_together() -> None:
+def test_word_may_be_frequent_by_the_sum_of_its_forms() -> None:
     old, new = counts(mouse=2, mice=3, cat=4), counts(mouse=4, mice=1, cat=4)
     lemmas = {"mice": "mouse"}
     assert select_vocabulary([old, new], 5, 10, lemmas=lemmas).words == ["mouse"]
 
 
-# ------------------------------------------------------------------------------------------------- names and reasons
+# ----------------------------------------------------------------------------------- names and reasons for exclusion
 
 ENGLISH = {"the": 40, "of": 20, "and": 20, "to": 10}
 
@@ -340,7 +338,7 @@ def reasons(old: WordCounts, new: WordCounts, min_count: int = 2, **options: obj
     return {entry.word: entry.reason for entry in found.entries}
 
 
-def test_every_word_that_is_left_out_has_its_reason() -> None:
+def test_every_excluded_word_has_a_reason() -> None:
     old = cased_counts({"mouse": 5, "1950": 9, "x": 5, "cat": 1, "dog": 6, "Paris": 0, "paris": 8, "rare": 1})
     new = cased_counts({"mouse": 4, "1950": 9, "x": 5, "cat": 5, "dog": 1, "paris": 8, "rare": 1}, {"paris": (1, 7)})
     old.within["paris"] = (0, 8)
@@ -361,7 +359,7 @@ def test_every_word_that_is_left_out_has_its_reason() -> None:
     assert found.reasons()["function word"] == 4
 
 
-def test_names_are_kept_if_asked_for() -> None:
+def test_names_are_kept_on_request() -> None:
     both = cased_counts({"mouse": 5, "paris": 8}, {"paris": (0, 8)})
     assert reasons(both, both)["paris"] == NAME
     assert reasons(both, both, names=True)["paris"] == SELECTED
@@ -371,13 +369,13 @@ def test_names_are_kept_if_asked_for() -> None:
 @pytest.mark.parametrize(
     ("small", "capital", "name"), [(4, 5, True), (5, 5, False), (0, 4, True), (1, 1, False), (0, 2, False)]
 )
-def test_a_name_mostly_has_a_capital_letter_in_both_corpora_together(small: int, capital: int, name: bool) -> None:
-    """At least five words inside sentences say anything: each corpus has as many, so 0 and 2 are four."""
+def test_name_is_mostly_capitalised_over_both_corpora_together(small: int, capital: int, name: bool) -> None:
+    """At least five words inside sentences are required; both corpora count together."""
     both = cased_counts({"mouse": 5, "paris": 20}, {"paris": (small, capital)})
     assert (reasons(both, both)["paris"] == NAME) == name
 
 
-def test_a_text_without_capital_letters_has_no_names_that_can_be_told() -> None:
+def test_text_without_capital_letters_has_no_detectable_names() -> None:
     lower = WordCounts({**ENGLISH, "paris": 9}, 99, dict.fromkeys(("the", "paris"), (9, 0)))
     cased = cased_counts({"paris": 9}, {"paris": (0, 9)})
     found = select_vocabulary([lower, cased], 2, names=False)
@@ -385,7 +383,7 @@ def test_a_text_without_capital_letters_has_no_names_that_can_be_told() -> None:
     assert found.names == "kept, as there are hardly any capital letters to tell them by"
 
 
-def test_german_nouns_are_no_names() -> None:
+def test_german_nouns_are_not_names() -> None:
     words = dict.fromkeys(sorted(load_function_words("de"))[:60], 9) | {"haus": 9}
     both = WordCounts(words, sum(words.values()), {"haus": (0, 9), "der": (99, 0)})
     found = select_vocabulary([both, both], 2, names=False)
@@ -394,7 +392,7 @@ def test_german_nouns_are_no_names() -> None:
     assert found.names.startswith("kept, as every noun")
 
 
-def test_forms_are_counted_under_their_lemma_and_function_words_by_themselves() -> None:
+def test_forms_are_counted_under_their_lemma_and_function_words_separately() -> None:
     old, new = cased_counts({"mouse": 1, "mice": 2}), cased_counts({"mouse": 3, "mice": 1})
     found = select_vocabulary([old, new], 3, names=False, lemmas={"mice": "mouse", "mouse": "mouse", "the": "mouse"})
     assert [(e.word, e.counts) for e in found.entries if e.reason == SELECTED] == [("mouse", (3, 4))]
@@ -406,7 +404,7 @@ def test_forms_are_counted_under_their_lemma_and_function_words_by_themselves() 
     st.integers(1, 5),
     st.none() | st.integers(1, 4),
 )
-def test_without_a_name_the_same_words_are_selected_whether_or_not_names_are(
+def test_without_names_in_the_text_the_name_filter_changes_nothing(
     a: dict[str, int], b: dict[str, int], least: int, top: int | None
 ) -> None:
     old, new = cased_counts(a), cased_counts(b)
@@ -424,14 +422,14 @@ def test_without_a_name_the_same_words_are_selected_whether_or_not_names_are(
     assert sum(found.reasons().values()) == len(often) - len(expected)
 
 
-def test_words_beyond_the_most_frequent_say_so() -> None:
+def test_words_beyond_the_most_frequent_have_that_reason() -> None:
     both = cased_counts({"mouse": 5, "bread": 4, "cloud": 3})
     told = reasons(both, both, top_words=1)
     assert (told["mouse"], told["bread"], told["cloud"]) == (SELECTED, *["beyond the 1 most frequent"] * 2)
 
 
 @pytest.mark.parametrize("lemma", ["have", "1950"])
-def test_a_lemma_that_is_no_content_word_is_left_out(lemma: str) -> None:
+def test_lemma_that_is_no_content_word_is_excluded(lemma: str) -> None:
     both = cased_counts({"mouse": 5, "xyz": 5, lemma: 3})
     assert select_vocabulary([both], 2, lemmas={"xyz": lemma}).words == ["mouse"]
 
@@ -447,11 +445,11 @@ def test_words_of_any_number_of_corpora_are_frequent_in_each() -> None:
             select_vocabulary(several, 99)
 
 
-# ------------------------------------------------------------------------------------------------- from text to choice
+# ------------------------------------------------------------------------------------------------- selection from text
 
 
 def choice_from(folder: Path, text: str, match: str, language: str) -> list[str]:
-    """The words that a comparison of two corpora with this text would ask about."""
+    """Return the words that a comparison of two corpora with this text selects."""
     corpora = {name: folder / f"{name}.txt" for name in ("old", "new")}
     for path in corpora.values():
         path.write_text(text, "utf-8")
@@ -461,12 +459,12 @@ def choice_from(folder: Path, text: str, match: str, language: str) -> list[str]
     return choose_vocabulary("compare", reader, settings, language, Silent()).words
 
 
-def test_the_choice_from_plain_text_is_its_content_words(tmp_path: Path) -> None:
+def test_selection_from_plain_text_has_its_content_words(tmp_path: Path) -> None:
     text = "The mouse ran, and the Mouse hid in 1950.\n" * 5
     assert choice_from(tmp_path, text, "word", "en") == ["mouse", "hid", "ran"]
 
 
-def test_accents_written_as_characters_of_their_own_make_the_same_choice(tmp_path: Path) -> None:
+def test_combining_accents_give_the_same_selection(tmp_path: Path) -> None:
     text = "Die Tür ist für alle Gäste auf, über das Haus und die Mäuse.\n" * 5
     composed, apart = (
         choice_from(tmp_path, unicodedata.normalize(form, text), "word", "de") for form in ("NFC", "NFD")
@@ -475,13 +473,13 @@ def test_accents_written_as_characters_of_their_own_make_the_same_choice(tmp_pat
     assert sorted(unicodedata.normalize("NFC", word) for word in apart) == composed
 
 
-def test_a_word_written_in_both_ways_of_accents_is_chosen_once(tmp_path: Path) -> None:
+def test_word_written_with_both_kinds_of_accents_is_selected_once(tmp_path: Path) -> None:
     text = "Die Gäste sind da.\n" * 5
     words = choice_from(tmp_path, text + unicodedata.normalize("NFD", text), "word", "de")
     assert [unicodedata.normalize("NFC", word) for word in words] == ["gäste"]
 
 
-def test_function_words_are_left_out_of_tokens_too_whatever_their_case(tmp_path: Path) -> None:
+def test_function_words_are_excluded_from_tokens_in_any_case(tmp_path: Path) -> None:
     text = "The mouse ran and the cat sat .\nAnd The end of the line .\n" * 5
     words = choice_from(tmp_path, text, "token", "en")
     assert {"mouse", "ran", "cat", "sat", "end", "line"} <= set(words)
@@ -489,13 +487,13 @@ def test_function_words_are_left_out_of_tokens_too_whatever_their_case(tmp_path:
     assert "." not in words
 
 
-def test_tokens_are_counted_as_they_stand(tmp_path: Path) -> None:
+def test_tokens_are_counted_literally(tmp_path: Path) -> None:
     found = counts_of(tmp_path, "Mouse mouse mouse, mouse", token_table())
     assert found == WordCounts({"Mouse": 1, "mouse": 2, "mouse,": 1}, 4)
 
 
 @pytest.mark.slow
-def test_lemmas_of_words_that_are_written_with_a_capital_are_found(tmp_path: Path) -> None:
+def test_lemmas_of_capitalised_words_are_found(tmp_path: Path) -> None:
     pytest.importorskip("simplemma")
     text = "Das Haus und die Häuser, und auch das Dach des Hauses.\n" * 5
     words = {word.lower() for word in choice_from(tmp_path, text, "lemma", "de")}
@@ -503,9 +501,9 @@ def test_lemmas_of_words_that_are_written_with_a_capital_are_found(tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_function_words_are_left_out_whatever_their_lemmas_are(tmp_path: Path) -> None:
+def test_function_words_are_excluded_whatever_their_lemmas_are(tmp_path: Path) -> None:
     pytest.importorskip("simplemma")
     text = "Uma casa e uma rua são dele, e as casas vão pela água com as suas ruas.\n" * 5
     words = choice_from(tmp_path, text, "lemma", "pt")
     assert {"casa", "rua"} <= set(words)
-    assert set(words) & {"umar", "delir", "ir", "pelar", "suar"} == set()  # of uma, dele, vão, pela and suas
+    assert set(words) & {"umar", "delir", "ir", "pelar", "suar"} == set()  # lemmas of uma, dele, vão, pela and suas

@@ -1,4 +1,4 @@
-"""The pass over bytes finds the words that a loop over characters finds."""
+"""Test that the scan over bytes finds the same words as a loop over characters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lexshift.corpus.word_rule import (
 )
 from lexshift.utils.arrays import Array
 
-Rule = Callable[[str], str]  # of a character: what it counts as, or "" if it separates words
+Rule = Callable[[str], str]  # folded form of a character, or "" if it separates words
 Hit = tuple[int, int, int, int, int, int]
 
 BEYOND = "\U000e0100\U000e01ef\U000e0067\U000f0000\U0010fffd"  # characters of the last planes; the first two are marks
@@ -44,7 +44,7 @@ def as_token(character: str) -> str:
 
 
 def runs(line: str, rule: Rule) -> list[tuple[str, int, int]]:
-    """The words of a line, folded, with their spans."""
+    """Return the folded words of a line with their spans."""
     if rule is as_word:
         return [("".join(map(rule, line[start:end])), start, end) for start, end in word_runs(line)]
     found, start = [], None
@@ -59,7 +59,7 @@ def runs(line: str, rule: Rule) -> list[tuple[str, int, int]]:
 
 
 def slow_scan(text: str, rule: Rule, numbers: dict[str, int]) -> tuple[list[Hit], tuple[int, int]]:
-    """Hits as the scan gives them, and the numbers of words and of lines with words."""
+    """Return the hits in the format of the scan, and the numbers of words and of lines with words."""
     hits: list[Hit] = []
     count = lines = line_start = 0
     for index, line in enumerate(text.split("\n")):
@@ -74,7 +74,7 @@ def slow_scan(text: str, rule: Rule, numbers: dict[str, int]) -> tuple[list[Hit]
 
 
 def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[list[Hit], tuple[int, int]]:
-    """As the package calls it, with a buffer for so many hits."""
+    """Call the scan like the package does, with a buffer for the given number of hits."""
     table = token_table() if match == "token" else word_table()
     numbers = {fold(form, table): number for number, form in enumerate(forms)}
     targets: Any = SimpleNamespace(match=match, word_table=WordTable(numbers, table), unspaced={})
@@ -114,7 +114,7 @@ BUFFERS = st.sampled_from([1, 2, 5, 1 << 15])
 @example("a\n\nmouse mouse\nmouse", 2)
 @example("", 1)
 @settings(max_examples=200)
-def test_the_scan_finds_what_a_loop_over_characters_finds_by_word(text: str, buffer: int) -> None:
+def test_word_scan_equals_a_loop_over_characters(text: str, buffer: int) -> None:
     forms = ["Mouse", "maus", "MÄUSE", "ma\u0308use", "日本", "𝕏", "s", "σας", "a", "_", "1", "ß", "k"]
     numbers = {"".join(map(as_word, form)): i for i, form in enumerate(forms)}
     assert fast_scan(text, "word", forms, buffer) == slow_scan(text, as_word, numbers)
@@ -123,7 +123,7 @@ def test_the_scan_finds_what_a_loop_over_characters_finds_by_word(text: str, buf
 @given(TEXT, BUFFERS)
 @example("mouse " * 30 + "\n" + "mouse\n" * 5, 1)
 @settings(max_examples=200)
-def test_the_scan_finds_what_a_loop_over_characters_finds_by_token(text: str, buffer: int) -> None:
+def test_token_scan_equals_a_loop_over_characters(text: str, buffer: int) -> None:
     forms = ["mouse", "MOUSE", "mäuse", "日本", "𝕏", "🐁", "-", "+", "a", "mouse.", "\u0301", "\u200d", "aa"]
     expected = slow_scan(text, as_token, {form: i for i, form in enumerate(forms)})
     assert fast_scan(text, "token", forms, buffer) == expected
@@ -142,7 +142,7 @@ ASCII_TEXT = st.lists(
 @example("a", "word", {"a"})
 @example("the cat\n", "token", {"cat"})
 @settings(max_examples=300)
-def test_the_way_of_ascii_text_finds_what_the_way_of_any_text_finds(text: str, match: str, forms: set[str]) -> None:
+def test_ascii_path_equals_the_general_path(text: str, match: str, forms: set[str]) -> None:
     table = token_table() if match == "token" else word_table()
     numbers = {folded: i for i, folded in enumerate(dict.fromkeys(fold(form, table) for form in sorted(forms)))}
     targets: Any = SimpleNamespace(match=match, word_table=WordTable(numbers, table))
@@ -152,7 +152,7 @@ def test_the_way_of_ascii_text_finds_what_the_way_of_any_text_finds(text: str, m
     assert counts.tolist() == expected.tolist()
 
 
-def test_a_block_too_large_for_scratch_memory_goes_the_way_of_any_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_block_too_large_for_scratch_memory_uses_the_general_path(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "the mouse and the cat\n" * 50
     usual = fast_scan(text, "word", ["mouse", "cat"], 8)
     monkeypatch.setattr(scanner, "_LARGEST", 100)
@@ -163,7 +163,7 @@ def test_a_block_too_large_for_scratch_memory_goes_the_way_of_any_text(monkeypat
 
 @pytest.mark.parametrize("character", BEYOND, ids=ascii)
 @pytest.mark.parametrize(("match", "rule"), [("word", as_word), ("token", as_token)])
-def test_the_scan_knows_the_characters_of_the_last_planes(match: str, rule: Rule, character: str) -> None:
+def test_scan_handles_the_characters_of_the_last_planes(match: str, rule: Rule, character: str) -> None:
     text = f"x{character}y x {character} x{character}"
     forms = ["x", "y", f"x{character}"]
     if match == "word" and not rule(character):
@@ -173,7 +173,7 @@ def test_the_scan_knows_the_characters_of_the_last_planes(match: str, rule: Rule
 
 
 @given(st.lists(st.sampled_from(["mouse", "cat", "x", "mouse mouse"]), max_size=30), st.integers(1, 9))
-def test_a_scan_whose_hits_do_not_fit_stops_before_the_line_and_goes_on_there(lines: list[str], size: int) -> None:
+def test_scan_whose_hits_do_not_fit_stops_before_the_line_and_resumes_there(lines: list[str], size: int) -> None:
     data = np.frombuffer("\n".join(lines).encode(), np.uint8)
     table = WordTable({fold("mouse", word_table()): 7}, word_table())
     hits, counts = np.full((size, 6), -1, np.int64), np.zeros(2, np.int64)
@@ -194,7 +194,9 @@ def test_a_scan_whose_hits_do_not_fit_stops_before_the_line_and_goes_on_there(li
 
 
 @pytest.mark.parametrize(("table", "rule"), [(word_table, as_word), (token_table, as_token)])
-def test_the_tables_are_the_rules_for_every_character(table: Callable[[], word_rule.FoldTable], rule: Rule) -> None:
+def test_character_tables_match_the_rules_for_every_character(
+    table: Callable[[], word_rule.FoldTable], rule: Rule
+) -> None:
     wrong = [
         chr(code)
         for code, folded in enumerate(table().tolist())
@@ -203,7 +205,7 @@ def test_the_tables_are_the_rules_for_every_character(table: Callable[[], word_r
     assert wrong == []
 
 
-def test_scripts_without_spaces_are_those_that_their_names_say() -> None:
+def test_scripts_without_spaces_match_their_unicode_names() -> None:
     letters = [code for code, folded in enumerate(word_table().tolist()) if folded]
     assert [code for code in letters if (script_kinds()[code] == 1) != is_unspaced(chr(code))] == []
     assert not [code for code in letters if is_unspaced(chr(code)) and not may_be_unspaced(utf8(chr(code)))]
@@ -214,7 +216,7 @@ def utf8(text: str) -> Array:
 
 
 def slow_unspaced(text: str, numbers: dict[str, int]) -> list[tuple[int, int, int]]:
-    """Number, start and end in bytes of every word that stands inside letters of scripts without spaces."""
+    """Return number, start and end in bytes of every word inside letters of scripts without spaces."""
     found = []
     for start, first in enumerate(text):
         for end in range(start + 1, len(text) + 1):
@@ -233,7 +235,7 @@ UNSPACED_PIECES = [*UNSPACED_FORMS, "่", "្", "\u1039", "a", " ", "\n", "。
 @given(st.lists(st.sampled_from(UNSPACED_PIECES), max_size=40).map("".join), st.integers(0, 9))
 @example("日本日本日", 0)
 @settings(max_examples=300)
-def test_words_inside_scripts_without_spaces_are_found_from_every_letter_on(text: str, size: int) -> None:
+def test_words_inside_scripts_without_spaces_are_found_from_every_letter(text: str, size: int) -> None:
     table = word_table()
     numbers = {fold(form, table): number for number, form in enumerate(UNSPACED_FORMS)}
     words_of = WordTable(numbers, table)
@@ -254,20 +256,20 @@ def test_words_inside_scripts_without_spaces_are_found_from_every_letter_on(text
     ("text", "folded"),
     [("Mouse", "mouse"), ("ÄÉ", "äé"), ("ΣΑΣ", "σασ"), ("ς", "σ"), ("ß", "ß"), ("ẞ", "ß"), ("İ", "İ")],
 )
-def test_folding_is_by_character(text: str, folded: str) -> None:
+def test_folding_is_done_by_character(text: str, folded: str) -> None:
     assert fold(text, word_table()) == tuple(map(ord, folded))
     assert fold(text, token_table()) == tuple(map(ord, text))
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8), unique=True, max_size=40))
-def test_hashes_of_words_differ_and_are_never_nothing(texts: list[str]) -> None:
+def test_hashes_of_words_differ_and_are_never_zero(texts: list[str]) -> None:
     hashes = [hash_word(map(ord, text)) for text in texts]
     assert len(set(hashes)) == len(hashes)
     assert all(0 < h < 2**64 for h in hashes)
 
 
 @given(st.sets(st.integers(1, 2**64 - 1) | st.integers(0, 30).map(lambda i: 5 + (i << 40)), max_size=100))
-def test_the_hash_table_finds_every_key_even_among_many_of_one_slot(keys: set[int]) -> None:
+def test_hash_table_finds_every_key_among_many_in_one_slot(keys: set[int]) -> None:
     numbers = {key: i for i, key in enumerate(sorted(keys))}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(word_rule, "hash_word", lambda word: word[0])

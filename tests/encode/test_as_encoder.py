@@ -1,4 +1,4 @@
-"""Whatever can be an encoder becomes one."""
+"""Test the conversion of names, folders, models and objects into encoders."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SPANS = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
 
 
 class Lengths:
-    """An encoder of a user's own."""
+    """Custom encoder whose vectors are lengths."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[Span]) -> npt.NDArray[np.float32]:
         rows = [(len(s), end - start) for s, (start, end) in zip(sentences, spans, strict=True)]
@@ -42,7 +42,7 @@ class Lengths:
 
 
 @pytest.mark.parametrize("kind", [str, Path])
-def test_a_folder_is_an_encoder_called_by_its_name(kind: Any) -> None:
+def test_folder_is_an_encoder_with_its_name(kind: Any) -> None:
     ours = as_encoder(kind(folder("roberta")), layers="sum:2", pooling="first")
     assert isinstance(ours, HuggingFaceEncoder)
     assert ours.name == str(folder("roberta"))
@@ -50,14 +50,14 @@ def test_a_folder_is_an_encoder_called_by_its_name(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("family", ["bert", "modernbert"])
-def test_a_loaded_model_and_its_tokenizer_are_an_encoder(family: str) -> None:
+def test_loaded_model_and_its_tokenizer_are_an_encoder(family: str) -> None:
     ours = as_encoder(loaded(family), window=20, layers=1)
     assert isinstance(ours, HuggingFaceEncoder)
     assert ours.window == 20
     assert_same(ours.encode(TEXT[:1], SPANS[:1]), encoder(family, window=20, layers=1).encode(TEXT[:1], SPANS[:1]))
 
 
-def test_the_built_in_model_is_what_is_meant_if_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_in_model_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def find(name: str, revision: str | None) -> Path:
@@ -78,7 +78,7 @@ def sentence_transformer(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("family", ["bert", "mpnet", "xlm-roberta"])
-def test_a_model_of_sentence_transformers_is_its_transformer(family: str) -> None:
+def test_sentence_transformers_model_is_used_as_its_transformer(family: str) -> None:
     ours = as_encoder(sentence_transformer(folder(family)), pooling="sum")
     assert isinstance(ours, HuggingFaceEncoder)
     assert ours.pooling == "sum"
@@ -91,22 +91,22 @@ def training_flags(model: Any) -> list[bool]:
 
 @pytest.mark.parametrize("family", ["bert", "deberta", "modernbert"])
 @pytest.mark.parametrize("dtype", ["fp32", "int8"])
-def test_a_model_in_training_is_used_without_dropout_and_left_in_training(family: str, dtype: str) -> None:
+def test_model_in_training_mode_is_used_without_dropout_and_restored(family: str, dtype: str) -> None:
     expected = encoder(family, dtype=dtype).encode(TEXT, SPANS)
     model = make_model(family).train()
-    next(model.children()).eval()  # some of it frozen by its owner
+    next(model.children()).eval()  # some modules are frozen by the owner
     flags = training_flags(model)
     ours = as_encoder((model, loaded(family)[1]), dtype=dtype)
     assert training_flags(model) == flags
     assert np.array_equal(ours.encode(TEXT, SPANS), ours.encode(TEXT, SPANS))
     np.testing.assert_allclose(ours.encode(TEXT, SPANS), expected, rtol=1e-5, atol=1e-5)
     assert training_flags(model) == flags
-    model.train()  # by its owner, between two calls
+    model.train()  # set by the owner between two calls
     np.testing.assert_allclose(ours.encode(TEXT, SPANS), expected, rtol=1e-5, atol=1e-5)
     assert all(training_flags(model))
 
 
-def test_a_model_with_a_head_is_left_in_training_also_when_encoding_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_mode_of_a_model_with_a_head_is_restored_when_encoding_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     model = transformers.BertForMaskedLM(make_config("bert")).train()
     ours = as_encoder((model, loaded("bert")[1]))
     monkeypatch.setattr(type(ours), "_encode_batch", lambda *_: 1 / 0)
@@ -115,7 +115,7 @@ def test_a_model_with_a_head_is_left_in_training_also_when_encoding_fails(monkey
     assert all(training_flags(model))
 
 
-def test_a_model_of_sentence_transformers_without_a_transformer_is_refused() -> None:
+def test_sentence_transformers_model_without_a_transformer_is_refused() -> None:
     library = pytest.importorskip("sentence_transformers")
     static = pytest.importorskip("sentence_transformers.models").StaticEmbedding
     model = library.SentenceTransformer(
@@ -125,7 +125,7 @@ def test_a_model_of_sentence_transformers_without_a_transformer_is_refused() -> 
         as_encoder(model)
 
 
-def test_an_encoder_of_ones_own_is_taken_as_it_is() -> None:
+def test_custom_encoder_is_used_unchanged() -> None:
     own = Lengths()
     assert as_encoder(own) is own
     assert isinstance(own, Encoder)
@@ -134,41 +134,41 @@ def test_an_encoder_of_ones_own_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("options", [{"layers": "last"}, {"pooling": "sum", "window": 9}, {"device": "cpu"}], ids=str)
-def test_options_for_an_encoder_that_is_already_made_are_refused(options: dict[str, Any]) -> None:
+def test_options_for_an_existing_encoder_are_refused(options: dict[str, Any]) -> None:
     for ready in (Lengths(), encoder("bert")):
         with pytest.raises(UserError, match=f"{', '.join(options)} cannot be set for an encoder that is already made"):
             as_encoder(ready, **options)
 
 
-def test_a_loaded_model_without_its_tokenizer_is_refused() -> None:
+def test_loaded_model_without_its_tokenizer_is_refused() -> None:
     with pytest.raises(UserError, match=r"a loaded model needs its tokenizer: pass \(model, tokenizer\)"):
         as_encoder(loaded("bert")[0])
 
 
 @pytest.mark.parametrize("model", [None, 3, b"minilm", object(), ["minilm"], (), ("a", "b", "c"), {"model": "minilm"}])
-def test_what_is_no_encoder_is_refused_by_its_type(model: Any) -> None:
+def test_object_that_is_no_encoder_is_refused_by_its_type(model: Any) -> None:
     with pytest.raises(UserError, match=f"must be a name, a folder, .* or an encoder; got {type(model).__name__}"):
         as_encoder(model)
 
 
-def test_a_class_is_not_an_encoder_but_its_instances_are() -> None:
+def test_class_is_not_an_encoder_but_its_instances_are() -> None:
     with pytest.raises(UserError, match="got type"):
         as_encoder(Lengths)
 
 
 @pytest.mark.parametrize("swapped", [(1, 2), ("minilm", "minilm"), "tokenizer first"])
-def test_two_things_that_are_no_model_and_tokenizer_are_refused(swapped: Any) -> None:
+def test_pair_that_is_no_model_and_tokenizer_is_refused(swapped: Any) -> None:
     pair = loaded("bert")[::-1] if isinstance(swapped, str) else swapped
     with pytest.raises(UserError, match="tokenizer"):
         as_encoder(pair)
 
 
-def test_the_class_is_there_and_other_names_are_not() -> None:
+def test_class_is_exported_and_other_names_are_not() -> None:
     assert lexshift.encode.HuggingFaceEncoder is HuggingFaceEncoder
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         lexshift.encode.Nothing  # noqa: B018
 
 
-def test_the_package_is_imported_without_torch() -> None:
+def test_package_is_imported_without_torch() -> None:
     code = "import sys, lexshift.encode; assert not {'torch', 'transformers'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

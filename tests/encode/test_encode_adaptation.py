@@ -1,4 +1,4 @@
-"""What a tuned model says of itself: written, read, used, and damaged."""
+"""Test the adaptation record of a tuned model: writing, reading, use and damage."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def made(path: Path, **options: Any) -> HuggingFaceEncoder:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A model's folder, to be changed."""
+    """Copy the folder of a model, so that a test may change it."""
     return Path(shutil.copytree(folder("bert"), tmp_path / "model"))
 
 
@@ -72,7 +72,7 @@ def projection(rows: int = 5, columns: int = HIDDEN) -> npt.NDArray[np.float32]:
     return np.random.default_rng(0).normal(size=(rows, columns)).astype(np.float32)
 
 
-# --------------------------------------------------------------------------------------------- written and read
+# ------------------------------------------------------------------------------------------ writing and reading
 
 
 @pytest.mark.parametrize("projected", [False, True])
@@ -87,7 +87,7 @@ def projection(rows: int = 5, columns: int = HIDDEN) -> npt.NDArray[np.float32]:
         Adaptation(("old", "new"), ("the", "a"), True, ("mouse", "plane"), "first", "mean:2"),
     ],
 )
-def test_what_was_saved_is_read(adaptation: Adaptation, projected: bool, tmp_path: Path) -> None:
+def test_saved_adaptation_is_read_back(adaptation: Adaptation, projected: bool, tmp_path: Path) -> None:
     matrix = projection() if projected else None
     saved = Adaptation(**{**vars(adaptation), "projection": matrix})
     tokenizer = make_tokenizer("bert")
@@ -104,7 +104,7 @@ def test_what_was_saved_is_read(adaptation: Adaptation, projected: bool, tmp_pat
         np.testing.assert_array_equal(again.projection, matrix)
 
 
-def test_saving_again_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
+def test_saving_again_replaces_the_earlier_adaptation(tmp_path: Path) -> None:
     Adaptation(pooling="first", projection=projection()).save(tmp_path)
     Adaptation(layers="last").save(tmp_path)
     again = read_adaptation(tmp_path, loaded("bert")[1])
@@ -112,7 +112,7 @@ def test_saving_again_takes_the_place_of_what_was_there(tmp_path: Path) -> None:
     assert again.projection is None
 
 
-def test_a_projection_in_another_order_of_memory_or_precision_is_saved_as_it_is(tmp_path: Path) -> None:
+def test_projection_in_any_memory_order_or_precision_is_saved_unchanged(tmp_path: Path) -> None:
     matrix = projection().astype(np.float64)
     Adaptation(projection=np.asfortranarray(matrix)).save(tmp_path)
     again = read_adaptation(tmp_path, loaded("bert")[1]).projection
@@ -121,19 +121,19 @@ def test_a_projection_in_another_order_of_memory_or_precision_is_saved_as_it_is(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_model_that_was_not_tuned_says_nothing(family: str) -> None:
+def test_untuned_model_has_no_adaptation(family: str) -> None:
     assert load_model(folder(family))[2] == Adaptation()
     ours = made(folder(family))
     assert (ours.pooling, ours.layers, ours.markers, ours.periods) == ("mean", "mean:4", None, ())
     assert not {"periods", "time", "projection"} & ours.settings.keys()
 
 
-def test_a_model_of_sentence_transformers_without_the_markers_says_nothing(copied: Path) -> None:
+def test_sentence_transformers_model_without_the_markers_has_no_adaptation(copied: Path) -> None:
     (copied / "modules.json").write_text(json.dumps(MODULES))
     assert load_model(copied)[2] == Adaptation()
 
 
-def test_missing_tokens_are_those_that_are_taken_apart() -> None:
+def test_missing_tokens_are_those_split_by_the_tokenizer() -> None:
     tokenizer = make_tokenizer("bert")
     assert missing_tokens(tokenizer, ["[CLS]", "<1>", "<t>", "the"]) == ["<1>", "<t>"]
     tokenizer.add_tokens(["<t>"], special_tokens=True)
@@ -145,7 +145,7 @@ def test_missing_tokens_are_those_that_are_taken_apart() -> None:
 
 @cache
 def lexeme() -> tuple[Any, Any]:
-    """A model as XL-LEXEME is: markers that its tokenizer knows."""
+    """Return a model like XL-LEXEME, whose tokenizer knows the markers."""
     model, tokenizer = make_model("xlm-roberta"), make_tokenizer("xlm-roberta")
     tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS)})
     torch.manual_seed(2)
@@ -165,7 +165,7 @@ def xl_lexeme(tmp_path: Path) -> Path:
 
 
 def by_hand(sentence: str, span: Span) -> npt.NDArray[np.float32]:
-    """The mean over all tokens of the last hidden state of the marked sentence."""
+    """Return the mean over all tokens of the last hidden state of the marked sentence."""
     model, tokenizer = lexeme()
     start, end = span
     made = tokenizer(f"{sentence[:start]}<t>{sentence[start:end]}</t>{sentence[end:]}", return_tensors="pt")
@@ -175,7 +175,7 @@ def by_hand(sentence: str, span: Span) -> npt.NDArray[np.float32]:
     return sum(hidden[1:], hidden[0]) / np.float32(len(hidden))
 
 
-def test_xl_lexeme_is_known_by_its_markers_and_used_as_it_was_trained(xl_lexeme: Path) -> None:
+def test_xl_lexeme_is_recognised_by_its_markers_and_used_as_trained(xl_lexeme: Path) -> None:
     assert load_model(xl_lexeme)[2] == Adaptation(markers=MARKERS, pooling="sentence", layers="last")
     ours = made(xl_lexeme)
     assert (ours.markers, ours.pooling, ours.layers, ours.periods) == (MARKERS, "sentence", "last", ())
@@ -185,12 +185,12 @@ def test_xl_lexeme_is_known_by_its_markers_and_used_as_it_was_trained(xl_lexeme:
     vectors = ours.encode(sentences, spans)
     assert_same(vectors, expected)
     assert_same(made(xl_lexeme, batch_tokens=1).encode(sentences, spans), expected)
-    assert np.abs(vectors[-1] - vectors[-2]).max() > 1e-3  # one sentence, two places of the word
+    assert np.abs(vectors[-1] - vectors[-2]).max() > 1e-3  # one sentence with the word at two positions
 
 
-def test_xl_lexeme_as_an_object_of_sentence_transformers_is_used_alike(xl_lexeme: Path) -> None:
+def test_xl_lexeme_as_a_sentence_transformers_object_gives_the_same_vectors(xl_lexeme: Path) -> None:
     library = pytest.importorskip("sentence_transformers")
-    (xl_lexeme / "modules.json").unlink()  # our folder lacks the further files that modules.json stands for
+    (xl_lexeme / "modules.json").unlink()  # the folder lacks the other files listed in modules.json
     model = library.SentenceTransformer(str(xl_lexeme), device="cpu")
     ours = as_encoder(model)
     assert isinstance(ours, HuggingFaceEncoder)
@@ -203,7 +203,7 @@ def test_xl_lexeme_as_an_object_of_sentence_transformers_is_used_alike(xl_lexeme
 
 
 @pytest.mark.parametrize("has_modules", [True, False])
-def test_xl_lexeme_as_a_model_and_its_tokenizer_is_used_as_by_its_name(xl_lexeme: Path, has_modules: bool) -> None:
+def test_xl_lexeme_as_a_model_and_its_tokenizer_equals_its_name(xl_lexeme: Path, has_modules: bool) -> None:
     if not has_modules:
         (xl_lexeme / "modules.json").unlink()
     model = transformers.AutoModel.from_pretrained(xl_lexeme)
@@ -213,7 +213,7 @@ def test_xl_lexeme_as_a_model_and_its_tokenizer_is_used_as_by_its_name(xl_lexeme
     assert_same(ours.encode(TEXT, SPANS), made(xl_lexeme).encode(TEXT, SPANS))
 
 
-def test_markers_that_are_pieces_of_text_are_not_those_of_xl_lexeme() -> None:
+def test_markers_that_are_split_into_pieces_are_not_those_of_xl_lexeme() -> None:
     without = make_tokenizer("bert")
     spec = json.loads(without.backend_tokenizer.to_str())
     spec["model"]["vocab"] |= {marker: len(without) + i for i, marker in enumerate(MARKERS)}
@@ -234,7 +234,7 @@ def test_markers_that_are_pieces_of_text_are_not_those_of_xl_lexeme() -> None:
     ],
     ids=str,
 )
-def test_options_that_are_given_win(xl_lexeme: Path, options: dict[str, Any]) -> None:
+def test_explicit_options_take_precedence(xl_lexeme: Path, options: dict[str, Any]) -> None:
     ours = made(xl_lexeme, **options)
     chosen: dict[str, Any] = {"markers": MARKERS, "pooling": "sentence", "layers": "last"} | options
     assert (ours.markers, ours.pooling, ours.layers) == (chosen["markers"], chosen["pooling"], str(chosen["layers"]))
@@ -248,7 +248,7 @@ def test_options_that_are_given_win(xl_lexeme: Path, options: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_vector_of_a_sentence_is_the_mean_over_all_of_its_tokens(family: str) -> None:
+def test_sentence_vector_is_the_mean_over_all_of_its_tokens(family: str) -> None:
     model, tokenizer = loaded(family)
     vectors = encoder(family, pooling="sentence").encode(TEXT, SPANS)
     rows = []
@@ -261,7 +261,7 @@ def test_the_vector_of_a_sentence_is_the_mean_over_all_of_its_tokens(family: str
     assert_same(vectors, np.array(rows))
 
 
-def test_words_of_one_sentence_have_its_vector_and_words_that_are_dropped_have_none() -> None:
+def test_words_of_one_sentence_share_its_vector_and_dropped_words_have_none() -> None:
     sentence = "the \u200b plane"
     vectors = encoder("bert", pooling="sentence").encode([sentence] * 3, [(0, 3), (4, 5), (6, 11)])
     np.testing.assert_array_equal(vectors[0], vectors[2])
@@ -272,7 +272,7 @@ def test_words_of_one_sentence_have_its_vector_and_words_that_are_dropped_have_n
 
 
 @pytest.mark.parametrize(("layers", "pooling"), [("mean:4", "mean"), ("last", "sum"), ("concat:2", "first")])
-def test_vectors_are_multiplied_with_the_projection(copied: Path, layers: str, pooling: str) -> None:
+def test_vectors_are_multiplied_by_the_projection(copied: Path, layers: str, pooling: str) -> None:
     columns = 2 * HIDDEN if layers.startswith("concat") else HIDDEN
     P = projection(7, columns)
     Adaptation(layers=layers, pooling=pooling, projection=P).save(copied)
@@ -286,7 +286,7 @@ def test_vectors_are_multiplied_with_the_projection(copied: Path, layers: str, p
 
 
 @given(rows=st.integers(1, 40), scale=st.floats(0.5, 4))
-def test_any_projection_is_one(rows: int, scale: float) -> None:
+def test_any_projection_is_applied(rows: int, scale: float) -> None:
     P = projection(rows) * np.float32(scale)
     model, tokenizer = loaded("bert")
     ours = HuggingFaceEncoder(model, tokenizer, adaptation=Adaptation(projection=P))
@@ -295,14 +295,14 @@ def test_any_projection_is_one(rows: int, scale: float) -> None:
     np.testing.assert_allclose(vectors, twin("bert", TEXT[:3], SPANS[:3]) @ P.T, rtol=1e-4, atol=1e-3)
 
 
-def test_a_word_that_is_dropped_has_no_projection_either() -> None:
+def test_dropped_word_has_no_projected_vector() -> None:
     ours = HuggingFaceEncoder(*loaded("bert"), adaptation=Adaptation(projection=projection()))
     vectors = ours.encode(["the \u200b plane", "the plane"], [(4, 5), (4, 9)])
     assert np.isnan(vectors[0]).all()
     assert np.isfinite(vectors[1]).all()
 
 
-def test_the_projection_is_in_the_settings() -> None:
+def test_projection_is_in_the_settings() -> None:
     model, tokenizer = loaded("bert")
     first, same, other = (
         HuggingFaceEncoder(model, tokenizer, adaptation=Adaptation(projection=projection() * scale)).settings
@@ -314,7 +314,7 @@ def test_the_projection_is_in_the_settings() -> None:
 
 
 @pytest.mark.parametrize(("columns", "options"), [(HIDDEN, {"layers": "concat:2"}), (HIDDEN + 1, {}), (HIDDEN - 1, {})])
-def test_a_projection_that_does_not_fit_the_layers_is_refused(
+def test_projection_that_does_not_fit_the_layers_is_refused(
     copied: Path, columns: int, options: dict[str, Any]
 ) -> None:
     Adaptation(projection=projection(5, columns)).save(copied)
@@ -325,7 +325,7 @@ def test_a_projection_that_does_not_fit_the_layers_is_refused(
         as_encoder(copied, **options)
 
 
-# -------------------------------------------------------------------------------------------------------- damaged
+# -------------------------------------------------------------------------------------------------- damaged files
 
 WHOLE: dict[str, Any] = {
     "format": 1,
@@ -352,7 +352,7 @@ def assert_damaged(path: Path, named: str = FILE) -> None:
     assert "damaged" in one_sentence(caught.value)
 
 
-def test_the_file_that_is_damaged_below_is_whole(copied: Path) -> None:
+def test_undamaged_file_is_accepted(copied: Path) -> None:
     (copied / FILE).write_text(json.dumps(WHOLE))
     expected = Adaptation(("old", "new"), ("the", "a"), False, ("the", "a"), "mean", "last")
     assert load_model(copied)[2] == expected
@@ -363,13 +363,13 @@ def test_the_file_that_is_damaged_below_is_whole(copied: Path) -> None:
     [b"", b"{", b"not json", b"\xff\xfe\x00", b"[]", b"null", b"3", b'"text"', b"{}", json.dumps(WHOLE).encode()[:-20]],
     ids=repr,
 )
-def test_what_is_no_such_file_is_refused(copied: Path, content: bytes) -> None:
+def test_invalid_file_is_refused(copied: Path, content: bytes) -> None:
     (copied / FILE).write_bytes(content)
     assert_damaged(copied)
 
 
 @pytest.mark.parametrize("key", WHOLE)
-def test_a_file_that_lacks_a_key_is_refused(copied: Path, key: str) -> None:
+def test_file_that_lacks_a_key_is_refused(copied: Path, key: str) -> None:
     (copied / FILE).write_text(json.dumps({name: value for name, value in WHOLE.items() if name != key}))
     assert_damaged(copied)
 
@@ -382,7 +382,7 @@ def test_a_file_that_lacks_a_key_is_refused(copied: Path, key: str) -> None:
         {"periods": 2},
         {"periods": None},
         {"periods": [1850, 2000]},
-        {"periods": "on"},  # two letters, as many as there are time tokens
+        {"periods": "on"},  # two letters for two time tokens
         {"periods": {"old": 0, "new": 1}},
         {"periods": []},  # with time tokens
         {"time_tokens": ["the"]},
@@ -401,13 +401,13 @@ def test_a_file_that_lacks_a_key_is_refused(copied: Path, key: str) -> None:
     ],
     ids=str,
 )
-def test_values_that_mean_nothing_are_refused(copied: Path, change: dict[str, Any]) -> None:
+def test_invalid_values_are_refused(copied: Path, change: dict[str, Any]) -> None:
     (copied / FILE).write_text(json.dumps(WHOLE | change))
     assert_damaged(copied)
 
 
 @pytest.mark.parametrize("change", [{"pooling": "max"}, {"layers": "all"}, {"layers": "mean:99"}], ids=str)
-def test_choices_that_are_none_are_refused_by_name(copied: Path, change: dict[str, Any]) -> None:
+def test_invalid_choices_are_refused_by_name(copied: Path, change: dict[str, Any]) -> None:
     (copied / FILE).write_text(json.dumps(WHOLE | change))
     with pytest.raises(UserError) as caught:
         as_encoder(copied)
@@ -436,7 +436,7 @@ def _vector(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [_missing, _empty, _garbage, _of_another_name, _vector])
-def test_a_projection_that_is_missing_or_damaged_is_refused(copied: Path, damage: Callable[[Path], None]) -> None:
+def test_missing_or_damaged_projection_is_refused(copied: Path, damage: Callable[[Path], None]) -> None:
     Adaptation(projection=projection()).save(copied)
     (copied / PROJECTION).unlink()
     damage(copied / PROJECTION)
@@ -458,7 +458,7 @@ def test_a_projection_that_is_missing_or_damaged_is_refused(copied: Path, damage
         (("a", "b", "c"), ("x", "y", "z"), [0, 1, 2]),
     ],
 )
-def test_corpora_are_periods_by_their_labels_or_by_their_order(
+def test_corpora_are_assigned_to_periods_by_label_or_by_order(
     periods: tuple[str, ...], labels: tuple[str, ...], expected: list[int]
 ) -> None:
     assert period_numbers(periods, labels) == expected
@@ -466,13 +466,13 @@ def test_corpora_are_periods_by_their_labels_or_by_their_order(
 
 
 @given(st.permutations(["a", "b", "c", "d"]), st.integers(1, 4))
-def test_labels_that_are_known_are_taken_by_name_in_any_order(labels: list[str], count: int) -> None:
+def test_known_labels_are_matched_by_name_in_any_order(labels: list[str], count: int) -> None:
     numbers = period_numbers(("a", "b", "c", "d"), labels[:count])
     assert ["abcd"[number] for number in numbers] == labels[:count]
 
 
 @pytest.mark.parametrize("labels", [("x",), ("x", "y", "z"), ("1850", "2000", "x")])
-def test_corpora_that_are_no_periods_of_the_model_are_refused(labels: tuple[str, ...]) -> None:
+def test_corpora_outside_of_the_periods_of_the_model_are_refused(labels: tuple[str, ...]) -> None:
     with pytest.raises(UserError) as caught:
         period_numbers(("1850", "2000"), labels)
     text = one_sentence(caught.value)

@@ -1,4 +1,4 @@
-"""The generic path: the model's own hidden states, and no layer run in vain."""
+"""Test the generic path: the hidden states of the model, without running unnecessary layers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def stack(model: Any, depth: int = DEPTH) -> nn.ModuleList:
 
 @contextmanager
 def counted(layers: nn.ModuleList) -> Iterator[list[int]]:
-    """How often each layer finished."""
+    """Count how often each layer is run."""
     counts = [0] * len(layers)
 
     def count(number: int) -> Any:
@@ -60,7 +60,7 @@ def hidden_states(model: Any, ids: Tensor, lengths: Tensor) -> tuple[Tensor, ...
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("number", range(DEPTH + 1))
-def test_a_layer_is_the_models_hidden_state_and_no_later_layer_is_run(family: str, number: int) -> None:
+def test_layer_equals_the_hidden_state_of_the_model_and_later_layers_are_not_run(family: str, number: int) -> None:
     model = loaded(family)[0]
     ids, lengths, where = batch_of(family, [12, 7, 9], seed=number)
     with torch.inference_mode():
@@ -76,7 +76,9 @@ def test_a_layer_is_the_models_hidden_state_and_no_later_layer_is_run(family: st
 @pytest.mark.parametrize("family", FAMILIES)
 @given(lengths=st.lists(st.integers(1, 40), min_size=1, max_size=4), spec=st.sampled_from(["sum:3", "2", "concat:4"]))
 @settings(max_examples=10)
-def test_states_of_a_padded_batch_are_those_of_each_sequence_alone(family: str, lengths: list[int], spec: str) -> None:
+def test_states_of_a_padded_batch_equal_those_of_each_sequence_alone(
+    family: str, lengths: list[int], spec: str
+) -> None:
     model = loaded(family)[0]
     ids, sizes, where = batch_of(family, lengths)
     layers = parse_layers(spec, DEPTH)
@@ -102,16 +104,16 @@ def test_no_hook_is_left_on_the_model(family: str) -> None:
     assert not any(layer._forward_pre_hooks for layer in stack(model))
 
 
-def test_an_error_of_the_model_is_not_swallowed_and_leaves_no_hook() -> None:
+def test_error_of_the_model_is_raised_and_leaves_no_hook() -> None:
     model = make_model("bert")
     ids, lengths, where = batch_of("bert", [5])
-    ids[0, 2] = 10_000  # no such token
+    ids[0, 2] = 10_000  # the tokenizer has no such token
     with pytest.raises(IndexError):
         GenericForward(model, DEPTH).states(Layers((1,)), ids, lengths, where)
     assert not any(layer._forward_pre_hooks for layer in stack(model))
 
 
-def test_the_last_layer_of_modernbert_has_passed_its_final_normalisation_and_the_others_have_not() -> None:
+def test_only_the_last_layer_of_modernbert_has_passed_the_final_normalisation() -> None:
     model = loaded("modernbert")[0]
     ids, lengths, where = batch_of("modernbert", [14])
     with torch.inference_mode():
@@ -124,7 +126,7 @@ def test_the_last_layer_of_modernbert_has_passed_its_final_normalisation_and_the
     assert (middle[0] - normalised).abs().max() > 1e-2
 
 
-def test_a_model_with_two_stacks_of_that_many_layers_is_run_to_its_end() -> None:
+def test_model_with_two_stacks_of_the_same_depth_is_run_to_its_end() -> None:
     model = make_model("bert")
     model.more = nn.ModuleList([nn.Identity() for _ in range(DEPTH)])
     ids, lengths, where = batch_of("bert", [6, 4])
@@ -135,7 +137,7 @@ def test_a_model_with_two_stacks_of_that_many_layers_is_run_to_its_end() -> None
 
 
 @pytest.mark.parametrize("family", SLOW)
-def test_an_encoder_of_a_middle_layer_runs_the_layers_below_it_only(family: str) -> None:
+def test_encoder_of_a_middle_layer_runs_only_the_layers_below_it(family: str) -> None:
     ours = encoder(family, layers=1)
     assert isinstance(ours._forward, GenericForward)
     with counted(stack(ours._forward._model)) as counts:
@@ -156,14 +158,14 @@ def test_shallow_models_work(family: str, depth: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "more"),
     [
-        ("albert", {"embedding_size": 16}),  # one layer, run again and again
+        ("albert", {"embedding_size": 16}),  # one layer that is run repeatedly
         ("camembert", {}),
         ("roformer", {"embedding_size": HIDDEN}),
         ("xlm-roberta-xl", {}),  # normalised before attention
-        ("squeezebert", {"embedding_size": HIDDEN}),  # its layers are not called but their forward methods are
+        ("squeezebert", {"embedding_size": HIDDEN}),  # the forward methods of its layers are called directly
     ],
 )
-def test_models_of_other_kinds_have_their_hidden_states(kind: str, more: dict[str, Any], number: int) -> None:
+def test_models_of_other_kinds_return_their_hidden_states(kind: str, more: dict[str, Any], number: int) -> None:
     config = transformers.AutoConfig.for_model(
         kind,
         vocab_size=len(loaded("bert")[1]),

@@ -1,4 +1,4 @@
-"""The fast path: used where it is meant to be, and the same as the model's own forward pass."""
+"""Test the fast path: where it is used, and that it equals the forward pass of the model."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def assert_states_agree(ours: list[Tensor], theirs: list[Tensor]) -> None:
         assert (torch.cosine_similarity(a.double(), b.double(), dim=-1) > 0.99999).all()
 
 
-# ------------------------------------------------------------------------------------------------- the same numbers
+# ------------------------------------------------------------------------------------------ equality with the model
 
 
 @pytest.mark.parametrize("family", FAST)
@@ -67,7 +67,7 @@ def assert_states_agree(ours: list[Tensor], theirs: list[Tensor]) -> None:
     spec=st.sampled_from(SPECS),
     seed=st.integers(0, 1000),
 )
-def test_states_are_those_of_the_generic_path(
+def test_states_equal_those_of_the_generic_path(
     family: str, lengths: list[int], words: int, spec: str | int, seed: int
 ) -> None:
     model = loaded(family)[0]
@@ -81,7 +81,7 @@ def test_states_are_those_of_the_generic_path(
 
 
 @pytest.mark.parametrize("family", FAST)
-def test_every_layer_is_that_of_the_model_run_on_one_sequence_without_padding(family: str) -> None:
+def test_every_layer_equals_the_model_run_on_one_sequence_without_padding(family: str) -> None:
     model = loaded(family)[0]
     ids, lengths, where = random_batch(family, [9, 1, 23], 4, seed=5)
     with torch.inference_mode():
@@ -94,7 +94,7 @@ def test_every_layer_is_that_of_the_model_run_on_one_sequence_without_padding(fa
 
 @pytest.mark.parametrize("activation", ["gelu", "gelu_new", "relu", "silu", "gelu_pytorch_tanh"])
 @pytest.mark.parametrize("family", ["bert", "distilbert", "mpnet"])
-def test_any_activation_is_the_models_own(family: str, activation: str) -> None:
+def test_activation_is_that_of_the_model(family: str, activation: str) -> None:
     config = make_config(family)
     setattr(config, "activation" if family == "distilbert" else "hidden_act", activation)
     torch.manual_seed(3)
@@ -108,7 +108,7 @@ def test_any_activation_is_the_models_own(family: str, activation: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAST)
-def test_the_weights_of_a_model_are_left_as_they_were(family: str) -> None:
+def test_weights_of_a_model_are_not_modified(family: str) -> None:
     model = loaded(family)[0]
     before = {key: tensor.clone() for key, tensor in model.state_dict().items()}
     encoder(family).encode([TEXT[0]], [(0, 3)])
@@ -117,12 +117,12 @@ def test_the_weights_of_a_model_are_left_as_they_were(family: str) -> None:
     assert all(torch.equal(before[key], after[key]) for key in before)
 
 
-# -------------------------------------------------------------------------------------------------- where it is used
+# ---------------------------------------------------------------------------------------------- use of the fast path
 
 
 @pytest.mark.parametrize("family", FAST)
 @pytest.mark.parametrize("depth", [1, 3, 5])
-def test_it_is_used_for_these_families_and_never_calls_their_own_layers(family: str, depth: int) -> None:
+def test_fast_path_is_used_for_these_families_and_bypasses_their_layers(family: str, depth: int) -> None:
     model = make_model(family, depth, seed=depth)
     ours = HuggingFaceEncoder(model, loaded(family)[1], layers="last")
     assert isinstance(ours._forward, PostNormForward)
@@ -138,7 +138,7 @@ def _refuse(*_: Any) -> None:
 
 
 @pytest.mark.parametrize("family", SLOW)
-def test_it_is_not_used_for_other_families(family: str) -> None:
+def test_fast_path_is_not_used_for_other_families(family: str) -> None:
     assert PostNormForward.from_model(loaded(family)[0]) is None
     assert isinstance(encoder(family)._forward, GenericForward)
 
@@ -162,9 +162,7 @@ def _plus(output: Any, more: Tensor) -> Any:
 @pytest.mark.parametrize("change", [_scaled, _more_attention])
 @pytest.mark.parametrize("family", FAST)
 @pytest.mark.parametrize("number", [0, DEPTH - 1])
-def test_a_model_that_computes_something_else_is_run_by_its_own_forward_pass(
-    family: str, change: Any, number: int
-) -> None:
+def test_model_with_modified_layers_is_run_by_its_own_forward_pass(family: str, change: Any, number: int) -> None:
     model, tokenizer = loaded(family)
     model = copy.deepcopy(model)
     plain = HuggingFaceEncoder(copy.deepcopy(model), tokenizer, layers="last")
@@ -185,14 +183,14 @@ def test_a_model_that_computes_something_else_is_run_by_its_own_forward_pass(
     assert np.abs(vector - plain.encode([TEXT[0]], [span])).max() > 1e-2
 
 
-def test_a_decoder_is_not_of_this_kind() -> None:
+def test_decoder_is_not_supported_by_the_fast_path() -> None:
     config = make_config("bert")
     config.is_decoder = True
     assert PostNormForward.from_model(transformers.BertModel(config)) is None
 
 
 @pytest.mark.parametrize("head", [transformers.BertForMaskedLM, transformers.BertForSequenceClassification])
-def test_a_loaded_model_with_a_head_is_encoded_as_its_body_is(head: Any) -> None:
+def test_loaded_model_with_a_head_is_encoded_like_its_body(head: Any) -> None:
     body, tokenizer = loaded("bert")
     model = head(make_config("bert")).eval()
     model.bert.load_state_dict(body.state_dict(), strict=False)
@@ -203,7 +201,7 @@ def test_a_loaded_model_with_a_head_is_encoded_as_its_body_is(head: Any) -> None
 
 @pytest.mark.parametrize("size", [206, 207, 400, 497])
 @pytest.mark.parametrize("family", ["bert", "distilbert"])
-def test_a_padding_token_at_the_end_of_a_vocabulary_of_any_size_is_no_obstacle(family: str, size: int) -> None:
+def test_padding_token_at_the_end_of_a_vocabulary_of_any_size_is_supported(family: str, size: int) -> None:
     model, tokenizer = copy.deepcopy(loaded(family))
     tokenizer.add_tokens([f"more{i}" for i in range(size - len(tokenizer) - 1)])
     tokenizer.add_special_tokens({"pad_token": "[LAST]"})

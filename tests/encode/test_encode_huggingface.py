@@ -1,4 +1,4 @@
-"""The encoder: vectors against a slow twin, and every option."""
+"""Test the encoder: its vectors against a slow reference, and every option."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ SPANS = [span_of(s, s.split()[0 if i % 2 else -1].strip(".!")) for i, s in enume
 
 
 def drawn(data: st.DataObject, most: int = 8) -> tuple[list[str], list[Span]]:
-    """Sentences of known words in a random order, and a word of each."""
+    """Draw sentences of known words in random order, and one word of each."""
     sentences, spans = [], []
     for words in data.draw(
         st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8), min_size=1, max_size=most)
@@ -58,7 +58,7 @@ def drawn(data: st.DataObject, most: int = 8) -> tuple[list[str], list[Span]]:
 
 
 class Runs:
-    """Counts what an encoder runs: the calls and the sequences in them."""
+    """Count the calls of an encoder and the sequences in them."""
 
     def __init__(self, ours: HuggingFaceEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
         self.shapes: list[tuple[int, ...]] = []
@@ -75,12 +75,12 @@ class Runs:
         return sum(shape[0] for shape in self.shapes)
 
 
-# ----------------------------------------------------------------------------------------------- against the twin
+# ---------------------------------------------------------------------------------- comparison with the reference
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("layers", LAYERS)
-def test_vectors_of_every_family_and_layer_are_those_of_the_twin(family: str, layers: str | int) -> None:
+def test_vectors_of_every_family_and_layer_equal_the_reference(family: str, layers: str | int) -> None:
     for pooling in ("mean", "sum", "first"):
         ours = encoder(family, layers=layers, pooling=pooling)
         vectors = ours.encode(SENTENCES, SPANS)
@@ -91,7 +91,7 @@ def test_vectors_of_every_family_and_layer_are_those_of_the_twin(family: str, la
 @pytest.mark.parametrize("family", FAMILIES)
 @settings(max_examples=6)
 @given(data=st.data())
-def test_neither_padding_nor_the_order_of_sentences_matters(family: str, data: st.DataObject) -> None:
+def test_padding_and_sentence_order_do_not_matter(family: str, data: st.DataObject) -> None:
     sentences, spans = drawn(data)
     expected = twin(family, sentences, spans)
     order = data.draw(st.permutations(range(len(sentences))))
@@ -103,7 +103,7 @@ def test_neither_padding_nor_the_order_of_sentences_matters(family: str, data: s
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_accents_emoji_case_and_places_in_the_sentence_are_those_of_the_twin(family: str) -> None:
+def test_accents_emoji_case_and_positions_equal_the_reference(family: str) -> None:
     cases = [
         ("Café au lait", "Café"),
         ("we met at the CAFÉ", "CAFÉ"),
@@ -129,7 +129,7 @@ def test_accents_emoji_case_and_places_in_the_sentence_are_those_of_the_twin(fam
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_repeated_word_has_a_vector_at_each_of_its_places(family: str) -> None:
+def test_repeated_word_has_a_vector_at_each_position(family: str) -> None:
     sentence = "the mouse ran after the mouse and the Mouse"
     spans = [span_of(sentence, "mouse", 0), span_of(sentence, "mouse", 1), span_of(sentence, "Mouse")]
     vectors = encoder(family).encode([sentence] * 3, spans)
@@ -139,7 +139,7 @@ def test_a_repeated_word_has_a_vector_at_each_of_its_places(family: str) -> None
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_vector_depends_on_its_context_and_not_on_what_is_encoded_beside_it(family: str) -> None:
+def test_vector_depends_on_its_context_and_not_on_the_rest_of_the_batch(family: str) -> None:
     sentences = ["the plane landed on the runway", "the plane through three points", "a plane"]
     spans = [span_of(sentence, "plane") for sentence in sentences]
     ours = encoder(family)
@@ -150,7 +150,7 @@ def test_a_vector_depends_on_its_context_and_not_on_what_is_encoded_beside_it(fa
 
 
 @pytest.mark.parametrize("pooling", ["mean", "sum", "first"])
-def test_a_word_that_the_tokenizer_drops_is_a_row_of_nan_and_the_others_are_as_without_it(pooling: str) -> None:
+def test_word_dropped_by_the_tokenizer_is_nan_and_the_others_are_unchanged(pooling: str) -> None:
     sentence = "the \u200b plane"
     spans = [(0, 3), (4, 5), (6, 11)]
     ours = encoder("bert", pooling=pooling)
@@ -164,24 +164,24 @@ def test_a_word_that_the_tokenizer_drops_is_a_row_of_nan_and_the_others_are_as_w
 
 
 @pytest.mark.parametrize("family", KINDS.values(), ids=KINDS)
-def test_nothing_to_encode_is_an_empty_array(family: str) -> None:
+def test_empty_input_gives_an_empty_array(family: str) -> None:
     vectors = encoder(family, layers="concat:2").encode([], [])
     assert vectors.shape == (0, 2 * HIDDEN)
     assert vectors.dtype == np.float32
 
 
 @pytest.mark.parametrize("span", [(-1, 3), (3, 3), (4, 2), (0, 10), (9, 12)])
-def test_a_span_outside_the_sentence_is_refused(span: Span) -> None:
+def test_span_outside_the_sentence_is_refused(span: Span) -> None:
     with pytest.raises(ValueError, match=rf"the span \({span[0]}, {span[1]}\) is not within the sentence 'the plane'"):
         encoder("bert").encode(["a plane", "the plane"], [(2, 7), span])
 
 
-def test_as_many_spans_as_sentences_are_needed() -> None:
+def test_number_of_spans_must_equal_the_number_of_sentences() -> None:
     with pytest.raises(ValueError, match="shorter"):
         encoder("bert").encode(["a plane", "the plane"], [(2, 7)])
 
 
-# ----------------------------------------------------------------------------------------- no sentence run in vain
+# ------------------------------------------------------------------------------------------- no unnecessary passes
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -198,7 +198,7 @@ def test_words_of_one_sentence_share_a_pass_and_identical_sentences_are_run_once
     np.testing.assert_array_equal(vectors[0], vectors[3])
 
 
-def test_batches_keep_to_the_budget_of_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_respect_the_token_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = encoder("bert", batch_tokens=64)
     runs = Runs(ours, monkeypatch)
     ours.encode(SENTENCES, SPANS)
@@ -211,9 +211,7 @@ def test_batches_keep_to_the_budget_of_tokens(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_words_anywhere_in_a_sentence_longer_than_the_model_takes_have_vectors(
-    family: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_anywhere_in_an_overlong_sentence_have_vectors(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = " ".join(TEXT * 2)
     spans = [(0, 3), span_of(sentence, "theatre", 1), (len(sentence) - len("again."), len(sentence) - 1)]
     ours = encoder(family)
@@ -222,11 +220,11 @@ def test_words_anywhere_in_a_sentence_longer_than_the_model_takes_have_vectors(
     vectors = ours.encode([sentence] * 3, spans)
     assert np.isfinite(vectors).all()
     assert runs.sequences == 3
-    assert {length for _, length in runs.shapes} == {POSITIONS}  # all that the model takes
+    assert {length for _, length in runs.shapes} == {POSITIONS}  # the maximum length of the model
 
 
 @pytest.mark.parametrize("family", KINDS.values(), ids=KINDS)
-def test_a_window_gives_what_the_model_gives_for_the_words_in_it(family: str) -> None:
+def test_window_equals_the_model_run_on_the_words_in_it(family: str) -> None:
     long = " ".join(TEXT)
     ours = encoder(family, window=15)
     span = span_of(long, "clicked")
@@ -241,7 +239,7 @@ def test_a_window_gives_what_the_model_gives_for_the_words_in_it(family: str) ->
     assert_same(vectors, expected)
 
 
-def test_a_word_longer_than_the_window_is_its_beginning() -> None:
+def test_word_longer_than_the_window_is_represented_by_its_beginning() -> None:
     tokenizer = loaded("bert")[1]
     word = "gained" * 10
     ids = tokenizer(f"the {word} again")["input_ids"]
@@ -254,7 +252,7 @@ def test_a_word_longer_than_the_window_is_its_beginning() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_window_longer_than_the_model_takes_is_refused(family: str) -> None:
+def test_window_longer_than_the_model_allows_is_refused(family: str) -> None:
     assert longest_sequence(*loaded(family)) == POSITIONS
     with pytest.raises(
         UserError, match=rf"window is {POSITIONS + 1}, but the model '.*{family}' takes at most {POSITIONS}"
@@ -263,13 +261,13 @@ def test_a_window_longer_than_the_model_takes_is_refused(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_limit_is_the_models_own_where_the_tokenizer_has_none(family: str) -> None:
+def test_length_limit_is_that_of_the_model_if_the_tokenizer_has_none(family: str) -> None:
     tokenizer = copy.deepcopy(loaded(family)[1])
     tokenizer.model_max_length = int(1e30)
     assert longest_sequence(loaded(family)[0], tokenizer) == POSITIONS
 
 
-def test_windows_of_512_unless_longer_ones_are_asked_for() -> None:
+def test_windows_have_512_tokens_unless_longer_ones_are_requested() -> None:
     model, tokenizer = make_model("modernbert"), make_tokenizer("modernbert")
     tokenizer.model_max_length = model.config.max_position_embeddings = 8192
     assert HuggingFaceEncoder(model, tokenizer).window == 512
@@ -277,7 +275,7 @@ def test_windows_of_512_unless_longer_ones_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("window", [0, -1, 1.5, "64", True])
-def test_what_is_no_window_is_refused(window: Any) -> None:
+def test_invalid_window_is_refused(window: Any) -> None:
     with pytest.raises(ValueError, match="window must be a whole number of at least 1"):
         encoder("bert", window=window)
 
@@ -286,7 +284,7 @@ def test_what_is_no_window_is_refused(window: Any) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_with_markers_the_vector_is_of_the_word_between_them(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_markers_the_vector_is_that_of_the_word_between_them(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sentence = "the mouse ran after the mouse"
     spans = [span_of(sentence, "mouse"), span_of(sentence, "mouse", 1)]
     ours = encoder(family, markers=("<t> ", " </t>"))
@@ -301,20 +299,20 @@ def test_with_markers_the_vector_is_of_the_word_between_them(family: str, monkey
 # --------------------------------------------------------------------------------------------- device and precision
 
 
-def test_auto_is_a_device_that_is_there() -> None:
+def test_auto_selects_an_available_device() -> None:
     assert pick_device("auto").type in ("cpu", "cuda", "mps")
     vectors = encoder("bert", device="auto").encode(TEXT[:1], [(0, 3)])
     assert np.isfinite(vectors).all()
 
 
 @pytest.mark.parametrize("device", ["gpu", "", "cpu:x", "cuda:99", "xpu"])
-def test_a_device_that_is_not_there_is_refused(device: str) -> None:
+def test_unavailable_device_is_refused(device: str) -> None:
     with pytest.raises(UserError, match=rf"device '{device}' is not available on this machine; use auto"):
         encoder("bert", device=device)
 
 
 @pytest.mark.parametrize("dtype", ["bf16", "fp16"])
-def test_half_precision_on_a_processor_is_refused(dtype: str) -> None:
+def test_half_precision_on_a_cpu_is_refused(dtype: str) -> None:
     with pytest.raises(UserError, match=rf"dtype {dtype} needs a GPU; on the CPU use fp32, or int8"):
         encoder("bert", device="cpu", dtype=dtype)
 
@@ -327,13 +325,13 @@ def test_int8_on_another_device_is_refused() -> None:
 @pytest.mark.parametrize(
     ("option", "value"), [("dtype", "float32"), ("dtype", None), ("pooling", "max"), ("pooling", "words")]
 )
-def test_an_unknown_choice_is_refused_by_name(option: str, value: Any) -> None:
+def test_unknown_choice_is_refused_by_name(option: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"{option} must be one of"):
         encoder("bert", **{option: value})
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_int8_is_close_to_full_precision_and_says_how_close(family: str) -> None:
+def test_int8_is_close_to_full_precision_and_reports_its_deviation(family: str) -> None:
     sentences, spans = [s for s in TEXT for _ in range(2)], SPANS
     ours, full = encoder(family, dtype="int8"), encoder(family)
     vectors, exact = ours.encode(sentences, spans), full.encode(sentences, spans)
@@ -344,10 +342,10 @@ def test_int8_is_close_to_full_precision_and_says_how_close(family: str) -> None
     assert (deviation < 0.2).all()
     assert deviation.max() > 1e-6  # it is an approximation
     np.testing.assert_allclose(full.deviation(sentences, spans), 0, atol=1e-6)
-    assert_same(full.encode(sentences, spans), exact)  # the model itself is not changed by it
+    assert_same(full.encode(sentences, spans), exact)  # the model itself is not modified
 
 
-def test_deviation_has_the_options_of_the_encoder() -> None:
+def test_deviation_uses_the_options_of_the_encoder() -> None:
     options: dict[str, Any] = {"layers": 2, "pooling": "first", "window": 9, "markers": ("<t> ", " </t>")}
     ours = encoder("roberta", dtype="int8", **options)
     exact = encoder("roberta", **options).encode(SENTENCES, SPANS)
@@ -357,7 +355,7 @@ def test_deviation_has_the_options_of_the_encoder() -> None:
 
 @pytest.mark.parametrize("dtype", ["fp32", "int8"])
 @pytest.mark.parametrize("family", ["bert", "modernbert"])
-def test_a_model_saved_in_half_precision_works_on_a_processor(family: str, dtype: str, tmp_path: Path) -> None:
+def test_model_saved_in_half_precision_works_on_a_cpu(family: str, dtype: str, tmp_path: Path) -> None:
     make_tokenizer(family).save_pretrained(tmp_path)
     make_model(family).to(torch.bfloat16).save_pretrained(tmp_path)
     ours = as_encoder(tmp_path, dtype=dtype)
@@ -366,7 +364,7 @@ def test_a_model_saved_in_half_precision_works_on_a_processor(family: str, dtype
     assert (cosines(vectors, encoder(family).encode(SENTENCES, SPANS)) > 0.8).all()
 
 
-def test_a_slow_tokenizer_is_refused() -> None:
+def test_slow_tokenizer_is_refused() -> None:
     class Slow:
         is_fast = False
 
@@ -377,7 +375,7 @@ def test_a_slow_tokenizer_is_refused() -> None:
 # ---------------------------------------------------------------------------------------------------------- identity
 
 
-def test_the_same_folder_twice_is_the_same_and_another_name_is_the_same_weights(tmp_path: Path) -> None:
+def test_same_folder_gives_the_same_settings_and_another_name_the_same_weights(tmp_path: Path) -> None:
     path = folder("bert")
     first, second = as_encoder(path), as_encoder(str(path))
     assert isinstance(first, HuggingFaceEncoder)
@@ -415,7 +413,7 @@ def test_every_option_that_shapes_vectors_is_in_the_settings(change: dict[str, A
 
 
 @pytest.mark.parametrize("change", [{"batch_tokens": 7}, {"device": "cpu"}, {"layers": "mean:4"}], ids=str)
-def test_what_does_not_shape_vectors_is_not_in_the_settings(change: dict[str, Any]) -> None:
+def test_options_that_do_not_shape_vectors_are_not_in_the_settings(change: dict[str, Any]) -> None:
     assert encoder("bert", device="cpu").settings == encoder("bert", **{"device": "cpu"} | change).settings
 
 
@@ -439,7 +437,7 @@ def test_another_tokenizer_changes_the_settings() -> None:
     assert HuggingFaceEncoder(model, other).weights != base.weights
 
 
-def test_a_setting_of_the_model_changes_the_settings() -> None:
+def test_changed_model_setting_changes_the_settings() -> None:
     model, tokenizer = loaded("bert")
     other = copy.deepcopy(model)
     other.config.layer_norm_eps = 0.1
@@ -447,18 +445,18 @@ def test_a_setting_of_the_model_changes_the_settings() -> None:
     assert HuggingFaceEncoder(other, tokenizer).settings != base.settings
 
 
-def test_encoding_does_not_change_the_settings_and_one_tokenizer_serves_two_encoders() -> None:
+def test_encoding_does_not_change_the_settings_and_a_tokenizer_can_be_shared() -> None:
     model, tokenizer = copy.deepcopy(loaded("bert"))
     first = HuggingFaceEncoder(model, tokenizer)
     before = first.settings
-    tokenizer(TEXT, padding=True, truncation=True, max_length=8)  # the owner uses it for something else
+    tokenizer(TEXT, padding=True, truncation=True, max_length=8)  # the owner uses the tokenizer for something else
     first.encode(SENTENCES, SPANS)
     second = HuggingFaceEncoder(model, tokenizer)
     assert first.settings == second.settings == before
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta"])
-def test_a_model_saved_without_its_pooler_is_the_same_each_time_it_is_loaded(family: str, tmp_path: Path) -> None:
+def test_model_saved_without_its_pooler_is_the_same_each_time_it_is_loaded(family: str, tmp_path: Path) -> None:
     make_tokenizer(family).save_pretrained(tmp_path)
     make_model(family).save_pretrained(tmp_path)
     file = tmp_path / "model.safetensors"
@@ -472,26 +470,26 @@ def test_a_model_saved_without_its_pooler_is_the_same_each_time_it_is_loaded(fam
     assert first.settings == second.settings
 
 
-def test_two_encoders_of_one_model_in_half_precision_have_the_same_weights() -> None:
+def test_two_encoders_of_one_half_precision_model_have_the_same_weights() -> None:
     model, tokenizer = make_model("bert").to(torch.bfloat16), loaded("bert")[1]
     first = HuggingFaceEncoder(model, tokenizer)
     assert HuggingFaceEncoder(model, tokenizer).weights == first.weights
 
 
-def test_a_name_is_found_where_none_is_given() -> None:
+def test_missing_name_is_inferred() -> None:
     model, tokenizer = loaded("bert")
     assert HuggingFaceEncoder(model, tokenizer).name == str(folder("bert"))
     assert HuggingFaceEncoder(make_model("bert"), tokenizer).name == "BertModel"
 
 
-def test_it_is_an_encoder_of_as_many_layers_as_the_model_has() -> None:
+def test_encoder_has_as_many_layers_as_the_model() -> None:
     assert isinstance(encoder("bert"), Encoder)
     with pytest.raises(UserError, match=f"the last {DEPTH + 1}, but the model has {DEPTH} layers"):
         encoder("bert", layers=f"mean:{DEPTH + 1}")
 
 
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
-def test_batches_run_beside_one_another_give_the_same_vectors(family: str) -> None:
+def test_concurrent_batches_give_the_same_vectors(family: str) -> None:
     sentences = [f"{'the plane flew over the hill and ' * (i % 7)}plane number {i}" for i in range(60)]
     spans = [(s.index("plane"), s.index("plane") + 5) for s in sentences]
     alone = encoder(family, batch_tokens=64).encode(sentences, spans)
@@ -499,19 +497,19 @@ def test_batches_run_beside_one_another_give_the_same_vectors(family: str) -> No
     torch.set_num_threads(3)
     try:
         together = encoder(family, batch_tokens=64)
-        heard: list[float] = []
-        vectors = together.encode(sentences, spans, advance=heard.append)
+        recorder: list[float] = []
+        vectors = together.encode(sentences, spans, advance=recorder.append)
         assert together._pool is not None
         assert torch.get_num_threads() == 3
     finally:
         torch.set_num_threads(threads)
     np.testing.assert_allclose(vectors, alone, rtol=1e-5, atol=1e-5)
-    assert heard == sorted(heard)
-    assert len(heard) > 3
-    assert heard[-1] == 1
+    assert recorder == sorted(recorder)
+    assert len(recorder) > 3
+    assert recorder[-1] == 1
 
 
-def test_a_model_that_runs_by_its_own_forward_pass_runs_one_batch_at_a_time() -> None:
+def test_model_with_its_own_forward_pass_runs_one_batch_at_a_time() -> None:
     threads = torch.get_num_threads()
     torch.set_num_threads(3)
     try:
@@ -521,10 +519,10 @@ def test_a_model_that_runs_by_its_own_forward_pass_runs_one_batch_at_a_time() ->
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert"])
-def test_where_weights_begin_in_memory_changes_no_digit(family: str) -> None:
+def test_memory_alignment_of_weights_changes_no_digit(family: str) -> None:
     model, tokenizer = loaded(family)
     vectors = []
-    for offset in (0, 1, 3):  # of four bytes
+    for offset in (0, 1, 3):  # in units of four bytes
         moved = copy.deepcopy(model)
         for weight in moved.parameters():
             room = torch.empty(weight.numel() + 16 + offset)
@@ -533,12 +531,12 @@ def test_where_weights_begin_in_memory_changes_no_digit(family: str) -> None:
             assert weight.data_ptr() % 64 == 4 * offset
         ours = HuggingFaceEncoder(moved, tokenizer, device="cpu")
         vectors.append([ours.encode([sentence], [span]) for sentence, span in zip(SENTENCES, SPANS, strict=True)])
-        assert all(weight.data_ptr() % 64 == 4 * offset for weight in moved.parameters())  # it stays as it is
+        assert all(weight.data_ptr() % 64 == 4 * offset for weight in moved.parameters())  # not realigned
     assert np.array_equal(vectors[0], vectors[1])
     assert np.array_equal(vectors[0], vectors[2])
 
 
-def test_an_encoder_that_was_used_can_be_sent_to_another_process() -> None:
+def test_used_encoder_can_be_sent_to_another_process() -> None:
     ours = encoder("bert")
     vectors = ours.encode(SENTENCES, SPANS)
     state = ours.__getstate__()

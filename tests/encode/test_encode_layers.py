@@ -1,4 +1,4 @@
-"""Which layers a specification means."""
+"""Test the parsing of layer specifications."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from lexshift.errors import UserError
         ("concat:6", (1, 2, 3, 4, 5, 6), "concat"),
     ],
 )
-def test_a_specification_names_layers_from_the_embeddings_up(spec: Any, numbers: tuple[int, ...], how: str) -> None:
+def test_specification_names_layers_from_the_embeddings_upwards(spec: Any, numbers: tuple[int, ...], how: str) -> None:
     assert parse_layers(spec, 6) == Layers(numbers, how)
 
 
@@ -47,19 +47,19 @@ def test_every_layer_has_two_numbers_and_the_last_n_end_with_the_last(depth: int
 @pytest.mark.parametrize(
     "spec", ["", "first", "mean", "mean:", "mean:x", "mean:-1", "max:2", "1.5", 1.5, None, "last "]
 )
-def test_what_is_no_specification_is_refused_with_what_would_be(spec: Any) -> None:
+def test_invalid_specification_is_refused_with_the_valid_ones(spec: Any) -> None:
     with pytest.raises(UserError, match=r"layers must be 'last', the number of a layer, or mean:N") as caught:
         parse_layers(spec, 6)
     assert str(caught.value).endswith(f"got {spec!r}")
 
 
 @pytest.mark.parametrize("spec", [7, "12", -8, "-100"])
-def test_a_layer_that_the_model_does_not_have_is_refused(spec: Any) -> None:
+def test_layer_beyond_the_model_is_refused(spec: Any) -> None:
     with pytest.raises(UserError, match=rf"layers is {spec}, but the model has layers 0 \(embeddings\) to 6"):
         parse_layers(spec, 6)
 
 
 @pytest.mark.parametrize("spec", ["mean:0", "mean:7", "sum:100", "concat:7"])
-def test_more_layers_than_the_model_has_or_none_are_refused(spec: str) -> None:
+def test_too_many_layers_or_none_are_refused(spec: str) -> None:
     with pytest.raises(UserError, match=rf"the last {spec.split(':')[1]}, but the model has 6 layers"):
         parse_layers(spec, 6)

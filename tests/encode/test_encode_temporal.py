@@ -1,4 +1,4 @@
-"""Temporal attention: against loops over sequences and heads, its gradients, and models that were saved with it."""
+"""Test temporal attention against loops over sequences and heads, its gradients, and saved models."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PERIODS = [0] * len(TEXT) + [1] * len(TEXT)
 
 
 def give_time(model: Any, periods: int = 2, seed: int = 7) -> Any:
-    """Temporal attention whose every weight matters."""
+    """Add temporal attention with random weights in every parameter."""
     torch.manual_seed(seed)
     add_temporal_attention(model, periods)
     with torch.no_grad():
@@ -70,7 +70,7 @@ def give_time(model: Any, periods: int = 2, seed: int = 7) -> Any:
 
 @cache
 def timed(family: str) -> Any:
-    """A model with temporal attention; shared, so not to be changed."""
+    """Return a shared model with temporal attention; do not modify it."""
     if family != "camembert":
         return give_time(make_model(family))
     config = make_config("roberta").to_dict()
@@ -86,7 +86,7 @@ def timed_encoder(family: str, **options: Any) -> HuggingFaceEncoder:
 def padded(
     family: str, lengths: Sequence[int], periods: Sequence[int], seed: int = 0
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Random token ids, the lengths of the sequences, the mask and the times."""
+    """Return random token ids, the lengths of the sequences, the mask and the times."""
     tokenizer = loaded("roberta" if family == "camembert" else family)[1]
     generator = torch.Generator().manual_seed(seed)
     ids = torch.full((len(lengths), max(lengths)), tokenizer.pad_token_id)
@@ -97,16 +97,16 @@ def padded(
     return ids, torch.tensor(lengths), (times != PADDING).long(), times
 
 
-# ------------------------------------------------------------------------------------------------ the obvious twin
+# -------------------------------------------------------------------------------------------------- slow reference
 
 
 def plain_times(length: int, period: int) -> list[int]:
-    """One special token at each end, and those of the text."""
+    """Return the times of one special token at each end and of the text."""
     return [SPECIAL if i in (0, length - 1) else FIRST + period for i in range(length)]
 
 
 def plain_attention(Q: Tensor, K: Tensor, V: Tensor, T: Tensor, heads: int) -> Tensor:
-    """One sequence without padding, one head at a time: (words, h), and for the others (n, h)."""
+    """Compute attention for one sequence without padding, one head at a time; arrays have shape (n, h)."""
     d = Q.shape[1] // heads
     norm = (T * T).sum().sqrt()
     mixed = []
@@ -119,7 +119,7 @@ def plain_attention(Q: Tensor, K: Tensor, V: Tensor, T: Tensor, heads: int) -> T
 
 
 def plain_states(model: Any, ids: Tensor, times: Tensor) -> list[Tensor]:
-    """The hidden states of one sequence without padding, (n, h) after each layer."""
+    """Return the hidden states of one sequence without padding, (n, h) after each layer."""
     x = model.embeddings(input_ids=ids[None])[0]
     if hasattr(model, "embeddings_project"):
         x = model.embeddings_project(x)
@@ -148,7 +148,7 @@ def assert_close(ours: Tensor, theirs: Tensor, atol: float = 1e-5) -> None:
     np.testing.assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=0, atol=atol)
 
 
-# ------------------------------------------------------------------------------------------------------- by itself
+# ------------------------------------------------------------------------------------------------- attention layer
 
 
 @given(
@@ -159,7 +159,7 @@ def assert_close(ours: Tensor, theirs: Tensor, atol: float = 1e-5) -> None:
     width=st.integers(1, 6),
     seed=st.integers(0, 1000),
 )
-def test_attention_is_that_of_a_loop_over_sequences_and_heads(
+def test_attention_equals_a_loop_over_sequences_and_heads(
     lengths: list[int], heads: int, d: int, words: int, width: int, seed: int
 ) -> None:
     generator = torch.Generator().manual_seed(seed)
@@ -202,7 +202,7 @@ def test_attention_is_that_of_a_loop_over_sequences_and_heads(
         ([1, 0], [4, 2], (0, 1), [[3, 3, 3, 1], [2, 1, 0, 0]]),
     ],
 )
-def test_times_are_those_of_the_text_of_special_tokens_and_of_padding(
+def test_times_cover_the_text_special_tokens_and_padding(
     periods: list[int], lengths: list[int], ends: tuple[int, int], expected: list[list[int]]
 ) -> None:
     times = token_times(periods, np.array(lengths), ends)
@@ -211,7 +211,7 @@ def test_times_are_those_of_the_text_of_special_tokens_and_of_padding(
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(2, 9)), min_size=1, max_size=6))
-def test_times_of_any_sequences_are_those_of_the_twin(sequences: list[tuple[int, int]]) -> None:
+def test_times_of_any_sequences_equal_the_reference(sequences: list[tuple[int, int]]) -> None:
     periods, lengths = (list(part) for part in zip(*sequences, strict=True))
     times = token_times(periods, np.array(lengths), (1, 1)).tolist()
     for row, (period, length) in zip(times, sequences, strict=True):
@@ -222,7 +222,7 @@ def test_times_of_any_sequences_are_those_of_the_twin(sequences: list[tuple[int,
 
 
 @pytest.mark.parametrize("lengths", [[4, 2, 1], [3, 3]], ids=["padded", "even"])
-def test_gradients_of_the_queries_are_those_of_finite_differences(lengths: list[int]) -> None:
+def test_gradients_of_the_queries_equal_finite_differences(lengths: list[int]) -> None:
     torch.manual_seed(0)
     heads, d, n, words, width = 2, 3, max(lengths), 2, 4
     real = torch.arange(n) < torch.tensor(lengths)[:, None]
@@ -239,7 +239,7 @@ def test_gradients_of_the_queries_are_those_of_finite_differences(lengths: list[
 
 
 @pytest.mark.parametrize("family", ["bert", "distilbert"])
-def test_gradients_of_a_models_loss_are_those_of_the_twin_and_of_finite_differences(family: str) -> None:
+def test_gradients_of_the_loss_equal_the_reference_and_finite_differences(family: str) -> None:
     model = copy.deepcopy(timed(family)).double()
     lengths, periods = [6, 9, 4], [0, 1, 1]
     ids, _, mask, times = padded(family, lengths, periods)
@@ -275,7 +275,7 @@ def test_gradients_of_a_models_loss_are_those_of_the_twin_and_of_finite_differen
             assert (values[0] - values[1]) / (2 * step) == pytest.approx(float(ours.view(-1)[at]), rel=1e-4, abs=1e-6)
 
 
-def test_the_embedding_of_padding_has_no_gradient_and_no_influence() -> None:
+def test_padding_embedding_has_no_gradient_and_no_influence() -> None:
     model = copy.deepcopy(timed("bert"))
     ids, _, mask, times = padded("bert", [5, 9], [0, 1])
     before = model(input_ids=ids, attention_mask=mask, times=times).last_hidden_state
@@ -289,7 +289,7 @@ def test_the_embedding_of_padding_has_no_gradient_and_no_influence() -> None:
     assert_close(after[mask.bool()], before[mask.bool()])
 
 
-def test_gradients_of_a_time_of_zero_are_numbers() -> None:
+def test_gradients_at_a_time_of_zero_are_finite() -> None:
     q = torch.randn(1, 2, 3, 4, requires_grad=True)
     T = torch.zeros(1, 2, 5, 4, requires_grad=True)
     queries = temporal_queries(q, T)
@@ -306,7 +306,7 @@ def test_gradients_of_a_time_of_zero_are_numbers() -> None:
     sequences=st.lists(st.tuples(st.integers(2, 20), st.integers(0, 1)), min_size=1, max_size=4),
     seed=st.integers(0, 1000),
 )
-def test_every_layer_of_both_paths_is_that_of_the_twin(
+def test_every_layer_of_both_paths_equals_the_reference(
     family: str, sequences: list[tuple[int, int]], seed: int
 ) -> None:
     model = timed(family)
@@ -326,7 +326,7 @@ def test_every_layer_of_both_paths_is_that_of_the_twin(
 
 @settings(max_examples=10)
 @given(heads=st.sampled_from([1, 2, 3]), d=st.integers(1, 6), periods=st.integers(1, 4), data=st.data())
-def test_models_of_any_shape_are_the_twin(heads: int, d: int, periods: int, data: st.DataObject) -> None:
+def test_models_of_any_shape_equal_the_reference(heads: int, d: int, periods: int, data: st.DataObject) -> None:
     config = make_config("bert", depth=2)
     config.hidden_size, config.num_attention_heads = heads * d, heads
     torch.manual_seed(d)
@@ -342,7 +342,7 @@ def test_models_of_any_shape_are_the_twin(heads: int, d: int, periods: int, data
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("layers", ["mean:4", 2, "concat:2"])
-def test_vectors_are_those_of_the_twin_in_any_batch_and_by_the_fast_path(family: str, layers: str | int) -> None:
+def test_vectors_equal_the_reference_in_any_batch_and_on_the_fast_path(family: str, layers: str | int) -> None:
     model, tokenizer = timed(family), loaded(family)[1]
     many = timed_encoder(family, layers=layers, batch_tokens=100_000)
     assert isinstance(many._forward, PostNormForward)
@@ -363,7 +363,7 @@ def test_vectors_are_those_of_the_twin_in_any_batch_and_by_the_fast_path(family:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_periods_give_vectors_of_their_own_and_order_does_not_matter(family: str) -> None:
+def test_periods_give_different_vectors_and_order_does_not_matter(family: str) -> None:
     ours = timed_encoder(family)
     vectors = ours.encode(SENTENCES, SPANS, periods=PERIODS)
     old, new = vectors[: len(TEXT)], vectors[len(TEXT) :]
@@ -378,7 +378,7 @@ def test_periods_give_vectors_of_their_own_and_order_does_not_matter(family: str
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_model_with_a_head_and_its_body_have_the_same_hidden_states(family: str) -> None:
+def test_model_with_a_head_and_its_body_have_the_same_hidden_states(family: str) -> None:
     head = with_head(family)
     ids, sizes, mask, times = padded(family, [7, 4], [0, 1])
     with torch.inference_mode():
@@ -389,11 +389,11 @@ def test_a_model_with_a_head_and_its_body_have_the_same_hidden_states(family: st
                 assert_close(ours[i, :length], theirs)
 
 
-# ------------------------------------------------------------------------------------------------------- no time
+# ------------------------------------------------------------------------------------------------- times of zero
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_with_times_of_zero_attention_is_even_and_not_that_of_the_model_without_time(family: str) -> None:
+def test_with_times_of_zero_attention_is_uniform_and_differs_from_the_untimed_model(family: str) -> None:
     zero, even = copy.deepcopy(timed(family)), make_model(family)
     with torch.no_grad():
         for name, weight in zero.named_parameters():
@@ -414,11 +414,11 @@ def test_with_times_of_zero_attention_is_even_and_not_that_of_the_model_without_
     assert_close(hidden[mask.bool()], expected[mask.bool()])
 
 
-# --------------------------------------------------------------------------------------------------------- saved
+# -------------------------------------------------------------------------------------------------- saved models
 
 
 def with_head(family: str) -> Any:
-    """The model with a head that predicts words."""
+    """Return the model with a head that predicts words."""
     head = transformers.AutoModelForMaskedLM.from_config(make_config(family))
     setattr(head, head.base_model_prefix, copy.deepcopy(timed(family)))
     head.tie_weights()
@@ -434,7 +434,7 @@ def save(model: Any, family: str, folder: Path, adaptation: Adaptation = TIMED) 
 
 @pytest.mark.parametrize("head", [False, True], ids=["body", "with a head"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_saved_model_gives_the_same_vectors(family: str, head: bool, tmp_path: Path) -> None:
+def test_saved_model_gives_the_same_vectors(family: str, head: bool, tmp_path: Path) -> None:
     save(with_head(family) if head else copy.deepcopy(timed(family)), family, tmp_path)
     kept = load_file(tmp_path / "model.safetensors")
     assert sum("time_embeddings.weight" in key for key in kept) == 1
@@ -457,7 +457,7 @@ def test_a_saved_model_gives_the_same_vectors(family: str, head: bool, tmp_path:
     assert again.settings["time"] == ["attention"]
 
 
-def test_weights_in_several_files_are_found(tmp_path: Path) -> None:
+def test_sharded_weights_are_found(tmp_path: Path) -> None:
     model = copy.deepcopy(timed("bert"))
     model.save_pretrained(tmp_path, max_shard_size="50KB")
     make_tokenizer("bert").save_pretrained(tmp_path)
@@ -469,7 +469,7 @@ def test_weights_in_several_files_are_found(tmp_path: Path) -> None:
     assert_same(again.encode(SENTENCES, SPANS, periods=PERIODS), expected)
 
 
-def test_a_changed_time_changes_the_settings() -> None:
+def test_changed_time_embedding_changes_the_settings() -> None:
     changed = copy.deepcopy(timed("bert"))
     with torch.no_grad():
         changed.time_embeddings.weight[FIRST, 0] += 1e-6
@@ -480,7 +480,7 @@ def test_a_changed_time_changes_the_settings() -> None:
 
 
 @pytest.mark.parametrize("lacking", ["time_embeddings.weight", "layer.2.attention.self.time.bias", "time"])
-def test_a_folder_that_lacks_weights_of_it_is_refused(lacking: str, tmp_path: Path) -> None:
+def test_folder_without_temporal_weights_is_refused(lacking: str, tmp_path: Path) -> None:
     save(copy.deepcopy(timed("bert")), "bert", tmp_path)
     file = tmp_path / "model.safetensors"
     weights = load_file(file)
@@ -489,7 +489,7 @@ def test_a_folder_that_lacks_weights_of_it_is_refused(lacking: str, tmp_path: Pa
         load_model(tmp_path)
 
 
-def test_a_model_that_never_had_it_is_refused(tmp_path: Path) -> None:
+def test_model_without_temporal_attention_is_refused(tmp_path: Path) -> None:
     save(make_model("bert"), "bert", tmp_path)
     with pytest.raises(UserError, match=r"lacks weights of its temporal attention \(.*time.*weight\)"):
         as_encoder(tmp_path)
@@ -502,7 +502,7 @@ def test_weights_for_another_number_of_periods_are_refused(tmp_path: Path) -> No
         load_model(tmp_path)
 
 
-def test_weights_are_loaded_into_a_model_that_is_there(tmp_path: Path) -> None:
+def test_weights_are_loaded_into_an_existing_model(tmp_path: Path) -> None:
     save(copy.deepcopy(timed("bert")), "bert", tmp_path)
     model = make_model("bert")
     load_temporal_attention(model, tmp_path, 2)
@@ -512,7 +512,7 @@ def test_weights_are_loaded_into_a_model_that_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", ["mpnet", "deberta", "deberta-v2", "modernbert"])
-def test_other_kinds_are_refused_with_the_kinds_that_are_not(family: str, tmp_path: Path) -> None:
+def test_unsupported_families_are_refused_with_the_supported_ones(family: str, tmp_path: Path) -> None:
     kinds = ", ".join(KINDS)
     with pytest.raises(
         UserError, match=f"temporal attention supports models of the types {kinds}; this one is {family}"

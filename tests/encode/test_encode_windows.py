@@ -1,4 +1,4 @@
-"""The pieces of a word, and the windows around it."""
+"""Test the pieces of a word and the windows around it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def tokens(family: str, window: int = 512) -> WindowTokenizer:
 
 
 def text_of(family: str, pieces: Windows, row: int) -> str:
-    """The pieces of a row's word, as text without the marks of pieces."""
+    """Return the pieces of the word of a row as text without subword marks."""
     first, last = pieces.positions[row]
     ids = pieces.sequences[pieces.sequence[row]][first:last]
     return str(loaded(family)[1].decode(ids, clean_up_tokenization_spaces=False)).strip()
@@ -37,7 +37,7 @@ def text_of(family: str, pieces: Windows, row: int) -> str:
 @pytest.mark.parametrize(
     ("sentence", "word", "occurrence"),
     [
-        ("plane", "plane", 0),  # all there is
+        ("plane", "plane", 0),  # the whole sentence
         ("plane on the runway", "plane", 0),
         ("the plane.", "plane", 0),
         ("on the plane", "plane", 0),
@@ -49,7 +49,7 @@ def text_of(family: str, pieces: Windows, row: int) -> str:
         ("on the\tplane\nthe", "plane", 0),
     ],
 )
-def test_the_pieces_of_a_span_say_the_word(family: str, sentence: str, word: str, occurrence: int) -> None:
+def test_pieces_of_a_span_spell_the_word(family: str, sentence: str, word: str, occurrence: int) -> None:
     pieces = tokens(family).cut([sentence], [span_of(sentence, word, occurrence)], None)
     assert text_of(family, pieces, 0).replace(" ", "") == word
 
@@ -77,9 +77,7 @@ def test_bytes_of_any_characters_are_pieces_of_their_word(family: str, word: str
         ("deberta-v2", "plane", "▁plane"),
     ],
 )
-def test_the_pieces_of_a_word_inside_a_sentence_are_those_that_are_expected(
-    family: str, word: str, expected: str
-) -> None:
+def test_pieces_of_a_word_inside_a_sentence_are_the_expected_ones(family: str, word: str, expected: str) -> None:
     sentence = f"the {word} and {word}"
     pieces = tokens(family).cut([sentence], [span_of(sentence, word, 1)], None)
     first, last = pieces.positions[0]
@@ -89,7 +87,7 @@ def test_the_pieces_of_a_word_inside_a_sentence_are_those_that_are_expected(
 
 
 @pytest.mark.parametrize("family", KINDS.values(), ids=KINDS)
-def test_a_word_within_the_characters_of_another_has_the_pieces_that_share_a_character_with_it(family: str) -> None:
+def test_word_inside_another_has_the_pieces_that_overlap_it(family: str) -> None:
     tokenizer = loaded(family)[1]
     sentence = "regained the gainers"
     for start in range(len("regained")):
@@ -101,7 +99,7 @@ def test_a_word_within_the_characters_of_another_has_the_pieces_that_share_a_cha
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_sequence_is_what_the_tokenizer_itself_makes_of_the_sentence(family: str) -> None:
+def test_sequence_equals_that_of_the_tokenizer_itself(family: str) -> None:
     tokenizer = loaded(family)[1]
     pieces = tokens(family).cut(TEXT, [(0, 1)] * len(TEXT), None)
     assert pieces.sequence == list(range(len(TEXT)))
@@ -111,7 +109,7 @@ def test_a_sequence_is_what_the_tokenizer_itself_makes_of_the_sentence(family: s
 
 
 @pytest.mark.parametrize("family", KINDS.values(), ids=KINDS)
-def test_sentences_and_windows_that_are_alike_are_one_sequence(family: str) -> None:
+def test_identical_sentences_and_windows_are_one_sequence(family: str) -> None:
     sentence, other = "the mouse ran after the mouse", "a plane"
     spans = [
         span_of(sentence, "mouse"),
@@ -128,21 +126,21 @@ def test_sentences_and_windows_that_are_alike_are_one_sequence(family: str) -> N
 
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
 @pytest.mark.parametrize("dropped", ["\u200b", "\u00ad\u200d", "  ", "\x07"])
-def test_characters_that_the_tokenizer_drops_have_no_pieces_and_others_keep_theirs(family: str, dropped: str) -> None:
+def test_dropped_characters_have_no_pieces_and_others_keep_theirs(family: str, dropped: str) -> None:
     sentence = f"the {dropped} plane"
     spans = [span_of(sentence, "the"), span_of(sentence, dropped), span_of(sentence, "plane")]
     pieces = tokens(family).cut([sentence] * 3, spans, None)
     assert pieces.sequence == [0, -1, 0]
     assert pieces.positions[1] == (0, 0)
     assert [text_of(family, pieces, row) for row in (0, 2)] == ["the", "plane"]
-    assert tokens(family).cut([sentence], spans[1:2], None).sequences == []  # nothing to run for it
+    assert tokens(family).cut([sentence], spans[1:2], None).sequences == []  # no sequence is needed for it
 
 
-def test_no_sentences_are_no_sequences() -> None:
+def test_no_sentences_give_no_sequences() -> None:
     assert tokens("bert").cut([], [], None) == Windows([], [], [], [], [])
 
 
-def test_an_empty_text_among_sentences_is_no_obstacle_to_the_others() -> None:
+def test_empty_text_does_not_affect_other_sentences() -> None:
     pieces = tokens("bert").cut(["   ", "a plane"], [(0, 2), (2, 7)], None)
     assert pieces.sequence == [-1, 0]
 
@@ -171,9 +169,7 @@ def assert_alike(ours: Windows, theirs: Windows) -> None:
 
 @pytest.mark.parametrize("family", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("window", [3, 4, 9, 16, 33])
-def test_a_long_sentence_is_cut_to_the_window_with_the_word_in_its_middle_or_at_an_end(
-    family: str, window: int
-) -> None:
+def test_long_sentence_is_cut_to_the_window_with_the_word_in_its_middle_or_at_an_end(family: str, window: int) -> None:
     tokenizer = loaded(family)[1]
     whole = tokenizer(LONG, add_special_tokens=False, verbose=False)["input_ids"]
     before, after = tokenizer("a")["input_ids"][0], tokenizer("a")["input_ids"][-1]
@@ -198,14 +194,14 @@ def test_a_long_sentence_is_cut_to_the_window_with_the_word_in_its_middle_or_at_
 
 
 @pytest.mark.parametrize("family", KINDS.values(), ids=KINDS)
-def test_words_far_apart_in_a_long_sentence_have_windows_of_their_own(family: str) -> None:
+def test_words_far_apart_in_a_long_sentence_have_separate_windows(family: str) -> None:
     spans = [span_of(LONG, "runway"), span_of(LONG, "gainers"), span_of(LONG, "runway")]
     pieces = tokens(family, 12).cut([LONG] * 3, spans, None)
     assert pieces.sequence == [0, 1, 0]
     assert [text_of(family, pieces, row).replace(" ", "") for row in range(3)] == ["runway", "gainers", "runway"]
 
 
-def test_a_sentence_of_exactly_the_window_is_not_cut() -> None:
+def test_sentence_of_exactly_the_window_length_is_not_cut() -> None:
     sentence = TEXT[2]
     length = len(loaded("bert")[1](sentence)["input_ids"])
     span = span_of(sentence, "mouse", 1)
@@ -215,19 +211,19 @@ def test_a_sentence_of_exactly_the_window_is_not_cut() -> None:
 
 
 @pytest.mark.parametrize("window", [1, 2])
-def test_a_window_without_room_beside_the_special_tokens_is_refused(window: int) -> None:
+def test_window_without_room_beside_the_special_tokens_is_refused(window: int) -> None:
     with pytest.raises(UserError, match="window must leave room for a word beside 2 special tokens"):
         tokens("bert", window)
 
 
-def test_a_tokenizer_that_makes_nothing_of_plain_text_is_refused() -> None:
+def test_tokenizer_that_produces_no_tokens_for_plain_text_is_refused() -> None:
     empty = tokenizers.Tokenizer(tokenizers.models.BPE({"[CLS]": 0}, []))
     with pytest.raises(UserError, match="cannot tokenize plain text"):
         WindowTokenizer(transformers.PreTrainedTokenizerFast(tokenizer_object=empty), 64)
 
 
 def naive(tokenizer: Any, window: int, sentences: list[str], spans: list[Span]) -> list[tuple[list[int], list[int]]]:
-    """Each row's sequence, and the positions of its pieces in it: all windows tried, the most central one taken."""
+    """Return the sequence of each row and the positions of its pieces, from the most central of all windows."""
     rows = []
     for sentence, (start, end) in zip(sentences, spans, strict=True):
         made = tokenizer(sentence, return_offsets_mapping=True, return_special_tokens_mask=True, verbose=False)
@@ -244,7 +240,7 @@ def naive(tokenizer: Any, window: int, sentences: list[str], spans: list[Span]) 
             left = word[0]
         else:
             possible = [n for n in range(len(ids) - room + 1) if n <= word[0] and word[-1] < n + room]
-            # as many pieces before the word as after it, or one more after it
+            # equally many pieces before and after the word, or one more after it
             left = min(possible, key=lambda n: abs((n + room - 1 - word[-1]) - (word[0] - n) - 0.5))
         kept = ids[left : left + room]
         rows.append((opening + kept + closing, [len(opening) + i - left for i in word if i < left + room]))
@@ -257,7 +253,7 @@ def naive(tokenizer: Any, window: int, sentences: list[str], spans: list[Span]) 
     st.integers(3, 40),
     st.data(),
 )
-def test_cut_gives_the_windows_of_a_naive_twin(
+def test_cut_gives_the_windows_of_a_naive_implementation(
     family: str, texts: list[list[str]], window: int, data: st.DataObject
 ) -> None:
     sentences, spans = [], []
@@ -282,7 +278,7 @@ def test_cut_gives_the_windows_of_a_naive_twin(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_markers_are_put_around_the_word_and_each_word_has_a_sequence_of_its_own(family: str) -> None:
+def test_markers_surround_the_word_and_each_word_has_its_own_sequence(family: str) -> None:
     sentence = "the mouse ran after the mouse"
     spans = [span_of(sentence, "mouse"), span_of(sentence, "mouse", 1)]
     pieces = tokens(family).cut([sentence] * 2, spans, ("<t> ", " </t>"))

@@ -1,4 +1,4 @@
-"""Tiny random models with real tokenizers, one of each family, made here and saved as a user's models are."""
+"""Create tiny random models with real tokenizers, one per family, saved like the models of a user."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from lexshift.encode.layers import parse_layers
 from lexshift.encode.loading import load_model
 from lexshift.encode.protocol import Span
 
-transformers: Any = typed_transformers  # it leaves some functions without types, and its stubs some out
-torch.set_num_threads(1)  # the models are too small to share
+transformers: Any = typed_transformers  # the library has untyped functions, and its stubs are incomplete
+torch.set_num_threads(1)  # the models are too small to parallelise
 
 FAST = ("bert", "roberta", "xlm-roberta", "distilbert", "mpnet", "electra", "electra-projected")
 SLOW = ("deberta", "deberta-v2", "deberta-v2-conv", "modernbert")
 FAMILIES = FAST + SLOW
-KINDS = {"WordPiece": "bert", "byte-level BPE": "roberta", "Unigram": "xlm-roberta"}  # a family of each tokenizer
+KINDS = {"WordPiece": "bert", "byte-level BPE": "roberta", "Unigram": "xlm-roberta"}  # one family per tokenizer
 HIDDEN = 32
 DEPTH = 4
-POSITIONS = 64  # the most tokens a model takes, special ones included
+POSITIONS = 64  # maximum number of tokens, including special ones
 
 TEXT = [
     "The plane landed on the wet runway before the storm came over the hills.",
@@ -59,7 +59,7 @@ def _folders() -> Path:
 
 @cache
 def folder(family: str) -> Path:
-    """Where the model of a family and its tokenizer are saved."""
+    """Return the folder of the model of a family and its tokenizer."""
     path = _folders() / family
     make_tokenizer(family).save_pretrained(path)
     make_model(family).save_pretrained(path, safe_serialization=True)
@@ -68,7 +68,7 @@ def folder(family: str) -> Path:
 
 @cache
 def loaded(family: str) -> tuple[Any, Any]:
-    """The model and the tokenizer, as loaded from their folder; shared, so not to be changed."""
+    """Return the shared model and tokenizer loaded from their folder; do not modify them."""
     model, tokenizer, _ = load_model(folder(family))
     return model, tokenizer
 
@@ -86,7 +86,7 @@ def make_tokenizer(family: str) -> Any:
     most = {"model_max_length": POSITIONS}
     if family in ("bert", "electra", "electra-projected"):
         return transformers.BertTokenizerFast(vocab=_wordpiece(*_BERT), **most)
-    if family == "distilbert":  # with the case and the accents kept
+    if family == "distilbert":  # preserves case and accents
         return transformers.DistilBertTokenizerFast(
             vocab=_wordpiece(*_BERT, lower=False), do_lower_case=False, strip_accents=False, **most
         )
@@ -142,7 +142,7 @@ def _trained_byte_level(*special: str) -> tokenizers.Tokenizer:
 
 
 def _modernbert_tokenizer() -> Any:
-    """As published: the special tokens by a template, and offsets that begin at the space before a word."""
+    """Return a tokenizer with template special tokens and offsets that include the space before a word."""
     tokenizer = _trained_byte_level(*_BERT)
     ids = [("[CLS]", tokenizer.token_to_id("[CLS]")), ("[SEP]", tokenizer.token_to_id("[SEP]"))]
     tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", ids)
@@ -166,10 +166,10 @@ def _unigram(*special: str) -> list[tuple[str, float]]:
 
 
 def make_model(family: str, depth: int = DEPTH, seed: int = 0) -> Any:
-    """A model whose every weight matters: attention is not even, and no bias or normalisation is neutral."""
+    """Return a model in which every weight affects the result."""
     config = make_config(family, depth)
     torch.manual_seed(seed)
-    with warnings.catch_warnings():  # the library's DeBERTa is compiled, as it is imported, by what torch deprecates
+    with warnings.catch_warnings():  # importing DeBERTa compiles code with a deprecated torch function
         warnings.filterwarnings("ignore", "`torch.jit.script", DeprecationWarning)
         model = transformers.AutoModel.from_config(config)
     with torch.no_grad():
@@ -225,7 +225,7 @@ def make_config(family: str, depth: int = DEPTH) -> Any:
     return transformers.DebertaV2Config(**shape, **relative, position_biased_input=False, type_vocab_size=0)
 
 
-# ------------------------------------------------------------------------------------------------ the obvious twin
+# -------------------------------------------------------------------------------------------------- slow reference
 
 
 def twin(
@@ -235,14 +235,14 @@ def twin(
     layers: str | int = "mean:4",
     pooling: str = "mean",
 ) -> npt.NDArray[np.float32]:
-    """What ``encode`` gives, one sentence at a time by the definition."""
+    """Compute the result of ``encode`` by definition, one sentence at a time."""
     rows = [_one(family, s, span, layers, pooling) for s, span in zip(sentences, spans, strict=True)]
     return np.array(rows, np.float32)
 
 
 @cache
 def _run(family: str, sentence: str) -> tuple[list[Span], list[npt.NDArray[np.float32]]]:
-    """The offsets of a sentence's tokens, special ones with those of no character, and all hidden states."""
+    """Return the offsets of the tokens of a sentence (empty for special tokens) and all hidden states."""
     model, tokenizer = loaded(family)
     made = tokenizer(sentence, return_tensors="pt", return_offsets_mapping=True, return_special_tokens_mask=True)
     offsets, special = made["offset_mapping"][0].tolist(), made["special_tokens_mask"][0].tolist()
@@ -283,7 +283,7 @@ def width(layers: str | int) -> int:
 
 
 def span_of(sentence: str, word: str, occurrence: int = 0) -> Span:
-    """Where a word is in a sentence, by its number among the places where its characters are."""
+    """Return the span of the n-th occurrence of a word in a sentence."""
     start = -1
     for _ in range(occurrence + 1):
         start = sentence.index(word, start + 1)
@@ -296,7 +296,7 @@ def cosines(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.float64]
 
 
 def assert_same(ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> None:
-    """Equal to 1e-5, and in one direction."""
+    """Check that vectors are equal to 1e-5 and have the same direction."""
     assert ours.dtype == np.float32
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
     seen = ~np.isnan(theirs).any(axis=1)

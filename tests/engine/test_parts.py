@@ -1,4 +1,4 @@
-"""What is made of parts adds up to what one pass over the whole corpus gives, however it is cut."""
+"""Test that results of parts add up to those of one pass over the corpus, for any partition."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ LINES = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12).map("
 FORMS: dict[str, tuple[str, ...]] = {"mouse": ("mouse",), "bread": ("bread",), "cloud": ("cloud",)}
 
 
-def written(folder: Path, files: list[list[str]]) -> Path:
+def write_files(folder: Path, files: list[list[str]]) -> Path:
     for i, lines in enumerate(files):
         (folder / f"{i:02d}.txt").write_text("".join(f"{line}\n" for line in lines))
     return folder
 
 
-def made(job: Counting | Sampling, parts: list[Part], kept: Cache) -> list[pa.Table]:
-    return list(map_parts(job, parts, Local(), kept, lambda *_: None))
+def run_job(job: Counting | Sampling, parts: list[Part], cache: Cache) -> list[pa.Table]:
+    return list(map_parts(job, parts, Local(), cache, lambda *_: None))
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Cache:
+def cache(tmp_path: Path) -> Cache:
     return Cache(tmp_path / "kept")
 
 
@@ -51,9 +51,9 @@ def kept(tmp_path: Path) -> Cache:
 def test_counts_of_parts_add_up_to_those_of_the_corpus(files: list[list[str]], size: int) -> None:
     with TemporaryDirectory() as temporary:
         Path(temporary, "corpus").mkdir()
-        corpus = written(Path(temporary, "corpus"), files)
+        corpus = write_files(Path(temporary, "corpus"), files)
         found = combine_counts(
-            made(Counting("word", Reading()), split_corpus(corpus, size), Cache(Path(temporary, "kept"))), "it"
+            run_job(Counting("word", Reading()), split_corpus(corpus, size), Cache(Path(temporary, "kept"))), "it"
         )
         whole = count_words(corpus, word_table())
     assert found == whole
@@ -64,15 +64,15 @@ def test_counts_of_parts_add_up_to_those_of_the_corpus(files: list[list[str]], s
 @pytest.mark.slow
 @settings(deadline=None, max_examples=30)
 @given(st.lists(LINES, min_size=1, max_size=6), st.integers(1, 300), st.none() | st.integers(1, 8), st.integers(0, 3))
-def test_a_sample_is_the_same_however_the_corpus_is_cut(
+def test_sample_does_not_depend_on_the_parts_of_the_corpus(
     files: list[list[str]], size: int, most: int | None, seed: int
 ) -> None:
     job = Sampling(FORMS, "word", Reading(split="lines"), most, seed, True)
     with TemporaryDirectory() as temporary:
         Path(temporary, "corpus").mkdir()
-        corpus = written(Path(temporary, "corpus"), files)
-        several = combine_samples(made(job, split_corpus(corpus, size), Cache(Path(temporary, "a"))), "it", most)
-        one = combine_samples(made(job, split_corpus(corpus), Cache(Path(temporary, "b"))), "it", most)
+        corpus = write_files(Path(temporary, "corpus"), files)
+        several = combine_samples(run_job(job, split_corpus(corpus, size), Cache(Path(temporary, "a"))), "it", most)
+        one = combine_samples(run_job(job, split_corpus(corpus), Cache(Path(temporary, "b"))), "it", most)
     assert several.table.to_pylist() == one.table.to_pylist()
     assert several.found.tolist() == one.found.tolist()
     assert several.content == one.content
@@ -85,7 +85,7 @@ def test_a_sample_is_the_same_however_the_corpus_is_cut(
 
 
 def slow_sample(files: list[list[str]], most: int | None, seed: int) -> Iterator[tuple[int, str, int, int]]:
-    """Every occurrence with its hash by the definition, the smallest of each word, in the order of the text."""
+    """Return the occurrences with the smallest hashes of each word, in text order, by definition."""
     places: dict[str, list[tuple[int, int, tuple[int, str, int, int]]]] = defaultdict(list)
     order = 0
     for i, lines in enumerate(files):
@@ -112,7 +112,7 @@ def slow_sample(files: list[list[str]], most: int | None, seed: int) -> Iterator
 
 
 def test_shared_samples_prefer_the_same_stretches_for_all_words() -> None:
-    """Three words in each of 3,000 lines: ten usages of each lie in ten lines, not in thirty."""
+    """With three words in each of 3,000 lines, ten usages of each are in ten lines and not in thirty."""
     targets, lines = np.tile(np.arange(3), 3_000), np.repeat(np.arange(3_000), 3)
     positions = np.tile([0, 10, 20], 3_000)
     keys = file_keys(5, word_keys(0, ["a", "b", "c"]))
@@ -123,8 +123,8 @@ def test_shared_samples_prefer_the_same_stretches_for_all_words() -> None:
     assert len(np.unique(lines[apart])) > 20
 
 
-def test_what_is_said_twice_in_a_stretch_is_sampled_apart() -> None:
-    """If both occurrences had one hash, a sample of 500 of 2,000 would hold them in pairs."""
+def test_occurrences_in_the_same_stretch_are_sampled_independently() -> None:
+    """With one hash for both occurrences, a sample of 500 of 2,000 would contain them in pairs."""
     lines = np.repeat(np.arange(1_000), 2)
     targets, positions = np.zeros(2_000, int), np.tile([0, 50], 1_000)
     keys = file_keys(5, word_keys(0, ["a"]))
@@ -134,8 +134,8 @@ def test_what_is_said_twice_in_a_stretch_is_sampled_apart() -> None:
 
 
 @pytest.mark.parametrize("position", [0, 511, 512])
-def test_every_place_of_a_shared_sample_is_as_likely_as_any_other(position: int) -> None:
-    """The hash of a place is uniform over files: about half are in the lower half."""
+def test_every_position_of_a_shared_sample_is_equally_likely(position: int) -> None:
+    """The hash of a position is uniform over files, so about half are in the lower half."""
     keys = word_keys(0, ["a"])
     low = 0
     for file in range(400):
@@ -145,7 +145,7 @@ def test_every_place_of_a_shared_sample_is_as_likely_as_any_other(position: int)
     assert 150 < low < 250
 
 
-def test_parts_are_whole_files_in_order_and_small_ones_are_together(tmp_path: Path) -> None:
+def test_parts_are_whole_files_in_order_and_small_ones_are_grouped(tmp_path: Path) -> None:
     for name, size in {"a": 5, "b": 5, "c": 50, "d": 1}.items():
         (tmp_path / f"{name}.txt").write_text("x" * size)
     parts = split_corpus(tmp_path, 10)
@@ -154,9 +154,9 @@ def test_parts_are_whole_files_in_order_and_small_ones_are_together(tmp_path: Pa
     assert [part.number for part in parts] == [0, 1, 2]
 
 
-def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, kept: Cache) -> None:
+def test_cached_part_is_not_computed_again_unless_its_file_changed(tmp_path: Path, cache: Cache) -> None:
     (tmp_path / "corpus").mkdir()
-    corpus = written(tmp_path / "corpus", [["mouse"], ["bread bread"], ["cloud"]])
+    corpus = write_files(tmp_path / "corpus", [["mouse"], ["bread bread"], ["cloud"]])
     job = Counting("word", Reading())
     calls: list[str] = []
 
@@ -167,7 +167,7 @@ def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, ke
 
     def run() -> dict[str, int]:
         calls.clear()
-        return combine_counts(map_parts(job, split_corpus(corpus, 1), Watched(), kept, lambda *_: None), "it").counts
+        return combine_counts(map_parts(job, split_corpus(corpus, 1), Watched(), cache, lambda *_: None), "it").counts
 
     assert run() == {"bread": 2, "cloud": 1, "mouse": 1}
     assert calls == ["00.txt", "01.txt", "02.txt"]
@@ -178,9 +178,9 @@ def test_what_is_kept_is_not_made_again_and_a_changed_file_is(tmp_path: Path, ke
     assert calls == ["01.txt"]
 
 
-def test_a_run_that_stops_goes_on_with_the_parts_that_are_left(tmp_path: Path, kept: Cache) -> None:
+def test_interrupted_run_resumes_with_the_remaining_parts(tmp_path: Path, cache: Cache) -> None:
     (tmp_path / "corpus").mkdir()
-    corpus = written(tmp_path / "corpus", [["mouse"], ["bread"], ["cloud"]])
+    corpus = write_files(tmp_path / "corpus", [["mouse"], ["bread"], ["cloud"]])
     job, parts = Counting("word", Reading()), split_corpus(corpus, 1)
 
     class Stops(Local):
@@ -191,27 +191,27 @@ def test_a_run_that_stops_goes_on_with_the_parts_that_are_left(tmp_path: Path, k
                 yield part, table
 
     with pytest.raises(KeyboardInterrupt):
-        list(map_parts(job, parts, Stops(), kept, lambda *_: None))
-    assert [job.key(part) in kept for part in parts] == [True, True, False]
-    assert combine_counts(made(job, parts, kept), "it").counts == {"bread": 1, "cloud": 1, "mouse": 1}
+        list(map_parts(job, parts, Stops(), cache, lambda *_: None))
+    assert [job.key(part) in cache for part in parts] == [True, True, False]
+    assert combine_counts(run_job(job, parts, cache), "it").counts == {"bread": 1, "cloud": 1, "mouse": 1}
 
 
-def test_a_damaged_result_is_made_again(tmp_path: Path, kept: Cache) -> None:
+def test_damaged_result_is_computed_again(tmp_path: Path, cache: Cache) -> None:
     (tmp_path / "corpus").mkdir()
-    corpus = written(tmp_path / "corpus", [["mouse"]])
+    corpus = write_files(tmp_path / "corpus", [["mouse"]])
     job, parts = Counting("word", Reading()), split_corpus(corpus)
-    before = made(job, parts, kept)
-    (file,) = kept.folder.iterdir()
+    before = run_job(job, parts, cache)
+    (file,) = cache.folder.iterdir()
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
-    assert kept.get(job.key(parts[0])) is None
-    assert made(job, parts, kept) == before
+    assert cache.get(job.key(parts[0])) is None
+    assert run_job(job, parts, cache) == before
 
 
-def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path, kept: Cache) -> None:
+def test_file_changed_between_reading_and_caching_is_reported(tmp_path: Path, cache: Cache) -> None:
     (tmp_path / "corpus").mkdir()
-    corpus = written(tmp_path / "corpus", [["mouse"]])
+    corpus = write_files(tmp_path / "corpus", [["mouse"]])
     job, parts = Counting("word", Reading()), split_corpus(corpus)
 
     class Edits(Local):
@@ -220,54 +220,56 @@ def test_a_file_that_changes_between_reading_and_keeping_is_told(tmp_path: Path,
             return super().map(job, parts, progress)
 
     with pytest.raises(UserError, match="was changed while it was read"):
-        list(map_parts(job, parts, Edits(), kept, lambda *_: None))
-    assert not kept.folder.exists()
+        list(map_parts(job, parts, Edits(), cache, lambda *_: None))
+    assert not cache.folder.exists()
 
 
-def test_a_file_that_is_edited_with_its_size_and_time_is_read_again(tmp_path: Path, kept: Cache) -> None:
+def test_file_edited_with_the_same_size_and_time_is_read_again(tmp_path: Path, cache: Cache) -> None:
     (tmp_path / "corpus").mkdir()
-    corpus = written(tmp_path / "corpus", [["mouse"], ["cloud"]])
+    corpus = write_files(tmp_path / "corpus", [["mouse"], ["cloud"]])
     file, job = corpus / "00.txt", Counting("word", Reading())
-    assert combine_counts(made(job, split_corpus(corpus), kept), "it").counts == {"cloud": 1, "mouse": 1}
+    assert combine_counts(run_job(job, split_corpus(corpus), cache), "it").counts == {"cloud": 1, "mouse": 1}
     state = file.stat()
     file.write_text("bread\n")
     os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
     assert file.stat().st_size == state.st_size
-    assert combine_counts(made(job, split_corpus(corpus), kept), "it").counts == {"bread": 1, "cloud": 1}
+    assert combine_counts(run_job(job, split_corpus(corpus), cache), "it").counts == {"bread": 1, "cloud": 1}
 
 
-def test_a_corpus_that_was_moved_is_not_read_again(tmp_path: Path) -> None:
+def test_moved_corpus_is_not_read_again(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
-    corpus = written(tmp_path / "corpus", [["mouse"], ["cloud"]])
+    corpus = write_files(tmp_path / "corpus", [["mouse"], ["cloud"]])
     job = Counting("word", Reading())
     before = [job.key(part) for part in split_corpus(corpus)]
     corpus.rename(tmp_path / "moved")
     assert [job.key(part) for part in split_corpus(tmp_path / "moved")] == before
 
 
-def test_progress_is_told_in_bytes_of_all_parts(tmp_path: Path, kept: Cache) -> None:
+def test_progress_is_reported_in_bytes_of_all_parts(tmp_path: Path, cache: Cache) -> None:
     (tmp_path / "corpus").mkdir()
-    corpus = written(tmp_path / "corpus", [["mouse"], ["bread bread"]])
+    corpus = write_files(tmp_path / "corpus", [["mouse"], ["bread bread"]])
     told: list[tuple[int, int]] = []
     list(
-        map_parts(Counting("word", Reading()), split_corpus(corpus, 1), Local(), kept, lambda a, b: told.append((a, b)))
+        map_parts(
+            Counting("word", Reading()), split_corpus(corpus, 1), Local(), cache, lambda a, b: told.append((a, b))
+        )
     )
     assert told[0] == (0, 18)
     assert told[-1] == (18, 18)
     assert [a for a, _ in told] == sorted(a for a, _ in told)
 
 
-def test_the_metadata_of_a_result_tells_what_was_read(tmp_path: Path) -> None:
+def test_metadata_of_a_result_describes_the_files_read(tmp_path: Path) -> None:
     (tmp_path / "corpus").mkdir()
-    corpus = written(tmp_path / "corpus", [["a mouse"]])
-    (table,) = made(Sampling(FORMS, "word", Reading(), 1, 0, True), split_corpus(corpus), Cache(tmp_path / "kept"))
+    corpus = write_files(tmp_path / "corpus", [["a mouse"]])
+    (table,) = run_job(Sampling(FORMS, "word", Reading(), 1, 0, True), split_corpus(corpus), Cache(tmp_path / "kept"))
     told = json.loads(table.schema.metadata[b"lexshift"])
     assert told["counts"] == [1, 0, 0]
     assert told["tally"]["words"] == 2
     assert list(told["hashes"]) == ["00.txt"]
 
 
-def test_merging_nothing_but_empty_samples_is_empty() -> None:
+def test_merging_only_empty_samples_is_empty() -> None:
     assert len(occurrences.merge_samples([occurrences.SCHEMA.empty_table()], 5)) == 0
 
 
@@ -277,7 +279,7 @@ def test_standard_input_cannot_be_read_twice(monkeypatch: pytest.MonkeyPatch) ->
         split_corpus("-")
 
 
-def test_an_engine_that_is_not_known_is_refused() -> None:
+def test_unknown_engine_is_refused() -> None:
     with pytest.raises(UserError, match=r"local.*ray"):
         as_engine("spark")
     engine = Local()

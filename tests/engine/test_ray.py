@@ -1,4 +1,4 @@
-"""A cluster of Ray gives what this machine gives, value for value, however many workers there are and whichever die."""
+"""Test that a Ray cluster gives the same values as this machine, for any number of workers and after failures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FORMS = {"plane": ("plane", "planes"), "mouse": ("mouse", "mice"), "table": ("ta
 
 
 class Numbers:
-    """Vectors that are told by the characters of the word and of its sentence."""
+    """Encoder whose vectors depend on the characters of the word and of its sentence."""
 
     def encode(
         self, sentences: Sequence[str], spans: Sequence[tuple[int, int]], **told: Sequence[int]
@@ -57,7 +57,7 @@ def hash_of(text: str) -> int:
 
 
 def dies_once(marker: Path) -> None:
-    """Kill this process, unless it was done before."""
+    """Kill this process, unless that was done before."""
     try:
         os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -66,7 +66,7 @@ def dies_once(marker: Path) -> None:
 
 
 class Mortal(Numbers):
-    """Kills its process in the middle of the work, once."""
+    """Encoder that kills its process during the work, once."""
 
     def __init__(self, marker: Path, maker: int) -> None:
         self.marker, self.maker = marker, maker
@@ -81,7 +81,7 @@ class Mortal(Numbers):
 
 @dataclass(frozen=True)
 class MortalJob:
-    """Kills its process at the third part, once."""
+    """Job that kills its process at the third part, once."""
 
     job: Job
     marker: Path
@@ -96,7 +96,7 @@ class MortalJob:
 
 
 class Fatal(Numbers):
-    """Kills every process that it is sent to."""
+    """Encoder that kills every process to which it is sent."""
 
     def __init__(self) -> None:
         self.maker = os.getpid()
@@ -109,7 +109,7 @@ class Fatal(Numbers):
 
 @dataclass(frozen=True)
 class FatalJob:
-    """Kills every process that makes the third part."""
+    """Job that kills every process that computes the third part."""
 
     job: Job
 
@@ -131,14 +131,14 @@ class Raises(Numbers):
 
 
 class Unmakable(Numbers):
-    """Is not made anew where it is sent."""
+    """Encoder that cannot be unpickled on a worker."""
 
     def __reduce__(self) -> Any:
         return int, ("no number",)
 
 
 class Tied(Numbers):
-    """Cannot leave its process."""
+    """Encoder that cannot be pickled."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -146,11 +146,11 @@ class Tied(Numbers):
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Any]:
-    """Started by an engine and ended by it."""
+    """Start Ray by an engine and stop it."""
     engine = RayEngine()
-    ray: Any = import_module("ray")  # it leaves some functions without types
+    ray: Any = import_module("ray")  # the library has untyped functions
     assert ray.is_initialized()
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not find the modules of tests
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import test modules
     yield ray
     ray.cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
     engine.close()
@@ -167,7 +167,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def pieces(n: int = 7, **told: Any) -> list[Shard]:
-    """Shards of 1, 2, 3 ... sentences, as the sentences of corpora are: of several lengths, some twice."""
+    """Return shards of 1, 2, 3 ... sentences of several lengths, some of them repeated."""
     made = []
     for number in range(n):
         sentences = [f"{'very ' * (i % 5)}old plane number {number - i // 2} é" for i in range(number + 1)]
@@ -210,25 +210,25 @@ JOBS: dict[str, Job] = {
 
 @pytest.mark.usefixtures("ray")
 @pytest.mark.parametrize("name", JOBS)
-def test_tables_of_parts_are_those_of_this_machine(corpus: Path, name: str) -> None:
+def test_tables_of_parts_equal_those_of_the_local_engine(corpus: Path, name: str) -> None:
     parts = split_corpus(corpus, size=3000)
-    assert 2 < len(parts) < 5  # small files together, large ones alone
+    assert 2 < len(parts) < 5  # small files are grouped, large ones are separate
     same_tables(RayEngine(workers=2), JOBS[name], JOBS[name], parts)
 
 
 @pytest.mark.usefixtures("ray")
-def test_no_parts_are_no_tables() -> None:
+def test_no_parts_give_no_tables() -> None:
     assert list(RayEngine().map(JOBS["counting"], [], lambda _: None)) == []
 
 
 @pytest.mark.usefixtures("ray")
-def test_files_are_found_from_the_folder_of_the_user(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_paths_are_resolved_from_the_folder_of_the_user(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(corpus.parent)
     same_tables(RayEngine(), JOBS["counting"], JOBS["counting"], split_corpus("corpus", size=3000))
 
 
 @pytest.mark.usefixtures("ray")
-def test_what_is_wrong_with_a_file_is_told_as_here(corpus: Path) -> None:
+def test_file_errors_are_reported_as_on_the_local_engine(corpus: Path) -> None:
     (corpus / "3.txt").write_bytes("für".encode("latin-1") * 900)
     parts = split_corpus(corpus, size=3000)
     with pytest.raises(UserError) as here:
@@ -239,7 +239,7 @@ def test_what_is_wrong_with_a_file_is_told_as_here(corpus: Path) -> None:
 
 
 @pytest.mark.usefixtures("ray")
-def test_a_part_whose_worker_is_killed_is_made_again(corpus: Path, tmp_path: Path) -> None:
+def test_part_whose_worker_is_killed_is_computed_again(corpus: Path, tmp_path: Path) -> None:
     job = MortalJob(JOBS["counting"], tmp_path / "killed")
     same_tables(RayEngine(), job, job.job, split_corpus(corpus, size=3000))
     assert job.marker.exists()
@@ -256,7 +256,7 @@ def test_vectors_of_an_encoder_object_are_the_same(workers: int) -> None:
 
 
 @pytest.mark.usefixtures("ray")
-def test_vectors_of_a_model_and_marks_of_long_sentences_are_the_same_bit_for_bit() -> None:
+def test_vectors_of_a_model_and_truncation_flags_are_identical() -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     from lexshift.encode import as_encoder
 
@@ -269,7 +269,7 @@ def test_vectors_of_a_model_and_marks_of_long_sentences_are_the_same_bit_for_bit
 
 
 @pytest.mark.usefixtures("ray")
-def test_a_loaded_model_is_sent_with_its_tokenizer() -> None:
+def test_loaded_model_is_sent_with_its_tokenizer() -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     from lexshift.encode import as_encoder
 
@@ -279,7 +279,7 @@ def test_a_loaded_model_is_sent_with_its_tokenizer() -> None:
 
 
 @pytest.mark.usefixtures("ray")
-def test_an_encoder_of_a_model_is_sent_after_it_has_been_used() -> None:
+def test_used_encoder_of_a_model_can_be_sent() -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     from lexshift.encode import as_encoder
 
@@ -288,7 +288,7 @@ def test_an_encoder_of_a_model_is_sent_after_it_has_been_used() -> None:
 
 
 @pytest.mark.usefixtures("ray")
-def test_shards_go_out_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shards_are_submitted_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.engine.ray.ROUND", 2)
     taken: list[int] = []
     ahead = []
@@ -306,20 +306,20 @@ def test_shards_go_out_in_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("ray")
-def test_nothing_to_encode_starts_nothing() -> None:
+def test_empty_plan_starts_no_workers() -> None:
     encoder = Raises(AssertionError("not asked"))
     assert list(RayEngine().encode(encoder, encoder, {})(iter([]), lambda *_: None)) == []
 
 
 @pytest.mark.usefixtures("ray")
-def test_a_shard_whose_encoder_is_killed_is_encoded_again(tmp_path: Path) -> None:
+def test_shard_whose_encoder_is_killed_is_encoded_again(tmp_path: Path) -> None:
     encoder = Mortal(tmp_path / "killed", os.getpid())
     same_vectors(RayEngine(workers=2), encoder, encoder, {}, pieces())
     assert encoder.marker.exists()
 
 
 @pytest.mark.usefixtures("ray")
-def test_a_shard_that_kills_every_worker_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shard_that_kills_every_worker_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.engine.ray.MAX_TRIES", 2)
     encoder = Fatal()
     with pytest.raises(
@@ -329,7 +329,7 @@ def test_a_shard_that_kills_every_worker_is_given_up(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("ray")
-def test_a_part_that_kills_every_worker_is_given_up(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_part_that_kills_every_worker_is_abandoned(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.engine.ray.MAX_TRIES", 2)
     with pytest.raises(
         UserError, match=r"^the workers of the Ray cluster die again and again of the same work; run the"
@@ -341,7 +341,7 @@ def test_a_part_that_kills_every_worker_is_given_up(corpus: Path, monkeypatch: p
 
 
 @pytest.mark.usefixtures("ray")
-def test_errors_for_the_user_are_told_in_their_own_sentence() -> None:
+def test_user_errors_keep_their_message() -> None:
     for model, options, sentence in (
         (Raises(UserError("no vectors today")), {}, "^no vectors today$"),
         ("nowhere/at/all", {}, "no such model folder"),
@@ -358,7 +358,7 @@ def test_errors_for_the_user_are_told_in_their_own_sentence() -> None:
 
 
 @pytest.mark.usefixtures("ray")
-def test_a_model_that_is_another_there_is_refused() -> None:
+def test_different_model_on_the_worker_is_refused() -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     other = str(tiny_models.folder("distilbert"))
     with pytest.raises(UserError, match="is not the same on all machines"):
@@ -366,20 +366,20 @@ def test_a_model_that_is_another_there_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("ray")
-def test_a_fault_of_an_encoder_is_seen() -> None:
+def test_error_of_an_encoder_is_raised() -> None:
     encoder = Raises(ZeroDivisionError("in the encoder itself"))
     with pytest.raises(ZeroDivisionError, match="in the encoder itself"):
         list(RayEngine(workers=1).encode(encoder, encoder, {})(pieces(1), lambda *_: None))
 
 
-def test_an_engine_leaves_running_what_it_did_not_start(ray: Any) -> None:
+def test_engine_leaves_a_foreign_cluster_running(ray: Any) -> None:
     engine = as_engine("ray", "auto", 2)
     assert isinstance(engine, RayEngine)
     engine.close()
     assert ray.is_initialized()
 
 
-def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ray_is_reported_with_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ray", "ray.data"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UserError, match=r"^the engine 'ray' needs Ray: pip install 'lexshift\[ray\]'$"):
@@ -387,7 +387,7 @@ def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "nowhere"])
-def test_a_cluster_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+def test_unreachable_cluster_is_named(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     import ray
 
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
@@ -405,7 +405,7 @@ def test_workers_must_be_a_number() -> None:
         RayEngine(workers=0)
 
 
-# --------------------------------------------------------------------------------------------------------------- shares
+# ------------------------------------------------------------------------------------------------------------ placement
 
 
 def machine(cpus: float, gpus: float = 0, alive: bool = True) -> dict[str, Any]:
@@ -424,7 +424,7 @@ def machine(cpus: float, gpus: float = 0, alive: bool = True) -> dict[str, Any]:
         ([machine(8, 2)], 2, "cpu", (2, 4, {"num_cpus": 4})),
     ],
 )
-def test_every_encoder_finds_a_place(
+def test_every_encoder_is_placed_on_a_machine(
     nodes: list[dict[str, Any]], workers: int | None, device: str | None, shares: tuple[Any, ...]
 ) -> None:
     assert _divide_resources(nodes, workers, device) == shares

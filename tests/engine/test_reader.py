@@ -1,4 +1,4 @@
-"""Reading in one pass and in parts: the same counts, the same occurrences, and comparisons of the same bytes."""
+"""Test that reading in one pass and in parts gives the same counts, occurrences and comparisons."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FAST: dict[str, Any] = {"permutations": 49, "resamples": 5, "repeats": 2, "monit
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -46,7 +46,7 @@ class Toy:
 
 
 class Elsewhere:
-    """An engine that is not on this machine, as far as anybody can tell: it does the last part first."""
+    """Engine that behaves like a remote one and computes the last part first."""
 
     def __init__(self) -> None:
         self.parts: list[int] = []
@@ -71,14 +71,14 @@ def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every file is a part."""
+    """Make every file a separate part."""
     monkeypatch.setattr("lexshift.engine.reader.split_corpus", lambda corpus: split_corpus(corpus, 1))
 
 
 def readers(
     folder: Path, corpora: dict[str, list[list[str]]], match: str, sampling: dict[str, Any] | None, size: int
 ) -> tuple[CorpusReader, PartsReader]:
-    """The two readers of corpora, of which each has some files; parts have about so many bytes."""
+    """Return the two readers of the same corpora, with parts of about the given number of bytes."""
     places, readings = {}, {}
     for name, files in corpora.items():
         places[name] = folder / name
@@ -137,7 +137,7 @@ def test_occurrences_are_the_same_in_parts(
         assert [chosen[i] for i in range(len(FORMS))] == [min(n, limit or n) for n in expected]
 
 
-def test_samples_that_are_shared_are_others(tmp_path: Path) -> None:
+def test_shared_samples_differ_from_separate_ones(tmp_path: Path) -> None:
     lines = [[f"the mouse {i} of bread and cloud {i}" for i in range(200)]]
     sampling = {"max_per_word": 20, "seed": 0}
     whole, in_parts = readers(tmp_path, {"old": lines}, "word", sampling, 100)
@@ -149,7 +149,7 @@ def test_samples_that_are_shared_are_others(tmp_path: Path) -> None:
     assert len(set(apart.table["line"].to_pylist())) > 40
 
 
-def test_what_was_read_before_is_not_read_again(tmp_path: Path) -> None:
+def test_text_read_before_is_not_read_again(tmp_path: Path) -> None:
     _, in_parts = readers(tmp_path, {"old": [["a mouse"], ["the bread"]]}, "word", None, 1)
     assert in_parts.count("old") == in_parts.count("old")
     assert in_parts.engine.parts == [1, 0]  # type: ignore[attr-defined]
@@ -160,7 +160,7 @@ def test_what_was_read_before_is_not_read_again(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Two folders of three files each; a word changes, and samples are smaller than what there is."""
+    """Write two folders of three files each with one changed word and more usages than are sampled."""
     folder, made = tmp_path_factory.mktemp("corpora"), []
     for number, label in enumerate(("1950s", "2010s")):
         rng, lines = random.Random(number), []
@@ -178,7 +178,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """The files of results without the lock, and without the time that the record and the page tell."""
+    """Return the files of results without the lock and without the times in the record and the page."""
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
     data = {name: path.read_bytes() for name, path in found.items() if path.name not in (".lock", "report.html")}
     record = json.loads(data["run.json"])
@@ -189,7 +189,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize("words", [["mouse", "bread"], None], ids=["words", "no words"])
 @pytest.mark.parametrize("limit", [None, 12])
-def test_a_comparison_on_another_engine_has_the_same_bytes(
+def test_comparison_on_another_engine_has_the_same_bytes(
     corpora: list[Path], tmp_path: Path, words: list[str] | None, limit: int | None
 ) -> None:
     options: dict[str, Any] = {"model": Toy(), "max_per_word": limit, **FAST}
@@ -205,7 +205,7 @@ def test_a_comparison_on_another_engine_has_the_same_bytes(
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_trace_on_another_engine_has_the_same_tables(corpora: list[Path]) -> None:
+def test_trace_on_another_engine_has_the_same_tables(corpora: list[Path]) -> None:
     options: dict[str, Any] = {"words": ["mouse", "bread"], "model": Toy(), "max_per_word": 12, **FAST}
     here, there = trace(*corpora, **options), trace(*corpora, engine=Elsewhere(), **options)
     assert here.table.equals(there.table)
@@ -214,7 +214,7 @@ def test_a_trace_on_another_engine_has_the_same_tables(corpora: list[Path]) -> N
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_folder_may_be_continued_on_another_engine(corpora: list[Path], tmp_path: Path) -> None:
+def test_folder_can_be_continued_on_another_engine(corpora: list[Path], tmp_path: Path) -> None:
     options: dict[str, Any] = {"model": Toy(), "max_per_word": 12, "out": tmp_path / "out", **FAST}
     compare(corpora[0], corpora[1], words=["mouse"], **options)
     both = compare(corpora[0], corpora[1], words=["mouse", "bread"], engine=Elsewhere(), **options)
@@ -222,7 +222,7 @@ def test_a_folder_may_be_continued_on_another_engine(corpora: list[Path], tmp_pa
     assert both.table.equals(fresh.table)
 
 
-def test_an_engine_is_closed_when_a_run_fails(corpora: list[Path]) -> None:
+def test_engine_is_closed_when_a_run_fails(corpora: list[Path]) -> None:
     engine = Elsewhere()
     with pytest.raises(UserError, match="none of the words occurs"):
         compare(corpora[0], corpora[1], words=["unicorn"], model=Toy(), engine=engine, **FAST)

@@ -1,4 +1,4 @@
-"""The page of a comparison in a browser: what it does by mouse and keyboard, and that no text can act in it."""
+"""Test the page of a comparison in a browser: mouse, keyboard, and that no text can act as code."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ FARM = ["field", "cattle", "grain", "plough", "horse", "barn"]
 WIRE = ["screen", "network", "signal", "battery", "keyboard", "phone"]
 FILL = ["slow", "green", "quick", "morning", "long", "short", "young", "house", "garden", "street"]
 REPEATS = 7
-MOST = 150  # usages of a word in a corpus that the page holds
-# For each word how many usages it has in the old and the new corpus, and whether it changed.
+MOST = 150  # maximum usages of a word and corpus on the page
+# Number of usages of each word in the old and the new corpus, and whether it changed.
 PLANTED: dict[str, tuple[int, int, bool]] = {
     "plane": (25, 31, True),
     "bread": (18, 12, False),
@@ -52,7 +52,7 @@ PLANTED: dict[str, tuple[int, int, bool]] = {
 }
 TOO_FEW = {"rare", "gone", "absent"}
 COLUMNS = ["word", "score", "n_old", "n_new", "p", "q", "verdict"]
-DOWN_FIRST = {"n_old", "n_new"}  # the score is sorted already, so that the first click turns it around
+DOWN_FIRST = {"n_old", "n_new"}  # the table is sorted by score, so the first click reverses it
 WATCH = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => window.violations.push(event.effectiveDirective));
@@ -60,7 +60,7 @@ document.addEventListener("securitypolicyviolation", (event) => window.violation
 
 
 class Contexts:
-    """An encoder whose vector of a word is the mean of the hashes of the words around it."""
+    """Encoder whose vector of a word is the mean of the hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -75,7 +75,7 @@ class Contexts:
 
 
 def sentences(word: str, contexts: Sequence[str], n: int, rng: np.random.Generator) -> list[str]:
-    """Sentences with a word among some others."""
+    """Return sentences with a word among some others."""
     made = []
     for i in range(n):
         around = rng.permutation([*rng.choice(FILL, 4), *rng.choice(contexts, 4)]).tolist()
@@ -85,7 +85,7 @@ def sentences(word: str, contexts: Sequence[str], n: int, rng: np.random.Generat
 
 
 def compared(folder: Path, old: Sequence[str], new: Sequence[str], words: Any, **options: Any) -> Result:
-    """A comparison of two lists of sentences."""
+    """Compare two lists of sentences."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in (("old.txt", old), ("new.txt", new)):
         (folder / name).write_bytes(("\n".join(lines) + "\n").encode())
@@ -99,7 +99,7 @@ def compared_files(old: Path, new: Path, words: Any, **options: Any) -> Result:
 
 
 def planted(folder: Path, words: dict[str, tuple[int, int, bool]], **options: Any) -> Result:
-    """A comparison in which some words change."""
+    """Run a comparison in which some words change."""
     rng = np.random.default_rng(0)
     old = [line for word, (n, _, _) in words.items() for line in sentences(word, FARM, n, rng)]
     new = [line for word, (_, n, to) in words.items() for line in sentences(word, WIRE if to else FARM, n, rng)]
@@ -125,7 +125,7 @@ def browser() -> Iterator[Browser]:
 
 
 class Window:
-    """Opens pages, and keeps what should not have happened: messages, errors, dialogs, requests of other things."""
+    """Open pages and record unexpected messages, errors, dialogs and requests."""
 
     def __init__(self, browser: Browser) -> None:
         self.browser = browser
@@ -134,7 +134,7 @@ class Window:
         self.address = ""
 
     def open(self, file: Path, fragment: str = "", width: int = 1280, height: int = 900, **options: Any) -> Page:
-        """A page as if nothing had been opened before, at an address within it."""
+        """Open a new page, optionally at an address within it."""
         page = self.pages.get(repr(options)) or self._new(options)
         page.goto("about:blank")
         page.set_viewport_size({"width": width, "height": height})
@@ -174,7 +174,7 @@ def windows(browser: Browser) -> Window:
 
 @pytest.fixture
 def window(windows: Window) -> Iterator[Window]:
-    """Where pages are opened; at its end nothing must have gone wrong in any of them."""
+    """Yield a window, and check at the end that nothing went wrong in any of its pages."""
     windows.wrong.clear()
     yield windows
     windows.close_others()
@@ -191,7 +191,7 @@ def rows(page: Page) -> Locator:
 
 
 def ranking(page: Page) -> list[str]:
-    """The words that the table shows, in their order."""
+    """Return the words that the table shows, in order."""
     return page.locator("#ranking tbody tr:visible th").all_inner_texts()
 
 
@@ -218,14 +218,14 @@ def hash_of(page: Page) -> str:
 
 
 def until(page: Page, condition: str) -> None:
-    """Wait for a condition; playwright's own way of waiting is stopped by the page's policy."""
+    """Wait for a condition without the own waiting of playwright, which the policy of the page blocks."""
     page.evaluate(
         f"() => new Promise((done) => {{ const look = () => ({condition} ? done() : setTimeout(look, 5)); look(); }})"
     )
 
 
 def ordered(result: Result, key: str, down: bool) -> list[str]:
-    """The words as the table should have them when it is sorted; those without a number last."""
+    """Return the words in the expected order of the sorted table; those without a number come last."""
     records = result.table.to_dict("records")
     if key == "verdict":
         values = {r["word"]: ["changed", "stable", "too few"].index(r["verdict"]) for r in records}
@@ -237,14 +237,14 @@ def ordered(result: Result, key: str, down: bool) -> list[str]:
 
 
 def fits(page: Page) -> bool:
-    """Whether the document is not wider than the window."""
+    """Return whether the document is not wider than the window."""
     return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
 
 
-# Opening it.
+# Opening the page.
 
 
-def test_it_opens_without_a_message_an_error_or_a_request(window: Window, file: Path) -> None:
+def test_page_opens_without_a_message_an_error_or_a_request(window: Window, file: Path) -> None:
     page = window.open(file)
     page.wait_for_load_state("networkidle")
     expect(page.locator("#overview svg")).to_be_visible()
@@ -253,7 +253,7 @@ def test_it_opens_without_a_message_an_error_or_a_request(window: Window, file: 
     assert window.wrong == []
 
 
-def test_it_says_what_was_found(page: Page, result: Result) -> None:
+def test_page_states_the_findings(page: Page, result: Result) -> None:
     expect(page).to_have_title("What changed between 1900s and 2000s")
     expect(page.get_by_role("heading", level=1)).to_have_text("What changed between 1900s and 2000s")
     expect(page.locator(".lede")).to_have_text(f"{result.headline()}.")
@@ -266,7 +266,7 @@ def test_it_says_what_was_found(page: Page, result: Result) -> None:
     )
 
 
-def test_it_shows_the_first_word_of_the_ranking_at_first(page: Page, result: Result) -> None:
+def test_page_shows_the_first_word_of_the_ranking_first(page: Page, result: Result) -> None:
     first = result.table["word"][0]
     expect(heading(page)).to_have_text(first)
     expect(page.locator("#ranking tr.chosen th")).to_have_text(first)
@@ -274,7 +274,7 @@ def test_it_shows_the_first_word_of_the_ranking_at_first(page: Page, result: Res
     assert page.evaluate("scrollY") == 0
 
 
-def test_the_table_has_the_words_and_the_numbers_of_the_result(page: Page, result: Result) -> None:
+def test_table_has_the_words_and_the_numbers_of_the_result(page: Page, result: Result) -> None:
     assert ranking(page) == result.table["word"].tolist()
     for row, record in zip(rows(page).all(), result.table.to_dict("records"), strict=True):
         cells = row.locator("td")
@@ -291,19 +291,19 @@ def test_the_table_has_the_words_and_the_numbers_of_the_result(page: Page, resul
     expect(page.locator("#ranking .forest svg")).to_have_count(len(PLANTED) - len(TOO_FEW))
 
 
-def test_there_is_a_dot_for_every_scored_word(page: Page, result: Result) -> None:
+def test_chart_has_a_dot_for_every_scored_word(page: Page, result: Result) -> None:
     words = page.locator("#overview a").evaluate_all("anchors => anchors.map((a) => a.dataset.word)")
     assert sorted(words) == sorted(result.scores.words)
     expect(page.locator("#overview circle.changed")).to_have_count(2)
     expect(page.locator("#overview circle.stable")).to_have_count(5)
 
 
-def test_the_curve_says_which_rate_was_used(page: Page) -> None:
+def test_curve_shows_the_rate_that_was_used(page: Page) -> None:
     expect(page.locator("#curve")).to_contain_text("used: 0.4")
     expect(page.locator("#curve path.line")).to_have_count(1)
 
 
-def test_the_methods_and_the_settings_are_there(page: Page) -> None:
+def test_methods_and_settings_are_shown(page: Page) -> None:
     expect(page.locator("#text p")).to_have_count(4)
     expect(page.locator(".facts")).to_be_hidden()
     page.get_by_text("All settings").click()
@@ -317,7 +317,7 @@ def test_the_methods_and_the_settings_are_there(page: Page) -> None:
 
 
 @pytest.mark.parametrize("key", COLUMNS)
-def test_a_column_sorts_by_click_one_way_and_then_the_other(page: Page, result: Result, key: str) -> None:
+def test_click_on_a_column_sorts_in_both_directions(page: Page, result: Result, key: str) -> None:
     button = header(page, key).get_by_role("button")
     down = key in DOWN_FIRST
     for turn in (down, not down):
@@ -327,7 +327,7 @@ def test_a_column_sorts_by_click_one_way_and_then_the_other(page: Page, result: 
         assert ranking(page) == ordered(result, key, turn)
 
 
-def test_the_columns_sort_by_keyboard(page: Page, result: Result) -> None:
+def test_columns_sort_by_keyboard(page: Page, result: Result) -> None:
     for key, down in (("word", False), ("score", True), ("n_old", True), ("n_new", True), ("p", False), ("q", False)):
         button = header(page, key).get_by_role("button")
         button.focus()
@@ -340,14 +340,14 @@ def test_the_columns_sort_by_keyboard(page: Page, result: Result) -> None:
         expect(button).to_be_focused()
 
 
-def test_words_with_too_few_usages_are_last_whichever_way(page: Page) -> None:
+def test_words_with_too_few_usages_are_last_in_either_direction(page: Page) -> None:
     for key in ("p", "q", "score"):
         for _ in range(2):
             header(page, key).get_by_role("button").click()
             assert set(ranking(page)[-3:]) == TOO_FEW
 
 
-def test_the_filter_shows_the_words_that_hold_it_and_says_how_many(page: Page) -> None:
+def test_filter_shows_the_matching_words_and_their_number(page: Page) -> None:
     box = page.get_by_label("Filter")
     expect(page.locator("#shown")).to_have_text("10 of 10")
     box.fill("AN")
@@ -371,7 +371,7 @@ def test_escape_clears_the_filter(page: Page) -> None:
     expect(page.locator("#shown")).to_have_text("10 of 10")
 
 
-def test_a_slash_goes_to_the_filter_and_is_text_within_it(page: Page) -> None:
+def test_slash_focuses_the_filter_and_is_text_within_it(page: Page) -> None:
     box = page.get_by_label("Filter")
     page.keyboard.press("/")
     expect(box).to_be_focused()
@@ -381,7 +381,7 @@ def test_a_slash_goes_to_the_filter_and_is_text_within_it(page: Page) -> None:
 
 
 @pytest.mark.parametrize("verdict", ["changed", "stable", "too few"])
-def test_the_words_of_one_verdict_can_be_shown(page: Page, result: Result, verdict: str) -> None:
+def test_words_of_one_verdict_can_be_shown(page: Page, result: Result, verdict: str) -> None:
     page.get_by_label("Show").select_option(verdict)
     table = result.table
     wanted = table.loc[table["verdict"] == verdict, "word"].tolist()
@@ -394,7 +394,7 @@ def test_the_words_of_one_verdict_can_be_shown(page: Page, result: Result, verdi
     assert len(ranking(page)) == 10
 
 
-def test_the_filter_stays_when_the_table_is_sorted(page: Page) -> None:
+def test_filter_is_preserved_when_the_table_is_sorted(page: Page) -> None:
     page.get_by_label("Filter").fill("r")
     before = set(ranking(page))
     header(page, "word").get_by_role("button").click()
@@ -402,7 +402,7 @@ def test_the_filter_stays_when_the_table_is_sorted(page: Page) -> None:
     assert 0 < len(before) < 10
 
 
-def test_arrow_keys_move_between_the_words_that_are_shown(page: Page) -> None:
+def test_arrow_keys_move_between_the_visible_words(page: Page) -> None:
     page.get_by_label("Show").select_option("stable")
     shown = ranking(page)
     link_of(page, shown[0]).focus()
@@ -419,7 +419,7 @@ def test_arrow_keys_move_between_the_words_that_are_shown(page: Page) -> None:
     expect(heading(page)).to_have_text(shown[0])
 
 
-def test_a_click_anywhere_in_a_row_chooses_its_word(page: Page) -> None:
+def test_click_anywhere_in_a_row_selects_its_word(page: Page) -> None:
     page.locator("#ranking tbody tr", has=page.get_by_text("bread", exact=True)).locator("td").nth(1).click()
     expect(heading(page)).to_have_text("bread")
     expect(page.locator("#ranking tr.chosen th")).to_have_text("bread")
@@ -429,7 +429,7 @@ def test_a_click_anywhere_in_a_row_chooses_its_word(page: Page) -> None:
 
 
 @pytest.mark.parametrize("word", ["plane", "naïveté", "cell tower", "50% off"])
-def test_a_word_that_is_clicked_shows_its_evidence(page: Page, result: Result, word: str) -> None:
+def test_clicked_word_shows_its_evidence(page: Page, result: Result, word: str) -> None:
     choose(page, word)
     assert hash_of(page) == f"word={word}"
     for side, period in enumerate(("old", "new")):
@@ -443,7 +443,7 @@ def test_a_word_that_is_clicked_shows_its_evidence(page: Page, result: Result, w
     expect(page.locator("#word svg circle.swap")).to_have_count(REPEATS)
 
 
-def test_what_is_said_of_a_word_are_the_numbers_of_the_table(page: Page, result: Result) -> None:
+def test_summary_of_a_word_has_the_numbers_of_the_table(page: Page, result: Result) -> None:
     for row in result.table.to_dict("records"):
         choose(page, row["word"])
         said = page.locator("#word .saying").all_inner_texts()
@@ -458,7 +458,7 @@ def test_what_is_said_of_a_word_are_the_numbers_of_the_table(page: Page, result:
         assert re.search(rf"p [=≤] {p}, q = {q}\.", said[0])
 
 
-def test_of_a_word_with_very_many_usages_the_page_says_how_many_it_holds(page: Page) -> None:
+def test_page_reports_how_many_usages_of_a_frequent_word_it_contains(page: Page) -> None:
     choose(page, "river")
     expect(page.locator("#word path.usage.old")).to_have_count(MOST)
     expect(page.locator("#word .evidence .old li")).to_have_count(MOST)
@@ -466,9 +466,7 @@ def test_of_a_word_with_very_many_usages_the_page_says_how_many_it_holds(page: P
     expect(page.locator("#word .evidence .new .hint")).to_have_count(0)
 
 
-def test_the_arrow_begins_at_the_mean_of_all_usages_though_the_page_holds_the_most_typical(
-    window: Window, tmp_path: Path
-) -> None:
+def test_arrow_starts_at_the_mean_of_all_usages_and_not_of_those_on_the_page(window: Window, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     old = [*sentences("mix", FARM, 150, rng), *sentences("mix", WIRE, 150, rng)]
     result = compared(tmp_path, old, sentences("mix", WIRE, 60, rng), ["mix"])
@@ -484,7 +482,7 @@ def test_the_arrow_begins_at_the_mean_of_all_usages_though_the_page_holds_the_mo
     assert arrow == pytest.approx(begin + slope * plane.old[:, 0].mean(), abs=2)
 
 
-def test_a_word_with_too_few_usages_shows_those_it_has(page: Page) -> None:
+def test_word_with_too_few_usages_shows_those_it_has(page: Page) -> None:
     choose(page, "rare")
     expect(page.locator("#word path.usage")).to_have_count(17)
     expect(page.locator("#word circle.swap")).to_have_count(0)
@@ -496,7 +494,7 @@ def test_a_word_with_too_few_usages_shows_those_it_has(page: Page) -> None:
     expect(page.locator("#word .evidence li")).to_have_count(0)
 
 
-def test_show_all_shows_the_rest(page: Page) -> None:
+def test_show_all_shows_the_remaining_usages(page: Page) -> None:
     choose(page, "plane")
     page.locator("#word .evidence .old").get_by_role("button", name="Show all 25").click()
     expect(page.locator("#word .evidence .old li:visible")).to_have_count(25)
@@ -513,9 +511,7 @@ LONELIEST = """marks => {
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_point_that_is_hovered_over_shows_its_sentence(
-    window: Window, file: Path, result: Result, width: int
-) -> None:
+def test_hovered_point_shows_its_sentence(window: Window, file: Path, result: Result, width: int) -> None:
     page = window.open(file, "#word=plane", width)
     marks = page.locator("#word path.usage")
     page.locator("#word svg").first.scroll_into_view_if_needed()
@@ -543,14 +539,14 @@ def test_a_point_that_is_hovered_over_shows_its_sentence(
     expect(page.locator("#word .pointed")).to_have_count(0)
 
 
-def test_a_dot_of_the_overview_that_is_hovered_over_tells_its_word(page: Page) -> None:
+def test_hovered_dot_of_the_overview_shows_its_word(page: Page) -> None:
     page.locator('#overview a[data-word="plane"] circle').hover()
     expect(page.locator("#tip")).to_contain_text("plane: changed, change ")
     page.mouse.move(1, 1)
     expect(page.locator("#tip")).to_be_hidden()
 
 
-def test_a_sentence_that_has_the_focus_marks_its_point(page: Page) -> None:
+def test_focused_sentence_marks_its_point(page: Page) -> None:
     choose(page, "plane")
     for period in ("old", "new"):
         page.locator(f"#word .evidence .{period} li").nth(2).focus()
@@ -560,7 +556,7 @@ def test_a_sentence_that_has_the_focus_marks_its_point(page: Page) -> None:
     expect(page.locator("#word path.pointed")).to_have_count(0)
 
 
-def test_a_sentence_that_is_hovered_over_marks_its_point_and_the_next_one_another(page: Page) -> None:
+def test_hovered_sentence_marks_its_point_and_the_next_one_another(page: Page) -> None:
     choose(page, "plane")
     places = []
     for i in range(3):
@@ -570,7 +566,7 @@ def test_a_sentence_that_is_hovered_over_marks_its_point_and_the_next_one_anothe
     assert len(set(places)) == 3
 
 
-def test_the_sentences_of_a_corpus_are_one_tab_stop_and_arrow_keys_move_between_them(page: Page) -> None:
+def test_sentences_of_a_corpus_are_one_tab_stop_with_arrow_keys(page: Page) -> None:
     choose(page, "plane")
     old, new = (page.locator(f"#word .evidence .{period} li") for period in ("old", "new"))
     old.first.focus()
@@ -591,7 +587,7 @@ def test_the_sentences_of_a_corpus_are_one_tab_stop_and_arrow_keys_move_between_
     expect(old.nth(5)).to_be_focused()
 
 
-def test_a_choice_is_announced_in_a_status_line_and_not_by_the_whole_view(page: Page) -> None:
+def test_selection_is_announced_in_a_status_line_and_not_by_the_whole_view(page: Page) -> None:
     expect(heading(page)).to_be_visible()
     expect(page.get_by_role("status").and_(page.locator("p"))).to_have_text("")
     choose(page, "bread")
@@ -600,7 +596,7 @@ def test_a_choice_is_announced_in_a_status_line_and_not_by_the_whole_view(page: 
     expect(page.locator("#ranking a[aria-current=true]")).to_have_text("bread")
 
 
-def test_the_tooltip_describes_what_it_is_shown_for(page: Page) -> None:
+def test_tooltip_describes_its_element(page: Page) -> None:
     link = page.locator('#overview a[data-word="plane"]')
     link.focus()
     expect(page.locator("#tip")).to_contain_text("plane: changed, change ")
@@ -620,7 +616,7 @@ def test_the_tooltip_describes_what_it_is_shown_for(page: Page) -> None:
 
 
 @pytest.mark.parametrize("word", ["plane", "naïveté", "cell tower", "50% off", "absent"])
-def test_a_link_to_a_word_opens_it(window: Window, file: Path, word: str) -> None:
+def test_link_to_a_word_opens_it(window: Window, file: Path, word: str) -> None:
     page = window.open(file, f"#word={quote(word, safe='')}")
     expect(heading(page)).to_have_text(word)
     expect(page.locator("#ranking tr.chosen th")).to_have_text(word)
@@ -630,12 +626,12 @@ def test_a_link_to_a_word_opens_it(window: Window, file: Path, word: str) -> Non
 @pytest.mark.parametrize(
     "fragment", ["#word=unknown", "#word=%E0%A4%A", "#word=", "#nowhere", "#word=__proto__", "#word=Plane"]
 )
-def test_a_link_to_nothing_shows_the_first_word(window: Window, file: Path, result: Result, fragment: str) -> None:
+def test_invalid_link_shows_the_first_word(window: Window, file: Path, result: Result, fragment: str) -> None:
     page = window.open(file, fragment)
     expect(heading(page)).to_have_text(result.table["word"][0])
 
 
-def test_an_address_that_changes_to_nothing_leaves_the_word(page: Page) -> None:
+def test_invalid_address_change_keeps_the_word(page: Page) -> None:
     choose(page, "bread")
     for fragment in ("word=unknown", "word=%E0%A4%A", "words"):
         page.evaluate("fragment => { location.hash = fragment; }", fragment)
@@ -644,7 +640,7 @@ def test_an_address_that_changes_to_nothing_leaves_the_word(page: Page) -> None:
     choose(page, "stone")
 
 
-def test_the_back_button_returns_to_the_word_before(page: Page) -> None:
+def test_back_button_returns_to_the_previous_word(page: Page) -> None:
     choose(page, "bread")
     choose(page, "50% off")
     choose(page, "naïveté")
@@ -657,20 +653,20 @@ def test_the_back_button_returns_to_the_word_before(page: Page) -> None:
     expect(heading(page)).to_have_text("50% off")
 
 
-def test_the_back_button_returns_to_the_page_as_it_was_opened(page: Page, result: Result) -> None:
+def test_back_button_returns_to_the_initial_page(page: Page, result: Result) -> None:
     choose(page, "bread")
     page.go_back()
     assert hash_of(page) == ""
     expect(heading(page)).to_have_text(result.table["word"][0])
 
 
-def test_a_dot_of_the_overview_is_a_link(page: Page) -> None:
+def test_dot_of_the_overview_is_a_link(page: Page) -> None:
     page.locator('#overview a[data-word="plane"] circle').click()
     expect(heading(page)).to_have_text("plane")
     expect(page.locator("#overview a.chosen")).to_have_attribute("data-word", "plane")
 
 
-def test_the_dots_of_the_overview_are_one_tab_stop_and_can_be_followed_by_keyboard(page: Page) -> None:
+def test_dots_of_the_overview_are_one_tab_stop_with_keyboard_navigation(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_focused()
     page.keyboard.press("Tab")
@@ -686,7 +682,7 @@ def test_the_dots_of_the_overview_are_one_tab_stop_and_can_be_followed_by_keyboa
     expect(page.locator("#overview .save")).to_be_focused()
 
 
-def test_the_skip_link_goes_to_the_words(page: Page) -> None:
+def test_skip_link_goes_to_the_words(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.locator(".skip")).to_be_in_viewport()
     page.keyboard.press("Enter")
@@ -694,10 +690,10 @@ def test_the_skip_link_goes_to_the_words(page: Page) -> None:
     expect(page.locator("#words")).to_be_in_viewport()
 
 
-# Copies.
+# Copying and saving.
 
 
-def test_the_copy_button_copies_the_methods_or_selects_them(window: Window, file: Path) -> None:
+def test_copy_button_copies_the_methods_or_selects_them(window: Window, file: Path) -> None:
     page = window.open(file, permissions=["clipboard-read", "clipboard-write"])
     button = page.get_by_role("button", name="Copy for a methods section")
     button.click()
@@ -717,14 +713,14 @@ def test_without_a_clipboard_the_methods_are_selected_for_copying(window: Window
 
 
 def saved(page: Page, frame: str) -> ET.Element:
-    """A chart as the page saves it."""
+    """Return a chart as the page saves it."""
     with page.expect_download() as waiting:
         page.locator(frame).get_by_role("button", name="Save SVG").click()
     assert waiting.value.suggested_filename.endswith(".svg")
     return ET.fromstring(Path(waiting.value.path()).read_bytes())
 
 
-def test_a_chart_can_be_saved_as_a_picture_that_stands_by_itself(page: Page) -> None:
+def test_chart_can_be_saved_as_a_self_contained_picture(page: Page) -> None:
     picture = saved(page, "#overview .chart")
     svg = "{http://www.w3.org/2000/svg}"
     assert picture.tag == f"{svg}svg"
@@ -754,7 +750,7 @@ def brightness(colour: str) -> float:
     return float(np.mean([int(part) for part in re.findall(r"\d+", colour)[:3]]))
 
 
-def test_it_is_dark_where_people_like_it_dark(window: Window, file: Path) -> None:
+def test_page_is_dark_if_the_system_prefers_dark(window: Window, file: Path) -> None:
     light, dark = (window.open(file, color_scheme=scheme) for scheme in ("light", "dark"))
     for selector in ("body", "#words", "#word", "figure", ".methods"):
         assert brightness(background(light, selector)) > 230
@@ -765,7 +761,7 @@ def test_it_is_dark_where_people_like_it_dark(window: Window, file: Path) -> Non
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_paper_it_is_white_and_without_what_paper_cannot_do(window: Window, file: Path, scheme: str) -> None:
+def test_printed_page_is_white_and_has_no_interactive_elements(window: Window, file: Path, scheme: str) -> None:
     page = window.open(file, color_scheme=scheme)
     page.emulate_media(media="print", color_scheme=scheme)  # type: ignore[arg-type]
     for hidden in ("#filter", "#verdicts", "#shown", ".copy", ".save"):
@@ -779,7 +775,7 @@ def test_on_paper_it_is_white_and_without_what_paper_cannot_do(window: Window, f
 
 
 @pytest.mark.parametrize("width", [1440, 1024, 390, 320])
-def test_it_is_never_wider_than_the_window(window: Window, file: Path, width: int) -> None:
+def test_page_is_never_wider_than_the_window(window: Window, file: Path, width: int) -> None:
     page = window.open(file, "#word=plane", width)
     expect(page.locator("#word path.usage")).to_have_count(56)
     assert fits(page)
@@ -788,8 +784,8 @@ def test_it_is_never_wider_than_the_window(window: Window, file: Path, width: in
 
 
 @pytest.fixture(scope="module")
-def lengthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of corpora and words with very long names that cannot be broken."""
+def long_names_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of corpora and words with very long unbreakable names."""
     words = {"x" * 200: (12, 12, True), "plane": (12, 14, True), "y" * 150: (3, 2, False)}
     labels = ("British_newspapers_" * 8, "Verkehrsinfrastrukturfinanzierungsgesellschaft" * 3)
     folder = tmp_path_factory.mktemp("lengthy")
@@ -798,15 +794,15 @@ def lengthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("width", [1440, 390, 320])
 @pytest.mark.parametrize("word", ["plane", "x" * 200])
-def test_names_without_end_do_not_make_it_wider(window: Window, lengthy: Path, width: int, word: str) -> None:
-    page = window.open(lengthy, f"#word={word}", width)
+def test_very_long_names_do_not_widen_the_page(window: Window, long_names_page: Path, width: int, word: str) -> None:
+    page = window.open(long_names_page, f"#word={word}", width)
     expect(heading(page)).to_have_text(word)
     page.get_by_text("All settings").click()
     assert fits(page)
 
 
 @pytest.mark.parametrize("width", [1440, 390, 320])
-def test_words_without_end_do_not_make_it_wider(window: Window, tmp_path: Path, width: int) -> None:
+def test_very_long_words_do_not_widen_the_page(window: Window, tmp_path: Path, width: int) -> None:
     words = {"x" * 200: (12, 12, True), "y" * 150: (3, 2, False)}
     page = window.open(planted(tmp_path, words, repeats=2).report(tmp_path / "report.html"), width=width)
     for word in words:
@@ -814,7 +810,7 @@ def test_words_without_end_do_not_make_it_wider(window: Window, tmp_path: Path, 
         assert fits(page)
 
 
-def test_long_names_of_corpora_do_not_push_the_verdicts_out_of_sight(window: Window, tmp_path: Path) -> None:
+def test_long_corpus_names_do_not_push_the_verdicts_out_of_view(window: Window, tmp_path: Path) -> None:
     labels = ("British newspapers and magazines, 1890-1910 (cleaned)", "Web forum posts and comments, 2010 to 2019")
     result = planted(
         tmp_path, {"plane": (14, 14, True), "bread": (15, 15, False), "rare": (14, 3, False)}, labels=labels
@@ -824,13 +820,13 @@ def test_long_names_of_corpora_do_not_push_the_verdicts_out_of_sight(window: Win
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_a_long_word_does_not_push_the_verdicts_out_of_sight(window: Window, tmp_path: Path, width: int) -> None:
+def test_long_word_does_not_push_the_verdicts_out_of_view(window: Window, tmp_path: Path, width: int) -> None:
     words = {"donaudampfschifffahrtselektrizitätenhauptbetriebswerk": (12, 12, True), "rare": (14, 3, False)}
     page = window.open(planted(tmp_path, words, repeats=2).report(tmp_path / "report.html"), width=width)
     assert page.locator("#words .scroll").evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
-def test_a_phone_shows_the_whole_verdict(window: Window, file: Path) -> None:
+def test_phone_shows_the_whole_verdict(window: Window, file: Path) -> None:
     page = window.open(file, width=390)
     assert page.locator("#words .scroll").evaluate("node => node.scrollWidth <= node.clientWidth")
 
@@ -853,26 +849,28 @@ def luminance(colour: str) -> float:
         ("#ranking thead button", "color"),
     ],
 )
-def test_lines_arrows_and_dots_can_be_seen(window: Window, file: Path, scheme: str, selector: str, name: str) -> None:
+def test_lines_arrows_and_dots_have_enough_contrast(
+    window: Window, file: Path, scheme: str, selector: str, name: str
+) -> None:
     page = window.open(file, color_scheme=scheme)
     colour = page.locator(selector).first.evaluate("(node, name) => getComputedStyle(node)[name]", name)
     levels = sorted(luminance(found) + 0.05 for found in (colour, background(page, "#words")))
     assert levels[1] / levels[0] >= 3
 
 
-def test_the_buttons_that_save_charts_are_seen_without_hovering(page: Page) -> None:
+def test_save_buttons_of_charts_are_visible_without_hovering(page: Page) -> None:
     choose(page, "plane")
     saves = page.locator(".save")
     expect(saves).to_have_count(4)
     assert saves.evaluate_all("all => all.every((e) => e.checkVisibility({ opacityProperty: true }))")
 
 
-def test_the_search_for_the_swap_rate_is_among_the_methods(page: Page) -> None:
+def test_search_for_the_swap_rate_is_in_the_methods(page: Page) -> None:
     expect(page.locator(".methods #curve svg")).to_have_count(1)
     expect(page.locator("#curve svg")).not_to_be_in_viewport()
 
 
-def test_the_charts_follow_the_width_of_the_window(page: Page) -> None:
+def test_charts_follow_the_width_of_the_window(page: Page) -> None:
     choose(page, "plane")
     before = page.locator("#overview svg").get_attribute("width")
     page.set_viewport_size({"width": 500, "height": 900})
@@ -883,7 +881,7 @@ def test_the_charts_follow_the_width_of_the_window(page: Page) -> None:
     assert fits(page)
 
 
-def test_the_chosen_word_stays_marked_when_the_window_becomes_narrower(page: Page) -> None:
+def test_selected_word_stays_marked_when_the_window_becomes_narrower(page: Page) -> None:
     choose(page, "plane")
     before = page.locator("#overview svg").get_attribute("width")
     page.set_viewport_size({"width": 500, "height": 900})
@@ -891,7 +889,7 @@ def test_the_chosen_word_stays_marked_when_the_window_becomes_narrower(page: Pag
     expect(page.locator("#overview a.chosen")).to_have_attribute("data-word", "plane")
 
 
-def test_every_dot_of_a_swap_is_inside_its_chart(window: Window, tmp_path: Path) -> None:
+def test_every_dot_of_the_swap_chart_is_inside_the_chart(window: Window, tmp_path: Path) -> None:
     same = ["the same bank here"] * 12
     result = compared(tmp_path, same, [*same, "more"], ["bank"], repeats=20)
     page = window.open(result.report(tmp_path / "report.html"))
@@ -900,10 +898,10 @@ def test_every_dot_of_a_swap_is_inside_its_chart(window: Window, tmp_path: Path)
     assert min(dots.evaluate_all("dots => dots.map((dot) => Number(dot.getAttribute('cy')))")) >= 0
 
 
-# Without JavaScript, with nothing, with one word, with many.
+# Without JavaScript, without words, with one word, and with many.
 
 
-def test_without_javascript_the_table_and_the_methods_can_be_read(window: Window, file: Path, result: Result) -> None:
+def test_without_javascript_the_table_and_the_methods_are_readable(window: Window, file: Path, result: Result) -> None:
     page = window.open(file, java_script_enabled=False)
     assert ranking(page) == result.table["word"].tolist()
     expect(rows(page).first.locator(".verdict")).to_be_visible()
@@ -912,7 +910,7 @@ def test_without_javascript_the_table_and_the_methods_can_be_read(window: Window
     expect(page.locator("noscript p")).to_be_visible()
 
 
-def test_without_javascript_the_intervals_can_be_read(window: Window, file: Path, result: Result) -> None:
+def test_without_javascript_the_intervals_are_readable(window: Window, file: Path, result: Result) -> None:
     page = window.open(file, java_script_enabled=False)
     first = result.table.iloc[0]
     interval = f"{digits(first['low'])} to {digits(first['high'])}"
@@ -921,14 +919,14 @@ def test_without_javascript_the_intervals_can_be_read(window: Window, file: Path
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of a comparison in which no word has enough usages."""
+    """Write the page of a comparison in which no word has enough usages."""
     folder = tmp_path_factory.mktemp("empty")
     result = planted(folder, {"plane": (3, 4, True), "gone": (2, 0, False)})
     assert result.count("too few") == 2
     return result.report(folder / "report.html")
 
 
-def test_a_page_without_a_scored_word_says_so(window: Window, empty: Path) -> None:
+def test_page_without_a_scored_word_says_so(window: Window, empty: Path) -> None:
     page = window.open(empty)
     assert sorted(ranking(page)) == ["gone", "plane"]
     expect(page.locator(".lede")).to_contain_text(re.compile("too (few|rarely)"))
@@ -940,13 +938,13 @@ def test_a_page_without_a_scored_word_says_so(window: Window, empty: Path) -> No
     assert sorted(ranking(page)) == ["gone", "plane"]
 
 
-def test_a_page_without_a_scored_word_has_no_empty_charts(window: Window, empty: Path) -> None:
+def test_page_without_a_scored_word_has_no_empty_charts(window: Window, empty: Path) -> None:
     page = window.open(empty)
     expect(page.locator("#word h2")).to_be_visible()
     expect(page.locator(".overview")).to_be_hidden()
 
 
-def test_a_page_of_one_word_works(window: Window, tmp_path: Path) -> None:
+def test_page_with_one_word_works(window: Window, tmp_path: Path) -> None:
     result = planted(tmp_path, {"plane": (15, 15, True)})
     page = window.open(result.report(tmp_path / "report.html"))
     expect(page.locator(".lede")).to_have_text(f"{result.headline()}.")
@@ -959,7 +957,7 @@ def test_a_page_of_one_word_works(window: Window, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", ["the same bank here", "another odd bank there"])
-def test_a_word_that_is_always_in_the_same_sentence_has_a_page(window: Window, tmp_path: Path, other: str) -> None:
+def test_word_that_is_always_in_the_same_sentence_has_a_page(window: Window, tmp_path: Path, other: str) -> None:
     result = compared(tmp_path, ["the same bank here"] * 12, [other] * 11 + ["and"], ["bank"])
     page = window.open(result.report(tmp_path / "report.html"))
     expect(heading(page)).to_have_text("bank")
@@ -967,7 +965,7 @@ def test_a_word_that_is_always_in_the_same_sentence_has_a_page(window: Window, t
     assert "NaN" not in page.locator("body").evaluate("node => node.innerHTML.replace(/<script[^]*/, '')")
 
 
-def test_a_page_of_two_hundred_words_loads_and_filters(window: Window, tmp_path: Path) -> None:
+def test_page_with_two_hundred_words_loads_and_filters(window: Window, tmp_path: Path) -> None:
     words = {f"word{i:03d}": (10, 10, i % 4 == 0) for i in range(200)}
     result = planted(tmp_path, words, permutations=19, resamples=2, repeats=2)
     page = window.open(result.report(tmp_path / "report.html"))
@@ -980,7 +978,7 @@ def test_a_page_of_two_hundred_words_loads_and_filters(window: Window, tmp_path:
     expect(page.locator("#word path.usage")).to_have_count(20)
 
 
-def test_the_script_writes_numbers_as_the_table_does(browser: Browser) -> None:
+def test_script_formats_numbers_like_the_table(browser: Browser) -> None:
     source = files("lexshift.report").joinpath("assets", "base.js").read_text("utf-8")
     values = [0.0, 0.000123, 0.00999, 0.0123456, 0.5, 0.99951, 1.0, 9.5757, 94.007, 173.1, 12345.6, 123456789.0]
     values += [0.00005, 1.2e-7, 1.5e9, 2.5e12, 0.3125, 6.125, 6.375, 100.5, 101.5, 1.005]  # ties among them
@@ -1042,7 +1040,7 @@ LABELS = ("<script>window.hacked=1</script>", "</title><img src=x onerror=window
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Words, sentences, names of files and of corpora that would all like to be code."""
+    """Compare words, sentences, file names and corpus names that contain code."""
     rng = np.random.default_rng(1)
     folder = tmp_path_factory.mktemp("<b>hostile")
     places = []
@@ -1065,7 +1063,7 @@ def hostile_file(hostile: Result, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def harmless(page: Page) -> None:
-    """Nothing has come into the page but what belongs there."""
+    """Check that nothing foreign was inserted into the page."""
     assert page.evaluate("window.hacked") is None
     assert page.evaluate("window.violations") == []
     kinds = page.evaluate("[...document.scripts].map((script) => script.type)")
@@ -1092,7 +1090,7 @@ def test_hostile_words_and_names_are_shown_as_text(window: Window, hostile: Resu
     harmless(page)
 
 
-def test_hostile_words_can_all_be_chosen_and_their_sentences_read(
+def test_hostile_words_can_be_selected_and_their_sentences_read(
     window: Window, hostile: Result, hostile_file: Path
 ) -> None:
     page = window.open(hostile_file)
@@ -1111,7 +1109,7 @@ def test_hostile_words_can_all_be_chosen_and_their_sentences_read(
 
 
 @pytest.mark.parametrize("word", [HOSTILE[1], "__proto__", "constructor", "%E0%A4%A", "a#word=b", "‮reversed"])
-def test_a_hostile_word_can_be_linked_to(window: Window, hostile_file: Path, word: str) -> None:
+def test_hostile_word_can_be_linked_to(window: Window, hostile_file: Path, word: str) -> None:
     page = window.open(hostile_file, f"#word={quote(word, safe='')}")
     assert heading(page).text_content() == word
     harmless(page)
@@ -1129,7 +1127,7 @@ def test_hostile_text_in_a_tooltip_is_text(window: Window, hostile_file: Path) -
     harmless(page)
 
 
-def test_hostile_text_can_be_filtered_for(window: Window, hostile_file: Path) -> None:
+def test_hostile_text_can_be_used_as_a_filter(window: Window, hostile_file: Path) -> None:
     page = window.open(hostile_file)
     page.get_by_label("Filter").fill("<img src=x onerror=window.hacked=1>")
     assert page.locator("#ranking tbody tr:visible th").all_text_contents() == ["<img src=x onerror=window.hacked=1>"]
@@ -1174,8 +1172,8 @@ READS_ON = """([selector, words]) => {
 
 
 @pytest.fixture(scope="module")
-def turning(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of corpora whose names would turn the direction of what follows."""
+def direction_override_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page of corpora whose names contain direction overrides."""
     folder = tmp_path_factory.mktemp("turning")
     words = {"plane": (12, 12, True), "rare": (3, 2, False)}
     return planted(folder, words, labels=("‮old", "‮new")).report(folder / "report.html")
@@ -1193,15 +1191,15 @@ def turning(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("#word .saying + .saying", "per million"),
     ],
 )
-def test_a_name_that_turns_the_direction_of_text_turns_only_itself(
-    window: Window, turning: Path, selector: str, words: str
+def test_name_with_a_direction_override_affects_only_itself(
+    window: Window, direction_override_page: Path, selector: str, words: str
 ) -> None:
-    page = window.open(turning)
+    page = window.open(direction_override_page)
     expect(heading(page)).to_be_visible()
     assert page.evaluate(READS_ON, [selector, words]) is True
 
 
-def test_a_sentence_without_end_does_not_blow_up_the_page(window: Window, tmp_path: Path) -> None:
+def test_very_long_sentence_does_not_break_the_page(window: Window, tmp_path: Path) -> None:
     solid, loose = "x" * 100_000, "lorem ipsum " * 8_500
     old = [f"{solid} the bank {solid} {i}" for i in range(12)]
     new = [f"{loose} the bank {loose} {i}" for i in range(12)]
@@ -1215,7 +1213,7 @@ def test_a_sentence_without_end_does_not_blow_up_the_page(window: Window, tmp_pa
     assert fits(page)
 
 
-def test_a_name_of_a_file_without_a_valid_encoding_is_shown(window: Window, tmp_path: Path) -> None:
+def test_file_name_without_a_valid_encoding_is_shown(window: Window, tmp_path: Path) -> None:
     folder = tmp_path / "old"
     folder.mkdir()
     try:
@@ -1283,8 +1281,8 @@ TRUSTED_TYPES = "require-trusted-types-for"
 
 
 @pytest.fixture(scope="module")
-def untyped(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page without trusted types, which would stop some attempts before the sources are looked at."""
+def page_without_trusted_types(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the page without trusted types, which would block some attempts before the sources are checked."""
     other = tmp_path_factory.mktemp("untyped") / "report.html"
     typed = file.read_text("utf-8")
     text = typed.replace(f"; {TRUSTED_TYPES} &#39;script&#39;; trusted-types &#39;none&#39;", "", 1)
@@ -1295,13 +1293,13 @@ def untyped(file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("kind", list(INJECTIONS))
 @pytest.mark.parametrize("typed", [False, True])
-def test_the_policy_stops_what_would_come_into_the_page(
-    window: Window, file: Path, untyped: Path, kind: str, typed: bool
+def test_content_security_policy_blocks_injected_content(
+    window: Window, file: Path, page_without_trusted_types: Path, kind: str, typed: bool
 ) -> None:
     code, directive = INJECTIONS[kind]
     if typed and kind in {"an inline script", "an event handler", "markup with a handler", "an external script"}:
         directive = TRUSTED_TYPES
-    page = window.open(file if typed else untyped)
+    page = window.open(file if typed else page_without_trusted_types)
     expect(heading(page)).to_be_visible()
     assert page.evaluate("window.violations") == []
     page.evaluate(f"() => {{ try {{ {code} }} catch {{ }} }}")
@@ -1311,11 +1309,11 @@ def test_the_policy_stops_what_would_come_into_the_page(
     page.goto("about:blank")
     beyond = [wrong for wrong in window.wrong if "example.invalid" not in wrong and not wrong.startswith("console: ")]
     assert beyond == []
-    window.wrong.clear()  # the browser tells on its console what it has refused
+    window.wrong.clear()  # the browser reports blocked content on its console
 
 
 @pytest.mark.parametrize("kind", ["an inline script", "an event handler", "a javascript link"])
-def test_without_the_policy_these_attempts_would_succeed(browser: Browser, kind: str) -> None:
+def test_without_the_policy_the_injections_would_succeed(browser: Browser, kind: str) -> None:
     page = browser.new_page()
     page.evaluate(f"() => {{ {INJECTIONS[kind][0]} }}")
     until(page, "window.hacked === 1")
@@ -1323,7 +1321,7 @@ def test_without_the_policy_these_attempts_would_succeed(browser: Browser, kind:
     page.close()
 
 
-# Cells of the ranking whose content is wider than the cell, by the text that sticks out.
+# Text of the ranking cells whose content is wider than the cell.
 OVERFLOWING = """() => [...document.querySelectorAll("#ranking tr > *")].map((cell) => {
   if (!cell.getClientRects().length) return null;
   const range = document.createRange();
@@ -1333,7 +1331,7 @@ OVERFLOWING = """() => [...document.querySelectorAll("#ranking tr > *")].map((ce
 }).filter((found) => found !== null)"""
 
 
-# Words of some elements that stand on two lines.
+# Words of some elements that are broken over two lines.
 BROKEN_WORDS = """all => all.flatMap((node) => [...node.textContent.matchAll(/\\S+/g)].map((word) => {
   const range = document.createRange();
   range.setStart(node.firstChild, word.index);
@@ -1344,7 +1342,7 @@ BROKEN_WORDS = """all => all.flatMap((node) => [...node.textContent.matchAll(/\\
 
 @pytest.fixture(scope="module")
 def long_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page whose p and q have all the digits that the table shows."""
+    """Write a page whose p and q have all the digits that the table shows."""
     folder = tmp_path_factory.mktemp("long")
     words = {"plane": (25, 31, True), "naïveté": (14, 15, True), "unquestionably": (18, 12, False)}
     result = planted(folder, words, permutations=40_000, resamples=10)
@@ -1354,7 +1352,7 @@ def long_numbers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def with_reasons(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of words with too few usages, in corpora with long names."""
+    """Write a page of words with too few usages, in corpora with long names."""
     folder = tmp_path_factory.mktemp("reasons")
     words = {"plane": (25, 31, True), "telecommunications": (3, 2, False), "rare": (14, 3, False)}
     labels = ("British newspapers 1950s", "Web forums 2010s")
@@ -1363,7 +1361,7 @@ def with_reasons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
 @pytest.mark.parametrize("which", ["long_numbers", "with_reasons"])
-def test_no_cell_runs_into_the_next_no_word_breaks_and_no_reason_is_cut(
+def test_cells_do_not_overlap_words_do_not_break_and_reasons_are_not_cut(
     request: pytest.FixtureRequest, which: str, window: Window, width: int
 ) -> None:
     page = window.open(request.getfixturevalue(which), width=width)
@@ -1377,7 +1375,7 @@ def test_no_cell_runs_into_the_next_no_word_breaks_and_no_reason_is_cut(
 
 
 @pytest.mark.parametrize("width", [1280, 700])
-def test_the_names_of_both_axes_of_the_cloud_stand_outside_the_points(file: Path, window: Window, width: int) -> None:
+def test_axis_names_of_the_scatter_plot_are_outside_the_points(file: Path, window: Window, width: int) -> None:
     page = window.open(file, "#word=river", width=width)
     expect(heading(page)).to_have_text("river")
     boxes = """all => all.map((e) => e.getBoundingClientRect()).map((b) => [b.left, b.top, b.right, b.bottom])"""

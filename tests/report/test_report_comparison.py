@@ -1,4 +1,4 @@
-"""What the page holds: numbers as in the table, a bounded choice of usages, and text that cannot become markup."""
+"""Test the content of the page: its numbers, its bounded selection of usages, and escaped text."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from lexshift.report.page import environment, pack_groups, write_page
 
 OLD = ["oak", "elm", "ash", "fir", "yew", "fig"]
 NEW = ["tin", "zinc", "lead", "iron", "gold", "brass"]
-MANY = 170  # usages of "river", more than the page holds of a word
+MANY = 170  # usages of "river", above the maximum on the page
 MOST, LEAST, FIRST, USAGES = 150, 6, 100, 60_000
 VERDICTS = st.lists(st.sampled_from(["changed", "stable", "too few"]), max_size=60)
 PERIODS = ("old", "new")
 
 
 class Contexts:
-    """An encoder whose vector of a word is the mean of the hashes of the words around it."""
+    """Encoder whose vector of a word is the mean of the hashes of the surrounding words."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         return np.array([self.vector(s, *span) for s, span in zip(sentences, spans, strict=True)], np.float32)
@@ -46,7 +46,7 @@ class Contexts:
 
 
 def compared(folder: Path, old: Sequence[str], new: Sequence[str], words: Any, **options: Any) -> Result:
-    """A comparison of two lists of sentences."""
+    """Compare two lists of sentences."""
     folder.mkdir(exist_ok=True)
     for name, lines in (("old.txt", old), ("new.txt", new)):
         (folder / name).write_bytes(("\n".join(lines) + "\n").encode())
@@ -58,14 +58,14 @@ def compared(folder: Path, old: Sequence[str], new: Sequence[str], words: Any, *
 
 
 def sentences(word: str, contexts: Sequence[str], n: int, seed: int) -> list[str]:
-    """Sentences with a word among some others, no two alike."""
+    """Return different sentences with a word among some others."""
     rng = np.random.default_rng(seed)
     return [f"{' '.join(rng.choice(contexts, 3))} {word} {' '.join(rng.choice(contexts, 3))} {i}" for i in range(n)]
 
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Of a word that changed, one that did not, one with many usages, and three with too few."""
+    """Return a result with a changed word, a stable one, one with many usages, and three with too few."""
     old = [*sentences("plane", OLD, 20, 1), *sentences("bread", OLD, 15, 2), *sentences("river", OLD, MANY, 3)]
     new = [*sentences("plane", NEW, 25, 4), *sentences("bread", OLD, 16, 5), *sentences("river", OLD, 30, 6)]
     old += [*sentences("rare", OLD, 12, 7), *sentences("gone", OLD, 11, 8)]
@@ -75,7 +75,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def whole(result: Result) -> dict[str, Any]:
-    """All that the page holds, each word with its details."""
+    """Return the whole content of the page, each word with its details."""
     data = content(result)
     told = zip(data["words"], details(result), strict=True)
     return data | {"words": [word | more for word, more in told]}
@@ -86,14 +86,14 @@ def held(result: Result) -> dict[str, Any]:
     return whole(result)
 
 
-def of(data: dict[str, Any], word: str) -> dict[str, Any]:
-    """What the page holds of a word."""
+def word_data(data: dict[str, Any], word: str) -> dict[str, Any]:
+    """Return the content of the page for a word."""
     (found,) = [entry for entry in data["words"] if entry["word"] == word]
     return found
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """All that is in lists and dictionaries, keys too."""
+    """Return all values in lists and dictionaries, including keys."""
     if isinstance(value, dict):
         yield from value
         value = list(value.values())
@@ -104,14 +104,14 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def test_the_content_is_plain_json_without_nan(held: dict[str, Any]) -> None:
+def test_content_is_plain_json_without_nan(held: dict[str, Any]) -> None:
     assert json.loads(json.dumps(held, allow_nan=False)) == held
     kinds = {type(leaf) for leaf in leaves(held)}
     assert kinds <= {str, int, float, bool, type(None)}
     assert all(math.isfinite(leaf) for leaf in leaves(held) if isinstance(leaf, float))
 
 
-def test_the_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any]) -> None:
+def test_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any]) -> None:
     assert [entry["word"] for entry in held["words"]] == result.table["word"].tolist()
     assert held["labels"] == ["then", "now"]
     assert held["alpha"] == 0.05
@@ -119,9 +119,9 @@ def test_the_words_are_in_the_order_of_the_table(result: Result, held: dict[str,
     assert held["floor"] == 1 / 100
 
 
-def test_the_numbers_are_those_of_the_table(result: Result, held: dict[str, Any]) -> None:
+def test_numbers_equal_those_of_the_table(result: Result, held: dict[str, Any]) -> None:
     for row in result.table.to_dict("records"):
-        entry = of(held, row["word"])
+        entry = word_data(held, row["word"])
         assert entry["n"] == [row["n_old"], row["n_new"]]
         assert (entry["verdict"], entry["reason"]) == (row["verdict"], row["reason"])
         assert entry["rate"] == pytest.approx([row["per_million_old"], row["per_million_new"]], abs=0.005)
@@ -135,14 +135,14 @@ def test_the_numbers_are_those_of_the_table(result: Result, held: dict[str, Any]
         assert len(entry["eSwap"]) == 5
 
 
-def test_it_says_how_many_usages_were_found_where_only_some_were_embedded(tmp_path: Path) -> None:
+def test_number_of_occurrences_is_reported_if_only_a_sample_was_embedded(tmp_path: Path) -> None:
     old, new = sentences("plane", OLD, 40, 1), sentences("plane", NEW, 12, 2)
-    entry = of(whole(compared(tmp_path, old, new, ["plane"], max_per_word=20)), "plane")
+    entry = word_data(whole(compared(tmp_path, old, new, ["plane"], max_per_word=20)), "plane")
     assert entry["n"] == [20, 12]
     assert entry["found"] == [40, 12]
 
 
-def test_the_curve_is_that_of_the_search(result: Result, held: dict[str, Any]) -> None:
+def test_curve_matches_the_rate_search(result: Result, held: dict[str, Any]) -> None:
     curve = result.scores.curve
     assert curve is not None
     assert held["curve"]["rates"] == pytest.approx(curve.rates.tolist())
@@ -153,7 +153,7 @@ def test_the_curve_is_that_of_the_search(result: Result, held: dict[str, Any]) -
     assert held["curve"]["chosen"] == 0.4
 
 
-def test_a_rate_that_was_searched_for_is_the_one_where_the_curve_is_least(tmp_path: Path) -> None:
+def test_estimated_rate_is_the_minimum_of_the_curve(tmp_path: Path) -> None:
     old, new = sentences("plane", OLD, 20, 1), sentences("plane", NEW, 20, 2)
     curve = content(compared(tmp_path, old, new, ["plane"], rate="auto"))["curve"]
     assert curve["chosen"] == curve["least"] == curve["rates"][int(np.argmin(curve["mean"]))]
@@ -165,51 +165,51 @@ def test_without_a_scored_word_there_is_no_curve(tmp_path: Path) -> None:
     assert [entry["verdict"] for entry in found["words"]] == ["too few", "too few"]
 
 
-def test_a_word_in_one_corpus_only_has_its_usages_and_no_plane(held: dict[str, Any]) -> None:
-    gone = of(held, "gone")
+def test_word_in_one_corpus_only_has_its_usages_and_no_plane(held: dict[str, Any]) -> None:
+    gone = word_data(held, "gone")
     assert [len(usages) for usages in gone["usages"]] == [11, 0]
     assert "explained" not in gone
     assert {tuple(usage[3:6]) for usage in gone["usages"][0]} == {(0.0, 0.0, 0.0)}
 
 
-def test_a_word_in_no_corpus_has_no_usages(held: dict[str, Any]) -> None:
-    nowhere = of(held, "nowhere")
+def test_word_in_no_corpus_has_no_usages(held: dict[str, Any]) -> None:
+    nowhere = word_data(held, "nowhere")
     assert nowhere["usages"] == [[], []]
     assert nowhere["n"] == nowhere["found"] == [0, 0]
     assert "explained" not in nowhere
 
 
 @pytest.mark.parametrize("word", ["plane", "bread", "rare"])
-def test_a_word_with_few_usages_shows_all_of_them_the_most_typical_first(
+def test_word_with_few_usages_shows_all_of_them_the_most_typical_first(
     result: Result, held: dict[str, Any], word: str
 ) -> None:
-    for period, usages in zip(PERIODS, of(held, word)["usages"], strict=True):
+    for period, usages in zip(PERIODS, word_data(held, word)["usages"], strict=True):
         frame = result.word(word).usages(period)
         assert [usage[6] for usage in usages] == [f"{f}:{n}" for f, n in zip(frame["file"], frame["line"], strict=True)]
         assert ["".join(usage[:3]) for usage in usages] == frame["sentence"].tolist()
         assert all(usage[1] == word for usage in usages)
 
 
-def test_the_usages_lean_to_their_corpus_less_and_less(held: dict[str, Any]) -> None:
-    old, new = ([usage[3] for usage in usages] for usages in of(held, "plane")["usages"])
+def test_usages_are_ordered_by_decreasing_leaning(held: dict[str, Any]) -> None:
+    old, new = ([usage[3] for usage in usages] for usages in word_data(held, "plane")["usages"])
     assert old == sorted(old)
     assert new == sorted(new, reverse=True)
     assert max(old[:5]) < 0 < min(new[:5])
 
 
-def test_the_places_on_the_plane_are_those_of_the_usages(result: Result, held: dict[str, Any]) -> None:
+def test_positions_on_the_plane_are_those_of_the_usages(result: Result, held: dict[str, Any]) -> None:
     word = result.word("plane")
     assert word.plane is not None
-    for points, usages in zip((word.plane.old, word.plane.new), of(held, "plane")["usages"], strict=True):
+    for points, usages in zip((word.plane.old, word.plane.new), word_data(held, "plane")["usages"], strict=True):
         assert sorted(usage[4] for usage in usages) == pytest.approx(sorted(points[:, 0]), rel=1e-4, abs=1e-12)
         assert sorted(usage[5] for usage in usages) == pytest.approx(sorted(points[:, 1]), rel=1e-4, abs=1e-12)
-    assert of(held, "plane")["explained"] == pytest.approx(word.plane.explained.tolist(), abs=5e-4)
+    assert word_data(held, "plane")["explained"] == pytest.approx(word.plane.explained.tolist(), abs=5e-4)
 
 
-def test_of_many_usages_it_holds_the_most_typical_and_others_evenly_from_the_rest(
+def test_many_usages_are_reduced_to_the_most_typical_and_an_even_selection(
     result: Result, held: dict[str, Any]
 ) -> None:
-    usages, others = of(held, "river")["usages"]
+    usages, others = word_data(held, "river")["usages"]
     assert (len(usages), len(others)) == (MOST, 30)
     frame = result.word("river").usages("old")
     places = [f"{file}:{line}" for file, line in zip(frame["file"], frame["line"], strict=True)]
@@ -222,17 +222,17 @@ def test_of_many_usages_it_holds_the_most_typical_and_others_evenly_from_the_res
 
 
 @pytest.mark.parametrize("n", [0, 1, 80, 200])
-def test_few_words_have_the_most_usages(n: int) -> None:
+def test_few_words_have_the_maximum_number_of_usages(n: int) -> None:
     assert allot_usages(["stable"] * n) == [MOST] * n
 
 
 @pytest.mark.parametrize(("n", "even", "first"), [(201, 74, 199), (1_000, 15, 111), (5_000, LEAST, FIRST)])
-def test_of_many_words_all_have_some_usages_and_the_first_the_most(n: int, even: int, first: int) -> None:
+def test_among_many_words_all_have_some_usages_and_the_first_the_most(n: int, even: int, first: int) -> None:
     given = allot_usages(["stable"] * n)
     assert given == [MOST] * first + [even] * (n - first)
 
 
-def test_words_that_changed_come_before_those_that_only_rank_high() -> None:
+def test_changed_words_precede_those_that_only_rank_high() -> None:
     verdicts = ["stable"] * 60 + ["changed"] * 70 + ["stable"] * 4_870
     given = allot_usages(verdicts)
     assert given[60:130] == [MOST] * 70
@@ -242,15 +242,13 @@ def test_words_that_changed_come_before_those_that_only_rank_high() -> None:
 
 @pytest.mark.parametrize("n", [1, 150, 201, 500, 2_000, 5_000, 10_000])
 @pytest.mark.parametrize("verdict", ["changed", "stable"])
-def test_the_usages_of_a_page_are_bounded(n: int, verdict: str) -> None:
+def test_number_of_usages_on_a_page_is_bounded(n: int, verdict: str) -> None:
     total = 2 * sum(allot_usages([verdict] * n))
     assert total <= max(USAGES, 2 * LEAST * n) + 2 * MOST * FIRST
 
 
 @given(VERDICTS, st.integers(1, 5_000))
-def test_whatever_the_bound_each_word_has_the_least_and_none_more_than_the_most(
-    verdicts: Sequence[str], usages: int
-) -> None:
+def test_every_word_has_between_the_minimum_and_maximum_number_of_usages(verdicts: Sequence[str], usages: int) -> None:
     given = allot_usages(verdicts, usages, first_words=3)
     assert len(given) == len(verdicts)
     assert all(LEAST <= n <= MOST for n in given)
@@ -259,17 +257,17 @@ def test_whatever_the_bound_each_word_has_the_least_and_none_more_than_the_most(
 
 
 def window(folder: Path, line: str, word: str = "bank", **options: Any) -> tuple[str, str, str]:
-    """What the page shows of one sentence."""
+    """Return the text that the page shows of one sentence."""
     found = whole(compared(folder, [line], [f"some other {word} here"], [word], **options))
-    before, shown, after = of(found, word)["usages"][0][0][:3]
+    before, shown, after = word_data(found, word)["usages"][0][0][:3]
     return before, shown, after
 
 
-def test_a_short_sentence_is_shown_whole(tmp_path: Path) -> None:
+def test_short_sentence_is_shown_completely(tmp_path: Path) -> None:
     assert window(tmp_path, "The Bank of the river") == ("The ", "Bank", " of the river")
 
 
-def test_a_long_sentence_is_cut_to_whole_words_around_the_word_with_an_ellipsis(tmp_path: Path) -> None:
+def test_long_sentence_is_cut_to_whole_words_with_an_ellipsis(tmp_path: Path) -> None:
     left, right = " ".join(f"left{i}" for i in range(100)), " ".join(f"right{i}" for i in range(100))
     before, word, after = window(tmp_path, f"{left} bank {right}")
     assert word == "bank"
@@ -281,7 +279,7 @@ def test_a_long_sentence_is_cut_to_whole_words_around_the_word_with_an_ellipsis(
     assert 100 < len(after) <= 201
 
 
-def test_text_without_spaces_keeps_something_around_the_word(tmp_path: Path) -> None:
+def test_text_without_spaces_keeps_some_context_around_the_word(tmp_path: Path) -> None:
     before, word, after = window(tmp_path, f"{'前' * 300}，银行，{'后' * 300}", "银行")
     assert word == "银行"
     assert before.startswith("…")
@@ -291,7 +289,7 @@ def test_text_without_spaces_keeps_something_around_the_word(tmp_path: Path) -> 
     assert len(before) + len(after) <= 370
 
 
-def test_a_word_without_end_is_cut(tmp_path: Path) -> None:
+def test_very_long_word_is_cut(tmp_path: Path) -> None:
     long = "a" + "x" * 900
     before, word, after = window(tmp_path, f"the {long} here", long)
     assert (before, after) == ("the ", " here")
@@ -299,7 +297,7 @@ def test_a_word_without_end_is_cut(tmp_path: Path) -> None:
 
 
 class Elements(HTMLParser):
-    """The text of every style and script element, and the attributes of all elements."""
+    """Collect the text of every style and script element, and the attributes of all elements."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -324,7 +322,7 @@ class Elements(HTMLParser):
             self.texts[self._inside][-1] += data
 
     def policy(self) -> dict[str, list[str]]:
-        """The directives of the Content-Security-Policy."""
+        """Return the directives of the Content-Security-Policy."""
         (text,) = [a["content"] or "" for tag, a in self.found if a.get("http-equiv") == "Content-Security-Policy"]
         return {name: values for name, *values in (directive.split() for directive in text.split(";"))}
 
@@ -333,7 +331,7 @@ def sha256(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def test_the_policy_allows_the_one_script_and_the_one_style_by_their_hashes_and_nothing_else(result: Result) -> None:
+def test_policy_allows_only_the_one_script_and_the_one_style_by_hash(result: Result) -> None:
     page = Elements(render(result))
     (style,), (data, *groups, script) = page.texts["style"], page.texts["script"]
     assert page.policy() == {
@@ -353,13 +351,13 @@ def test_the_policy_allows_the_one_script_and_the_one_style_by_their_hashes_and_
     assert kinds == ["application/json", *["application/octet-stream"] * len(groups), None]
 
 
-def test_the_policy_comes_before_anything_it_is_to_stop(result: Result) -> None:
+def test_policy_precedes_all_content_that_it_restricts(result: Result) -> None:
     tags = [tag for tag, _ in Elements(render(result)).found]
     assert tags[:4] == ["html", "head", "meta", "meta"]
     assert "Content-Security-Policy" in render(result).split("<meta", 3)[2]
 
 
-def test_the_page_has_no_address_but_those_within_it(result: Result) -> None:
+def test_page_contains_no_external_addresses(result: Result) -> None:
     found = Elements(render(result)).found
     addresses = [a[name] or "" for _, a in found for name in ("href", "src", "action", "srcset", "data") if name in a]
     assert len(addresses) > 6
@@ -367,7 +365,7 @@ def test_the_page_has_no_address_but_those_within_it(result: Result) -> None:
     assert not [a for _, a in found if any(name.startswith("on") or name == "style" for name in a)]
 
 
-def test_the_templates_trust_nothing_but_the_style_the_script_and_the_data() -> None:
+def test_templates_mark_only_the_style_the_script_and_the_data_as_safe() -> None:
     trusted = set()
     for template in files("lexshift.report").joinpath("templates").iterdir():
         source = template.read_text("utf-8")
@@ -379,7 +377,7 @@ def test_the_templates_trust_nothing_but_the_style_the_script_and_the_data() -> 
     assert environment().autoescape is True
 
 
-def test_the_script_never_makes_markup_or_code_of_text() -> None:
+def test_script_never_turns_text_into_markup_or_code() -> None:
     scripts = [f for f in files("lexshift.report").joinpath("assets").iterdir() if f.name.endswith(".js")]
     assert {script.name for script in scripts} >= set(SCRIPTS)
     for script in scripts:
@@ -388,18 +386,18 @@ def test_the_script_never_makes_markup_or_code_of_text() -> None:
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|\bfetch\(|XMLHttpRequest", script.read_text("utf-8"))
 
 
-def test_the_page_is_written_into_folders_that_are_not_there_yet(result: Result, tmp_path: Path) -> None:
+def test_page_is_written_into_new_folders(result: Result, tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "page.html"
     assert write_page(render(result), path) == path == result.report(str(path))
     assert path.read_text("utf-8") == render(result)
     assert [entry.name for entry in path.parent.iterdir()] == ["page.html"]
 
 
-def test_the_page_of_a_result_is_always_the_same(result: Result) -> None:
+def test_page_of_a_result_is_deterministic(result: Result) -> None:
     assert render(result) == render(result)
 
 
-def test_the_notebook_shows_the_headline_and_the_table(result: Result) -> None:
+def test_notebook_shows_the_headline_and_the_table(result: Result) -> None:
     view = notebook_view(result)
     assert result.headline() in view
     words = re.findall(r"<bdi>(\w+)</bdi>", view)
@@ -408,13 +406,13 @@ def test_the_notebook_shows_the_headline_and_the_table(result: Result) -> None:
     assert "more in" not in view
 
 
-def test_the_notebook_shows_twenty_words_and_says_how_many_more_there_are(tmp_path: Path) -> None:
+def test_notebook_shows_twenty_words_and_the_number_of_the_others(tmp_path: Path) -> None:
     view = notebook_view(compared(tmp_path, ["w0 here"], ["w0 there"], [f"w{i}" for i in range(27)]))
     assert view.count("<bdi>") == 20
     assert "and 7 more in <code>.table</code>" in view
 
 
-def test_the_notebook_shows_markup_as_text(tmp_path: Path) -> None:
+def test_notebook_shows_markup_as_text(tmp_path: Path) -> None:
     word, label = "<img/src=x/onerror=alert(1)>", "<script>alert(1)</script>"
     result = compared(tmp_path, [f"a {word}"], [f"a {word} c"], [word], match="token", labels=(label, "&amp;"))
     view = result._repr_html_()

@@ -1,4 +1,4 @@
-"""The page of three thousand words in a browser: few rows at a time, and all that a small page can do."""
+"""Test the page of three thousand words in a browser: few rows at a time and all functions of a small page."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LATE = "word0800"
 
 
 class Lengths:
-    """An encoder without a model."""
+    """Encoder without a model."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -82,7 +82,7 @@ def scored(word: str, rng: np.random.Generator) -> WordScore:
 
 @pytest.fixture(scope="module")
 def plain_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """A result of very many words, whose scores are drawn and not computed."""
+    """Return a result of very many words with random scores."""
     folder = tmp_path_factory.mktemp("many")
     for name in ("old", "new"):
         (folder / name).write_text("".join(f"{'a' * i} bank {name}\n" for i in range(4)))
@@ -98,7 +98,7 @@ def plain_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def with_similar(result: Result) -> Result:
-    """The same result, in which words are set against similar ones; of one word nothing is known."""
+    """Return the same result with a comparison to similar words, which is missing for one word."""
     table, rng = result.table, np.random.default_rng(1)
     known = (table["verdict"] != "too few").to_numpy() & (table["word"] != LATE).to_numpy()
     other = Result(result.siblings, result.words, result.run, None, result.scores, result.labels)
@@ -126,25 +126,25 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def wrong() -> list[str]:
-    """What should not happen in a page."""
+def problems() -> list[str]:
+    """Collect unexpected events of a page."""
     return []
 
 
 @pytest.fixture
-def page(browser: Browser, file: Path, wrong: list[str]) -> Iterator[Page]:
+def page(browser: Browser, file: Path, problems: list[str]) -> Iterator[Page]:
     page = browser.new_page(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
     page.on(
-        "request", lambda request: None if request.url.startswith(("file:", "blob:")) else wrong.append(request.url)
+        "request", lambda request: None if request.url.startswith(("file:", "blob:")) else problems.append(request.url)
     )
     page.goto(file.as_uri())
     expect(page.locator("#word h2")).to_be_visible()
     yield page
     assert page.evaluate("window.hacked") is None
     page.close()
-    assert wrong == []
+    assert problems == []
 
 
 def rows(page: Page) -> Locator:
@@ -152,7 +152,7 @@ def rows(page: Page) -> Locator:
 
 
 def in_document(page: Page) -> list[tuple[int, str]]:
-    """The number of each row that is in the document, from 0, and its word."""
+    """Return the number, from 0, and the word of each row in the document."""
     read = "rows => rows.map((row) => [Number(row.getAttribute('aria-rowindex')) - 2, row.cells[0].textContent])"
     return [(place, word) for place, word in rows(page).evaluate_all(read)]
 
@@ -164,7 +164,7 @@ def scroll(page: Page, share: float) -> None:
 
 
 def seen(page: Page) -> list[str]:
-    """The words whose rows are in view."""
+    """Return the words whose rows are in view."""
     read = """frame => {
       const box = frame.getBoundingClientRect();
       const top = frame.querySelector("thead").getBoundingClientRect().bottom;
@@ -177,14 +177,14 @@ def seen(page: Page) -> list[str]:
 
 
 def ordered(result: Result, key: str, down: bool) -> list[str]:
-    """The words as the table should have them when it is sorted; those without a number last."""
+    """Return the words in the expected order of the sorted table; those without a number come last."""
     values = dict(zip(result.table["word"], result.table[key], strict=True))
     known = [word for word, value in values.items() if value == value]
     return sorted(known, key=values.__getitem__, reverse=down) + [w for w, value in values.items() if value != value]
 
 
 def holds(page: Page, expected: list[str]) -> None:
-    """Wherever the table is scrolled to, it has the rows of that place."""
+    """Check that the table has the right rows at every scroll position."""
     expect(page.locator("#ranking")).to_have_attribute("aria-rowcount", str(len(expected) + 1))
     for share in (0.0, 0.37, 1.0):
         scroll(page, share)
@@ -197,13 +197,13 @@ def holds(page: Page, expected: list[str]) -> None:
     assert seen(page)[-1] == expected[-1]
 
 
-def test_it_has_far_fewer_rows_than_words_and_shows_every_part(page: Page, result: Result) -> None:
+def test_page_has_far_fewer_rows_than_words_and_shows_every_part(page: Page, result: Result) -> None:
     expect(page.locator("#shown")).to_have_text("3,000 of 3,000")
     assert page.locator("*").count() < 3_000
     holds(page, result.table["word"].tolist())
 
 
-def test_all_rows_are_of_one_height(page: Page) -> None:
+def test_all_rows_have_the_same_height(page: Page) -> None:
     page.get_by_label("Show").select_option("too few")
     few = rows(page).evaluate_all("rows => rows.map((row) => row.getBoundingClientRect().height)")
     page.get_by_label("Show").select_option("all")
@@ -213,12 +213,12 @@ def test_all_rows_are_of_one_height(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("key", "down"), [("score", False), ("q", False), ("above", True)])
-def test_sorting_is_that_of_the_table(page: Page, result: Result, key: str, down: bool) -> None:
+def test_sorting_equals_that_of_the_table(page: Page, result: Result, key: str, down: bool) -> None:
     page.locator(f"#ranking thead [data-key={key}] button").click()
     holds(page, ordered(result, key, down))
 
 
-def test_the_filter_and_the_verdict_choose_among_all_words(page: Page, result: Result) -> None:
+def test_filter_and_verdict_select_among_all_words(page: Page, result: Result) -> None:
     scroll(page, 1.0)
     page.get_by_label("Filter").fill("WORD1")
     table = result.table
@@ -229,7 +229,7 @@ def test_the_filter_and_the_verdict_choose_among_all_words(page: Page, result: R
     holds(page, table["word"][wanted & (table["verdict"] == "changed")].tolist())
 
 
-def test_arrow_keys_go_on_beyond_what_was_in_view(page: Page, result: Result) -> None:
+def test_arrow_keys_continue_beyond_the_visible_rows(page: Page, result: Result) -> None:
     words = result.table["word"].tolist()
     rows(page).first.locator("a").focus()
     for _ in range(70):
@@ -244,7 +244,7 @@ def test_arrow_keys_go_on_beyond_what_was_in_view(page: Page, result: Result) ->
 
 
 @pytest.mark.parametrize("word", [LATE, *HOSTILE])
-def test_an_address_opens_its_word_with_its_sentences_and_its_row(page: Page, file: Path, word: str) -> None:
+def test_address_opens_its_word_with_its_sentences_and_its_row(page: Page, file: Path, word: str) -> None:
     page.goto("about:blank")
     page.goto(f"{file.as_uri()}#word={quote(word, safe='')}")
     expect(page.locator("#word h2")).to_be_visible()
@@ -258,7 +258,7 @@ def test_an_address_opens_its_word_with_its_sentences_and_its_row(page: Page, fi
     assert page.locator("#overview a.chosen").get_attribute("data-word") == word
 
 
-def test_choosing_one_word_after_the_other_ends_with_the_last(page: Page, result: Result) -> None:
+def test_selecting_words_in_quick_succession_ends_with_the_last(page: Page, result: Result) -> None:
     words = result.table["word"].tolist()
     page.evaluate(
         "words => { for (const word of words) location.hash = `word=${word}`; }", [words[5], words[1500], words[9]]
@@ -268,7 +268,7 @@ def test_choosing_one_word_after_the_other_ends_with_the_last(page: Page, result
     expect(page.locator("#overview a.chosen")).to_have_count(1)
 
 
-def test_a_dot_among_thousands_is_found_by_hovering_and_clicking(page: Page, result: Result) -> None:
+def test_dot_among_thousands_is_found_by_hovering_and_clicking(page: Page, result: Result) -> None:
     assert page.locator("#overview a").count() <= 201
     at = page.locator("#overview svg").evaluate(
         """(svg) => { // the lowest dot that is no link, in the window
@@ -289,7 +289,7 @@ def test_a_dot_among_thousands_is_found_by_hovering_and_clicking(page: Page, res
     expect(page.locator("#tip")).to_be_hidden()
 
 
-def test_the_chart_of_thousands_can_be_saved_with_all_its_dots(page: Page, result: Result) -> None:
+def test_chart_of_thousands_can_be_saved_with_all_its_dots(page: Page, result: Result) -> None:
     with page.expect_download() as waiting:
         page.locator("#overview").get_by_role("button", name="Save SVG").click()
     text = Path(waiting.value.path()).read_text("utf-8")
@@ -297,7 +297,7 @@ def test_the_chart_of_thousands_can_be_saved_with_all_its_dots(page: Page, resul
     assert dots + text.count("<circle") == len(result.scores.words)
 
 
-def test_words_are_set_against_similar_ones(page: Page, result: Result) -> None:
+def test_words_are_compared_with_similar_ones(page: Page, result: Result) -> None:
     for record in result.table.head(5).to_dict("records"):
         cell = rows(page).nth(result.table.index[result.table["word"] == record["word"]][0]).locator(".similar")
         expect(cell).to_have_text(f"{percent(record['above'])} %")
@@ -316,15 +316,15 @@ def test_words_are_set_against_similar_ones(page: Page, result: Result) -> None:
         expect(page.locator("#word")).not_to_contain_text("similar frequency")
 
 
-def test_a_discovery_is_drawn_against_the_scores_of_similar_words(
-    browser: Browser, result: Result, plain_result: Result, tmp_path: Path, wrong: list[str]
+def test_discovery_chart_includes_the_scores_of_similar_words(
+    browser: Browser, result: Result, plain_result: Result, tmp_path: Path, problems: list[str]
 ) -> None:
     other = with_similar(plain_result)
     table = result.table
     expected = np.where(table["above"].notna(), table["score"].rolling(40, 1, center=True).median() / 2 + 0.01, np.nan)
     other.__dict__["table"] = table.assign(expected=expected)
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(other.report(tmp_path / "report.html").as_uri())
     expect(page.locator("#overview h2")).to_have_text("Change compared with similar words")
     expect(page.locator("#overview .axis text").filter(has_text="median score of similar words")).to_have_count(1)
@@ -336,16 +336,16 @@ def test_a_discovery_is_drawn_against_the_scores_of_similar_words(
     places = np.array([at[word] for word in known["word"]])
     assert np.corrcoef(places[:, 0], known["expected"])[0, 1] == pytest.approx(1, abs=1e-6)
     assert np.corrcoef(places[:, 1], known["score"])[0, 1] == pytest.approx(-1, abs=1e-6)
-    line = page.locator("#overview .guide")  # where a score is as expected
+    line = page.locator("#overview .guide")  # line of scores equal to their expectation
     x, y = (np.array([float(line.get_attribute(f"{axis}{i}") or "nan") for i in (1, 2)]) for axis in "xy")
     to_x, to_y = np.polyfit(known["expected"], places[:, 0], 1), np.polyfit(known["score"], places[:, 1], 1)
     assert (x - to_x[1]) / to_x[0] == pytest.approx((y - to_y[1]) / to_y[0], abs=1e-6)
     page.close()
-    assert wrong == []
+    assert problems == []
 
 
 @pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
-def test_no_cell_runs_into_the_next(page: Page, width: int) -> None:
+def test_cells_do_not_overlap(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.locator("#filter").fill("word00")
     sticking_out = """() => [...document.querySelectorAll("#ranking tr > *")].filter((cell) => {
@@ -359,7 +359,7 @@ def test_no_cell_runs_into_the_next(page: Page, width: int) -> None:
     assert page.locator("#ranking .said").evaluate_all(whole)
 
 
-def test_the_chosen_word_is_labelled_however_crowded_the_chart(page: Page, file: Path) -> None:
+def test_selected_word_is_labelled_in_a_crowded_chart(page: Page, file: Path) -> None:
     page.goto(f"{file.as_uri()}#word={LATE}")
     chosen = page.locator("#overview a.chosen text")
     expect(chosen).to_have_text(LATE)
@@ -368,12 +368,12 @@ def test_the_chosen_word_is_labelled_however_crowded_the_chart(page: Page, file:
     expect(page.locator("#overview .crowded:visible")).to_have_count(page.locator("#overview .chosen .crowded").count())
 
 
-def test_without_those_columns_nothing_is_said_of_similar_words(plain_result: Result) -> None:
+def test_without_those_columns_similar_words_are_not_mentioned(plain_result: Result) -> None:
     page = render(plain_result).split("<main")[1].split("<script")[0]
     assert "similar" not in page
 
 
-def test_without_javascript_the_first_words_are_there_and_how_many_more(
+def test_without_javascript_the_first_words_and_the_number_of_others_are_shown(
     browser: Browser, file: Path, result: Result
 ) -> None:
     page = browser.new_page(java_script_enabled=False)
@@ -385,7 +385,7 @@ def test_without_javascript_the_first_words_are_there_and_how_many_more(
     page.close()
 
 
-def test_on_paper_it_has_the_first_words_and_says_how_many_more(page: Page, result: Result) -> None:
+def test_printed_page_has_the_first_words_and_the_number_of_others(page: Page, result: Result) -> None:
     scroll(page, 0.5)
     page.emulate_media(media="print")
     expect(rows(page)).to_have_count(200)
@@ -397,7 +397,7 @@ def test_on_paper_it_has_the_first_words_and_says_how_many_more(page: Page, resu
     assert len(in_document(page)) < 100
 
 
-def test_a_browser_that_cannot_open_what_is_packed_says_so(browser: Browser, file: Path, result: Result) -> None:
+def test_browser_without_decompression_shows_a_message(browser: Browser, file: Path, result: Result) -> None:
     page = browser.new_page()
     page.add_init_script("delete window.DecompressionStream")
     page.goto(file.as_uri())
@@ -407,7 +407,7 @@ def test_a_browser_that_cannot_open_what_is_packed_says_so(browser: Browser, fil
     page.close()
 
 
-def test_a_page_with_damaged_sentences_says_so(browser: Browser, file: Path, tmp_path: Path) -> None:
+def test_page_with_damaged_sentences_shows_a_message(browser: Browser, file: Path, tmp_path: Path) -> None:
     text = file.read_text("utf-8")
     damaged = tmp_path / "damaged.html"
     damaged.write_text(re.sub(r'(id="group-0">.{40})....', r"\1AAAA", text), "utf-8")

@@ -1,4 +1,4 @@
-"""The settings of a run in words: every one of them, as it was."""
+"""Test that the methods text describes every setting of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = ["bank", "cell phone", "nowhere"]
 
 
 class Toy:
-    """An encoder whose vectors are hashes of the sentence; its settings are those it is given."""
+    """Encoder with the given settings whose vectors are hashes of the sentence."""
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
         if settings is not None:
@@ -35,12 +35,12 @@ class Toy:
 
 
 def lines(contexts: Sequence[str], n: int = 12) -> list[str]:
-    """Sentences with both words in them, and the most frequent function words of English."""
+    """Return sentences with both words and the most frequent function words of English."""
     return [f"the {contexts[i % 5]} and the bank of {contexts[i % 3]} {i} in a cell phone" for i in range(n)]
 
 
 def compared(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> Result:
-    """A small comparison with any settings."""
+    """Run a small comparison with any settings."""
     for name, contexts in (("old.txt", OLD), ("new.txt", NEW)):
         (folder / name).write_text("\n".join(lines(contexts)) + "\n", "utf-8")
     quick = {"permutations": 99, "resamples": 20, "repeats": 3, "split": "lines", "monitor": False}
@@ -48,30 +48,30 @@ def compared(folder: Path, words: Any = WORDS, model: Any = None, **options: Any
     return lexshift.compare(folder / "old.txt", folder / "new.txt", words, model=model, **{**quick, **options})
 
 
-def told(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> str:
-    """All paragraphs."""
+def methods_text(folder: Path, words: Any = WORDS, model: Any = None, **options: Any) -> str:
+    """Return all paragraphs of the methods text."""
     return "\n".join(methods(compared(folder, words, model, **options)))
 
 
-def test_the_methods_are_four_paragraphs_of_whole_sentences(tmp_path: Path) -> None:
+def test_methods_are_four_paragraphs_of_whole_sentences(tmp_path: Path) -> None:
     paragraphs = methods(compared(tmp_path))
     assert len(paragraphs) == 4
     assert all(paragraph[0].isupper() and paragraph.endswith(".") for paragraph in paragraphs)
     assert not any("None" in paragraph or "  " in paragraph or "{" in paragraph for paragraph in paragraphs)
 
 
-def test_the_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
+def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
     result = compared(tmp_path, labels=("1900s", "2000s"))
     sizes = [result.corpus(period)["words"] for period in ("old", "new")]
     assert f"1900s ({sizes[0]:,} running words) and 2000s ({sizes[1]:,} running words)" in methods(result)[0]
 
 
 @pytest.mark.parametrize(("words", "said"), [(["bank"], "for 1 word chosen beforehand"), (WORDS, "for 3 words chosen")])
-def test_words_that_were_given_are_said_to_be_chosen_beforehand(tmp_path: Path, words: list[str], said: str) -> None:
-    assert said in told(tmp_path, words)
+def test_given_words_are_described_as_chosen_beforehand(tmp_path: Path, words: list[str], said: str) -> None:
+    assert said in methods_text(tmp_path, words)
 
 
-def test_words_that_were_found_are_said_to_be_the_most_frequent_ones(tmp_path: Path) -> None:
+def test_selected_words_are_described_as_the_most_frequent_ones(tmp_path: Path) -> None:
     result = compared(tmp_path, None, min_count=7, top_words=2)
     assert result.settings["function_words"] == "en"
     data = methods(result)[0]
@@ -80,7 +80,7 @@ def test_words_that_were_found_are_said_to_be_the_most_frequent_ones(tmp_path: P
     assert "beforehand" not in data
 
 
-def test_function_words_are_not_said_to_be_left_out_where_they_were_not(tmp_path: Path) -> None:
+def test_function_words_are_described_as_excluded_only_if_they_were(tmp_path: Path) -> None:
     for name, tail in (("old.txt", "kuu"), ("new.txt", "maa")):
         text = "\n".join(f"talo {tail} metsä järvi {i}" for i in range(12))
         (tmp_path / name).write_text(text, "utf-8")
@@ -101,18 +101,18 @@ def test_function_words_are_not_said_to_be_left_out_where_they_were_not(tmp_path
 @pytest.mark.parametrize(
     ("match", "said"), [("word", "whole words regardless of case"), ("token", "tokens separated by white space")]
 )
-def test_the_rule_of_matching_is_told(tmp_path: Path, match: str, said: str) -> None:
-    assert said in told(tmp_path, match=match)
+def test_matching_rule_is_described(tmp_path: Path, match: str, said: str) -> None:
+    assert said in methods_text(tmp_path, match=match)
 
 
-def test_the_matching_of_lemmas_is_told(tmp_path: Path) -> None:
+def test_lemma_matching_is_described(tmp_path: Path) -> None:
     pytest.importorskip("simplemma", reason="lemmas need simplemma")
-    assert "all forms of the word's lemma" in told(tmp_path, ["bank"], match="lemma")
+    assert "all forms of the word's lemma" in methods_text(tmp_path, ["bank"], match="lemma")
 
 
-def test_the_sample_is_told_where_there_is_a_limit(tmp_path: Path) -> None:
-    assert "more than 1,500 in a corpus, a random sample of 1,500" in told(tmp_path, max_per_word=1500)
-    assert "sample of" not in told(tmp_path, max_per_word=None)
+def test_sampling_is_described_if_there_is_a_limit(tmp_path: Path) -> None:
+    assert "more than 1,500 in a corpus, a random sample of 1,500" in methods_text(tmp_path, max_per_word=1500)
+    assert "sample of" not in methods_text(tmp_path, max_per_word=None)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +130,8 @@ def test_the_sample_is_told_where_there_is_a_limit(tmp_path: Path) -> None:
         ({"model": "m", "weights": "0123456789abcdef" * 4}, "with m (weights SHA-256 0123456789ab…)"),
     ],
 )
-def test_the_model_is_told(tmp_path: Path, settings: dict[str, Any] | None, said: str) -> None:
-    assert said in told(tmp_path, ["bank"], Toy(settings))
+def test_model_is_described(tmp_path: Path, settings: dict[str, Any] | None, said: str) -> None:
+    assert said in methods_text(tmp_path, ["bank"], Toy(settings))
 
 
 @pytest.mark.parametrize(
@@ -144,44 +144,44 @@ def test_the_model_is_told(tmp_path: Path, settings: dict[str, Any] | None, said
         ("dscd-cosine", "the expected cosine distance between vectors drawn from their Gaussians (DSCD)"),
     ],
 )
-def test_the_metric_is_told(tmp_path: Path, metric: str, said: str) -> None:
-    assert said in told(tmp_path, ["bank"], metric=metric)
+def test_metric_is_described(tmp_path: Path, metric: str, said: str) -> None:
+    assert said in methods_text(tmp_path, ["bank"], metric=metric)
 
 
 @pytest.mark.parametrize(("rate", "said"), [(0.4, "40%"), (0.25, "25%"), (1.0, "100%"), (0.125, "12.5%")])
-def test_the_swap_rate_is_told_as_it_was(tmp_path: Path, rate: float, said: str) -> None:
-    text = told(tmp_path, ["bank"], rate=rate)
+def test_swap_rate_is_described(tmp_path: Path, rate: float, said: str) -> None:
+    text = methods_text(tmp_path, ["bank"], rate=rate)
     assert f" {said} of the occurrences (relative to the smaller set) were exchanged" in text
     assert "is smallest" not in text
 
 
-def test_a_rate_that_was_searched_for_is_told_with_how_it_was_found(tmp_path: Path) -> None:
+def test_estimated_rate_is_described_with_its_search(tmp_path: Path) -> None:
     result = compared(tmp_path, rate="auto")
     scores = methods(result)[2]
     assert f"{result.scores.sscd.rate:.0%} of the occurrences" in scores
     assert "the one at which the distance after swapping, averaged over the words, is smallest." in scores
 
 
-def test_random_swaps_are_told_with_their_repetitions(tmp_path: Path) -> None:
-    text = told(tmp_path, ["bank"], repeats=17)
+def test_random_swaps_are_described_with_their_repetitions(tmp_path: Path) -> None:
+    text = methods_text(tmp_path, ["bank"], repeats=17)
     assert "were exchanged at random" in text
     assert "over 17 repetitions" in text
 
 
-def test_swaps_by_distance_are_told_without_repetitions(tmp_path: Path) -> None:
-    text = told(tmp_path, ["bank"], strategy="distance")
+def test_swaps_by_distance_are_described_without_repetitions(tmp_path: Path) -> None:
+    text = methods_text(tmp_path, ["bank"], strategy="distance")
     assert "those farthest from the other corpus's centroid, were exchanged" in text
     assert "repetitions" not in text
     assert "at random" not in text
 
 
 @pytest.mark.parametrize("normalised", [False, True])
-def test_a_normalised_swap_count_is_told(tmp_path: Path, normalised: bool) -> None:
-    text = told(tmp_path, ["bank"], normalised=normalised)
+def test_normalised_swap_count_is_described(tmp_path: Path, normalised: bool) -> None:
+    text = methods_text(tmp_path, ["bank"], normalised=normalised)
     assert ("normalised by the sizes of the corpora" in text) is normalised
 
 
-def test_the_test_and_the_intervals_are_told_with_all_their_numbers(tmp_path: Path) -> None:
+def test_test_and_intervals_are_described_with_all_their_numbers(tmp_path: Path) -> None:
     last = methods(
         compared(tmp_path, permutations=1234, resamples=1111, alpha=0.013, seed=4711, min_usages=11, max_per_word=None)
     )[3]
@@ -194,8 +194,8 @@ def test_the_test_and_the_intervals_are_told_with_all_their_numbers(tmp_path: Pa
     assert "over the 2 tested words" in last
 
 
-def test_the_paper_and_the_version_are_named(tmp_path: Path) -> None:
-    assert f"(SSCD; Aida and Bollegala, 2023) with lexshift {lexshift.__version__}:" in told(tmp_path)
+def test_paper_and_version_are_named(tmp_path: Path) -> None:
+    assert f"(SSCD; Aida and Bollegala, 2023) with lexshift {lexshift.__version__}:" in methods_text(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -211,10 +211,10 @@ def test_the_paper_and_the_version_are_named(tmp_path: Path) -> None:
 def test_only_the_method_of_the_paper_is_called_by_its_name(
     tmp_path: Path, options: dict[str, Any], method: str
 ) -> None:
-    assert method in told(tmp_path, **options)
+    assert method in methods_text(tmp_path, **options)
 
 
-def test_the_facts_hold_every_setting_of_the_run_and_of_the_encoder(tmp_path: Path) -> None:
+def test_facts_include_every_setting_of_the_run_and_of_the_encoder(tmp_path: Path) -> None:
     result = compared(
         tmp_path, model=Toy({"model": "toy-model", "some_option": [1, 2]}), rate=0.3, seed=23, max_per_word=321
     )
@@ -236,7 +236,7 @@ def test_the_facts_hold_every_setting_of_the_run_and_of_the_encoder(tmp_path: Pa
     assert {"python", "platform"} <= known.keys()
 
 
-def test_the_facts_of_a_run_that_chose_its_words_tell_how(tmp_path: Path) -> None:
+def test_facts_of_a_run_that_selected_its_words_describe_the_selection(tmp_path: Path) -> None:
     known = dict(facts(compared(tmp_path, None, min_count=5, top_words=3)))
     assert known["min count"] == "5"
     assert known["top words"] == "3"
@@ -244,7 +244,7 @@ def test_the_facts_of_a_run_that_chose_its_words_tell_how(tmp_path: Path) -> Non
     assert known["candidates"].isdigit()
 
 
-def test_yes_no_and_none_are_told_in_words(tmp_path: Path) -> None:
+def test_booleans_and_none_are_written_in_words(tmp_path: Path) -> None:
     known = dict(facts(compared(tmp_path, normalised=True, max_per_word=None)))
     assert known["normalised"] == "yes"
     assert known["max per word"] == "none"
@@ -253,11 +253,11 @@ def test_yes_no_and_none_are_told_in_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "said"), [("seed", 0, "0"), ("seed", 1, "1"), ("repeats", 1, "1"), ("rate", 1.0, "1.0")]
 )
-def test_the_numbers_0_and_1_are_told_as_numbers(tmp_path: Path, name: str, value: float, said: str) -> None:
+def test_numbers_0_and_1_are_written_as_numbers(tmp_path: Path, name: str, value: float, said: str) -> None:
     assert dict(facts(compared(tmp_path, ["bank"], **{name: value})))[name] == said
 
 
-def test_the_facts_name_each_corpus_with_its_path_and_its_content(tmp_path: Path) -> None:
+def test_facts_name_each_corpus_with_its_path_and_its_digest(tmp_path: Path) -> None:
     result = compared(tmp_path, labels=("1900s", "2000s"))
     known = dict(facts(result))
     for label, name, period in (("1900s", "old.txt", "old"), ("2000s", "new.txt", "new")):
@@ -265,6 +265,6 @@ def test_the_facts_name_each_corpus_with_its_path_and_its_content(tmp_path: Path
         assert result.corpus(period)["content"][:16] in known[f"corpus {label}"]
 
 
-def test_only_distances_between_means_are_called_so() -> None:
+def test_only_distances_between_means_are_described_as_such() -> None:
     described = {name: _describe_metric(name, get(name).usages) for name in metrics()}
     assert {name for name, text in described.items() if "their means" in text} == set(DISTANCES)

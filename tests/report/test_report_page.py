@@ -1,4 +1,4 @@
-"""The base of the pages: values packed the same way every time, and numbers as text."""
+"""Test the base of the pages: deterministic packing of values, and numbers as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ JSON = st.recursive(
 
 
 def opened(starts: list[int], groups: list[str]) -> list[Any]:
-    """The values of all groups, each where its group says."""
+    """Return the values of all groups at their positions."""
     values: list[Any] = []
     for start, group in zip(starts, groups, strict=True):
         assert start == len(values)
@@ -32,25 +32,25 @@ def opened(starts: list[int], groups: list[str]) -> list[Any]:
 
 
 @given(st.lists(JSON, max_size=12), st.integers(1, 60))
-def test_what_is_packed_is_there_when_it_is_opened(values: list[Any], size: int) -> None:
+def test_packed_values_are_unpacked_unchanged(values: list[Any], size: int) -> None:
     starts, groups = pack_groups(values, size)
     assert json.dumps(opened(starts, groups)) == json.dumps(values)
     assert pack_groups(values, size) == (starts, groups)
     assert not set("".join(groups)) & set("<>&\"'")
 
 
-def test_groups_are_as_large_as_asked_and_no_value_is_divided() -> None:
+def test_groups_have_the_requested_size_and_no_value_is_divided() -> None:
     starts, groups = pack_groups(["x" * 10] * 25, size=60)  # twelve bytes each, with their quotes
     assert starts == [0, 5, 10, 15, 20]
     assert len(groups) == 5
 
 
-def test_half_a_character_is_packed_as_a_question_mark() -> None:
+def test_lone_surrogate_is_packed_as_a_question_mark() -> None:
     assert opened(*pack_groups(["a\udcffb"])) == ["a?b"]
 
 
 @given(st.integers(0, 100), st.floats(0, 0.00999))
-def test_a_share_in_per_cent_is_never_more_than_it_is(whole: int, more: float) -> None:
+def test_percentage_is_never_rounded_up(whole: int, more: float) -> None:
     share = min(whole / 100 + more, 1.0)
     assert percent(whole / 100) == whole
     assert percent(share) <= 100 * share + 1e-6
@@ -65,19 +65,19 @@ VALUES = st.recursive(
 
 @given(VALUES)
 @example({"</script><script>": ["<!--", "&lt;", "\u2028\u2029", '\\"']})
-def test_embedded_json_is_the_same_values_and_can_begin_no_tag(values: Any) -> None:
+def test_embedded_json_has_the_same_values_and_cannot_open_a_tag(values: Any) -> None:
     text = embedded_json(values)
     assert json.loads(text) == values
     assert not set(text) & set("<>&\u2028\u2029")
 
 
-def test_embedded_json_refuses_what_json_has_not() -> None:
+def test_embedded_json_refuses_values_that_json_cannot_represent() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         embedded_json([math.nan])
 
 
 @given(st.floats(1e-4, 1e8))
-def test_digits_has_three_digits_that_are_right(value: float) -> None:
+def test_digits_prints_three_correct_digits(value: float) -> None:
     shown = digits(value)
     assert "e" not in shown
     assert float(shown) == pytest.approx(value, rel=0.00501)
@@ -87,19 +87,19 @@ def test_digits_has_three_digits_that_are_right(value: float) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"), [(0.0, "0"), (1.0, "1.00"), (0.5, "0.500"), (1234567.0, "1234567"), (0.00001, "1e-05")]
 )
-def test_digits_of_zero_and_of_the_large_and_the_small(value: float, shown: str) -> None:
+def test_digits_handles_zero_and_large_and_small_numbers(value: float, shown: str) -> None:
     assert digits(value) == shown
 
 
 @given(st.floats(1e-4, 1))
-def test_a_chance_is_shown_to_three_places_or_as_small_as_it_is(value: float) -> None:
+def test_probability_is_shown_to_three_places_or_as_a_small_number(value: float) -> None:
     shown = chance(value)
     assert re.fullmatch(r"[01]\.\d{1,5}", shown)
     assert float(shown) == pytest.approx(value, abs=0.00051 if value >= 0.001 else 0.0000051)
 
 
 @pytest.mark.parametrize("value", [1e-5, 4e-6, 1e-6, 1e-9])
-def test_a_chance_that_is_very_small_is_not_shown_as_nothing(value: float) -> None:
+def test_very_small_probability_is_not_shown_as_zero(value: float) -> None:
     shown = chance(value)
     assert not shown.endswith(".")
     assert float(shown.removeprefix("<").strip()) > 0

@@ -1,4 +1,4 @@
-"""The page of the paper's tables: complete, safe whatever the words are, and drawn where the numbers are."""
+"""Test the page of the paper's tables: complete, escaped, and with correctly drawn curves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 
 
 def curves() -> pd.DataFrame:
-    """Three curves over four rates, least at 0.6."""
+    """Return three curves over four rates with their minimum at 0.6."""
     means = [4.0, 3.0, 2.0, 2.5]
     return pd.DataFrame(
         {"metric": metric, "rate": rate, "e_swap_mean": mean + i, "e_swap_sd": 0.5, "minimum": rate == 0.6}
@@ -65,7 +65,7 @@ def policy_of(page: str) -> str:
     return unescape(found[1])
 
 
-def test_the_page_has_every_exhibit_with_its_note_and_a_link_to_it() -> None:
+def test_page_has_every_exhibit_with_its_note_and_a_link_to_it() -> None:
     page = render([made("first"), figure(), made("second")], run())
     for name, title in (("first", "Title of first"), ("curve", "The figure"), ("second", "Title of second")):
         assert page.count(f'id="{name}"') == 1
@@ -76,7 +76,7 @@ def test_the_page_has_every_exhibit_with_its_note_and_a_link_to_it() -> None:
     assert page.startswith("<!doctype html>")
 
 
-def test_the_head_says_what_was_run() -> None:
+def test_page_header_describes_the_run() -> None:
     head = render([made()], run()).split("<header>")[1].split("</header>")[0]
     text = " ".join(unescape(re.sub(r"</?(?:dt|dd|div)>", " ", head)).split())
     text = re.sub(r"<[^>]*>", "", text)
@@ -89,14 +89,14 @@ def test_the_head_says_what_was_run() -> None:
         assert said in text
 
 
-def test_an_encoder_of_ones_own_may_say_little() -> None:
+def test_custom_encoder_may_provide_few_details() -> None:
     page = render([made()], run(embedding={"encoder": {}}, repeats=1))
     assert "<bdi>of your own</bdi></dd>" in page
     assert "layers" not in page.split("</header>")[0].split("<header>")[1]
     assert re.search(r"1 repetition,\s+seed", page)
 
 
-def test_cells_show_ours_with_the_published_figures_below_and_mark_the_best() -> None:
+def test_cells_show_our_figures_above_the_published_ones_and_mark_the_best() -> None:
     page = render([made(texts=1)], run())
     assert '<th scope="row" class="text"><bdi>plane</bdi><small>mBERT</small></th>' in page
     assert '<td class="number best"><bdi>0.123</bdi><small>0.456</small></td>' in page
@@ -112,7 +112,7 @@ def test_words_and_names_are_text_and_never_markup() -> None:
     assert page.count("&lt;script&gt;") == 9  # title, heading, two of the data, three of the encoder, column, cell
 
 
-def test_the_policy_allows_the_one_style_sheet_and_the_one_script() -> None:
+def test_policy_allows_the_one_style_sheet_and_the_one_script() -> None:
     page = render([made(), figure()], run())
     style = re.search(r"<style>(.*?)</style>", page, re.S)
     assert style is not None
@@ -160,7 +160,7 @@ def test_wide_tables_scroll_in_their_own_box(browser: Any, tmp_path: Path, width
 
 
 def drawn(browser: Any, tmp_path: Path, table: pd.DataFrame) -> tuple[list[list[dict[str, Any]]], dict[float, float]]:
-    """Return the circles of each curve with their error bars, and where the ticks of the vertical axis are."""
+    """Return the circles of each curve with their error bars, and the positions of the vertical ticks."""
     (tmp_path / "page.html").write_text(render([replace(figure(), table=table)], run()), "utf-8")
     page = browser.new_page()
     page.goto((tmp_path / "page.html").as_uri())
@@ -178,7 +178,7 @@ def drawn(browser: Any, tmp_path: Path, table: pd.DataFrame) -> tuple[list[list[
 
 
 @pytest.mark.browser
-def test_curves_are_drawn_where_the_numbers_are(browser: Any, tmp_path: Path) -> None:
+def test_curves_are_drawn_at_their_values(browser: Any, tmp_path: Path) -> None:
     found, ticks = drawn(browser, tmp_path, curves())
     assert found[0][0]["y"] == pytest.approx(ticks[4.0], abs=0.1)
     assert found[0][2]["y"] == pytest.approx(ticks[2.0], abs=0.1)
@@ -191,6 +191,6 @@ def test_curves_are_drawn_where_the_numbers_are(browser: Any, tmp_path: Path) ->
 
 
 @pytest.mark.browser
-def test_curves_without_any_distance_are_drawn_on_the_floor(browser: Any, tmp_path: Path) -> None:
+def test_curves_of_zero_distance_are_drawn_on_the_baseline(browser: Any, tmp_path: Path) -> None:
     found, ticks = drawn(browser, tmp_path, curves().assign(e_swap_mean=0.0, e_swap_sd=0.0))
     assert {dot["y"] for dots in found for dot in dots} == {ticks[0.0]}

@@ -1,4 +1,4 @@
-"""The page of a trace in a browser: a word's way, its sentences, and that nothing in a corpus can act in it."""
+"""Test the page of a trace in a browser: the course of a word, its sentences, and escaped corpus text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ document.addEventListener("securitypolicyviolation", (event) => window.violation
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -51,7 +51,7 @@ class Toy:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Trace:
-    """Mouse changes in the third of four periods, and rare is rare."""
+    """Return a trace in which mouse changes in the third of four periods and rare has few usages."""
     folder, rng = tmp_path_factory.mktemp("periods"), np.random.default_rng(0)
     paths = []
     for i in range(4):
@@ -93,7 +93,7 @@ def page(browser: Browser, file: Path) -> Iterator[Page]:
     page.close()
 
 
-def test_the_page_shows_the_word_that_changed(page: Page, found: Trace) -> None:
+def test_page_shows_the_changed_word(page: Page, found: Trace) -> None:
     expect(page.locator("h1")).to_have_text("How words changed from 1950s to 2010s")
     expect(page.locator(".lede")).to_have_text(f"{found.headline()}.")
     expect(page.locator("#word h2")).to_have_text("mouse")
@@ -125,7 +125,7 @@ def test_each_period_has_its_sentences(page: Page, found: Trace) -> None:
     expect(periods.nth(2)).to_have_class("begins")
 
 
-def test_words_are_chosen_by_click_and_by_address(page: Page, file: Path) -> None:
+def test_words_are_selected_by_click_and_by_address(page: Page, file: Path) -> None:
     page.locator("#ranking tbody tr", has_text="bread").click()
     expect(page.locator("#word h2")).to_have_text("bread")
     expect(page.locator("#word .saying")).to_contain_text("Stable")
@@ -134,20 +134,20 @@ def test_words_are_chosen_by_click_and_by_address(page: Page, file: Path) -> Non
     expect(page.locator("#word")).to_contain_text("Too few usages: 10 are needed in two periods.")
     expect(page.locator("#word .chart")).to_have_count(0)
     expect(page.locator("#ranking tr.chosen")).to_contain_text("rare")
-    page.goto(f"{file.as_uri()}#word=%E0%A4%A")  # an address of nothing leaves the word
+    page.goto(f"{file.as_uri()}#word=%E0%A4%A")  # an invalid address keeps the word
     expect(page.locator("#word h2")).to_have_text("rare")
     page.goto("about:blank")
     page.goto(f"{file.as_uri()}#word=%E0%A4%A")
     expect(page.locator("#word h2")).to_have_text("mouse")
 
 
-def test_a_link_within_the_page_leaves_the_word(page: Page) -> None:
+def test_link_within_the_page_keeps_the_word(page: Page) -> None:
     page.locator("#ranking tbody tr", has_text="bread").click()
     expect(page.locator("#word h2")).to_have_text("bread")
     page.locator("a.skip").focus()
     page.keyboard.press("Enter")
     page.wait_for_function("location.hash === '#words'")
-    page.evaluate("new Promise((done) => setTimeout(done))")  # hashchange is a task of its own
+    page.evaluate("new Promise((done) => setTimeout(done))")  # hashchange is a separate task
     expect(page.locator("#word h2")).to_have_text("bread")
     expect(page.locator("#ranking tr.chosen")).to_contain_text("bread")
     page.go_back()
@@ -155,9 +155,7 @@ def test_a_link_within_the_page_leaves_the_word(page: Page) -> None:
     expect(page.locator("#word h2")).to_have_text("mouse")
 
 
-def test_a_gradual_drift_and_a_stable_word_have_no_change_points(
-    browser: Browser, found: Trace, tmp_path: Path
-) -> None:
+def test_gradual_drift_and_a_stable_word_have_no_change_points(browser: Browser, found: Trace, tmp_path: Path) -> None:
     changes = {
         "mouse": replace(found.changes["mouse"], at=(1, 2), shape="gradual"),
         "bread": ChangePoints((2,), 0.06, 1.0, 1.1, 999, shape="step"),
@@ -174,7 +172,7 @@ def test_a_gradual_drift_and_a_stable_word_have_no_change_points(
     page.close()
 
 
-def test_the_page_is_whole_and_its_policy_strict(found: Trace) -> None:
+def test_page_is_complete_and_its_policy_strict(found: Trace) -> None:
     text = render(found)
     policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
     assert policy is not None
@@ -185,7 +183,7 @@ def test_the_page_is_whole_and_its_policy_strict(found: Trace) -> None:
     assert [word["word"] for word in content(found)["words"]] == found.table["word"].tolist()
 
 
-def test_a_narrow_page_does_not_scroll_sideways(browser: Browser, file: Path) -> None:
+def test_narrow_page_does_not_scroll_sideways(browser: Browser, file: Path) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 800})
     page.goto(file.as_uri())
     expect(page.locator("#word .chart svg")).to_have_count(2)
@@ -216,14 +214,14 @@ def test_words_can_be_filtered_and_sorted(page: Page, found: Trace) -> None:
     expect(page.locator("#ranking tr.chosen")).to_contain_text("bread")
 
 
-def test_a_chart_can_be_saved_as_svg(page: Page) -> None:
+def test_chart_can_be_saved_as_svg(page: Page) -> None:
     with page.expect_download() as saved:
         page.locator("#word .chart .save").first.click()
     assert saved.value.suggested_filename == "Change of mouse against the first period.svg"
     assert "<svg" in Path(saved.value.path()).read_text("utf-8")
 
 
-def test_a_word_chosen_on_a_narrow_page_comes_into_view(browser: Browser, file: Path) -> None:
+def test_word_selected_on_a_narrow_page_scrolls_into_view(browser: Browser, file: Path) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 400}, reduced_motion="reduce")
     page.goto(file.as_uri())
     page.locator("#ranking tbody tr", has_text="bread").get_by_role("link").click()
@@ -233,7 +231,7 @@ def test_a_word_chosen_on_a_narrow_page_comes_into_view(browser: Browser, file: 
 
 
 @pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
-def test_no_cell_runs_into_the_next_and_no_reason_is_cut(page: Page, width: int) -> None:
+def test_cells_do_not_overlap_and_reasons_are_not_cut(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     sticking_out = """() => [...document.querySelectorAll("#ranking tr > *")].filter((cell) => {
       const range = document.createRange();
@@ -247,7 +245,7 @@ def test_no_cell_runs_into_the_next_and_no_reason_is_cut(page: Page, width: int)
     expect(page.locator("#ranking .too-few .reason")).to_have_text("10 are needed in two periods")
 
 
-def test_the_numbers_of_the_charts_are_also_a_table(page: Page, found: Trace) -> None:
+def test_numbers_of_the_charts_are_also_a_table(page: Page, found: Trace) -> None:
     numbers = page.locator("#word .numbers")
     expect(numbers.locator("table")).to_be_hidden()
     numbers.locator("summary").click()
@@ -263,7 +261,7 @@ def test_the_numbers_of_the_charts_are_also_a_table(page: Page, found: Trace) ->
     assert [row.locator("th, td").all_inner_texts() for row in rows.all()] == wanted
 
 
-def test_a_choice_is_announced_in_a_status_line(page: Page) -> None:
+def test_selection_is_announced_in_a_status_line(page: Page) -> None:
     page.locator("#ranking tbody tr", has_text="bread").click()
     expect(page.locator("p[role=status]")).to_have_text("Showing bread: stable.")
     expect(page.locator("[aria-live]")).to_have_count(0)
@@ -279,7 +277,7 @@ def test_words_of_one_verdict_can_be_shown_and_arrow_keys_move_between_words(pag
     expect(links.nth(1)).to_be_focused()
 
 
-def test_without_javascript_the_table_can_be_read(browser: Browser, file: Path, found: Trace) -> None:
+def test_without_javascript_the_table_is_readable(browser: Browser, file: Path, found: Trace) -> None:
     page = browser.new_page(java_script_enabled=False)
     page.goto(file.as_uri())
     assert page.locator("#ranking tbody th").all_inner_texts() == found.table["word"].tolist()

@@ -1,4 +1,4 @@
-"""Intervals from half-samples, against half-samples built row by row and against the true spread of the score."""
+"""Test intervals from half-samples against half-samples built row by row and the true spread of the score."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SLOW: dict[str, Callable[[Matrix, Matrix], float]] = {
 
 
 def two_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 0.5) -> tuple[Matrix, Matrix]:
-    """Two sets of a mean of 1 that differ by ``shift``, every other dimension up and every other one down."""
+    """Return two sets of mean 1 that differ by ``shift`` with alternating signs."""
     rng = np.random.default_rng(seed)
     return rng.normal(1, 1, (n_old, d)), rng.normal(1, 1, (n_new, d)) + shift * (-1.0) ** np.arange(d)
 
@@ -54,7 +54,7 @@ def two_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 0.5) 
 def slow_halves(
     old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, float]:
-    """Half-samples built row by row, from the same draws: e_original, |e_original - e_swap|, the largest distance."""
+    """Build half-samples row by row from the same draws: e_original, |e_original - e_swap|, the largest distance."""
     splits = [rng.permuted(np.broadcast_to(np.arange(len(rows)), (size, len(rows))), axis=1) for rows in (old, new)]
     swaps = SWAPS if sscd.strategy == "random" else 1
     if sscd.strategy == "random":
@@ -97,7 +97,7 @@ def slow_interval(
     least: int,
     df: float | None = None,
 ) -> tuple[float, float]:
-    """The interval as the module's documentation derives it, one quantity after the other."""
+    """Compute the interval step by step as derived in the documentation of the module."""
     swaps, splits = swapped.shape[2], len(swapped)
     one, other = swapped[:, 0].mean(axis=1), swapped[:, 1].mean(axis=1)
     noise = np.mean([np.var(row, ddof=1) for row in swapped.reshape(-1, swaps)]) if swaps > 1 else 0.0
@@ -127,7 +127,7 @@ def slow_interval(
     return max(zero + max(root - step, 0) ** 2, 0), zero + (root + step) ** 2
 
 
-# The pieces
+# Components
 
 
 @settings(max_examples=60)
@@ -139,7 +139,7 @@ def slow_interval(
     st.sampled_from([None, (300, 100), (100, 300)]),
     st.integers(0, 99),
 )
-def test_distances_of_half_samples_are_those_of_their_rows(
+def test_distances_of_half_samples_equal_those_of_their_rows(
     shape: tuple[int, int, int],
     metric: str,
     strategy: Strategy,
@@ -157,8 +157,8 @@ def test_distances_of_half_samples_are_those_of_their_rows(
 
 @pytest.mark.parametrize("metric", sorted(SLOW))
 @pytest.mark.parametrize("strategy", ["random", "distance"])
-def test_distances_of_awkward_float32_rows_are_exact_to_1e_6(metric: str, strategy: Strategy) -> None:
-    spread = np.where(np.arange(24) % 8 == 0, 100.0, 1.0)  # three dimensions a hundred times larger, all 50 spreads off
+def test_distances_of_ill_conditioned_float32_rows_are_exact_to_1e_6(metric: str, strategy: Strategy) -> None:
+    spread = np.where(np.arange(24) % 8 == 0, 100.0, 1.0)  # three larger dimensions, all 50 spreads from the origin
     old, new = (((rows + 50) * spread).astype(np.float32) for rows in two_sets(150, 1_200, 24))
     sscd = SSCD(metric, strategy, repeats=2)
     e_original, swapped = HalfSamples(old, new, sscd, "")(2, np.random.default_rng(0))
@@ -168,14 +168,14 @@ def test_distances_of_awkward_float32_rows_are_exact_to_1e_6(metric: str, strate
 
 
 @pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "nearest"])
-def test_the_distance_of_all_usages_is_that_of_the_score(metric: str) -> None:
+def test_distance_of_all_usages_equals_that_of_the_score(metric: str) -> None:
     old, new = two_sets(15, 20, 6)
     sscd = SSCD(metric)
     assert HalfSamples(old, new, sscd, "").e_original() == pytest.approx(sscd.score(old, new).e_original, rel=1e-12)
 
 
 @given(st.integers(2, 30), st.integers(1, 5), st.integers(0, 99))
-def test_the_two_halves_of_a_split_share_no_row_and_leave_out_at_most_one(n: int, size: int, seed: int) -> None:
+def test_halves_of_a_split_are_disjoint_and_omit_at_most_one_row(n: int, size: int, seed: int) -> None:
     halves = _halves(n, size, np.random.default_rng(seed)).reshape(size, 2, n)
     assert (halves.sum(axis=2) == n // 2).all()
     assert halves.sum(axis=1).max() <= 1
@@ -190,7 +190,7 @@ def test_all_pairs_of_rows_are_in_one_half_equally_often() -> None:
 
 
 @given(st.integers(1, 20), st.integers(1, 20), st.sampled_from(["float32", "float64"]), st.integers(0, 99))
-def test_rows_leave_from_the_farthest_to_the_resampled_centroid(n: int, m: int, dtype: Any, seed: int) -> None:
+def test_rows_are_swapped_from_the_farthest_to_the_resampled_centroid(n: int, m: int, dtype: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows, other = rng.normal(size=(n, 4)).astype(dtype), rng.normal(size=(m, 4)).astype(dtype)
     drawn = _halves(m + 1, 3, rng)[:, :-1]
@@ -203,9 +203,7 @@ def test_rows_leave_from_the_farthest_to_the_resampled_centroid(n: int, m: int, 
 
 
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 4), st.integers(0, 15), st.integers(0, 99))
-def test_in_every_swap_the_first_rows_of_the_half_move_until_there_are_enough(
-    n: int, size: int, swaps: int, count: int, seed: int
-) -> None:
+def test_every_swap_moves_the_first_rows_of_the_half(n: int, size: int, swaps: int, count: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     halves = rng.integers(0, 2, (size, n))
     order = rng.permuted(np.broadcast_to(np.arange(n), (size * swaps, n)), axis=1)
@@ -224,7 +222,7 @@ def test_in_every_swap_the_first_rows_of_the_half_move_until_there_are_enough(
 @pytest.mark.parametrize("strategy", ["random", "distance"])
 @pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "nearest"])
 @pytest.mark.parametrize("shift", [0.0, 1.0])
-def test_the_interval_is_the_one_derived(metric: str, strategy: Strategy, keep: float, shift: float) -> None:
+def test_interval_matches_the_derivation(metric: str, strategy: Strategy, keep: float, shift: float) -> None:
     old, new = two_sets(30, 21, 5, 0, shift)
     sscd = SSCD(metric, strategy, 0.3, repeats=5, seed=3, keep=keep)
     change = sscd.score(old, new, "plane")
@@ -244,7 +242,7 @@ def test_the_interval_is_the_one_derived(metric: str, strategy: Strategy, keep: 
     st.sampled_from([0.0, 0.25, 1.0]),
     st.integers(0, 999),
 )
-def test_the_variance_is_the_one_derived_whether_halves_are_opposite_or_alike(
+def test_variance_matches_the_derivation_for_opposite_and_equal_halves(
     shape: tuple[int, int], sizes: tuple[float, float, float], ratio: float, keep: float, seed: int
 ) -> None:
     rng, (splits, swaps), (opposite, alike, noise) = np.random.default_rng(seed), shape, sizes
@@ -258,7 +256,7 @@ def test_the_variance_is_the_one_derived_whether_halves_are_opposite_or_alike(
 
 
 @given(st.floats(0, 5), st.floats(0, 3), st.floats(0, 3), st.floats(0.1, 20))
-def test_limits_lie_on_both_sides_of_the_score_and_farther_for_more_confidence(
+def test_limits_enclose_the_score_and_widen_with_confidence(
     score: float, variance: float, slope: float, q: float
 ) -> None:
     low, high = _limits(score, variance, slope, q)
@@ -270,32 +268,32 @@ def test_limits_lie_on_both_sides_of_the_score_and_farther_for_more_confidence(
     assert higher >= high - rounding
 
 
-def test_limits_are_symmetric_where_the_variance_does_not_grow_and_else_reach_farther_up() -> None:
+def test_limits_are_symmetric_for_constant_variance_and_otherwise_extend_upwards() -> None:
     low, high = _limits(1.0, 0.04, 1e-12, 2.0)
     assert (low, high) == pytest.approx((0.6, 1.4), rel=1e-5)
     low, high = _limits(1.0, 0.04, 0.04, 2.0)
     assert high - 1 > 1.2 * (1 - low)
 
 
-def test_a_rate_of_0_has_a_score_of_0_without_doubt() -> None:
+def test_rate_of_0_has_a_score_of_0_with_a_zero_interval() -> None:
     interval = bootstrap(*two_sets(20, 30, 4), SSCD("kl", rate=0.0), resamples=50)
     assert (interval.low, interval.high, interval.bias) == (0, 0, 0)
 
 
-def test_more_confidence_takes_a_wider_interval() -> None:
+def test_higher_confidence_gives_a_wider_interval() -> None:
     intervals = [bootstrap(*two_sets(40, 40, 8), resamples=200, confidence=c) for c in (0.5, 0.8, 0.9, 0.95, 0.99)]
     assert all(a.low > b.low and a.high < b.high for a, b in itertools.pairwise(intervals))
     assert len({interval.bias for interval in intervals}) == 1
 
 
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "kl", "apd"])
-def test_more_occurrences_make_a_narrower_interval(metric: str) -> None:
+def test_more_occurrences_give_a_narrower_interval(metric: str) -> None:
     few, many = (bootstrap(*two_sets(n, n, 8), SSCD(metric, repeats=5), resamples=60) for n in (40, 1_000))
     assert many.high - many.low < 0.5 * (few.high - few.low)
 
 
 def spread_and_coverage(sscd: SSCD, sets: int, draw: Callable[[np.random.Generator], tuple[Matrix, Matrix]]) -> Floats:
-    """The mean width over the true spread, 2 * 1.96 standard deviations of the score, and the coverage of its mean."""
+    """Return the mean width relative to 2 * 1.96 standard deviations of the score, and the coverage of its mean."""
     rng, found = np.random.default_rng(0), []
     for seed in range(sets):
         old, new = draw(rng)
@@ -311,7 +309,7 @@ def spread_and_coverage(sscd: SSCD, sets: int, draw: Callable[[np.random.Generat
 def centred(
     n_old: int, n_new: int, spread: Floats, shift: float = 0.0
 ) -> Callable[[np.random.Generator], tuple[Matrix, Matrix]]:
-    """Draws of two sets from one centred distribution; with a shift, from two."""
+    """Draw two sets from one centred distribution, or from two if there is a shift."""
     d = len(spread)
     moved = shift * spread * (np.arange(d) % 4 == 0)
     return lambda rng: (rng.normal(size=(n_old, d)) * spread, rng.normal(size=(n_new, d)) * spread + moved)
@@ -323,7 +321,7 @@ def centred(
     [(20, 20, np.ones(16)), (24, 24, 1 / np.sqrt(np.arange(1, 25))), (20, 60, np.ones(32))],
     ids=["isotropic", "anisotropic", "of two sizes"],
 )
-def test_without_change_the_interval_of_nearest_is_as_wide_as_the_score_varies(
+def test_without_change_the_interval_of_nearest_matches_the_score_spread(
     n_old: int, n_new: int, spread: Floats, keep: float
 ) -> None:
     sscd = SSCD("nearest", rate=0.3, repeats=20, keep=keep)
@@ -333,14 +331,14 @@ def test_without_change_the_interval_of_nearest_is_as_wide_as_the_score_varies(
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "apd", "dscd-cityblock"])
-def test_without_change_the_interval_of_other_metrics_is_as_wide_as_the_score_varies(metric: str) -> None:
+def test_without_change_the_interval_of_other_metrics_matches_the_score_spread(metric: str) -> None:
     width, coverage = spread_and_coverage(SSCD(metric, rate=0.3), 250, centred(40, 40, np.ones(16)))
     assert 0.8 < width < 1.4
     assert coverage >= 0.93
 
 
 @pytest.mark.parametrize("keep", [0.0, 0.25])
-def test_the_interval_of_a_changed_word_is_as_wide_as_the_score_varies(keep: float) -> None:
+def test_interval_of_a_changed_word_matches_the_score_spread(keep: float) -> None:
     sscd = SSCD("nearest", rate=0.3, keep=keep)
     width, coverage = spread_and_coverage(sscd, 150, centred(30, 30, np.ones(32), 1.0))
     assert 0.8 < width < 1.4
@@ -349,7 +347,7 @@ def test_the_interval_of_a_changed_word_is_as_wide_as_the_score_varies(keep: flo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", ["cosine", "euclidean"])
-def test_the_interval_covers_the_mean_score_of_the_population(metric: str) -> None:
+def test_interval_covers_the_mean_score_of_the_population(metric: str) -> None:
     sscd = SSCD(metric, repeats=10)
     data = [two_sets(60, 60, 20, seed) for seed in range(60)]
     scores = [sscd.score(old, new).score for old, new in data]
@@ -357,10 +355,10 @@ def test_the_interval_covers_the_mean_score_of_the_population(metric: str) -> No
     covered = [interval.low <= np.mean(scores) <= interval.high for interval in intervals]
     assert np.mean(covered) >= 0.8
     widths = [interval.high - interval.low for interval in intervals]
-    assert np.median(widths) < 2 * 2 * 1.96 * np.std(scores)  # and not by being wider than it has to be
+    assert np.median(widths) < 2 * 2 * 1.96 * np.std(scores)  # the coverage must not result from too wide intervals
 
 
-def test_results_depend_on_the_rows_the_name_and_the_seed_only() -> None:
+def test_results_depend_only_on_the_rows_the_name_and_the_seed() -> None:
     old, new = two_sets(25, 20, 4)
     words, seeds = ("", "plane", "naïve"), (0, 1)
     first = {(w, s): bootstrap(old, new, SSCD(seed=s), resamples=30, word=w) for w in words for s in seeds}
@@ -369,7 +367,7 @@ def test_results_depend_on_the_rows_the_name_and_the_seed_only() -> None:
     assert len({(interval.low, interval.high) for interval in first.values()}) == len(first)
 
 
-def test_kl_is_scored_if_nothing_else_is_asked_for() -> None:
+def test_kl_is_the_default_metric() -> None:
     old, new = two_sets(25, 20, 4)
     assert bootstrap(old, new, resamples=30) == bootstrap(old, new, SSCD(), resamples=30)
 
@@ -377,12 +375,12 @@ def test_kl_is_scored_if_nothing_else_is_asked_for() -> None:
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "kl"])
 @pytest.mark.parametrize("sizes", [(2, 40), (3, 3), (5, 30), (30, 4)])
 @pytest.mark.parametrize("rate", [0.4, 1.0])
-def test_the_rarest_words_have_an_interval_at_any_rate(metric: str, sizes: tuple[int, int], rate: float) -> None:
+def test_rarest_words_have_an_interval_at_any_rate(metric: str, sizes: tuple[int, int], rate: float) -> None:
     interval = bootstrap(*two_sets(*sizes, 4), SSCD(metric, rate=rate), resamples=500)
     assert 0 <= interval.low <= interval.high < np.inf
 
 
-def test_resamples_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resamples_of_wide_rows_respect_the_memory_limit_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_bootstrap, "MEMORY_ENTRIES", 50_000)
     sizes: list[int] = []
 
@@ -395,24 +393,24 @@ def test_resamples_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypatch
 
 
 @pytest.mark.parametrize("resamples", [0, -1, 1.5, "many", None, True])
-def test_a_number_of_resamples_that_is_none_is_refused(resamples: Any) -> None:
+def test_invalid_number_of_resamples_is_refused(resamples: Any) -> None:
     with pytest.raises(ValueError, match="resamples must be a whole number of at least 1"):
         bootstrap(*two_sets(5, 5, 2), resamples=resamples)
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 0.0, 1.0, 95, -0.5, float("nan"), "x", None, True])
-def test_a_confidence_that_is_not_between_0_and_1_is_refused(confidence: Any) -> None:
+def test_confidence_outside_0_and_1_is_refused(confidence: Any) -> None:
     with pytest.raises(ValueError, match="confidence must be a number between 0 and 1"):
         bootstrap(*two_sets(5, 5, 2), confidence=confidence)
 
 
 @pytest.mark.parametrize("sscd", ["cosine", 3, {"metric": "kl"}, SSCD])
-def test_what_is_no_sscd_is_refused(sscd: Any) -> None:
+def test_object_other_than_sscd_is_refused(sscd: Any) -> None:
     with pytest.raises(ValueError, match=r"sscd must be a lexshift.SSCD; got "):
         bootstrap(*two_sets(5, 5, 2), sscd)
 
 
-def test_sets_that_cannot_be_compared_are_refused() -> None:
+def test_incomparable_sets_are_refused() -> None:
     old, new = two_sets(5, 5, 2)
     with pytest.raises(ValueError, match="same number of dimensions"):
         bootstrap(old, new[:, :1])

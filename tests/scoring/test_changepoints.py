@@ -1,4 +1,4 @@
-"""Change points: the penalty against all segmentations, how often a word without change gets one, and planted steps."""
+"""Test change points: the penalty against all segmentations, the rate of false alarms, and planted steps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ shapes = st.tuples(st.integers(2, 7), st.integers(1, 4), st.integers(0, 10**6))
 
 
 def drawn(periods: int, d: int, seed: int) -> tuple[Floats, Floats]:
-    """Sums of usages about their mean, and sizes."""
+    """Return the centred sums and the sizes of random usages."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 9, periods).astype(float)
     sums = rng.normal(size=(periods, d)) * sizes[:, None]
@@ -38,7 +38,7 @@ def all_segmentations(periods: int) -> Iterator[tuple[int, ...]]:
 
 
 def cost(at: Sequence[int], sums: Floats, sizes: Floats) -> float:
-    """By the definition: the squared distances of the period means from their segment's, weighted by the usages."""
+    """Sum the squared distances of the period means to the mean of their segment, weighted by the usages."""
     total = 0.0
     for begin, end in segments(at, len(sizes)):
         middle = sums[begin:end].sum(axis=0) / sizes[begin:end].sum()
@@ -48,7 +48,7 @@ def cost(at: Sequence[int], sums: Floats, sizes: Floats) -> float:
 
 
 @given(shapes)
-def test_the_highest_penalty_is_the_best_gain_for_a_change_point(shape: tuple[int, int, int]) -> None:
+def test_maximum_penalty_is_the_best_gain_of_a_change_point(shape: tuple[int, int, int]) -> None:
     sums, sizes = drawn(*shape)
     none = cost((), sums, sizes)
     gains = [(none - cost(at, sums, sizes)) / len(at) for at in all_segmentations(len(sizes)) if at]
@@ -56,7 +56,7 @@ def test_the_highest_penalty_is_the_best_gain_for_a_change_point(shape: tuple[in
 
 
 @given(shapes, st.floats(0.01, 1.2))
-def test_the_segmentation_is_the_cheapest(shape: tuple[int, int, int], share: float) -> None:
+def test_segmentation_has_the_lowest_cost(shape: tuple[int, int, int], share: float) -> None:
     sums, sizes = drawn(*shape)
     penalty = share * highest_penalty(sums, sizes)
     found = best_change_points(sums, sizes, penalty)
@@ -66,7 +66,7 @@ def test_the_segmentation_is_the_cheapest(shape: tuple[int, int, int], share: fl
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 12), st.integers(0, 10**6))
-def test_the_leading_components_are_those_of_the_singular_values(n: int, d: int, most: int, seed: int) -> None:
+def test_leading_components_match_the_singular_values(n: int, d: int, most: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(n, d))
     centred = rows - rows.mean(axis=0)
     found = project_on_components(rows, most)
@@ -78,7 +78,7 @@ def test_the_leading_components_are_those_of_the_singular_values(n: int, d: int,
     assert found @ found.T == pytest.approx(expected @ expected.T, abs=1e-6 * (1 + values[0] ** 2))
 
 
-def test_a_word_without_change_gets_a_change_point_as_often_as_alpha_says() -> None:
+def test_stable_word_gets_a_change_point_with_probability_alpha() -> None:
     alpha, runs = 0.1, 500
     called = 0
     for seed in range(runs):
@@ -101,7 +101,7 @@ def test_a_word_without_change_gets_a_change_point_as_often_as_alpha_says() -> N
     ],
     ids=["a step", "an early step", "there and back", "two steps", "two periods"],
 )
-def test_planted_steps_are_found_where_they_are(levels: list[float], expected: tuple[int, ...]) -> None:
+def test_planted_steps_are_found_at_their_positions(levels: list[float], expected: tuple[int, ...]) -> None:
     right = 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -110,13 +110,13 @@ def test_planted_steps_are_found_where_they_are(levels: list[float], expected: t
     assert right >= 28
 
 
-def test_a_change_in_few_usages_of_many_periods_weighs_by_them() -> None:
+def test_change_in_few_usages_of_many_periods_is_weighted_by_usages() -> None:
     rng = np.random.default_rng(0)
     periods = [rng.normal(size=(n, 3)) + (2 if i >= 3 else 0) for i, n in enumerate([40, 3, 40, 3, 40, 40])]
     assert change_points(periods).at == (3,)
 
 
-def test_the_answer_depends_on_seed_and_word_only() -> None:
+def test_answer_depends_only_on_seed_and_word() -> None:
     rng = np.random.default_rng(1)
     periods = [rng.normal(size=(9, 3)) for _ in range(5)]
     first = change_points(periods, shuffles=50, seed=3, word="mouse")
@@ -125,7 +125,7 @@ def test_the_answer_depends_on_seed_and_word_only() -> None:
     assert first.penalty != change_points(periods, shuffles=50, seed=3, word="cell").penalty
 
 
-def test_usages_that_are_all_the_same_have_no_change_point() -> None:
+def test_identical_usages_have_no_change_point() -> None:
     found = change_points([np.ones((5, 3), np.float32)] * 4, shuffles=99)
     assert (found.at, found.p) == ((), 1.0)
 
@@ -137,6 +137,6 @@ def test_too_few_shuffles_for_alpha_find_nothing() -> None:
 
 
 @pytest.mark.parametrize("sizes", [[5], [5, 0, 5]], ids=["one period", "an empty one"])
-def test_what_has_no_change_points_is_refused(sizes: list[int]) -> None:
+def test_invalid_input_is_refused(sizes: list[int]) -> None:
     with pytest.raises(ValueError, match="at least two periods with at least one usage each"):
         change_points([np.zeros((n, 2)) for n in sizes])

@@ -1,4 +1,4 @@
-"""Steps and gradual drifts: the models against their definitions, and which planted changes get which shape."""
+"""Test steps and gradual drifts: the models against their definitions, and the shapes of planted changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lexshift.scoring.changepoints import (
 def shapes(
     levels: Sequence[float], runs: int, usages: tuple[int, int], times: Sequence[int] | None = None
 ) -> list[str]:
-    """The shapes of words with these levels of their periods, in one of ten dimensions, and unequal usages."""
+    """Return the shapes of words with the given levels per period in one of ten dimensions and unequal usages."""
     found = []
     for seed in range(runs):
         rng = np.random.default_rng(seed)
@@ -34,7 +34,7 @@ def shapes(
 
 
 @given(st.integers(3, 12), st.integers(1, 3), st.integers(0, 10**6))
-def test_the_gain_of_a_trend_is_what_a_fitted_polynomial_explains(periods: int, d: int, seed: int) -> None:
+def test_gain_of_a_trend_is_the_part_explained_by_a_fitted_polynomial(periods: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     sizes, times = rng.integers(1, 9, periods).astype(float), np.cumsum(rng.integers(1, 4, periods))
     means = rng.normal(size=(periods, d))
@@ -47,7 +47,7 @@ def test_the_gain_of_a_trend_is_what_a_fitted_polynomial_explains(periods: int, 
         assert gain == pytest.approx(float(sizes @ (means**2 - left**2).sum(axis=1)), rel=1e-6, abs=1e-6)
 
 
-def test_the_penalty_of_a_trend_is_the_quantile_of_the_gains_of_shuffled_usages() -> None:
+def test_penalty_of_a_trend_is_a_quantile_of_the_gains_of_shuffled_usages() -> None:
     rng = np.random.default_rng(0)
     rows, sizes = project_on_components(rng.normal(size=(90, 6)) * [3, 2, 1, 1, 1, 0.5]), np.array([30.0, 10, 20, 30])
     starts = np.cumsum([0, 30, 10, 20])
@@ -59,11 +59,11 @@ def test_the_penalty_of_a_trend_is_the_quantile_of_the_gains_of_shuffled_usages(
 
 
 @pytest.mark.parametrize("periods", [3, 4, 5, 10])
-def test_a_steady_drift_is_gradual(periods: int) -> None:
+def test_steady_drift_is_gradual(periods: int) -> None:
     assert shapes(np.linspace(0, 2.5, periods).tolist(), 40, (10, 40)).count(GRADUAL) >= 34
 
 
-def test_a_drift_that_slows_down_is_gradual() -> None:
+def test_drift_that_slows_down_is_gradual() -> None:
     assert shapes([3 - 3 * 0.7**t for t in range(10)], 20, (50, 100)).count(GRADUAL) >= 18
 
 
@@ -72,11 +72,11 @@ def test_a_drift_that_slows_down_is_gradual() -> None:
     [[0, 0, 2], [0, 2, 2, 2], [0, 0, 2, 2, 2], [0] * 5 + [2] * 5, [0] * 9 + [2], [0, 0, 2, 2, 0, 0], [0, 2, 0]],
     ids=["third", "second of four", "third of five", "the middle of ten", "last of ten", "there and back", "of three"],
 )
-def test_a_step_is_a_step(levels: list[float]) -> None:
+def test_step_is_classified_as_a_step(levels: list[float]) -> None:
     assert shapes([1.25 * level for level in levels], 40, (10, 40)).count(STEP) >= 36
 
 
-def test_a_drift_is_measured_against_time_not_against_the_number_of_periods() -> None:
+def test_drift_is_measured_against_time_and_not_the_number_of_periods() -> None:
     times = [0, 1, 8, 9]
     levels = [time / 3 for time in times]
     assert shapes(levels, 20, (30, 60), times).count(GRADUAL) >= 18

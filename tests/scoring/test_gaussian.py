@@ -1,4 +1,4 @@
-"""The Gaussian of a set of rows, what is taken as rows, and what is refused and how it is said."""
+"""Test the Gaussian of a set of rows: accepted types, refused values, and error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE = np.random.default_rng(0).integers(-9, 10, size=(12, 5))  # exact in ever
 
 
 def assert_fits(g: Gaussian, rows: Array) -> None:
-    """``g`` is numpy's mean and sample variance of the rows, taken in float64."""
+    """Check that ``g`` has the float64 mean and sample variance of the rows by numpy."""
     exact = rows.astype(float)
     variance, size = exact.var(axis=0, ddof=1), np.abs(exact).max()
     rounding = 1e-15 * size  # of a value
@@ -37,7 +37,9 @@ def assert_fits(g: Gaussian, rows: Array) -> None:
     mean=st.sampled_from([0.0, 50.0]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_fit_is_the_mean_and_the_sample_variance(n: int, d: int, dtype: npt.DTypeLike, mean: float, seed: int) -> None:
+def test_fit_gives_the_mean_and_the_sample_variance(
+    n: int, d: int, dtype: npt.DTypeLike, mean: float, seed: int
+) -> None:
     rows = (np.random.default_rng(seed).normal(size=(n, d)) + mean).astype(dtype)
     assert_fits(Gaussian.fit(rows), rows)
 
@@ -49,7 +51,7 @@ def test_fit_is_the_mean_and_the_sample_variance(n: int, d: int, dtype: npt.DTyp
     unit=st.sampled_from([1.0, 1e-25, 1e25]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_fit_of_unit_rows_is_that_of_the_rows_over_their_lengths(
+def test_fit_of_unit_rows_equals_that_of_the_normalised_rows(
     n: int, d: int, dtype: npt.DTypeLike, unit: float, seed: int
 ) -> None:
     rows = (np.random.default_rng(seed).normal(size=(n, d)) * unit).astype(dtype)
@@ -58,26 +60,26 @@ def test_fit_of_unit_rows_is_that_of_the_rows_over_their_lengths(
     assert_fits(fit(rows, "rows", unit=True), exact)
 
 
-def test_a_row_weighs_one_or_one_over_its_length() -> None:
+def test_row_weight_is_one_or_one_over_its_length() -> None:
     rows = np.array([[3.0, 4.0], [0.0, -2.0], [1e-3, 0.0]])
     np.testing.assert_array_equal(row_weights(rows, "rows", unit=False), [1.0, 1.0, 1.0])
     np.testing.assert_allclose(row_weights(rows, "rows", unit=True), [0.2, 0.5, 1e3], rtol=1e-15)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e200])
-def test_unit_rows_whose_squares_leave_float64_are_refused_and_not_mistaken_for_zeros(size: float) -> None:
+def test_unit_rows_whose_squares_overflow_are_refused_and_not_mistaken_for_zeros(size: float) -> None:
     rows = np.array([[3.0, 4.0], [0.0, -2.0], [1.0, 1.0]])
     refusal = ""
     try:
         g = fit(rows * size, "rows", unit=True)
     except ValueError as error:
         refusal = str(error)
-    else:  # or the answer is the right one
+    else:  # otherwise the answer must be correct
         assert_fits(g, rows / np.linalg.norm(rows, axis=1, keepdims=True))
     assert "row of zeros" not in refusal
 
 
-def test_a_row_of_zeros_has_no_direction_and_is_named() -> None:
+def test_row_of_zeros_has_no_direction_and_is_named() -> None:
     rows = np.ones((5, 3))
     rows[3] = 0.0
     with pytest.raises(ValueError, match=r"old has a row of zeros \(row 3\).*undefined"):
@@ -85,7 +87,7 @@ def test_a_row_of_zeros_has_no_direction_and_is_named() -> None:
     assert fit(rows, "old").mean.tolist() == [0.8, 0.8, 0.8]
 
 
-def test_a_row_of_zeros_is_not_confused_with_a_row_that_holds_nan() -> None:
+def test_row_of_zeros_is_not_confused_with_a_row_that_contains_nan() -> None:
     rows = np.ones((5, 3))
     rows[1, 0], rows[3] = np.nan, 0.0
     with pytest.raises(ValueError, match=r"row of zeros \(row 3\)|nan at row 1, dimension 0"):
@@ -112,30 +114,30 @@ AS_OTHERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("kind", AS_OTHERS)
-def test_any_array_like_of_real_numbers_is_taken(kind: str) -> None:
+def test_any_array_like_of_real_numbers_is_accepted(kind: str) -> None:
     assert_fits(Gaussian.fit(AS_OTHERS[kind]), WHOLE)
 
 
-def test_booleans_and_unsigned_numbers_are_taken_as_numbers() -> None:
+def test_booleans_and_unsigned_integers_are_accepted_as_numbers() -> None:
     assert_fits(Gaussian.fit(WHOLE > 0), (WHOLE > 0).astype(float))
     assert_fits(Gaussian.fit(WHOLE.astype(np.uint8)), WHOLE.astype(np.uint8))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8])
-def test_rows_are_read_in_float32_or_float64_by_their_type_and_copied_only_if_they_must(dtype: npt.DTypeLike) -> None:
+def test_rows_keep_float32_or_float64_and_are_copied_only_if_necessary(dtype: npt.DTypeLike) -> None:
     given_rows = WHOLE.astype(dtype)
     read = checks.rows(given_rows, "rows")
     assert read.dtype == (np.float32 if dtype in (np.float16, np.float32) else np.float64)
     assert np.shares_memory(read, given_rows) == (dtype in (np.float32, np.float64))
 
 
-def test_a_read_only_array_is_taken() -> None:
+def test_read_only_array_is_accepted() -> None:
     rows = WHOLE.astype(np.float32)
     rows.flags.writeable = False
     assert_fits(Gaussian.fit(rows), WHOLE)
 
 
-def test_the_rows_are_never_modified() -> None:
+def test_rows_are_never_modified() -> None:
     for rows in AS_OTHERS.values():
         before = np.array(rows)
         g = Gaussian.fit(rows)
@@ -167,7 +169,7 @@ def test_the_rows_are_never_modified() -> None:
         ([[1.0, 2.0], [3.0]], r"rows must be a 2-D array of numbers \(occurrences x dimensions\): .*inhomogeneous"),
     ],
 )
-def test_what_is_no_set_of_rows_is_refused_by_name(rows: Any, says: str) -> None:
+def test_invalid_rows_are_refused_by_name(rows: Any, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         Gaussian.fit(rows)
 
@@ -175,7 +177,7 @@ def test_what_is_no_set_of_rows_is_refused_by_name(rows: Any, says: str) -> None
 @pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_nan_and_infinity_are_refused_and_their_place_is_said(bad: float, dtype: npt.DTypeLike, unit: bool) -> None:
+def test_nan_and_infinity_are_refused_with_their_position(bad: float, dtype: npt.DTypeLike, unit: bool) -> None:
     rows = np.ones((50, 9), dtype)
     rows[37, 4] = rows[37, 6] = rows[40, 0] = bad
     with pytest.raises(
@@ -184,7 +186,7 @@ def test_nan_and_infinity_are_refused_and_their_place_is_said(bad: float, dtype:
         fit(rows, "old", unit)
 
 
-def test_infinities_that_cancel_are_refused_too() -> None:
+def test_infinities_that_cancel_are_refused() -> None:
     with pytest.raises(ValueError, match="rows holds inf at row 0, dimension 1"):
         Gaussian.fit([[1.0, np.inf], [1.0, -np.inf], [1.0, 0.0]])
 
@@ -195,14 +197,14 @@ def test_finite_values_whose_sums_overflow_are_refused(rows: list[list[float]]) 
         Gaussian.fit(rows)
 
 
-def test_values_too_small_for_their_squares_are_refused_and_constants_are_not() -> None:
+def test_values_too_small_for_their_squares_are_refused_and_constants_accepted() -> None:
     with pytest.raises(ValueError, match="rows contains values so small that their squares underflow to 0; rescale it"):
         Gaussian.fit(WHOLE * 1e-200)
     constant = np.tile([1e-200, 0.0, 5.0], (4, 1))
     assert_fits(Gaussian.fit(constant), constant)
 
 
-def test_the_largest_float32_values_are_not_too_large() -> None:
+def test_largest_float32_values_are_accepted() -> None:
     rows = np.full((100, 3), np.finfo(np.float32).max)
     rows[::2] *= -1
     assert_fits(Gaussian.fit(rows), rows)

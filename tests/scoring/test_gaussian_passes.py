@@ -1,4 +1,4 @@
-"""The passes over the rows that a Gaussian is fitted by, against the definition of each written out."""
+"""Test the passes over the rows that fit a Gaussian against the definition of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DTYPES = (np.float32, np.float64)
 
 
 def awkward(n: int, d: int, dtype: npt.DTypeLike, seed: int, mean: float = 0.0) -> Matrix:
-    """Rows with a common mean of so many spreads, and a few dimensions 100 times larger than the rest."""
+    """Return ill-conditioned rows: a large common mean, and a few dimensions 100 times larger than the rest."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) % 7 == 3, 100.0, 1.0)
     return ((rng.normal(size=(n, d)) + mean) * size).astype(dtype)
@@ -38,7 +38,7 @@ def test_moments_are_the_mean_and_the_squared_deviations_of_the_weighted_rows(
     got_mean, squares = column_moments(rows, weights)
     assert got_mean.dtype == squares.dtype == np.float64
     size = np.abs(values).max()
-    # Where values cancel, what is left is the rounding of the values: for the squares, times the mean over the spread.
+    # Where values cancel, only their rounding remains; for squares it is multiplied by the mean over the spread.
     np.testing.assert_allclose(got_mean, values.mean(axis=0), rtol=1e-12, atol=1e-15 * size)
     np.testing.assert_allclose(squares, values.var(axis=0) * n, rtol=5e-12, atol=n * (1e-15 * size) ** 2)
 
@@ -50,7 +50,7 @@ def test_moments_of_a_mean_far_larger_than_the_spread_lose_no_digits() -> None:
     np.testing.assert_allclose(squares, [250.0, 250.0 * 1024**2], rtol=1e-15)
 
 
-def test_moments_of_rows_that_are_all_equal_have_no_spread() -> None:
+def test_moments_of_equal_rows_have_zero_spread() -> None:
     row = np.random.default_rng(0).normal(size=20)
     mean, squares = column_moments(np.tile(row, (100, 1)), np.ones(100))
     np.testing.assert_allclose(mean, row, rtol=1e-15)
@@ -76,7 +76,7 @@ def test_squared_distances_are_those_of_every_row_to_the_centre(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_the_passes_leave_their_arguments_as_they_were(dtype: npt.DTypeLike) -> None:
+def test_passes_do_not_modify_their_arguments(dtype: npt.DTypeLike) -> None:
     rows, ones = awkward(30, 9, dtype, 0), np.ones(30)
     before = rows.copy(), ones.copy()
     column_moments(rows, ones)

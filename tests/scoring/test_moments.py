@@ -1,4 +1,4 @@
-"""Sums of selections of rows, and the moments of sets that exchange rows, against loops over the rows."""
+"""Test sums of selected rows and the moments of sets that exchange rows against loops over the rows."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from lexshift.scoring.moments import (
 from lexshift.utils.arrays import Array, Floats, Labels, Matrix
 
 DTYPES = ["float32", "float64"]
-EXACTNESS = {"float32": 1e-6, "float64": 1e-12}  # relative to the sum of the sizes of what is summed
+EXACTNESS = {"float32": 1e-6, "float64": 1e-12}  # relative to the sum of absolute values
 
 
 def awkward(n: int, d: int, dtype: npt.DTypeLike, seed: int, mean: float = 0.0) -> Matrix:
-    """Rows with a common mean of so many spreads, and a few dimensions 100 times larger than the rest."""
+    """Return ill-conditioned rows: a large common mean, and a few dimensions 100 times larger than the rest."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) % 7 == 3, 100.0, 1.0)
     return ((rng.normal(size=(n, d)) + mean) * size).astype(dtype)
 
 
 def row_sums(rows: Matrix, variance: bool, unit: bool) -> RowSums:
-    """Sums about the mean of the rows, in units that differ from dimension to dimension."""
+    """Return sums around the mean of the rows, in units that differ by dimension."""
     gaussian = fit(rows, "rows", unit) if len(rows) > 1 else Gaussian(rows[0].astype(float), np.ones(rows.shape[1]), 1)
     scale = np.ldexp(1.0, -(np.arange(rows.shape[1]) % 9))
     return RowSums(rows, row_weights(rows, "rows", unit), gaussian, scale, variance, unit)
 
 
 def assert_sums(found: Floats, sums: RowSums, chosen: Array, unit: bool) -> None:
-    """The sums of the chosen rows are those of a loop over them. found : (width,); chosen : (n,)"""
+    """Check the sums of the selected rows against a loop over them. found : (width,); chosen : (n,)"""
     d, values, squares, sizes = sums.rows.shape[1], 0.0, 0.0, 0.0
     centre, scale, square = (array.astype(float) for array in (sums.centre, sums.scale, sums.square))
     for i in np.flatnonzero(chosen):
@@ -49,7 +49,7 @@ def assert_sums(found: Floats, sums: RowSums, chosen: Array, unit: bool) -> None
         row = row / np.linalg.norm(row) if unit else row
         z = (row - centre) * scale
         values, squares = values + z, squares + z**2 - square
-        sizes = sizes + (abs(row) + abs(centre)) * scale  # what the rounding of a value goes by
+        sizes = sizes + (abs(row) + abs(centre)) * scale  # scale of the rounding error
     exactness = EXACTNESS["float64" if unit else str(sums.rows.dtype)]
     assert (abs(found[:d] - values) <= exactness * sizes).all()
     if sums.width > d:
@@ -68,7 +68,7 @@ def assert_sums(found: Floats, sums: RowSums, chosen: Array, unit: bool) -> None
 @example((3, TILE_ROWS, 5), "float64", True, True, 3.0, 0)
 @example((3, 2 * TILE_ROWS + 1, 5), "float32", True, True, 3.0, 0)
 @example((3, 2 * TILE_ROWS + 1, 5), "float32", False, True, 3.0, 0)
-def test_sums_of_chosen_rows_are_those_of_a_loop_over_the_rows(
+def test_sums_of_selected_rows_equal_a_loop_over_the_rows(
     shape: tuple[int, int, int], dtype: Any, unit: bool, variance: bool, mean: float, seed: int
 ) -> None:
     b, n, d = shape
@@ -94,7 +94,7 @@ def test_sums_of_chosen_rows_are_those_of_a_loop_over_the_rows(
 @settings(max_examples=40)
 @example(1100, 600, 3, 10, ("float32", True, False), 1)
 @example(1100, 600, 3, 10, ("float64", False, False), 2)
-def test_sums_by_segment_are_those_of_the_rows_of_each_segment(
+def test_sums_by_segment_equal_those_of_the_rows_of_each_segment(
     n: int, d: int, repeats: int, segments: int, kind: tuple[Any, bool, bool], seed: int
 ) -> None:
     dtype, variance, unit = kind
@@ -109,7 +109,7 @@ def test_sums_by_segment_are_those_of_the_rows_of_each_segment(
 
 
 @pytest.mark.parametrize("dtype", [np.uint16, np.uint32])
-def test_a_segment_without_rows_sums_to_zero(dtype: npt.DTypeLike) -> None:
+def test_segment_without_rows_sums_to_zero(dtype: npt.DTypeLike) -> None:
     sums = row_sums(np.arange(15.0).reshape(5, 3), True, False)
     labels: Labels = np.full((1, 5), 2, dtype)
     found = sums.sum_by_segment(labels, 4)
@@ -133,7 +133,7 @@ def test_float32_sums_of_many_rows_do_not_drift(kind: str, exactness: float) -> 
 
 
 def some_sides(n_old: int, n_new: int, ways: int, repeats: int, share: float, rng: np.random.Generator) -> Array:
-    """Ways to put some rows on two sides, ``repeats`` after each other with the same rows, as many moved either way."""
+    """Return selections of rows on two sides, ``repeats`` of each, with as many rows moved in either direction."""
     sides = np.zeros((ways * repeats, n_old + n_new), np.int8)
     used_old, used_new = max(1, round(share * n_old)), max(1, round(share * n_new))
     for way in range(ways):
@@ -156,7 +156,7 @@ def some_sides(n_old: int, n_new: int, ways: int, repeats: int, share: float, rn
     st.sampled_from([0.0, 3.0, 1000.0]),
     st.integers(0, 999),
 )
-def test_moments_are_those_of_the_rows_on_each_side(
+def test_moments_equal_those_of_the_rows_on_each_side(
     shape: tuple[int, int, int],
     ways: tuple[int, int],
     share: float,
@@ -183,7 +183,7 @@ def test_moments_are_those_of_the_rows_on_each_side(
                 np.testing.assert_allclose(gaussian.variance[b], expected, rtol=1e-9, atol=1e-9)
 
 
-def test_sets_that_exchange_nothing_are_to_the_last_bit_what_they_were() -> None:
+def test_moments_without_exchanged_rows_are_bitwise_equal() -> None:
     old, new = awkward(30, 9, np.float32, 0, 50.0), awkward(20, 9, np.float32, 1, 50.0)
     sets = TwoSets(old, new)
     sides = np.repeat(np.array([[1, -1]], np.int8), [30, 20], axis=1).repeat(3, axis=0)
@@ -196,14 +196,14 @@ def test_sets_that_exchange_nothing_are_to_the_last_bit_what_they_were() -> None
 
 
 @given(st.floats(1e-30, 1e30))
-def test_power_of_two_brings_a_size_between_a_half_and_one(size: float) -> None:
+def test_power_of_two_scales_a_size_to_between_one_half_and_one(size: float) -> None:
     power = float(power_of_two(np.array(size)))
     mantissa, _ = np.frexp(power)
-    assert mantissa == 0.5  # so multiplying by it is exact
+    assert mantissa == 0.5  # so multiplication by it is exact
     assert 0.5 <= size * power < 1.0
 
 
-def test_power_of_two_of_zero_is_one_and_that_of_the_smallest_and_largest_numbers_fits_float32() -> None:
+def test_power_of_two_of_zero_is_one_and_extremes_fit_float32() -> None:
     sizes = np.array([0.0, 5e-324, 1e-300, 1e300, np.finfo(float).max])
     powers = power_of_two(sizes)
     assert powers[0] == 1.0
@@ -215,12 +215,12 @@ def test_power_of_two_of_zero_is_one_and_that_of_the_smallest_and_largest_number
 @given(
     total=st.integers(0, 2_000), cells=st.integers(1, 10_000_000), most=st.sampled_from([CACHE_ENTRIES, MEMORY_ENTRIES])
 )
-def test_batch_sizes_make_up_the_total_within_the_bound(total: int, cells: int, most: int) -> None:
+def test_batch_sizes_add_up_to_the_total_within_the_bound(total: int, cells: int, most: int) -> None:
     sizes = list(batch_sizes(total, cells, most))
     assert sum(sizes) == total
     assert all(size == 1 or size * cells <= most for size in sizes)
     assert all(size >= 1 for size in sizes)
 
 
-def test_batch_sizes_are_no_smaller_than_they_need_be() -> None:
+def test_batch_sizes_are_no_smaller_than_necessary() -> None:
     assert list(batch_sizes(25, 10, 100)) == [10, 10, 5]

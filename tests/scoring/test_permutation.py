@@ -1,4 +1,4 @@
-"""Permutation tests against enumeration and loops."""
+"""Test permutation tests against enumeration and loops."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ SAMPLED_SIZES = [(8, 8), (2, 50), (14, 6)]
 
 
 def two_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 0.0) -> tuple[Matrix, Matrix]:
-    """Two sets of a mean of 1 that differ by ``shift``, every other dimension up and every other one down."""
+    """Return two sets of mean 1 that differ by ``shift`` with alternating signs."""
     rng = np.random.default_rng(seed)
     direction = shift * (-1.0) ** np.arange(d)
     return rng.normal(1, 1, (n_old, d)), rng.normal(1, 1, (n_new, d)) + direction
 
 
 def all_splits(old: Matrix, new: Matrix, metric: str) -> Floats:
-    """The distance of every split, by the definition."""
+    """Return the distance of every split by definition."""
     rows, everything = np.concatenate([old, new]).astype(float), set(range(len(old) + len(new)))
     return np.array(
         [
@@ -73,13 +73,13 @@ def share_at_least(splits: Floats, e_original: float) -> float:
 
 
 def on_sides(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
-    """The rows of the old and the new set of one split."""
+    """Return the rows of the old and the new set of one split."""
     rows = np.concatenate([old, new]).astype(float)
     assert (sides == 1).sum() == len(old)
     return rows[sides == 1], rows[sides == -1]
 
 
-# The test itself
+# The test
 
 
 @settings(max_examples=50)
@@ -90,9 +90,7 @@ def on_sides(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
     st.sampled_from(["float32", "float64"]),
     st.integers(0, 99),
 )
-def test_p_is_that_of_all_splits_if_there_are_few(
-    sizes: tuple[int, int], metric: str, d: int, dtype: Any, seed: int
-) -> None:
+def test_p_uses_all_splits_if_there_are_few(sizes: tuple[int, int], metric: str, d: int, dtype: Any, seed: int) -> None:
     old, new = (rows.astype(dtype) for rows in two_sets(*sizes, d, seed, shift=0.5))
     splits, e_original = all_splits(old, new, metric), SLOW[metric](old.astype(float), new.astype(float))
     result = permutation_test(old, new, metric)
@@ -128,7 +126,7 @@ def test_splits_that_tie_with_the_original_count(
     st.integers(1, 300),
     st.sampled_from([0.0, 0.5, 3.0]),
 )
-def test_p_is_the_share_with_the_original_split_counted_in(
+def test_p_is_the_share_including_the_original_split(
     sizes: tuple[int, int], metric: str, permutations: int, shift: float
 ) -> None:
     result = permutation_test(*two_sets(*sizes, 3, shift=shift), metric, permutations=permutations)
@@ -140,7 +138,7 @@ def test_p_is_the_share_with_the_original_split_counted_in(
 
 
 def chosen(rng: np.random.Generator, n: int, m: int) -> list[int]:
-    """m of n rows: the first places of a shuffle."""
+    """Select m of n rows as the first positions of a shuffle."""
     left = list(range(n))
     for i, uniform in enumerate(rng.random(m)):
         k = i + int(uniform * (n - i))
@@ -150,7 +148,7 @@ def chosen(rng: np.random.Generator, n: int, m: int) -> list[int]:
 
 @settings(max_examples=10)
 @given(st.sampled_from(SAMPLED_SIZES), st.sampled_from(sorted(SLOW)), st.integers(0, 99))
-def test_sampled_splits_are_those_of_the_words_stream(sizes: tuple[int, int], metric: str, seed: int) -> None:
+def test_sampled_splits_come_from_the_random_stream_of_the_word(sizes: tuple[int, int], metric: str, seed: int) -> None:
     old, new = two_sets(*sizes, 3, seed, shift=0.3)
     rng, rows = generator(seed, "permutation", "plane"), np.concatenate([old, new])
     e_original, exceeding = SLOW[metric](old, new), 0
@@ -162,7 +160,7 @@ def test_sampled_splits_are_those_of_the_words_stream(sizes: tuple[int, int], me
     assert (result.exceeding, result.exact) == (exceeding, False)
 
 
-def test_every_choice_of_members_is_equally_likely() -> None:
+def test_every_selection_of_members_is_equally_likely() -> None:
     members = np.zeros((60_000, 5), np.int8)
     choose_members(np.random.default_rng(0).random((60_000, 2)), 1, members)
     assert (members.sum(axis=1) == 2).all()
@@ -171,8 +169,8 @@ def test_every_choice_of_members_is_equally_likely() -> None:
     assert stats.chisquare(counts).pvalue > 0.01
 
 
-def test_p_does_not_depend_on_how_large_the_distance_is_beside_its_variation() -> None:
-    # The expected distance between draws of two large sets hardly depends on the split, yet what matters is the order.
+def test_p_does_not_depend_on_the_size_of_the_distance_relative_to_its_variation() -> None:
+    # The expected distance of two large sets hardly depends on the split, but only the order matters.
     n, d, metric = 15_000, 16, "dscd-cityblock"
     old, new = two_sets(n, n, d)
     rng, rows, e_original, exceeding = (
@@ -190,7 +188,7 @@ def test_p_does_not_depend_on_how_large_the_distance_is_beside_its_variation() -
 
 @pytest.mark.parametrize("sizes", [(2, 41), (16, 3)])
 @pytest.mark.parametrize("metric", ["cosine", "kl"])
-def test_the_sampled_p_converges_to_the_exact_one(
+def test_sampled_p_converges_to_the_exact_one(
     sizes: tuple[int, int], metric: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = two_sets(*sizes, 4, seed=5, shift=0.3)
@@ -199,7 +197,7 @@ def test_the_sampled_p_converges_to_the_exact_one(
     monkeypatch.setattr(permutation, "STAGES", ((20_000, 0.0),))
     sampled = permutation_test(old, new, metric)
     assert (exact.exact, sampled.exact, sampled.permutations) == (True, False, 20_000)
-    assert 0.05 < exact.p < 0.95  # where the sample can be wrong on both sides
+    assert 0.05 < exact.p < 0.95  # where the sample can err on both sides
     error = math.sqrt(exact.p * (1 - exact.p) / 20_000)
     assert sampled.p == pytest.approx(exact.p, abs=4 * error)
 
@@ -212,7 +210,7 @@ def test_the_sampled_p_converges_to_the_exact_one(
 
 
 def outliers(old: int) -> tuple[Matrix, Matrix]:
-    """2 old rows and 60 new ones, ``old`` of them 1 and all others 0: p is 1, 2/62, or 1 / (62 choose 2) = 1/1891."""
+    """Return 2 old and 60 new rows, ``old`` of the old ones 1 and all others 0: p is 1, 2/62 or 1/1891."""
     rows = np.zeros((62, 1))
     rows[2 - old : 2] = 1
     rows[-1] = old == 0
@@ -224,7 +222,7 @@ def outliers(old: int) -> tuple[Matrix, Matrix]:
     [(0, 1, 1_000), (1, 2 / 62, 10_000), (2, 1 / 1891, 100_000)],
     ids=["1", "0.03", "5e-4"],
 )
-def test_small_p_are_estimated_from_more_permutations(old: int, p: float, permutations: int) -> None:
+def test_small_p_values_are_estimated_from_more_permutations(old: int, p: float, permutations: int) -> None:
     result = permutation_test(*outliers(old), "euclidean")
     assert (result.permutations, result.exact) == (permutations, False)
     assert result.p == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / permutations) + 1 / permutations)
@@ -232,7 +230,7 @@ def test_small_p_are_estimated_from_more_permutations(old: int, p: float, permut
 
 @pytest.mark.parametrize("old", [0, 1, 2])
 @pytest.mark.parametrize("permutations", [1, 500, 999, 1_000, 1_001, 5_000, 10_001, 12_000])
-def test_permutations_is_the_most_that_are_drawn(old: int, permutations: int) -> None:
+def test_permutations_is_the_maximum_number_drawn(old: int, permutations: int) -> None:
     result = permutation_test(*outliers(old), "euclidean", permutations=permutations)
     assert result.permutations == min(permutations, [1_000, 10_000, 100_000][old])
     assert result.p == (1 + result.exceeding) / (1 + result.permutations)
@@ -252,14 +250,14 @@ def test_p_is_uniform_if_nothing_changed(metric: str, sizes: tuple[int, int]) ->
 
 @pytest.mark.parametrize("metric", sorted(SLOW))
 @pytest.mark.parametrize("sizes", [(20, 20), (10, 30), (40, 15)])
-def test_a_strong_change_has_the_smallest_p_there_is(metric: str, sizes: tuple[int, int]) -> None:
+def test_strong_change_has_the_smallest_possible_p(metric: str, sizes: tuple[int, int]) -> None:
     result = permutation_test(*two_sets(*sizes, 8, shift=3), metric, permutations=2_500)
     assert (result.p, result.exact) == (1 / 2_501, False)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "apd", "dscd-cityblock"])
 @pytest.mark.parametrize("sizes", [(3, 5), (5, 3), (2, 8)])
-def test_a_strong_change_has_the_smallest_exact_p_there_is(metric: str, sizes: tuple[int, int]) -> None:
+def test_strong_change_has_the_smallest_possible_exact_p(metric: str, sizes: tuple[int, int]) -> None:
     result = permutation_test(*two_sets(*sizes, 8, shift=10), metric)
     assert (result.p, result.exact) == (1 / math.comb(sum(sizes), sizes[0]), True)
 
@@ -267,9 +265,7 @@ def test_a_strong_change_has_the_smallest_exact_p_there_is(metric: str, sizes: t
 @pytest.mark.parametrize("metric", ["cosine", "euclidean", "jeffreys", "apd"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shift", [5, 20])
-def test_the_mirror_image_of_the_original_split_counts_for_a_symmetric_metric(
-    metric: str, dtype: Any, shift: float
-) -> None:
+def test_mirrored_original_split_counts_for_a_symmetric_metric(metric: str, dtype: Any, shift: float) -> None:
     for seed in range(10):
         old, new = (rows.astype(dtype) for rows in two_sets(5, 5, 8, seed, shift))
         result = permutation_test(old, new, metric)
@@ -280,7 +276,7 @@ def test_the_mirror_image_of_the_original_split_counts_for_a_symmetric_metric(
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [5, 9])
 @pytest.mark.parametrize("kind", ["same", "shuffled", "constant"])
-def test_sets_that_are_the_same_have_a_p_of_1(metric: str, dtype: Any, n: int, kind: str) -> None:
+def test_identical_sets_have_a_p_of_1(metric: str, dtype: Any, n: int, kind: str) -> None:
     for seed in range(5):
         rows = two_sets(n, n, 3, seed)[0].astype(dtype)
         if kind == "constant":
@@ -289,7 +285,7 @@ def test_sets_that_are_the_same_have_a_p_of_1(metric: str, dtype: Any, n: int, k
         assert permutation_test(rows, rows[shuffled], metric, permutations=200).p == 1
 
 
-def test_a_words_result_depends_on_its_rows_its_name_and_the_seed_only() -> None:
+def test_result_of_a_word_depends_only_on_its_rows_its_name_and_the_seed() -> None:
     words = {f"word{i}": two_sets(15, 12, 4, i, 0.2) for i in range(8)}
 
     def test(word: str) -> PermutationTest:
@@ -305,9 +301,7 @@ def test_a_words_result_depends_on_its_rows_its_name_and_the_seed_only() -> None
 
 @settings(max_examples=40)
 @given(st.integers(20, 60), st.floats(0, 0.6), st.sampled_from([0.3, 0.05, 0.01, 0.002]), st.integers(0, 99))
-def test_with_a_level_p_is_on_the_same_side_of_it_after_fewer_permutations(
-    n: int, shift: float, level: float, seed: int
-) -> None:
+def test_early_stopping_at_a_level_keeps_p_on_the_same_side(n: int, shift: float, level: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     old, new = rng.normal(size=(n, 4)), rng.normal(shift, 1, size=(n, 4))
     full = permutation_test(old, new, "euclidean", 900, seed)
@@ -318,7 +312,7 @@ def test_with_a_level_p_is_on_the_same_side_of_it_after_fewer_permutations(
         assert short == full
 
 
-def test_with_a_level_no_more_is_drawn_than_a_batch_beyond_what_settles_it() -> None:
+def test_early_stopping_draws_at_most_one_batch_beyond_the_decision() -> None:
     old, new = np.random.default_rng(0).normal(size=(2, 100, 50))
     short = permutation_test(old, new, "euclidean", level=0.0001)
     assert short.permutations <= CACHE_ENTRIES // 200
@@ -326,12 +320,12 @@ def test_with_a_level_no_more_is_drawn_than_a_batch_beyond_what_settles_it() -> 
 
 
 @pytest.mark.parametrize("level", [-0.1, 1.5, np.nan])
-def test_a_level_that_is_none_is_refused(level: float) -> None:
+def test_invalid_level_is_refused(level: float) -> None:
     with pytest.raises(ValueError, match=r"^level must be from 0 to 1"):
         permutation_test(np.eye(3), 2 * np.eye(3), level=level)
 
 
-def test_permutations_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permutations_of_wide_rows_respect_the_memory_limit_of_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(permutation, "CACHE_ENTRIES", 20_000)
     sizes: list[int] = []
 
@@ -345,12 +339,12 @@ def test_permutations_of_wide_rows_take_no_more_memory_than_a_batch_may(monkeypa
 
 
 @pytest.mark.parametrize("permutations", [0, -1, 1.5, "many", None, True])
-def test_a_number_of_permutations_that_is_none_is_refused(permutations: Any) -> None:
+def test_invalid_number_of_permutations_is_refused(permutations: Any) -> None:
     with pytest.raises(ValueError, match="permutations must be a whole number of at least 1"):
         permutation_test(*two_sets(5, 5, 2), permutations=permutations)
 
 
-def test_bad_arguments_are_refused_by_name() -> None:
+def test_invalid_arguments_are_refused_by_name() -> None:
     old, new = two_sets(5, 5, 2)
     with pytest.raises(ValueError, match="seed must be"):
         permutation_test(old, new, seed=-1)
@@ -371,7 +365,7 @@ def test_bad_arguments_are_refused_by_name() -> None:
     st.sampled_from([0.0, 50.0]),
     st.integers(0, 99),
 )
-def test_gaussians_of_splits_are_those_of_the_split_rows(
+def test_gaussians_of_splits_equal_those_of_the_split_rows(
     shape: tuple[int, int, int], metric: str, mean: float, seed: int
 ) -> None:
     old, new = (rows + mean for rows in two_sets(*shape, seed, shift=1))
@@ -390,7 +384,9 @@ def test_gaussians_of_splits_are_those_of_the_split_rows(
 
 @pytest.mark.parametrize("metric", sorted(SLOW))
 @pytest.mark.parametrize("sizes", [(150, 400), (300, 300), (1500, 700)])
-def test_distances_of_splits_of_awkward_float32_rows_are_exact_to_1e_6(metric: str, sizes: tuple[int, int]) -> None:
+def test_distances_of_splits_of_ill_conditioned_float32_rows_are_exact_to_1e_6(
+    metric: str, sizes: tuple[int, int]
+) -> None:
     rng, d = np.random.default_rng(1), 40
     spread = np.where(np.arange(d) % 8 == 0, 100.0, 1.0) * rng.uniform(0.5, 2, d)
     old, new = (((rng.normal(50, 1, (n, d))) * spread).astype(np.float32) for n in sizes)
@@ -401,7 +397,7 @@ def test_distances_of_splits_of_awkward_float32_rows_are_exact_to_1e_6(metric: s
 
 
 def test_gaussians_of_splits_of_float32_rows_far_from_the_origin_are_exact_to_1e_6() -> None:
-    # The common mean itself is no float32 number: what rounding it leaves over is 1 % of the spread.
+    # The common mean is no float32 number; its rounding error is 1 % of the spread.
     old, new = ((rows + 100_000).astype(np.float32) for rows in two_sets(40, 60, 10))
     sides = random_splits(len(old), len(new), 10, np.random.default_rng(0))
     fast = TwoSets(old, new).gaussians_for_sides(sides)
@@ -412,7 +408,7 @@ def test_gaussians_of_splits_of_float32_rows_far_from_the_origin_are_exact_to_1e
             np.testing.assert_allclose(gaussian.variance[b], spread**2, rtol=1e-6)
 
 
-def test_every_split_is_as_likely_as_every_other() -> None:
+def test_every_split_is_equally_likely() -> None:
     sides = random_splits(3, 4, 3_500, np.random.default_rng(0))
     counts = np.unique(sides, axis=0, return_counts=True)[1]
     assert len(counts) == math.comb(7, 3)
@@ -420,7 +416,7 @@ def test_every_split_is_as_likely_as_every_other() -> None:
 
 
 @pytest.mark.parametrize("sizes", [(3, 5), (5, 3), (4, 4), (2, 2)])
-def test_all_others_are_all_splits_but_the_original_one(sizes: tuple[int, int]) -> None:
+def test_all_others_yields_all_splits_except_the_original_one(sizes: tuple[int, int]) -> None:
     found = [tuple(np.flatnonzero(row == 1).tolist()) for row in other_splits(*sizes)]
     expected = set(itertools.combinations(range(sum(sizes)), sizes[0])) - {tuple(range(sizes[0]))}
     assert len(found) == len(expected)

@@ -1,4 +1,4 @@
-"""How many permutations are drawn: as many as the number of tests requires, and no more."""
+"""Test that the number of permutations follows the number of tests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Drawn:
-    """A test of a known number of exceedances for each number of permutations."""
+    """Test with a known number of exceedances for each number of permutations."""
 
     p: float
     permutations: int
@@ -46,14 +46,14 @@ class Drawn:
 
 
 def drawn(p: float, permutations: int) -> Drawn:
-    """A test of a word with this true p, that came out as expected."""
+    """Return the expected test of a word with this true p."""
     exceeding = int(p * permutations)
     tail = p if permutations >= 100_000 and exceeding < 10 else None
     return Drawn((1 + exceeding) / (1 + permutations), permutations, tail)
 
 
 def staged(true: list[float]) -> tuple[list[Drawn], int]:
-    """The tests of words with these true p, and how many permutations were drawn beyond the first of each."""
+    """Return the tests of words with these true p, and the number of permutations beyond the first of each."""
     spent = 0
 
     def again(word: int, permutations: int) -> Drawn:
@@ -72,13 +72,13 @@ def called(tests: list[Drawn]) -> list[bool]:
 
 
 @pytest.mark.parametrize("words", [20, 100, 600, 5_000, 20_000, 200_000])
-def test_one_clearly_changed_word_is_called_changed_however_many_there_are(words: int) -> None:
+def test_one_clearly_changed_word_is_called_changed_among_any_number(words: int) -> None:
     tests, spent = staged([1e-12, *np.linspace(0.01, 1, words - 1).tolist()])
     assert called(tests) == [True] + [False] * (words - 1)
     assert tests[0].permutations == (10_000 if words < 50 else 100_000)
     assert spent < 20 * (110_000 + 100 * words)
     assert all(test.p > 0 for test in tests)
-    assert (tests[0].p == tests[0].tail) == (words > 5_000)  # counted where counting suffices
+    assert (tests[0].p == tests[0].tail) == (words > 5_000)  # counted if counting is sufficient
 
 
 @pytest.mark.parametrize("words", [10, 1_000])
@@ -88,7 +88,7 @@ def test_words_that_all_changed_need_no_more_permutations(words: int) -> None:
     assert all(called(tests))
 
 
-def test_words_of_which_none_changed_need_few_more_permutations() -> None:
+def test_unchanged_words_need_few_more_permutations() -> None:
     tests, spent = staged(np.linspace(0.001, 1, 1_000).tolist())
     assert not any(called(tests))
     assert spent < 0.2 * 1_000 * 1_000
@@ -96,18 +96,18 @@ def test_words_of_which_none_changed_need_few_more_permutations() -> None:
 
 @settings(deadline=None, max_examples=80)
 @given(st.lists(st.sampled_from([1e-9, 1e-5, 1e-4, 1e-3, 0.004, 0.02, 0.3, 0.9]), min_size=1, max_size=40))
-def test_verdicts_are_those_of_the_most_permutations_for_all(true: list[float]) -> None:
+def test_verdicts_equal_those_with_the_maximum_permutations_for_all(true: list[float]) -> None:
     tests, _ = staged(true)
     everything = [drawn(p, 100_000) for p in true]
     assert called(tests) == called(everything)
 
 
-def test_a_test_of_all_permutations_is_not_repeated() -> None:
+def test_test_with_all_permutations_is_not_repeated() -> None:
     tests = {word: Drawn(1 / 252, 251, exact=True) for word in range(3)} | {3: drawn(0.9, 1_000)}
     assert add_permutations(tests, lambda _word, _more: pytest.fail("was tested again"), 1e-4, Silent()) == tests
 
 
-def test_tests_that_are_stuck_at_the_least_p_are_counted() -> None:
+def test_tests_limited_by_the_smallest_possible_p_are_counted() -> None:
     tests = [Drawn(1 / 1_000, 999), *[Drawn(0.5, 999)] * 99]
     assert count_unresolved(tests, ALPHA) == 1
     assert count_unresolved([*tests[:1], *tests[:1], *tests[2:]], ALPHA) == 0  # two of 100 reach q = 0.05
@@ -116,7 +116,7 @@ def test_tests_that_are_stuck_at_the_least_p_are_counted() -> None:
 
 
 @pytest.mark.parametrize("command", [compare, discover, trace])
-def test_every_command_draws_as_many_permutations_as_are_needed(command: object) -> None:
+def test_every_command_draws_as_many_permutations_as_needed(command: object) -> None:
     assert inspect.signature(command).parameters["permutations"].default == "auto"  # type: ignore[arg-type]
 
 
@@ -128,13 +128,13 @@ def test_stages_end_with_the_maximum(most: int) -> None:
     assert found[:-1] == [stage for stage in STAGES if stage[0] < most]
 
 
-def test_more_permutations_than_the_last_stage_are_drawn_if_asked_for() -> None:
+def test_more_permutations_than_the_last_stage_are_drawn_on_request() -> None:
     rng = np.random.default_rng(0)
     old, new = rng.normal(size=(10, 2)), rng.normal(size=(10, 2)) + 4
     assert permutation_test(old, new, "euclidean", permutations=120_000).permutations == 120_000
 
 
-def test_a_p_from_the_tail_is_not_below_that_of_a_single_split() -> None:
+def test_p_from_the_tail_is_not_below_that_of_a_single_split() -> None:
     rng = np.random.default_rng(0)
     old, new = rng.normal(size=(10, 2)), rng.normal(size=(11, 2)) + 40
     test = permutation_test(old, new, "euclidean", permutations=100_000)
@@ -142,7 +142,7 @@ def test_a_p_from_the_tail_is_not_below_that_of_a_single_split() -> None:
 
 
 class Made(Usages):
-    """Usages whose vectors are at hand: for each word those of every period."""
+    """Usages with the given vectors of each word and period."""
 
     def __init__(self, rows: Mapping[str, Sequence[Matrix]], periods: Sequence[str]) -> None:
         self.periods, self._rows = list(periods), rows
@@ -153,7 +153,7 @@ class Made(Usages):
 
 
 def one_changed(words: int, usages: int = 12) -> Pairs:
-    """Words of which the first one changed clearly, in three dimensions."""
+    """Return words of which the first one changed clearly in three dimensions."""
     rng = np.random.default_rng(7)
     made: dict[str, tuple[Matrix, Matrix]] = {}
     for i in range(words):
@@ -196,7 +196,7 @@ def test_one_clearly_changed_word_of_100_has_a_significant_change_point() -> Non
     assert sum(change.permutations == 999 for change in found.values()) > 90
 
 
-def test_a_test_of_two_families_gets_the_permutations_that_the_larger_one_needs() -> None:
+def test_test_in_two_families_gets_the_permutations_of_the_larger_one() -> None:
     true = [1e-12, *np.linspace(0.05, 1, 599).tolist()]
     tests = {word: drawn(p, 1_000) for word, p in enumerate(true)}
     families = [range(20), range(600)]
@@ -206,7 +206,7 @@ def test_a_test_of_two_families_gets_the_permutations_that_the_larger_one_needs(
         assert called([found[word] for word in family]) == [True] + [False] * (len(family) - 1)
 
 
-def test_a_word_with_a_season_gets_the_permutations_that_the_number_of_words_requires() -> None:
+def test_seasonal_word_gets_the_permutations_required_by_the_number_of_words() -> None:
     rng = np.random.default_rng(1)
     months = [f"{year}-{month:02}" for year in range(2001, 2006) for month in range(1, 13)]
     words = {
@@ -219,7 +219,7 @@ def test_a_word_with_a_season_gets_the_permutations_that_the_number_of_words_req
 
 @settings(deadline=None)
 @given(st.integers(1, 3_000), st.integers(0, 3_000), st.sampled_from([1_000, 10_000, 100_000]))
-def test_permutations_are_enough_if_the_threshold_is_ten_times_the_least_p(m: int, k: int, n: int) -> None:
+def test_permutations_suffice_if_the_threshold_is_ten_times_the_smallest_p(m: int, k: int, n: int) -> None:
     k = min(k, m)
     p = np.full(m, 0.9)
     p[:k] = 1 / (n + 1)

@@ -1,4 +1,4 @@
-"""Approximating a small p by a generalised Pareto tail, against distributions whose tails are known exactly."""
+"""Test the approximation of a small p by a generalised Pareto tail against known distributions."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def largest_of(distribution: Any, seed: int) -> Floats:
 
 @pytest.mark.parametrize("p", [5e-6, 1e-6, 1e-8])
 @pytest.mark.parametrize("name", TAILS)
-def test_the_approximation_is_near_the_exact_tail_probability(name: str, p: float) -> None:
+def test_approximation_is_near_the_exact_tail_probability(name: str, p: float) -> None:
     distribution = TAILS[name]
     observed = float(distribution.isf(p))
     found = [tail_p(largest_of(distribution, seed), observed, DRAWN) for seed in range(60)]
     ratios = np.array([value / p for value in found if value is not None])
     assert len(ratios) >= 55
-    # Too small a p calls words changed that did not change: not by more than a factor of 2 on average.
+    # Too small a p gives false discoveries, so the error is limited to a factor of 2 on average.
     assert (1 / ratios).mean() < 2
     decades = {5e-6: 0.5, 1e-6: 0.8, 1e-8: 1.8}[p]
     assert abs(np.median(np.log10(ratios))) < decades
@@ -64,14 +64,14 @@ def test_p_is_never_0_and_never_above_the_share_beyond_the_threshold(name: str, 
 
 @settings(deadline=None, max_examples=30)
 @given(st.sampled_from(sorted(TAILS)), st.integers(0, 10**6))
-def test_a_larger_value_never_has_a_larger_p(name: str, seed: int) -> None:
+def test_larger_value_never_has_a_larger_p(name: str, seed: int) -> None:
     largest = largest_of(TAILS[name], seed)
     found = [tail_p(largest, float(largest.max() * factor), DRAWN) for factor in (1, 1.1, 1.5, 4)]
     if found[0] is not None:
         assert found == sorted(found, reverse=True)  # type: ignore[type-var]  # all are numbers if the first is
 
 
-def test_a_tail_of_another_form_is_not_approximated() -> None:
+def test_tail_of_another_form_is_not_approximated() -> None:
     assert tail_p(largest_of(stats.uniform(), 0), 1.0, DRAWN) is None
     steps = np.repeat(np.arange(10.0), 26)[: EXCEEDANCES + 1]
     assert tail_p(steps, 20.0, DRAWN) is None
@@ -84,7 +84,7 @@ def test_too_few_values_are_not_approximated() -> None:
 
 
 @pytest.mark.parametrize("shape", [0.0, 0.3])
-def test_a_fit_to_what_is_generalised_pareto_is_mostly_accepted(shape: float) -> None:
+def test_fit_to_generalised_pareto_values_is_mostly_accepted(shape: float) -> None:
     rng = np.random.default_rng(3)
     rejected, shapes = 0, []
     for _ in range(300):
@@ -98,7 +98,7 @@ def test_a_fit_to_what_is_generalised_pareto_is_mostly_accepted(shape: float) ->
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 600), max_size=5), st.integers(0, 99))
-def test_the_largest_values_are_those_of_all_batches(sizes: list[int], seed: int) -> None:
+def test_largest_values_are_taken_from_all_batches(sizes: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     batches = [rng.normal(size=size) for size in sizes]
     largest = np.empty(0)

@@ -1,4 +1,4 @@
-"""The rate search against the closed form max(N1, N2) / (N1 + N2) that it must come out near."""
+"""Test the rate search against the closed form max(N1, N2) / (N1 + N2)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ COUNTS = [(100, 140), (140, 100), (60, 180), (180, 60), (100, 100), (40, 50)]
 
 
 def changed(n_old: int, n_new: int, seed: int = 0, d: int = 16) -> tuple[Floats, Floats]:
-    """A word of strong change: the means differ by several standard deviations, in size and in direction."""
+    """Return a strongly changed word, whose means differ by several standard deviations in size and direction."""
     rng = np.random.default_rng(seed)
     mean = rng.normal(10, 1, d)
     return rng.normal(mean, 1, (n_old, d)), rng.normal(mean + rng.choice([-4, 4], d), 1, (n_new, d))
 
 
 @given(st.integers(2, 10**6), st.integers(2, 10**6))
-def test_the_closed_form_is_the_larger_share(n_old: int, n_new: int) -> None:
+def test_closed_form_is_the_larger_share(n_old: int, n_new: int) -> None:
     rate = closed_form_rate(n_old, n_new)
     assert rate == float(Fraction(max(n_old, n_new), n_old + n_new))
     assert rate == closed_form_rate(n_new, n_old)
@@ -38,14 +38,14 @@ def test_the_closed_form_is_the_larger_share(n_old: int, n_new: int) -> None:
 
 
 @given(st.integers(2, 10**4), st.integers(2, 10**4), st.integers(1, 10**6), st.integers(1, 10**6))
-def test_with_corpus_sizes_the_closed_form_is_where_the_normalised_count_mixes_the_sets(
+def test_closed_form_with_corpus_sizes_fully_mixes_the_sets(
     n_old: int, n_new: int, size_old: int, size_new: int
 ) -> None:
     rate = closed_form_rate(n_old, n_new, (size_old, size_new))
     at_rate_1 = min(n_old, n_new * size_old / size_new)  # the count of Algorithm 1 at rate 1, normalised
     mixed = n_old * n_new / (n_old + n_new)
     if rate == 1.0:
-        assert at_rate_1 <= mixed * (1 + 1e-12)  # it never gets so far
+        assert at_rate_1 <= mixed * (1 + 1e-12)  # the count never reaches full mixing
     else:
         assert 0 < rate < 1
         assert rate * at_rate_1 == pytest.approx(mixed, rel=1e-12)
@@ -53,9 +53,7 @@ def test_with_corpus_sizes_the_closed_form_is_where_the_normalised_count_mixes_t
 
 @pytest.mark.parametrize(("n_old", "n_new"), [(12, 30), (30, 12), (20, 20)])
 @pytest.mark.parametrize("count", [0, 1, 6, 12])
-def test_swapping_m_rows_leaves_1_less_m_over_both_counts_of_the_difference_on_average(
-    n_old: int, n_new: int, count: int
-) -> None:
+def test_swapping_m_rows_reduces_the_mean_difference_linearly(n_old: int, n_new: int, count: int) -> None:
     old, new = changed(n_old, n_new, d=6)
     rng, repeats = np.random.default_rng(1), 1500
     left = np.empty((repeats, 6))
@@ -69,15 +67,15 @@ def test_swapping_m_rows_leaves_1_less_m_over_both_counts_of_the_difference_on_a
 
 @pytest.mark.parametrize("counts", COUNTS)
 @pytest.mark.parametrize("metric", DISTANCES)
-def test_the_search_finds_the_closed_form_within_one_step(metric: str, counts: tuple[int, int]) -> None:
+def test_search_finds_the_closed_form_within_one_step(metric: str, counts: tuple[int, int]) -> None:
     curve = search_rate({"w": changed(*counts)}, metric, GRID, repeats=20)
     expected = max(counts) / sum(counts)
     assert curve.closed_form == pytest.approx(expected, rel=1e-12)
     assert abs(curve.rate - expected) <= STEP + 1e-9
-    assert curve.mean.min() < 0.2 * curve.e_original[0]  # a minimum worth the name
+    assert curve.mean.min() < 0.2 * curve.e_original[0]  # a clear minimum
 
 
-def test_the_search_over_words_of_different_ratios_finds_the_closed_form_within_one_step() -> None:
+def test_search_over_words_of_different_ratios_finds_the_closed_form_within_one_step() -> None:
     words = {f"{n}/{m}": changed(n, m, seed=i) for i, (n, m) in enumerate(COUNTS)}
     # The closed form minimises squares, as the cosine distance of close means is one.
     curve = search_rate(words, "cosine", GRID)
@@ -86,14 +84,14 @@ def test_the_search_over_words_of_different_ratios_finds_the_closed_form_within_
 
 
 @pytest.mark.parametrize("sizes", [(1000, 1400), (1400, 1000)])
-def test_the_search_follows_corpus_sizes(sizes: tuple[int, int]) -> None:
+def test_search_uses_corpus_sizes(sizes: tuple[int, int]) -> None:
     curve = search_rate({"w": changed(100, 120)}, "euclidean", GRID, corpus_sizes=sizes)
     assert curve.closed_form == closed_form_rate(100, 120, sizes)
     assert abs(curve.rate - curve.closed_form) <= STEP + 1e-9
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_curves_hold_what_sweep_gives_and_their_averages_are_by_definition(strategy: Strategy) -> None:
+def test_curves_equal_those_of_sweep_and_are_averaged_by_definition(strategy: Strategy) -> None:
     words = {word: changed(10 + 5 * i, 30, seed=i, d=4) for i, word in enumerate(["plane", "tree", "cell"])}
     rates, sizes = [0.8, 0.2, 0.5], (90, 100)
     curve = search_rate(words, "cosine", rates, 7, seed=3, strategy=strategy, corpus_sizes=sizes, workers=2)
@@ -121,7 +119,7 @@ def test_curves_hold_what_sweep_gives_and_their_averages_are_by_definition(strat
     assert curve.rate == min(zip(curve.mean, rates, strict=True))[1]
 
 
-def test_words_have_rates_of_their_own_beside_the_shared_one() -> None:
+def test_words_have_individual_rates_beside_the_shared_one() -> None:
     curve = search_rate({"even": changed(100, 100), "uneven": changed(60, 180)}, "cosine", GRID)
     assert abs(curve.word("even").rate - 0.5) <= STEP + 1e-9
     assert abs(curve.word("uneven").rate - 0.75) <= STEP + 1e-9
@@ -132,7 +130,7 @@ WEIGHTS = st.floats(1e-3, 1e3)
 
 
 @given(st.lists(st.tuples(WEIGHTS, st.floats(0.5, 1)), min_size=1, max_size=8))
-def test_the_closed_form_of_several_words_minimises_the_weighted_squares(words: list[tuple[float, float]]) -> None:
+def test_closed_form_of_several_words_minimises_the_weighted_squares(words: list[tuple[float, float]]) -> None:
     e, r = np.array(words).T
     curve = RateCurve(("",) * len(e), np.array([0.5]), e, np.ones((len(e), 1, 1)), r)
     best = minimize_scalar(
@@ -141,12 +139,12 @@ def test_the_closed_form_of_several_words_minimises_the_weighted_squares(words: 
     assert curve.closed_form == pytest.approx(best.x, rel=1e-6)
 
 
-def test_without_any_distance_the_closed_form_is_the_average() -> None:
+def test_closed_form_without_distances_is_the_average() -> None:
     curve = RateCurve(("a", "b"), np.array([0.5]), np.zeros(2), np.zeros((2, 1, 3)), np.array([0.5, 0.75]))
     assert curve.closed_form == 0.625
 
 
-def test_an_unknown_word_is_an_error_that_knows_better() -> None:
+def test_unknown_word_is_an_error_with_a_suggestion() -> None:
     curve = search_rate({"plane": changed(5, 6), "tree": changed(5, 6)}, repeats=2)
     with pytest.raises(ValueError, match=r"word must be one of plane, tree; got 'plain'\. did you mean 'plane'\?"):
         curve.word("plain")
@@ -157,13 +155,13 @@ def test_no_words_is_an_error() -> None:
         search_rate({})
 
 
-def test_rates_that_can_be_read_only_once_serve_every_word() -> None:
+def test_rates_from_an_iterator_are_used_for_every_word() -> None:
     words = {"plane": changed(5, 6), "tree": changed(5, 6)}
     once = search_rate(words, "cosine", iter([0.2, 0.5]), repeats=2)  # type: ignore[arg-type]
     assert_array_equal(once.e_swap, search_rate(words, "cosine", [0.2, 0.5], repeats=2).e_swap)
 
 
 @pytest.mark.parametrize(("n_old", "n_new", "sizes"), [(0, 0, None), (0, 5, None), (3, 5, (0, 1)), (3, 5, (1, 0))])
-def test_the_closed_form_of_nothing_is_an_error(n_old: int, n_new: int, sizes: tuple[int, int] | None) -> None:
+def test_closed_form_of_no_words_is_an_error(n_old: int, n_new: int, sizes: tuple[int, int] | None) -> None:
     with pytest.raises(ValueError, match=r"n_old|corpus_sizes"):
         closed_form_rate(n_old, n_new, sizes)

@@ -1,4 +1,4 @@
-"""Scores of many words are those of each word by itself."""
+"""Test that the scores of many words equal those of each word alone."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ PERMUTATIONS, RESAMPLES, CONFIDENCE = 60, 25, 0.9
 Rate = float | Literal["auto"]
 
 
-class Ear:
-    """Remembers what it was told, and by which thread."""
+class RecordingMonitor:
+    """Monitor that records its events and their threads."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
         self.threads: set[int] = set()
 
     def stage(self, name: str, total: int, unit: str) -> None:
-        self._hear("stage", name, total, unit)
+        self._record("stage", name, total, unit)
 
     def advance(self, done: int, items: int = 0, status: str = "") -> None:
         assert not status
-        self._hear("advance", done, items)
+        self._record("advance", done, items)
 
     def note(self, text: str) -> None:
-        self._hear("note", text)
+        self._record("note", text)
 
-    def _hear(self, *what: Any) -> None:
+    def _record(self, *what: Any) -> None:
         self.told.append(what)
         self.threads.add(threading.get_ident())
 
 
 def some_words(n: int, seed: int = 0, d: int = 4) -> dict[str, tuple[Matrix, Matrix]]:
-    """Words with 6 to 19 usages in each corpus, the second half of them changed."""
+    """Return words with 6 to 19 usages in each corpus, the second half of them changed."""
     rng = np.random.default_rng(seed)
     found: dict[str, tuple[Matrix, Matrix]] = {}
     for i in range(n):
@@ -118,7 +118,7 @@ def assert_same(a: WordScore, b: WordScore) -> None:
     st.sampled_from([None, (300, 100)]),
     st.integers(0, 99),
 )
-def test_scores_are_those_of_the_functions_called_one_by_one(
+def test_scores_equal_those_of_the_individual_functions(
     n: int, metric: str, strategy: Strategy, rate: Rate, corpus_sizes: tuple[int, int] | None, seed: int
 ) -> None:
     words = some_words(n, seed)
@@ -139,7 +139,7 @@ def test_scores_are_those_of_the_functions_called_one_by_one(
 
 @settings(max_examples=15)
 @given(st.permutations([f"word{i}" for i in range(6)]), st.integers(1, 6), st.integers(0, 9))
-def test_neither_the_order_nor_the_number_of_words_moves_a_score(order: list[str], n: int, seed: int) -> None:
+def test_order_and_number_of_words_do_not_change_a_score(order: list[str], n: int, seed: int) -> None:
     words, sscd = some_words(6, seed), SSCD("cosine", repeats=3, seed=seed)
     everything, some = scored(words, sscd), scored({word: words[word] for word in order[:n]}, sscd)
     assert list(some.words) == order[:n]
@@ -149,7 +149,7 @@ def test_neither_the_order_nor_the_number_of_words_moves_a_score(order: list[str
 
 @settings(max_examples=15)
 @given(st.permutations([f"word{i}" for i in range(5)]), st.sampled_from(["kl", "euclidean"]), st.integers(0, 9))
-def test_the_rate_is_the_searched_one_if_it_is_to_be_found(order: list[str], metric: str, seed: int) -> None:
+def test_rate_is_the_estimated_one_if_auto_is_requested(order: list[str], metric: str, seed: int) -> None:
     words = some_words(5, seed)
     sscd = SSCD(metric, rate=0.4, repeats=4, seed=seed)
     expected = search_rate(words, metric, repeats=4, seed=seed)
@@ -159,7 +159,7 @@ def test_the_rate_is_the_searched_one_if_it_is_to_be_found(order: list[str], met
     assert sscd.rate == 0.4
 
 
-def test_the_rate_that_is_asked_for_is_used_and_not_that_of_the_sscd() -> None:
+def test_requested_rate_overrides_that_of_the_sscd() -> None:
     words = some_words(2)
     found = scored(words, SSCD("cosine", rate=0.9, repeats=3), 0.2)
     assert found.sscd.rate == 0.2
@@ -167,7 +167,7 @@ def test_the_rate_that_is_asked_for_is_used_and_not_that_of_the_sscd() -> None:
         assert_same(found.words[word], by_itself(words, word, SSCD("cosine", rate=0.2, repeats=3)))
 
 
-def test_many_words_at_a_time_are_not_mixed_up() -> None:
+def test_concurrently_scored_words_are_not_mixed_up() -> None:
     words = some_words(40, d=2)
     sscd = SSCD("euclidean", repeats=2)
     found = scored(words, sscd, 0.5, 30)
@@ -179,7 +179,7 @@ def test_many_words_at_a_time_are_not_mixed_up() -> None:
 
 
 def test_without_words_there_are_no_scores_and_no_curve(tmp_path: Path) -> None:
-    sscd, ear = SSCD("cosine", rate=0.3), Ear()
+    sscd, ear = SSCD("cosine", rate=0.3), RecordingMonitor()
     rates: list[Rate] = [0.4, "auto"]
     for rate in rates:
         found = scored({}, sscd, rate, "auto", ear, Cache(tmp_path))
@@ -190,21 +190,21 @@ def test_without_words_there_are_no_scores_and_no_curve(tmp_path: Path) -> None:
 # Errors
 
 
-def test_usages_that_cannot_be_scored_are_told_with_their_word() -> None:
+def test_unscorable_usages_are_reported_with_their_word() -> None:
     words = some_words(3)
     words["word1"][1][2, 3] = np.nan
     with pytest.raises(UserError, match=r"^'word1': new holds nan at row 2, dimension 3"):
         scored(words, SSCD("cosine", repeats=2))
 
 
-def test_a_word_with_one_usage_is_named() -> None:
+def test_word_with_one_usage_is_named() -> None:
     words = some_words(3)
     words["word2"] = words["word2"][0][:1], words["word2"][1]
     with pytest.raises(ValueError, match=r"^'word2': old has 1 row; .* at least 2 occurrences"):
         scored(words, SSCD("cosine", repeats=2))
 
 
-def test_an_error_of_a_metric_during_the_tests_names_the_word_and_ends_the_run() -> None:
+def test_metric_error_during_the_tests_names_the_word_and_ends_the_run() -> None:
     calls = 0
 
     def between(old: Any, new: Any) -> Floats:
@@ -214,7 +214,7 @@ def test_an_error_of_a_metric_during_the_tests_names_the_word_and_ends_the_run()
             raise ValueError("no more of this")
         return np.ones(np.shape(old.mean)[:-1])
 
-    words, ear = some_words(30), Ear()
+    words, ear = some_words(30), RecordingMonitor()
     sscd = SSCD(Metric("moody", between), repeats=2)
     with pytest.raises(UserError, match=r"^'word\d+': no more of this$"):
         scored(words, sscd, monitor=ear)
@@ -222,12 +222,12 @@ def test_an_error_of_a_metric_during_the_tests_names_the_word_and_ends_the_run()
     assert ear.told == [("stage", "scoring", 30, "words")]
 
 
-# What is told
+# Progress
 
 
 @pytest.mark.parametrize("n", [1, 7])
-def test_the_monitor_hears_of_every_word_until_all_are_done(n: int) -> None:
-    ear = Ear()
+def test_monitor_receives_progress_for_every_word(n: int) -> None:
+    ear = RecordingMonitor()
     scored(some_words(n), SSCD("cosine", repeats=2), "auto", 20, ear)
     assert ear.told[0] == ("stage", "scoring", n, "words")
     assert ear.told[1:] == [("advance", done, done) for done in range(1, n + 1)]
@@ -238,7 +238,7 @@ def test_the_monitor_hears_of_every_word_until_all_are_done(n: int) -> None:
 
 
 @pytest.mark.parametrize("rate", [0.3, "auto"])
-def test_keys_of_several_pairs_of_periods_are_scored_as_their_words_would_be(rate: Rate) -> None:
+def test_keys_of_several_pairs_of_periods_are_scored_like_their_words(rate: Rate) -> None:
     rng = np.random.default_rng(3)
     usages = {word: [rng.normal(i, 1, (n, 3)) for i, n in enumerate((9, 14, 11))] for word in ("a", "b")}
     sizes = (300, 100, 200)
@@ -250,7 +250,7 @@ def test_keys_of_several_pairs_of_periods_are_scored_as_their_words_would_be(rat
         corpus_sizes=lambda key: (sizes[key[1]], sizes[key[2]]),
         unit="pairs of periods",
     )
-    ear = Ear()
+    ear = RecordingMonitor()
     found = score_words(comparisons, Scoring(SSCD("euclidean", repeats=3), rate, 60, RESAMPLES, CONFIDENCE), ear)
     assert list(found.words) == keys
     assert ear.told[0] == ("stage", "scoring", 3, "pairs of periods")
@@ -268,7 +268,7 @@ def test_keys_of_several_pairs_of_periods_are_scored_as_their_words_would_be(rat
 
 
 @pytest.mark.parametrize(("most", "expected"), [(1, [0]), (3, [0, 4, 8]), (9, range(9)), (100, range(9)), (0, [])])
-def test_the_curve_is_that_of_some_words_spread_evenly(most: int, expected: Sequence[int]) -> None:
+def test_curve_uses_an_even_selection_of_words(most: int, expected: Sequence[int]) -> None:
     words = some_words(9)
     comparisons = Comparisons(list(words), words.__getitem__)
     found = score_words(comparisons, Scoring(SSCD("cosine", repeats=2), 0.4, 20, 5), Silent(), most)
@@ -276,7 +276,7 @@ def test_the_curve_is_that_of_some_words_spread_evenly(most: int, expected: Sequ
     assert len(found.words) == 9
 
 
-def test_a_rate_cannot_be_found_without_a_curve() -> None:
+def test_rate_cannot_be_estimated_without_a_curve() -> None:
     words = some_words(2)
     with pytest.raises(ValueError, match="auto"):
         score_words(Comparisons(list(words), words.__getitem__), Scoring(SSCD("cosine"), "auto", 20, 5), Silent(), 0)
@@ -286,7 +286,7 @@ def test_a_rate_cannot_be_found_without_a_curve() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.3, "auto"])
-def test_scores_of_a_cache_are_those_without_one(tmp_path: Path, rate: Rate) -> None:
+def test_cached_scores_equal_those_without_a_cache(tmp_path: Path, rate: Rate) -> None:
     words, sscd = some_words(5), SSCD("cosine", repeats=3)
     expected = scored(words, sscd, rate)
     for _ in range(2):
@@ -297,7 +297,7 @@ def test_scores_of_a_cache_are_those_without_one(tmp_path: Path, rate: Rate) -> 
             assert_same(found.words[word], expected.words[word])
 
 
-def test_scores_survive_being_stored(tmp_path: Path) -> None:
+def test_scores_are_unchanged_by_storing(tmp_path: Path) -> None:
     words, sscd = some_words(3), SSCD("cosine")
     made = [score_word(*pair, word, sscd, Scoring(sscd, 0.4, 100, 20)) for word, pair in words.items()]
     cache = Cache(tmp_path)
@@ -309,7 +309,7 @@ def test_scores_survive_being_stored(tmp_path: Path) -> None:
     assert scores_from_table(scores_to_table([])) == []
 
 
-def test_what_was_scored_is_not_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_words_are_not_scored_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words, cache, sscd = some_words(6), Cache(tmp_path), SSCD("cosine", repeats=2)
     monkeypatch.setattr(scoring, "_BATCH", 2)
     calls: list[str] = []
@@ -329,7 +329,7 @@ def test_what_was_scored_is_not_scored_again(tmp_path: Path, monkeypatch: pytest
     first = scored(words, sscd, cache=cache)
     assert sorted(calls) == ["word4", "word5"]
     calls.clear()
-    ear = Ear()
+    ear = RecordingMonitor()
     again = scored(words, sscd, monitor=ear, cache=cache)
     assert calls == []
     assert ear.told == [("stage", "scoring", 6, "words"), *(("advance", done, done) for done in (2, 4, 6))]
@@ -342,7 +342,7 @@ def test_what_was_scored_is_not_scored_again(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     "other", [{"metric": "kl"}, {"repeats": 3}, {"seed": 1}, {"keep": 0.5}, {"corpus_sizes": (300, 100)}]
 )
-def test_scores_of_other_settings_are_not_taken_over(tmp_path: Path, other: dict[str, Any]) -> None:
+def test_scores_of_other_settings_are_not_reused(tmp_path: Path, other: dict[str, Any]) -> None:
     words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Cache(tmp_path)
     scored(words, sscd, cache=cache)
     changed = replace(sscd, **other)
@@ -351,7 +351,7 @@ def test_scores_of_other_settings_are_not_taken_over(tmp_path: Path, other: dict
         assert_same(found, expected.words[word])
 
 
-def test_scores_of_an_earlier_method_are_not_taken_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_of_an_earlier_method_are_not_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Cache(tmp_path)
     fresh = scored(words, sscd)
     with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""Seasons: the level and the statistic against their definitions, planted seasons, and what must not look like one."""
+"""Test seasons: level and statistic against their definitions, planted seasons, and patterns that are no seasons."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lexshift.study.usages import Usages
 from lexshift.utils.arrays import Floats, Matrix
 
 MONTHS = [(year, month) for year in range(2001, 2007) for month in range(1, 13)]
-Level = Callable[[int, int], float]  # of the month's number from 0, and the month of the year
+Level = Callable[[int, int], float]  # arguments: number of the month from 0, and month of the year
 ALPHA = 0.05
 
 
@@ -43,7 +43,7 @@ class Quiet:
 
 
 class Made(Usages):
-    """Usages whose vectors are at hand: for each word those of every period."""
+    """Usages with the given vectors of each word and period."""
 
     def __init__(self, rows: Mapping[str, Sequence[Matrix]], periods: Sequence[str]) -> None:
         self.periods, self._rows = list(periods), rows
@@ -54,7 +54,7 @@ class Made(Usages):
 
 
 def usages(level: Level, seed: int, n: int = 10, missing: Callable[[int, int], bool] | None = None) -> list[Matrix]:
-    """Usages about a level, in all but the missing months."""
+    """Return usages around a level in all months except the missing ones."""
     rng = np.random.default_rng(seed)
     direction = np.array([1, 1, 0, 0])
     return [
@@ -64,7 +64,7 @@ def usages(level: Level, seed: int, n: int = 10, missing: Callable[[int, int], b
 
 
 def called(level: Level, runs: int, missing: Callable[[int, int], bool] | None = None) -> int:
-    """How often a season is found."""
+    """Return how often a season is found."""
     found = 0
     for seed in range(runs):
         answer = season(usages(level, seed, missing=missing), MONTHS, 99, seed)
@@ -74,7 +74,7 @@ def called(level: Level, runs: int, missing: Callable[[int, int], bool] | None =
 
 
 def slow_residuals(means: Floats, there: npt.NDArray[np.bool_]) -> Floats:
-    """A line fitted to the year about each month, the months half a year away weighing half."""
+    """Subtract a line fitted to the year around each month, with half weight for the months half a year away."""
     left = np.full(means.shape, np.nan)
     for t in range(6, len(means) - 6):
         near = [s for s in range(t - 6, t + 7) if there[s]]
@@ -88,13 +88,13 @@ def slow_residuals(means: Floats, there: npt.NDArray[np.bool_]) -> Floats:
 
 
 @given(st.integers(1, 40), st.integers(1, 3), st.floats(0, 0.6), st.integers(0, 10**6))
-def test_the_level_is_a_line_fitted_to_the_year_about(months: int, d: int, gaps: float, seed: int) -> None:
+def test_level_is_a_line_fitted_to_the_surrounding_year(months: int, d: int, gaps: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     means, there = rng.normal(size=(months, d)), rng.random(months) >= gaps
     assert residuals(means, there) == pytest.approx(slow_residuals(means, there), abs=1e-9, nan_ok=True)
 
 
-def test_with_all_months_the_level_is_the_moving_average_of_two_by_twelve() -> None:
+def test_level_of_complete_months_is_the_two_by_twelve_moving_average() -> None:
     means = np.random.default_rng(0).normal(size=(40, 2))
     weights = np.array([1, *[2] * 11, 1]) / 24
     smooth = np.stack([np.convolve(column, weights, "valid") for column in means.T], axis=1)
@@ -102,14 +102,14 @@ def test_with_all_months_the_level_is_the_moving_average_of_two_by_twelve() -> N
 
 
 @given(st.integers(0, 60), st.floats(0, 0.4), st.floats(-2, 2), st.integers(0, 10**6))
-def test_a_drift_leaves_nothing_whatever_is_missing(months: int, gaps: float, slope: float, seed: int) -> None:
+def test_drift_leaves_no_residual_with_any_missing_months(months: int, gaps: float, slope: float, seed: int) -> None:
     there = np.random.default_rng(seed).random(months) >= gaps
     left = residuals(slope * np.arange(months, dtype=np.float64)[:, None] + 3.0, there)
     assert np.nan_to_num(left) == pytest.approx(np.zeros((months, 1)), abs=1e-9)
 
 
 @given(st.lists(st.integers(0, 11), min_size=1, max_size=30), st.integers(1, 3), st.integers(0, 10**6))
-def test_the_statistic_is_the_inner_products_of_the_same_months(months: list[int], d: int, seed: int) -> None:
+def test_statistic_is_the_inner_product_of_equal_months(months: list[int], d: int, seed: int) -> None:
     cells = np.random.default_rng(seed).normal(size=(len(months), d))
     slow = sum(
         float(cells[i] @ cells[j])
@@ -149,7 +149,7 @@ def test_months_are_averaged_with_gaps_between_them(seed: int) -> None:
     ],
     ids=["half a year", "december", "every other month", "a cosine", "summer in a drift", "half a year and a step"],
 )
-def test_a_planted_season_is_found(level: Level) -> None:
+def test_planted_season_is_found(level: Level) -> None:
     assert called(level, 15) >= 14
     assert called(level, 15, missing=lambda i, month: month == 8 or i % 7 == 0) >= 13
 
@@ -168,13 +168,15 @@ def test_a_planted_season_is_found(level: Level) -> None:
 @pytest.mark.parametrize(
     "missing", [None, lambda i, month: month == 8 or i % 11 == 0], ids=["all months", "some missing"]
 )
-def test_what_does_not_return_is_not_called_a_season(level: Level, missing: Callable[[int, int], bool] | None) -> None:
+def test_patterns_that_do_not_recur_are_not_called_a_season(
+    level: Level, missing: Callable[[int, int], bool] | None
+) -> None:
     runs = 100
     assert called(level, runs, missing) <= binom.ppf(1 - 1e-3, runs, ALPHA)
 
 
 def autoregressive(rng: np.random.Generator) -> Floats:
-    """Levels of which neighbouring months have a correlation of 0.8: (months, 4)."""
+    """Return levels of shape (months, 4) with a correlation of 0.8 between neighbouring months."""
     values = np.zeros((100 + len(MONTHS), 4))
     for t in range(1, len(values)):
         values[t] = 0.8 * values[t - 1] + 0.6 * rng.normal(size=4)
@@ -192,10 +194,10 @@ def test_topics_that_last_for_months_are_not_called_a_season() -> None:
 
 
 @given(st.integers(2, 6), st.integers(0, 11), st.integers(0, 10**6))
-def test_the_power_at_yearly_frequencies_is_that_of_the_fourier_transform(years: int, begin: int, seed: int) -> None:
+def test_power_at_yearly_frequencies_equals_the_fourier_transform(years: int, begin: int, seed: int) -> None:
     n = 12 * years
     cells = np.random.default_rng(seed).normal(size=(n, 2))
-    power = (np.abs(np.fft.rfft(cells, axis=0)) ** 2).sum(axis=1) * 2 / n  # of 0, 1 / years, ... cycles a year
+    power = (np.abs(np.fft.rfft(cells, axis=0)) ** 2).sum(axis=1) * 2 / n  # power at 0, 1 / years, ... cycles a year
     power[-1] /= 2
     bands = frequency_bands(cells, np.ones(n), np.arange(begin, begin + n))
     yearly = [float((rows[:first] ** 2).sum()) for rows, first in bands]
@@ -213,7 +215,7 @@ def test_the_power_at_yearly_frequencies_is_that_of_the_fourier_transform(years:
 
 
 @given(st.integers(24, 80), st.floats(0, 0.3), st.integers(0, 10**6))
-def test_a_yearly_pattern_is_all_at_yearly_frequencies_whatever_is_missing(n: int, gaps: float, seed: int) -> None:
+def test_yearly_pattern_has_all_its_power_at_yearly_frequencies(n: int, gaps: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     times = np.flatnonzero(rng.random(n) >= gaps)
     weights, pattern = rng.uniform(1, 3, len(times)), rng.normal(size=(12, 2))
@@ -223,7 +225,7 @@ def test_a_yearly_pattern_is_all_at_yearly_frequencies_whatever_is_missing(n: in
 
 
 @pytest.mark.parametrize("cycles", [0.5, 0.8, 1, 1.2, 3.5, 4])
-def test_what_the_moving_average_leaves_of_a_frequency(cycles: float) -> None:
+def test_moving_average_residual_has_the_expected_frequency_response(cycles: float) -> None:
     wave = np.cos(2 * np.pi * cycles * np.arange(80) / 12)[:, None]
     left = residuals(wave, np.ones(80, bool))[6:-6]
     assert left == pytest.approx(wave[6:-6] * remaining_amplitude(np.array([cycles])), abs=1e-9)
@@ -247,10 +249,10 @@ def test_one_seasonal_word_among_many_can_be_called_seasonal() -> None:
     changes, found = find_history(words, Settings(), Quiet())
     q = benjamini_hochberg([season.p for season in found.values()])
     assert [word for word, value in zip(found, q, strict=True) if value <= ALPHA] == ["w7"]
-    assert changes["w7"].p > ALPHA  # what returns every year is no change
+    assert changes["w7"].p > ALPHA  # a yearly pattern is no change
 
 
-def test_the_profile_tells_the_months() -> None:
+def test_profile_names_the_months() -> None:
     found = season(usages(lambda _, month: 2.0 * (month == 12), 0), MONTHS, 99)
     assert found is not None
     assert int(np.argmax(found.profile)) == 11
@@ -260,7 +262,7 @@ def test_the_profile_tells_the_months() -> None:
     assert np.flatnonzero(np.isnan(never.profile)).tolist() == [7]
 
 
-def test_a_season_can_be_taken_off() -> None:
+def test_season_can_be_removed() -> None:
     rows = usages(lambda i, month: 2.0 * (month == 12) + 3.0 * (i >= 36), 0)
     found = season(rows, MONTHS, 99)
     assert found is not None
@@ -271,7 +273,7 @@ def test_a_season_can_be_taken_off() -> None:
     assert again.strength < 0 < 0.2 < found.strength
     assert again.p > 0.5
     step = np.concatenate(flat[36:]).mean(axis=0) - np.concatenate(flat[:36]).mean(axis=0)
-    assert np.linalg.norm(step) == pytest.approx(3 * np.sqrt(2), rel=0.1)  # what changed once is still there
+    assert np.linalg.norm(step) == pytest.approx(3 * np.sqrt(2), rel=0.1)  # a single change is preserved
 
 
 @pytest.mark.parametrize(
@@ -284,11 +286,11 @@ def test_too_few_months_are_not_tested(months: list[tuple[int, int]]) -> None:
     assert season([rng.normal(size=(5, 2)) for _ in months], months, 9) is None
 
 
-def test_no_usages_at_all_are_not_tested() -> None:
+def test_word_without_usages_is_not_tested() -> None:
     assert season([np.zeros((0, 2))] * len(MONTHS), MONTHS, 9) is None
 
 
-def test_the_answer_depends_on_seed_and_word_only() -> None:
+def test_answer_depends_only_on_seed_and_word() -> None:
     rows = usages(lambda *_: 0.0, 5)
     first, second, other = (season(rows, MONTHS, 999, 0, word) for word in ("mouse", "mouse", "cell"))
     assert first is not None

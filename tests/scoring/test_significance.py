@@ -1,4 +1,4 @@
-"""False discovery control and the decision, against the step-up procedure written from its definition."""
+"""Test false discovery control and the decision against the definition of the step-up procedure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ p_values = st.lists(
 
 @settings(max_examples=100)
 @given(p_values)
-def test_q_is_the_least_rate_at_which_the_step_up_procedure_takes_the_word(p: list[float]) -> None:
+def test_q_is_the_smallest_rate_at_which_the_step_up_procedure_accepts_the_word(p: list[float]) -> None:
     ranked = sorted(p)
     slow = [min(1, *(len(p) * r / k for k, r in enumerate(ranked, 1) if r >= value)) for value in p]
     np.testing.assert_allclose(benjamini_hochberg(p), slow, rtol=1e-12)
@@ -26,7 +26,7 @@ def test_q_is_the_least_rate_at_which_the_step_up_procedure_takes_the_word(p: li
 
 @settings(max_examples=100)
 @given(p_values, st.sampled_from([0.01, 0.05, 0.2]))
-def test_the_decision_is_that_of_the_step_up_procedure(p: list[float], alpha: float) -> None:
+def test_decision_equals_that_of_the_step_up_procedure(p: list[float], alpha: float) -> None:
     limits = [alpha * k / len(p) for k in range(1, len(p) + 1)]
     assume(all(abs(value - limit) > 1e-12 for value in p for limit in limits))
     passing = [value for value, limit in zip(sorted(p), limits, strict=True) if value <= limit]
@@ -34,12 +34,12 @@ def test_the_decision_is_that_of_the_step_up_procedure(p: list[float], alpha: fl
     assert decide(benjamini_hochberg(p), alpha).tolist() == slow
 
 
-def test_a_q_of_alpha_is_a_change() -> None:
+def test_q_equal_to_alpha_is_a_change() -> None:
     assert decide([0.0, 0.05, np.nextafter(0.05, 1), 1.0]).tolist() == [True, True, False, False]
     assert decide([0.0, 0.05, 0.1, 1.0], alpha=0.1).tolist() == [True, True, True, False]
 
 
-def test_the_share_of_false_discoveries_is_kept() -> None:
+def test_false_discovery_rate_is_controlled() -> None:
     rng = np.random.default_rng(0)
     shares = []
     for _ in range(400):
@@ -61,17 +61,17 @@ def test_the_share_of_false_discoveries_is_kept() -> None:
         (["x"], "x"),
     ],
 )
-def test_what_is_no_sequence_of_p_values_is_refused(p: Any, message: str) -> None:
+def test_invalid_p_values_are_refused(p: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         benjamini_hochberg(p)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 0.0, 1.0, -0.1, 5, "x", "0.05", float("nan"), None, True])
-def test_an_alpha_that_is_not_between_0_and_1_is_refused(alpha: Any) -> None:
+def test_alpha_outside_0_and_1_is_refused(alpha: Any) -> None:
     with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
         decide([0.01], alpha)
 
 
-def test_a_q_that_is_not_a_number_is_refused() -> None:
+def test_non_numeric_q_is_refused() -> None:
     with pytest.raises(ValueError, match="every q must be from 0 to 1; got nan"):
         decide([0.01, float("nan")])

@@ -1,4 +1,4 @@
-"""What is done to vectors before they are scored, against loops over words and usages."""
+"""Test the transformation of vectors before scoring against loops over words and usages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Sets: TypeAlias = Pairs
 def words_of(
     sizes: list[tuple[int, int]], d: int, seed: int, dtype: type[np.floating] = np.float64, loc: float = 3.0
 ) -> Sets:
-    """Words of some numbers of usages; dimensions vary unequally, about a mean that is not 0."""
+    """Return words with the given numbers of usages, unequal variances, and a nonzero mean."""
     rng = np.random.default_rng(seed)
     scale = 10.0 ** rng.uniform(-1, 1, d)
     return {
@@ -32,7 +32,7 @@ def words_of(
 
 
 def slow_moments(pairs: Sets) -> tuple[list[float], list[float]]:
-    """The mean over words of the mean over usages, and the variance about it, one number at a time."""
+    """Return the mean over words of the mean over usages, and the variance around it, one number at a time."""
     d = next(iter(pairs.values()))[0].shape[1]
     means, variances = [], []
     for j in range(d):
@@ -54,7 +54,7 @@ numbers = st.lists(st.tuples(st.integers(1, 7), st.integers(1, 7)), min_size=1, 
 
 
 @given(numbers, st.integers(1, 5), st.integers(0, 999), st.sampled_from([np.float32, np.float64]))
-def test_every_word_weighs_the_same_in_the_mean_and_the_variance(
+def test_every_word_has_equal_weight_in_the_mean_and_the_variance(
     sizes: list[tuple[int, int]], d: int, seed: int, dtype: type[np.floating]
 ) -> None:
     pairs = words_of(sizes, d, seed, dtype)
@@ -67,7 +67,7 @@ def test_every_word_weighs_the_same_in_the_mean_and_the_variance(
 
 
 @given(numbers, st.integers(1, 4), st.integers(0, 999), st.sampled_from([np.float32, np.float64]))
-def test_the_mean_is_taken_off_and_the_rest_divided_by_the_deviation(
+def test_mean_is_subtracted_and_the_rest_divided_by_the_deviation(
     sizes: list[tuple[int, int]], d: int, seed: int, dtype: type[np.floating]
 ) -> None:
     pairs = words_of(sizes, d, seed, dtype)
@@ -93,7 +93,7 @@ def test_raw_vectors_are_the_same_arrays() -> None:
     np.testing.assert_array_equal(space.scale, np.ones(3))
 
 
-def test_standardised_vectors_have_the_moments_of_a_standard_one() -> None:
+def test_standardised_vectors_have_mean_0_and_variance_1() -> None:
     pairs = words_of([(5, 3), (2, 9), (4, 4)], 6, 1)
     mean, variance = slow_moments(fit_space(pairs, "standardised").apply_to_words(pairs))
     np.testing.assert_allclose(mean, np.zeros(6), atol=1e-6)
@@ -101,7 +101,7 @@ def test_standardised_vectors_have_the_moments_of_a_standard_one() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 7.0, -0.25])
-def test_a_dimension_that_never_varies_is_not_scaled(value: float) -> None:
+def test_constant_dimension_is_not_scaled(value: float) -> None:
     pairs = words_of([(3, 4), (5, 2)], 3, 2)
     for sides in pairs.values():
         for rows in sides:
@@ -116,7 +116,7 @@ def test_a_dimension_that_never_varies_is_not_scaled(value: float) -> None:
 
 
 @given(st.floats(-1e3, 1e3), numbers, st.sampled_from([np.float32, np.float64]))
-def test_a_dimension_that_never_varies_is_0_though_its_mean_is_rounded(
+def test_constant_dimension_is_0_even_if_its_mean_is_rounded(
     value: float, sizes: list[tuple[int, int]], dtype: type[np.floating]
 ) -> None:
     pairs = words_of(sizes, 2, 3, dtype)
@@ -128,7 +128,7 @@ def test_a_dimension_that_never_varies_is_0_though_its_mean_is_rounded(
             np.testing.assert_allclose(rows[:, 0], np.zeros(len(rows)), atol=1e-9)
 
 
-def test_the_space_of_one_word_is_that_of_its_usages() -> None:
+def test_space_of_one_word_is_that_of_its_usages() -> None:
     pairs = words_of([(6, 3)], 4, 4)
     rows: Floats = np.concatenate(pairs["word 0"])
     space = fit_space(pairs, "standardised")
@@ -138,7 +138,7 @@ def test_the_space_of_one_word_is_that_of_its_usages() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("times", [2, 7])
-def test_how_often_a_word_occurs_does_not_matter(kind: str, times: int) -> None:
+def test_frequency_of_a_word_does_not_matter(kind: str, times: int) -> None:
     pairs = words_of([(3, 4), (2, 2), (6, 1)], 5, 5)
     more = dict(pairs)
     old, new = pairs["word 1"]
@@ -148,7 +148,7 @@ def test_how_often_a_word_occurs_does_not_matter(kind: str, times: int) -> None:
     np.testing.assert_allclose(often.scale, once.scale, rtol=1e-12)
 
 
-def test_in_which_corpus_a_usage_is_does_not_matter() -> None:
+def test_corpus_of_a_usage_does_not_matter() -> None:
     pairs = words_of([(3, 4), (5, 2)], 4, 6)
     moved = {word: (np.concatenate([old, new[:1]]), new[1:]) for word, (old, new) in pairs.items()}
     here, there = fit_space(pairs, "standardised"), fit_space(moved, "standardised")
@@ -156,7 +156,7 @@ def test_in_which_corpus_a_usage_is_does_not_matter() -> None:
     np.testing.assert_allclose(there.scale, here.scale, rtol=1e-12)
 
 
-def test_vectors_that_the_space_was_not_fitted_to_are_moved_alike() -> None:
+def test_vectors_outside_of_the_fit_are_transformed_alike() -> None:
     space = fit_space(words_of([(3, 4), (5, 2)], 3, 7), "standardised")
     rows = np.random.default_rng(8).normal(size=(4, 3)).astype(np.float32)
     moved = space.apply(rows)
@@ -176,18 +176,18 @@ def test_vectors_are_not_changed_in_place() -> None:
 
 
 @pytest.mark.parametrize("kind", ["center", "Raw", "", None, 3])
-def test_a_kind_that_is_not_known_is_refused(kind: str) -> None:
+def test_unknown_kind_is_refused(kind: str) -> None:
     with pytest.raises(UserError, match=r"^space must be one of centred, raw, standardised; got "):
         fit_space(words_of([(2, 2)], 2, 0), kind)
 
 
-def test_a_near_miss_is_answered_with_the_kind_that_was_meant() -> None:
+def test_misspelt_kind_is_answered_with_the_closest_one() -> None:
     with pytest.raises(UserError, match=r"did you mean 'centred'\?"):
         fit_space(words_of([(2, 2)], 2, 0), "centered")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_space_of_no_words_is_refused(kind: str) -> None:
+def test_space_of_no_words_is_refused(kind: str) -> None:
     with pytest.raises(UserError, match=r"^fitting a space needs the usages of at least one word; got none$"):
         fit_space({}, kind)
 
@@ -206,7 +206,7 @@ def test_centred_scores_do_not_change_if_a_vector_is_added_to_all(metric: str) -
     shift = np.random.default_rng(11).normal(0, 5, 6)
     moved = {word: (old + shift, new + shift) for word, (old, new) in pairs.items()}
     np.testing.assert_allclose(scores(moved, "centred", metric), scores(pairs, "centred", metric), rtol=1e-3, atol=1e-6)
-    if metric in ("cosine", "apd"):  # they look at the angles from the origin
+    if metric in ("cosine", "apd"):  # these metrics depend on angles at the origin
         assert not np.allclose(scores(moved, "raw", metric), scores(pairs, "raw", metric), rtol=1e-2)
 
 

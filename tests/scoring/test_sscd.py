@@ -1,4 +1,4 @@
-"""SSCD and sweep against Algorithm 2 done literally, and what they promise about seeds, words and rates."""
+"""Test SSCD and sweep against a literal Algorithm 2, and their guarantees about seeds, words and rates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lexshift.scoring.swap import STRATEGIES, Strategy, orders, swap
 from lexshift.utils.arrays import Array, Floats
 from lexshift.utils.seeds import generator
 
-# The slow twins: a metric of two sets of rows, moments by numpy, distances by scipy.
+# Slow references: a metric of two sets of rows, with moments by numpy and distances by scipy.
 
 
 def kl(a: Array, b: Array) -> float:
@@ -54,7 +54,7 @@ SYMMETRIC = ["jeffreys", *DISTANCES, "apd", *(f"dscd-{name}" for name in DISTANC
 def literally(
     old: Array, new: Array, between: Callable[[Array, Array], float], sscd: SSCD, word: str = ""
 ) -> tuple[int, float, Floats]:
-    """Algorithms 1 and 2 line by line: the swap count, e_original and the e_swap of every repetition."""
+    """Run Algorithms 1 and 2 line by line: the swap count, e_original and the e_swap of every repetition."""
     n_old, n_new = Fraction(len(old)), Fraction(len(new))
     scale = Fraction(*sscd.corpus_sizes) if sscd.corpus_sizes else 1
     count = min(round(min(n_old, n_new * scale) * Fraction(str(sscd.rate))), len(old), len(new))
@@ -65,7 +65,7 @@ def literally(
 
 
 def sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.0) -> tuple[Floats, Floats]:
-    """Two sets about means that no metric finds undefined."""
+    """Return two sets around means for which every metric is defined."""
     rng = np.random.default_rng(seed)
     centre, spread = rng.normal(2, 1, d), rng.uniform(0.5, 2, d)
     return rng.normal(centre, spread, (n_old, d)), rng.normal(centre + shift * rng.normal(size=d), 1, (n_new, d))
@@ -77,7 +77,7 @@ SIZES = st.none() | st.tuples(st.integers(1, 1000), st.integers(1, 1000))
 
 
 @given(SHAPES, st.sampled_from(METRICS), st.sampled_from(STRATEGIES), RATES, SIZES, st.sampled_from(["", "plane"]))
-def test_score_is_algorithm_2_done_literally(
+def test_score_equals_a_literal_implementation_of_algorithm_2(
     shape: tuple[int, int, int, int],
     metric: str,
     strategy: Strategy,
@@ -101,7 +101,7 @@ def test_score_is_algorithm_2_done_literally(
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("sizes", [None, (254, 354), (354, 254)])
-def test_every_metric_is_algorithm_2_with_both_strategies_and_any_sizes(
+def test_every_metric_follows_algorithm_2_with_both_strategies_and_any_sizes(
     metric: str, strategy: Strategy, sizes: tuple[int, int] | None
 ) -> None:
     old, new = sets(90, 70, 12)
@@ -114,7 +114,7 @@ def test_every_metric_is_algorithm_2_with_both_strategies_and_any_sizes(
 
 
 @given(SHAPES, st.lists(RATES, min_size=1, max_size=7), st.sampled_from(STRATEGIES), SIZES)
-def test_sweep_at_a_rate_is_score_at_that_rate_whatever_the_order_of_rates(
+def test_sweep_at_a_rate_equals_score_at_that_rate_in_any_order_of_rates(
     shape: tuple[int, int, int, int], rates: list[float], strategy: Strategy, sizes: tuple[int, int] | None
 ) -> None:
     old, new = sets(*shape)
@@ -131,7 +131,7 @@ def test_sweep_at_a_rate_is_score_at_that_rate_whatever_the_order_of_rates(
             assert_allclose(change.e_swap, result.e_swap[i, k], rtol=1e-12, atol=1e-14)
 
 
-def test_dscd_and_apd_and_metrics_of_ones_own_sweep_beside_closed_forms() -> None:
+def test_dscd_apd_and_custom_metrics_are_swept_beside_closed_forms() -> None:
     own = Metric("first", lambda a, b: abs(a.mean - b.mean)[:, 0])
     metrics: list[str | Metric] = [
         "kl",
@@ -151,7 +151,7 @@ def test_dscd_and_apd_and_metrics_of_ones_own_sweep_beside_closed_forms() -> Non
             assert_allclose(change.e_swap, result.e_swap[i, k], rtol=1e-6 if "sampled" in str(metric) else 1e-12)
 
 
-def test_sampled_metrics_of_different_sample_counts_do_not_disturb_each_other() -> None:
+def test_sampled_metrics_of_different_sample_counts_do_not_affect_each_other() -> None:
     old, new = sets(30, 40, 6)
     few, many = dscd("cosine", "sampled", 100), dscd("cosine", "sampled", 300)
     together = sweep(old, new, [few, many], [0.4], repeats=2)
@@ -160,7 +160,7 @@ def test_sampled_metrics_of_different_sample_counts_do_not_disturb_each_other() 
 
 
 @given(SHAPES, st.sampled_from(DISTANCES))
-def test_sampled_dscd_draws_from_the_swapped_gaussians_and_averages_over_all_pairs(
+def test_sampled_dscd_draws_from_the_swapped_gaussians_and_averages_all_pairs(
     shape: tuple[int, int, int, int], distance: str
 ) -> None:
     old, new = sets(*shape)
@@ -176,12 +176,12 @@ def test_sampled_dscd_draws_from_the_swapped_gaussians_and_averages_over_all_pai
     sscd = SSCD(dscd(distance, "sampled", samples=60), repeats=2, seed=3)
     change = sscd.score(old, new, "plane")
     _, e_original, e_swap = literally(old, new, slowly, sscd, "plane")
-    # x and y are drawn in float32, and Canberra and Bray-Curtis divide by what may be near 0
+    # x and y are drawn in float32, and Canberra and Bray-Curtis may divide by values near 0
     assert_allclose([change.e_original, *change.e_swap], [e_original, *e_swap], rtol=1e-4)
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "apd", "dscd-euclidean", "dscd-euclidean:sampled"])
-def test_seeds_decide_and_five_repetitions_are_the_first_of_twenty(metric: str) -> None:
+def test_seed_determines_scores_and_five_repetitions_are_the_first_of_twenty(metric: str) -> None:
     old, new = sets(40, 50, 6)
     twenty = SSCD(metric, repeats=20, seed=1).score(old, new)
     assert_array_equal(SSCD(metric, repeats=20, seed=1).score(old, new).e_swap, twenty.e_swap)
@@ -191,7 +191,7 @@ def test_seeds_decide_and_five_repetitions_are_the_first_of_twenty(metric: str) 
     assert not np.isin(SSCD(metric, repeats=20, seed=1).score(old, new, word="x").e_swap, twenty.e_swap).any()
 
 
-def test_the_distance_strategy_is_one_repetition_without_chance() -> None:
+def test_distance_strategy_is_one_deterministic_repetition() -> None:
     old, new = sets(40, 50, 6)
     changes = [SSCD("kl", "distance", seed=seed).score(old, new, word) for seed, word in [(0, "a"), (9, "b")]]
     assert [(c.e_swap.shape, c.spread) for c in changes] == [((1,), 0.0)] * 2
@@ -215,13 +215,13 @@ def test_rate_1_exchanges_sets_of_equal_counts(strategy: Strategy) -> None:
     old, new = sets(30, 30, 6)
     result = sweep(old, new, [*SYMMETRIC, "kl", "kl-reverse"], [1], repeats=2, strategy=strategy)
     swapped = result.e_original.copy()
-    swapped[-2:] = result.e_original[:-3:-1]  # kl becomes kl-reverse, and it kl
+    swapped[-2:] = result.e_original[:-3:-1]  # kl and kl-reverse are exchanged
     assert swapped[-1] != swapped[-2]
     assert_allclose(result.e_swap[:, 0], np.broadcast_to(swapped[:, None], result.e_swap[:, 0].shape), rtol=1e-6)
 
 
 @pytest.mark.parametrize("metric", ["kl", "apd", "dscd-cosine:sampled"])
-def test_a_word_depends_neither_on_other_words_nor_on_their_order_nor_on_workers(metric: str) -> None:
+def test_score_of_a_word_does_not_depend_on_other_words_or_workers(metric: str) -> None:
     words = {word: sets(15 + i, 25 - i, 5, seed=i) for i, word in enumerate("abcdef")}
     sscd = SSCD(metric, repeats=3)
     alone = {word: sscd.score(*rows, word) for word, rows in words.items()}
@@ -243,7 +243,7 @@ def test_words_with_the_same_rows_are_swapped_differently() -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_arrays_given_are_left_as_they_were(strategy: Strategy) -> None:
+def test_given_arrays_are_not_modified(strategy: Strategy) -> None:
     old, new = sets(20, 30, 5)
     before = old.copy(), new.copy()
     sweep(old, new, ["kl", "apd", "dscd-euclidean:sampled"], [0.4], repeats=2, strategy=strategy)
@@ -251,7 +251,7 @@ def test_the_arrays_given_are_left_as_they_were(strategy: Strategy) -> None:
     assert_array_equal(new, before[1])
     for rows in (old, new):
         rows.setflags(write=False)
-    assert SSCD("apd", strategy).score(old, new).score > 0  # nor does it need to write to them
+    assert SSCD("apd", strategy).score(old, new).score > 0  # read-only arrays are accepted
 
 
 @given(SHAPES, st.sampled_from(METRICS))
@@ -264,7 +264,7 @@ def test_precisions_and_memory_layouts_may_differ(shape: tuple[int, int, int, in
         (old.astype(float), new, 1e-12),
         (np.asfortranarray(old, dtype=float), np.repeat(new, 2, axis=0)[::2], 1e-12),
         (old.tolist(), new.tolist(), 1e-12),
-        (old, new, 1e-4),  # float32 alone is summed in float32 for a while
+        (old, new, 1e-4),  # only float32 is partly summed in float32
     ]:
         change = sscd.score(a, b)
         assert_allclose(change.e_original, expected.e_original, rtol=tolerance, atol=1e-12)
@@ -272,6 +272,6 @@ def test_precisions_and_memory_layouts_may_differ(shape: tuple[int, int, int, in
 
 
 @pytest.mark.parametrize("rows", [np.arange(12).reshape(4, 3) % 5, np.eye(4, 3, dtype=bool)])
-def test_whole_numbers_are_numbers(rows: Any) -> None:
+def test_integers_are_accepted_as_numbers(rows: Any) -> None:
     new = sets(2, 5, 3)[1]
     assert SSCD("euclidean").score(rows, new).score == SSCD("euclidean").score(rows.astype(float), new).score

@@ -1,4 +1,4 @@
-"""Context swapping: how many rows trade places, which, and what both sets are after it."""
+"""Test context swapping: the swap count, the swapped rows, and the resulting sets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from lexshift.scoring.swap import (
 from lexshift.utils.arrays import Floats, Indices, Matrix
 from lexshift.utils.seeds import generator
 
-# --------------------------------------------------------------------------------------------------- how many
+# ------------------------------------------------------------------------------------------------- swap count
 
 
 def test_swap_count_is_exact_for_every_percentage_of_every_small_set() -> None:
@@ -67,11 +67,11 @@ def test_swap_count_is_exact_for_every_percentage_of_every_small_set() -> None:
         (1_000_000, 0.123457, 123_457),
     ],
 )
-def test_swap_count_takes_a_rate_for_its_decimals_and_rounds_halves_to_even(n: int, rate: Any, count: int) -> None:
+def test_swap_count_uses_the_decimals_of_a_rate_and_rounds_halves_to_even(n: int, rate: Any, count: int) -> None:
     assert swap_count(n, n + 7, rate) == swap_count(n + 7, n, rate) == count
 
 
-def test_swap_count_of_rates_made_by_arithmetic_is_that_of_the_rates_meant() -> None:
+def test_swap_count_of_computed_rates_equals_that_of_the_intended_rates() -> None:
     for n in range(200):
         meant = [round(Fraction(k, 10) * n) for k in range(11)]
         assert [swap_count(n, n, rate) for rate in np.arange(11) * 0.1] == meant
@@ -86,7 +86,7 @@ counts_of_rows = st.integers(1, 5000)
 @given(counts_of_rows, counts_of_rows, st.integers(0, 100), sizes, sizes)
 @example(200, 90, 100, 354, 254)
 @example(90, 200, 100, 254, 354)
-def test_swap_count_with_corpus_sizes_is_exact_and_never_more_than_a_set_has(
+def test_swap_count_with_corpus_sizes_is_exact_and_never_above_the_set_size(
     n_old: int, n_new: int, percent: int, size_old: int, size_new: int
 ) -> None:
     base = min(Fraction(n_old), Fraction(n_new * size_old, size_new))
@@ -96,7 +96,7 @@ def test_swap_count_with_corpus_sizes_is_exact_and_never_more_than_a_set_has(
 
 
 @given(counts_of_rows, counts_of_rows, st.integers(0, 100), st.none() | st.tuples(sizes, sizes))
-def test_swap_count_is_that_of_the_published_rule_where_it_asks_for_what_there_is_and_no_half_is_rounded(
+def test_swap_count_equals_the_published_rule_where_that_is_valid(
     n_old: int, n_new: int, percent: int, corpus_sizes: tuple[int, int] | None
 ) -> None:
     size_old, size_new = corpus_sizes or (1, 1)
@@ -110,12 +110,12 @@ def test_swap_count_is_that_of_the_published_rule_where_it_asks_for_what_there_i
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, np.nan, np.inf, "0.4", b"0.4", None, True, np.True_, [0.4], 0.4 + 0j])
-def test_what_is_no_rate_is_refused_by_name(rate: Any) -> None:
+def test_invalid_rate_is_refused_by_name(rate: Any) -> None:
     with pytest.raises(ValueError, match=rf"rate must be a number from 0 to 1; got {re.escape(repr(rate))}"):
         swap_count(10, 10, rate)
 
 
-# ------------------------------------------------------------------------------------------------------ which
+# ----------------------------------------------------------------------------------------------- swapped rows
 
 
 @given(st.integers(2, 40), st.integers(2, 40), st.data())
@@ -125,7 +125,7 @@ def test_swap_moves_the_first_rows_of_each_order_and_no_others(n_old: int, n_new
     old, new = np.arange(n_old)[:, None] * [1.0, 0.5], (100 + np.arange(n_new))[:, None] * [1.0, 0.5]
     old_swap, new_swap = swap(old, new, np.array(order_old), np.array(order_new), count)
 
-    S1, S2 = set(range(n_old)), {100 + i for i in range(n_new)}  # a row is known by its first value
+    S1, S2 = set(range(n_old)), {100 + i for i in range(n_new)}  # a row is identified by its first value
     s1, s2 = set(order_old[:count]), {100 + i for i in order_new[:count]}
     assert old_swap.shape == old.shape
     assert new_swap.shape == new.shape
@@ -133,11 +133,11 @@ def test_swap_moves_the_first_rows_of_each_order_and_no_others(n_old: int, n_new
     assert set(new_swap[:, 0]) == (S2 - s2) | s1
     both = np.concatenate([old_swap, new_swap])
     np.testing.assert_array_equal(both[np.argsort(both[:, 0])], np.concatenate([old, new]))
-    np.testing.assert_array_equal(old[:, 0], np.arange(n_old))  # and what was given stays as it was
+    np.testing.assert_array_equal(old[:, 0], np.arange(n_old))  # the arguments are not modified
 
 
 @given(st.integers(1, 60), st.integers(1, 6), st.sampled_from([np.float32, np.float64]), st.integers(0, 2**32 - 1))
-def test_distance_order_goes_from_far_to_near_with_ties_in_row_order(
+def test_distance_order_is_from_far_to_near_with_ties_in_row_order(
     n: int, d: int, dtype: npt.DTypeLike, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -151,14 +151,14 @@ def test_distance_order_goes_from_far_to_near_with_ties_in_row_order(
     assert (np.diff(np.linalg.norm(rows[order] - centroid, axis=1)) <= 1e-12).all()
 
 
-def test_the_distance_strategy_has_one_repetition_that_looks_at_the_other_centroid() -> None:
+def test_distance_strategy_has_one_repetition_based_on_the_other_centroid() -> None:
     old, new = sets("plain", 30, 20, 4, np.float64, 0)
     ((order_old, order_new),) = orders(old, new, "distance", 20, generator(0, "swap"))
     np.testing.assert_array_equal(order_old, np.argsort(-np.linalg.norm(old - new.mean(axis=0), axis=1)))
     np.testing.assert_array_equal(order_new, np.argsort(-np.linalg.norm(new - old.mean(axis=0), axis=1)))
 
 
-def test_the_random_strategy_has_a_permutation_of_each_set_for_every_repetition() -> None:
+def test_random_strategy_has_a_permutation_of_each_set_for_every_repetition() -> None:
     old, new = sets("plain", 30, 20, 4, np.float64, 0)
     first, again, longer = (list(orders(old, new, "random", repeats, generator(3, "swap"))) for repeats in (5, 5, 9))
     assert (len(first), len(longer)) == (5, 9)
@@ -166,12 +166,12 @@ def test_the_random_strategy_has_a_permutation_of_each_set_for_every_repetition(
         assert sorted(order_old) == list(range(30))
         assert sorted(order_new) == list(range(20))
     assert len({tuple(order_old) for order_old, _ in longer}) == 9
-    for one, other in ((first, again), (first, longer[:5])):  # more repetitions do not move the earlier ones
+    for one, other in ((first, again), (first, longer[:5])):  # more repetitions do not change the earlier ones
         for a, b in zip(one, other, strict=True):
             np.testing.assert_array_equal(np.concatenate(a), np.concatenate(b))
 
 
-def test_random_order_puts_every_row_at_every_place_equally_often() -> None:
+def test_random_order_puts_every_row_at_every_position_equally_often() -> None:
     rng = generator(0, "swap")
     places = np.zeros((6, 6))
     for _ in range(6000):
@@ -181,24 +181,24 @@ def test_random_order_puts_every_row_at_every_place_equally_often() -> None:
 
 
 @pytest.mark.parametrize("counts", [2**16 - 1, 2**16, 66_001])
-def test_more_swap_counts_than_16_bits_hold_stay_apart(counts: int) -> None:
+def test_more_swap_counts_than_16_bits_hold_are_distinguished(counts: int) -> None:
     rng = np.random.default_rng(0)
     n_old, n_new = counts, counts - 7
     row_orders = [(rng.permutation(n_old), rng.permutation(n_new)) for _ in range(2)]
     labels = segment_labels(row_orders, np.arange(counts))
     for side, found in enumerate(labels):
         for k, orders_of_both in enumerate(row_orders):
-            # The row at place i of its order has passed the swap counts 0 to i.
+            # The row at position i of its order is not swapped at the counts 0 to i.
             np.testing.assert_array_equal(found[k, orders_of_both[side]], 1 + np.arange(len(found[k])))
 
 
-# ---------------------------------------------------------------------------------------- what the sets are after
+# --------------------------------------------------------------------------------------------------- swapped sets
 
 KINDS = ("plain", "large mean", "large dimensions", "far apart", "very far apart", "same distribution", "constants")
 
 
 def sets(kind: str, n_old: int, n_new: int, d: int, dtype: npt.DTypeLike, seed: int) -> tuple[Matrix, Matrix]:
-    """Two sets of rows, awkward in a way that has a name."""
+    """Return two sets of rows of the named ill-conditioned kind."""
     rng = np.random.default_rng(seed)
     direction = rng.normal(size=d)
     old, new = rng.normal(size=(n_old, d)), rng.normal(size=(n_new, d)) * rng.uniform(0.5, 2.0, d) + direction
@@ -214,7 +214,7 @@ def sets(kind: str, n_old: int, n_new: int, d: int, dtype: npt.DTypeLike, seed: 
         new += 30 * direction
     elif kind == "very far apart":
         new += 1e4 * direction
-    elif kind == "constants":  # over one set, over the other, and over both, at values that are no round numbers
+    elif kind == "constants":  # constant over one set, the other, and both, at values that are no round numbers
         old[:, ::3], new[:, 1::3] = 0.1, 0.7
         old[:, ::4] = new[:, ::4] = 0.3
     return old.astype(dtype), new.astype(dtype)
@@ -226,9 +226,9 @@ def unit_rows(rows: Matrix) -> Floats:
 
 
 def by_swapping(old: Matrix, new: Matrix, row_orders: list[tuple[Indices, Indices]], counts: list[int]) -> Floats:
-    """The twin: move the rows, then numpy in float64.
+    """Compute the reference: move the rows, then use numpy in float64.
 
-    Mean and variance of the old set, then of the new one: (4, repeats, counts, d)
+    Return mean and variance of the old set, then of the new one: (4, repeats, counts, d)
     """
     out = np.empty((4, len(row_orders), len(counts), old.shape[1]))
     for k, (order_old, order_new) in enumerate(row_orders):
@@ -239,7 +239,7 @@ def by_swapping(old: Matrix, new: Matrix, row_orders: list[tuple[Indices, Indice
 
 
 def kl_by_the_book(m1: Floats, v1: Floats, m2: Floats, v2: Floats, common: Floats) -> float:
-    """The formula of appendix A, no variance counting as less than the floor's share of the common one."""
+    """Compute the formula of appendix A with variances raised to the share of the common variance."""
     some = common > 0
     m1, v1, m2, v2, floor = m1[some], v1[some], m2[some], v2[some], VARIANCE_FLOOR * common[some]
     v1, v2 = np.maximum(v1, floor), np.maximum(v2, floor)
@@ -248,7 +248,7 @@ def kl_by_the_book(m1: Floats, v1: Floats, m2: Floats, v2: Floats, common: Float
 
 
 def metrics_by_the_book(moments: Floats, common: Floats) -> list[float]:
-    """The metrics of CLOSED_FORM in their order, from the four moments of a pair of sets: (4, d)"""
+    """Return the metrics of CLOSED_FORM in order, from the four moments of a pair of sets: (4, d)"""
     m1, v1, m2, v2 = moments
     kl, reverse = kl_by_the_book(m1, v1, m2, v2, common), kl_by_the_book(m2, v2, m1, v1, common)
     return [kl, reverse, 0.5 * (kl + reverse), *(getattr(scipy_distance, name)(m1, m2) for name in DISTANCES)]
@@ -281,7 +281,7 @@ def test_swapped_gaussians_are_the_mean_and_variance_of_the_swapped_sets(
         old, new = unit_rows(old), unit_rows(new)
     mean_old, variance_old, mean_new, variance_new = by_swapping(old, new, row_orders, counts)
     common = np.concatenate([old, new]).var(axis=0, ddof=1)
-    # The squared distance of the two means goes into a variance, and comes out again if all rows are swapped.
+    # The squared distance of the means enters a variance and cancels if all rows are swapped.
     rounding = 1e-14 * (old.mean(axis=0) - new.mean(axis=0)) ** 2 + 1e-30 * np.abs(old).max() ** 2
     assert (got_old.count, got_new.count) == (n_old, n_new)
     for got, expected in ((got_old.mean, mean_old), (got_new.mean, mean_new)):
@@ -296,7 +296,7 @@ def test_swapped_gaussians_are_the_mean_and_variance_of_the_swapped_sets(
 def assert_metrics_agree(
     kind: str, n_old: int, n_new: int, d: int, strategy: Any, dtype: npt.DTypeLike, seed: int, rtol: float = 1e-6
 ) -> None:
-    """All metrics of a sweep are those of the twin: at most ``rtol`` off, and what is not swapped at most 1e-9."""
+    """Check all metrics of a sweep against the reference: within ``rtol``, and within 1e-9 without swaps."""
     old, new = sets(kind, n_old, n_new, d, dtype, seed)
     rates, repeats = [0.0, 0.1, 0.5, 0.9, 1.0], 2
     result = sweep(old, new, CLOSED_FORM, rates, repeats, seed, strategy, word="plane")
@@ -328,7 +328,7 @@ def assert_metrics_agree(
 @example("large dimensions", 1100, 600, 300, "random", np.float32, 0)
 @example("far apart", 600, 600, 300, "distance", np.float32, 0)
 @example("same distribution", 1100, 600, 64, "random", np.float32, 0)
-def test_the_metrics_after_swapping_are_those_of_the_swapped_sets_to_six_digits(
+def test_metrics_after_swapping_equal_those_of_the_swapped_sets_to_six_digits(
     kind: str, n_old: int, n_new: int, d: int, strategy: Any, dtype: npt.DTypeLike, seed: int
 ) -> None:
     assert_metrics_agree(kind, n_old, n_new, d, strategy, dtype, seed)
@@ -342,15 +342,15 @@ def test_the_metrics_after_swapping_are_those_of_the_swapped_sets_to_six_digits(
         pytest.param("same distribution", 500, 512, "distance", 39, id="two means that are both nearly 0 again"),
     ],
 )
-def test_five_digits_hold_for_float32_sets_of_few_dimensions_found_to_be_hard(
+def test_five_digits_are_exact_for_difficult_float32_sets_of_few_dimensions(
     kind: str, n_old: int, n_new: int, strategy: str, seed: int
 ) -> None:
-    # One dimension weighs a lot among 16, and what is nearly 0 has few digits to lose.
+    # One of 16 dimensions has a large weight, and values near 0 have few digits.
     assert_metrics_agree(kind, n_old, n_new, 16, strategy, np.float32, seed, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_set_swapped_with_itself_stays_at_no_distance(dtype: npt.DTypeLike) -> None:
+def test_set_swapped_with_itself_keeps_a_distance_of_zero(dtype: npt.DTypeLike) -> None:
     rows, _ = sets("large mean", 300, 2, 40, dtype, 0)
     result = sweep(rows, rows, CLOSED_FORM, [0.0, 0.3, 1.0], strategy="distance")
     np.testing.assert_allclose(result.e_original, 0.0, atol=1e-15)
@@ -360,7 +360,7 @@ def test_a_set_swapped_with_itself_stays_at_no_distance(dtype: npt.DTypeLike) ->
 @pytest.mark.parametrize("unit", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_variances_the_means_are_the_same_and_with_no_row_swapped_all_is_as_it_was(
+def test_means_are_the_same_without_variances_and_with_no_row_swapped(
     kind: str, dtype: npt.DTypeLike, unit: bool
 ) -> None:
     old, new = sets(kind, 700, 41, 300, dtype, 0)
@@ -376,7 +376,7 @@ def test_without_variances_the_means_are_the_same_and_with_no_row_swapped_all_is
         assert (with_variance.mean[:, 1:] != g.mean).any()
 
 
-def test_a_rate_that_swaps_no_row_leaves_every_distance_as_it_was() -> None:
+def test_rate_that_swaps_no_row_leaves_every_distance_unchanged() -> None:
     old, new = sets("large mean", 30, 40, 20, np.float32, 0)
     result = sweep(old, new, [*CLOSED_FORM, "apd"], [0.0, 0.01, 0.5])
     assert result.swap_counts == (0, 0, 15)
@@ -390,7 +390,7 @@ SCALE_FREE = ("kl", "kl-reverse", "jeffreys", "braycurtis", "canberra", "correla
 @pytest.mark.parametrize("exponent", [-83, 83], ids=["1e-25", "1e25"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["plain", "large mean", "large dimensions"])
-def test_metrics_without_a_scale_are_the_same_in_tiny_and_in_huge_units(
+def test_scale_free_metrics_are_the_same_in_tiny_and_in_huge_units(
     kind: str, dtype: npt.DTypeLike, exponent: int
 ) -> None:
     old, new = sets(kind, 60, 80, 40, dtype, 0)
@@ -402,14 +402,14 @@ def test_metrics_without_a_scale_are_the_same_in_tiny_and_in_huge_units(
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "apd"])
 @pytest.mark.parametrize("exponent", [-660, -540, 520, 660], ids=["1e-199", "1e-163", "1e157", "1e199"])
-def test_units_whose_squares_leave_float64_are_refused_and_not_mistaken_for_zeros(exponent: int, metric: str) -> None:
+def test_units_whose_squares_overflow_are_refused_and_not_mistaken_for_zeros(exponent: int, metric: str) -> None:
     old, new = sets("plain", 20, 30, 8, np.float64, 0)
     refusal = ""
     try:
         result = sweep(np.ldexp(old, exponent), np.ldexp(new, exponent), [metric])
     except ValueError as error:
         refusal = str(error)
-    else:  # or the answer is the right one
+    else:  # otherwise the answer must be correct
         np.testing.assert_allclose(result.e_swap, sweep(old, new, [metric]).e_swap, rtol=1e-6)
     assert "row of zeros" not in refusal
 
@@ -442,7 +442,7 @@ PEAK = """
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="peak memory is read from Linux's /proc")
 @pytest.mark.parametrize("constant", [0, 700], ids=["no dimension is constant", "most dimensions are constant"])
-def test_a_sweep_needs_at_most_32_megabytes_beyond_its_input(constant: int) -> None:
+def test_sweep_needs_at_most_32_megabytes_beyond_its_input(constant: int) -> None:
     run = subprocess.run([sys.executable, "-c", dedent(PEAK), str(constant)], capture_output=True, text=True)
     if "PermissionError" in run.stderr:
         pytest.skip("this machine does not let a process reset its own peak memory")

@@ -1,4 +1,4 @@
-"""Which metric p and q are of is told beside them: in the table, the files and the page."""
+"""Test that the table, the files and the page name the metric of p and q."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FAST: dict[str, Any] = {"permutations": 99, "resamples": 5, "repeats": 2, "monit
 
 
 class Lines:
-    """An encoder that gives a vector for each length of a sentence, and zeros for a sentence with a zero."""
+    """Encoder with one vector per sentence length, and zeros for a sentence with a zero."""
 
     def encode(self, sentences: list[str], spans: list[tuple[int, int]]) -> Floats:
         rows = [[len(s), start + 1.0, len(s) % 3] for s, (start, _) in zip(sentences, spans, strict=True)]
@@ -49,7 +49,7 @@ def saved(corpora: list[Path], tmp_path_factory: pytest.TempPathFactory) -> tupl
     return compare(corpora[0], corpora[1], ["mouse", "bread"], model=Lines(), space="raw", out=folder, **FAST), folder
 
 
-def test_a_word_with_a_vector_of_zeros_is_tested_by_the_metric_of_its_score() -> None:
+def test_word_with_a_zero_vector_is_tested_by_the_metric_of_its_score() -> None:
     rng = np.random.default_rng(0)
     words = {word: (rng.normal(size=(12, 4)), rng.normal(size=(12, 4))) for word in ("mouse", "bread")}
     words["bread"][0][3] = 0
@@ -60,14 +60,14 @@ def test_a_word_with_a_vector_of_zeros_is_tested_by_the_metric_of_its_score() ->
         assert scored.test == permutation_test(*words[word], scored.tested_metric, 200, 0, word)
 
 
-def test_a_metric_without_a_substitute_is_tested_itself() -> None:
+def test_metric_without_a_substitute_is_tested_itself() -> None:
     rng = np.random.default_rng(0)
     words = {"mouse": (rng.normal(size=(9, 3)), rng.normal(size=(9, 3)))}
     found = score_words(Comparisons(["mouse"], words.__getitem__), Scoring(SSCD("kl"), 0.3, 20, 5), Silent())
     assert found.words["mouse"].tested_metric == "kl"
 
 
-def test_table_and_files_say_what_was_tested(saved: tuple[Result, Path]) -> None:
+def test_table_and_files_name_the_tested_metric(saved: tuple[Result, Path]) -> None:
     result, folder = saved
     expected = {"mouse": "apd", "bread": "nearest"}
     for table in (result.table, pd.read_csv(folder / "scores.csv"), pd.read_parquet(folder / "scores.parquet")):
@@ -78,7 +78,7 @@ def test_table_and_files_say_what_was_tested(saved: tuple[Result, Path]) -> None
     assert run["settings"]["permutations"] == 99
 
 
-def test_the_page_says_what_was_tested(saved: tuple[Result, Path]) -> None:
+def test_page_names_the_tested_metric(saved: tuple[Result, Path]) -> None:
     result, folder = saved
     told = "the average pairwise cosine distance (APD) (for 1 word by the mean cosine distance of a vector to the"
     assert told in methods(result)[-1]
@@ -87,26 +87,26 @@ def test_the_page_says_what_was_tested(saved: tuple[Result, Path]) -> None:
     assert f"The distance that is tested is {told}" in page
 
 
-def test_a_trace_says_what_was_tested(corpora: list[Path], tmp_path: Path) -> None:
+def test_trace_names_the_tested_metric(corpora: list[Path], tmp_path: Path) -> None:
     found = trace(*corpora, words=["mouse", "bread"], model=Lines(), space="raw", out=tmp_path / "t", **FAST)
     table = pd.read_csv(tmp_path / "t" / "steps.csv")
     assert set(zip(table["word"], table["tested_metric"], strict=True)) == {("mouse", "apd"), ("bread", "nearest")}
     assert found.run["tested_metrics"] == {"apd": 1, "nearest": 1}
 
 
-def test_a_discovery_says_what_was_tested_when_it_is_resumed(corpora: list[Path], tmp_path: Path) -> None:
+def test_resumed_discovery_names_the_tested_metric(corpora: list[Path], tmp_path: Path) -> None:
     for _ in range(2):
         found = discover(*corpora, model=Lines(), space="raw", out=tmp_path / "d", **FAST)
         tested = dict(zip(found.table["word"], found.table["tested_metric"], strict=True))
         assert (tested["mouse"], tested["bread"]) == ("apd", "nearest")
 
 
-def test_a_word_with_too_few_usages_is_tested_by_nothing(corpora: list[Path]) -> None:
+def test_word_with_too_few_usages_has_no_tested_metric(corpora: list[Path]) -> None:
     result = compare(corpora[0], corpora[1], ["mouse", "ghost"], model=Lines(), **FAST)
     assert result.table["tested_metric"].tolist() == ["apd", ""]
 
 
-def test_too_few_permutations_are_cautioned_about(corpora: list[Path]) -> None:
+def test_too_few_permutations_give_a_caution(corpora: list[Path]) -> None:
     few = FAST | {"permutations": 9}
     result = compare(corpora[0], corpora[1], ["mouse", "bread"], model=Lines(), space="raw", **few)
     caution = result.caution()
@@ -123,7 +123,7 @@ def test_too_few_permutations_are_cautioned_about(corpora: list[Path]) -> None:
     assert enough.run["permutations"] >= 1_000
 
 
-def test_an_approximated_p_is_marked(saved: tuple[Result, Path]) -> None:
+def test_approximated_p_is_marked(saved: tuple[Result, Path]) -> None:
     result, _ = saved
     words = dict(result.scores.words)
     words["mouse"] = replace(words["mouse"], test=replace(words["mouse"].test, p=1e-8, tail=1e-8))

@@ -1,4 +1,4 @@
-"""Metrics that look at the usages, and the share of e_original that is kept, against rows that are moved one by one."""
+"""Test usage metrics and the kept share of e_original against rows that are moved one by one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.0) -> t
 
 
 def slow_nearest(old: Matrix, new: Matrix, few: int = 20) -> float:
-    """Sorted distances, each weighted by the chance that it is the least of a few drawn: none of those before it is."""
+    """Weight the sorted distances by the probability of being the smallest of a few drawn usages."""
     distances = cdist(old.astype(float), new.astype(float), "cosine")
     ways = []
     for from_one in (distances, distances.T):
@@ -50,7 +50,7 @@ def slow_nearest(old: Matrix, new: Matrix, few: int = 20) -> float:
 
 
 def centroids(old: Matrix, new: Matrix) -> Callable[[Array], Floats]:
-    """A usage metric of one's own: the Euclidean distance between the two means."""
+    """Custom usage metric: the Euclidean distance between the two means."""
     rows = np.concatenate([old, new]).astype(float)
 
     def of(sides: Array) -> Floats:
@@ -65,8 +65,8 @@ OWN = Metric("centroids", centroids, usages=True)
 
 
 @pytest.fixture(params=["by name", "as it is"])
-def own(request: pytest.FixtureRequest) -> str | Metric:
-    """A metric of one's own, registered or not."""
+def custom_metric(request: pytest.FixtureRequest) -> str | Metric:
+    """Return a custom metric, registered or not."""
     if request.param == "as it is":
         return OWN
     register(OWN)
@@ -86,7 +86,7 @@ def swapped_by_hand(
     sizes: tuple[int, int] | None,
     between: Callable[[Matrix, Matrix], float] = slow_nearest,
 ) -> Floats:
-    """e_swap of rows that really traded places: (rates, repeats)."""
+    """Return e_swap of rows that were actually exchanged, of shape (rates, repeats)."""
     rng = generator(seed, "swap", word)
     in_turn = orders(old, new, strategy, repeats, rng)
     counts = [swap_count(len(old), len(new), rate, sizes) for rate in RATES]
@@ -95,7 +95,7 @@ def swapped_by_hand(
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @given(SHAPES, st.booleans(), st.none() | st.tuples(st.integers(1, 99), st.integers(1, 99)))
-def test_nearest_after_swaps_is_that_of_the_swapped_rows(
+def test_nearest_after_swaps_equals_that_of_the_swapped_rows(
     strategy: Strategy, shape: tuple[int, int, int, int], double: bool, sizes: tuple[int, int] | None
 ) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(*shape))
@@ -107,7 +107,7 @@ def test_nearest_after_swaps_is_that_of_the_swapped_rows(
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.lists(st.integers(0, 9), min_size=1, max_size=4), st.integers(0, 99))
-def test_swapped_sides_say_where_each_row_is_after_swapping(n: int, m: int, counts: list[int], seed: int) -> None:
+def test_swapped_sides_record_the_side_of_each_row_after_swapping(n: int, m: int, counts: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = [min(count, n, m) for count in counts]
     row_orders = [(rng.permutation(n), rng.permutation(m)) for _ in range(3)]
@@ -121,7 +121,7 @@ def test_swapped_sides_say_where_each_row_is_after_swapping(n: int, m: int, coun
 
 
 @given(SHAPES, st.sampled_from(STRATEGIES), st.booleans())
-def test_at_a_rate_of_0_e_swap_is_e_original_to_the_last_bit(
+def test_e_swap_at_a_rate_of_0_is_bitwise_equal_to_e_original(
     shape: tuple[int, int, int, int], strategy: Strategy, double: bool
 ) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(*shape))
@@ -131,7 +131,7 @@ def test_at_a_rate_of_0_e_swap_is_e_original_to_the_last_bit(
 
 
 @given(SHAPES, st.sampled_from(STRATEGIES), st.permutations(["kl", "nearest", "apd", OWN, "cosine"]))
-def test_metrics_of_usages_and_of_gaussians_together_give_what_each_gives_alone(
+def test_usage_metrics_and_gaussian_metrics_together_equal_each_alone(
     shape: tuple[int, int, int, int], strategy: Strategy, metrics: list[str | Metric]
 ) -> None:
     old, new = sets(*shape)
@@ -155,7 +155,7 @@ def test_words_scored_together_have_the_scores_they_have_alone() -> None:
     }
 
 
-def test_the_rate_is_searched_with_nearest_as_with_any_metric() -> None:
+def test_rate_is_estimated_with_nearest_as_with_any_metric() -> None:
     words = {f"word {i}": sets(20, 30, 5, i, shift=3.0) for i in range(3)}
     curve = search_rate(words, "nearest", repeats=4)
     assert_array_equal(curve.e_swap[1], sweep(*words["word 1"], ["nearest"], repeats=4, word="word 1").e_swap[0])
@@ -163,31 +163,31 @@ def test_the_rate_is_searched_with_nearest_as_with_any_metric() -> None:
     assert curve.mean.min() < 0.8 * curve.e_original.mean()
 
 
-# A metric of one's own
+# Custom metrics
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_usage_metric_of_ones_own_scores_as_the_same_distance_of_gaussians(
-    own: str | Metric, strategy: Strategy
+def test_custom_usage_metric_scores_like_the_same_gaussian_distance(
+    custom_metric: str | Metric, strategy: Strategy
 ) -> None:
     old, new = sets(30, 24, 5)
-    ours = SSCD(own, strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
+    ours = SSCD(custom_metric, strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
     theirs = SSCD("euclidean", strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
     assert_allclose(ours.e_swap, theirs.e_swap, rtol=1e-10)
     assert (ours.score, ours.e_original, ours.spread) == pytest.approx(
         (theirs.score, theirs.e_original, theirs.spread), rel=1e-9
     )
-    found = sweep(old, new, ["euclidean", own], RATES, 3, strategy=strategy)
+    found = sweep(old, new, ["euclidean", custom_metric], RATES, 3, strategy=strategy)
     assert_allclose(found.e_swap[1], found.e_swap[0], rtol=1e-9, atol=1e-12)
     assert found.metrics == ("euclidean", "centroids")
 
 
 @pytest.mark.parametrize("sizes", [(3, 5), (6, 3), (20, 15), (12, 30)])
-def test_a_usage_metric_of_ones_own_is_tested_as_the_same_distance_of_gaussians(
-    own: str | Metric, sizes: tuple[int, int]
+def test_custom_usage_metric_is_tested_like_the_same_gaussian_distance(
+    custom_metric: str | Metric, sizes: tuple[int, int]
 ) -> None:
     old, new = sets(*sizes, 4, seed=3, shift=0.4)
-    ours, theirs = (permutation_test(old, new, metric, 1000, 5, "plane") for metric in (own, "euclidean"))
+    ours, theirs = (permutation_test(old, new, metric, 1000, 5, "plane") for metric in (custom_metric, "euclidean"))
     assert ours.e_original == pytest.approx(theirs.e_original, rel=1e-12)
     assert (ours.p, ours.exceeding, ours.permutations, ours.exact) == (
         theirs.p,
@@ -198,14 +198,14 @@ def test_a_usage_metric_of_ones_own_is_tested_as_the_same_distance_of_gaussians(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_usage_metric_of_ones_own_has_the_interval_of_the_same_distance_of_gaussians(
-    own: str | Metric, strategy: Strategy, monkeypatch: pytest.MonkeyPatch
+def test_custom_usage_metric_has_the_interval_of_the_same_gaussian_distance(
+    custom_metric: str | Metric, strategy: Strategy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_bootstrap, "SWAPS", SWAPS_OF_USAGES)
     old, new = sets(20, 26, 4)
     ours, theirs = (
         bootstrap(old, new, SSCD(metric, strategy, repeats=1, keep=0.2), 60, word="plane")
-        for metric in (own, "euclidean")
+        for metric in (custom_metric, "euclidean")
     )
     assert (ours.low, ours.high, ours.bias) == pytest.approx((theirs.low, theirs.high, theirs.bias), rel=1e-8)
 
@@ -228,7 +228,7 @@ USES: dict[str, Callable[[Matrix, Matrix, Metric], Any]] = {
         (lambda _: np.ones(7), r"\(7,\)"),
     ],
 )
-def test_a_usage_metric_that_returns_another_shape_is_told_so(
+def test_usage_metric_that_returns_another_shape_is_refused(
     use: str, answer: Callable[[Array], Any], shape: str
 ) -> None:
     metric = Metric("mine", lambda _old, _new: answer, usages=True)
@@ -238,13 +238,13 @@ def test_a_usage_metric_that_returns_another_shape_is_told_so(
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_usage_metric_that_is_undefined_is_told_so(use: str, value: float) -> None:
+def test_undefined_usage_metric_is_refused(use: str, value: float) -> None:
     metric = Metric("mine", lambda _old, _new: lambda sides: np.full(len(sides), value), usages=True)
     with pytest.raises(ValueError, match=rf"^metric 'mine' is undefined for these sets: its value is {value} "):
         USES[use](*sets(20, 30, 4), metric)
 
 
-def test_one_undefined_value_among_many_is_enough() -> None:
+def test_one_undefined_value_among_many_is_refused() -> None:
     old, new = sets(5, 6, 3)
     metric = Metric("mine", lambda _old, _new: lambda sides: np.where(sides[:, 0] > 0, 1.0, np.nan), usages=True)
     both = np.concatenate([original_sides(5, 6), -original_sides(5, 6)])
@@ -253,7 +253,7 @@ def test_one_undefined_value_among_many_is_enough() -> None:
         side_distances(metric, old, new)(both)
 
 
-def test_a_usage_metric_gets_the_rows_and_the_sides_as_it_is_promised() -> None:
+def test_usage_metric_receives_the_documented_rows_and_sides() -> None:
     seen: list[Array] = []
 
     def between(old: Matrix, new: Matrix) -> Callable[[Array], Floats]:
@@ -287,7 +287,7 @@ def test_a_usage_metric_gets_the_rows_and_the_sides_as_it_is_promised() -> None:
 
 
 def all_splits(old: Matrix, new: Matrix, few: int = 20) -> Floats:
-    """The distance of every split, by the definition."""
+    """Return the distance of every split by definition."""
     rows, n = np.concatenate([old, new]), len(old) + len(new)
     chosen = [np.isin(np.arange(n), split) for split in itertools.combinations(range(n), len(old))]
     return np.array([slow_nearest(rows[members], rows[~members], few) for members in chosen])
@@ -314,7 +314,7 @@ def test_p_of_nearest_is_the_share_of_all_splits_if_there_are_few(
     assert found.p == pytest.approx((splits >= e_original - 1e-10 * splits.max()).mean())
 
 
-def test_p_of_random_splits_is_near_that_of_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_p_of_random_splits_is_near_that_of_all_splits(monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = sets(5, 6, 4, 6, shift=0.0)
     exact = permutation_test(old, new, "nearest")
     assert exact.exact
@@ -325,14 +325,14 @@ def test_p_of_random_splits_is_near_that_of_all_of_them(monkeypatch: pytest.Monk
     assert drawn.p == pytest.approx(exact.p, abs=4 * (0.25 / 1000) ** 0.5)
 
 
-def test_p_of_nearest_is_uniform_where_nothing_changed() -> None:
+def test_p_of_nearest_is_uniform_if_nothing_changed() -> None:
     rng = np.random.default_rng(0)
     found = [permutation_test(rng.normal(1, 1, (4, 5)), rng.normal(1, 1, (5, 5)), "nearest").p for _ in range(300)]
     assert stats.kstest(found, "uniform").pvalue > 0.01
     assert 0.02 < np.mean(np.array(found) <= 0.05) < 0.09
 
 
-def test_p_of_nearest_is_small_where_a_meaning_is_new() -> None:
+def test_p_of_nearest_is_small_if_there_is_a_new_meaning() -> None:
     old, new = sets(30, 30, 8, 2, shift=0.0)
     new[:12] += 3 * np.random.default_rng(3).normal(size=8)
     assert permutation_test(old, new, "nearest", 1000).p < 0.01
@@ -340,7 +340,7 @@ def test_p_of_nearest_is_small_where_a_meaning_is_new() -> None:
 
 
 @given(st.integers(2, 9), st.integers(2, 9), st.integers(0, 99))
-def test_the_sides_of_a_split_are_sets_as_large_as_the_original_ones(n_old: int, n_new: int, seed: int) -> None:
+def test_sides_of_a_split_are_as_large_as_the_original_sets(n_old: int, n_new: int, seed: int) -> None:
     sides = random_splits(n_old, n_new, 20, np.random.default_rng(seed))
     assert sides.shape == (20, n_old + n_new)
     for found in (sides, other_splits(n_old, min(n_new, 4))):
@@ -348,7 +348,7 @@ def test_the_sides_of_a_split_are_sets_as_large_as_the_original_ones(n_old: int,
         assert (found != 0).all()
 
 
-def test_the_test_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
+def test_test_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
     old, new = sets(14, 16, 4, 4, shift=0.2)
     first = permutation_test(old, new, "nearest", 500, 3, "plane")
     assert permutation_test(old, new, "nearest", 500, 3, "plane") == first
@@ -360,7 +360,7 @@ def test_the_test_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
 
 
 def slow_halves(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """e_original and |e_original - e_swap| of half-samples built row by row, from the same draws."""
+    """Return e_original and |e_original - e_swap| of half-samples built row by row from the same draws."""
     sets_of_rows, swaps = (old, new), SWAPS_OF_USAGES if sscd.strategy == "random" else 1
     splits = [rng.permuted(np.broadcast_to(np.arange(len(x)), (size, len(x))), axis=1) for x in sets_of_rows]
     if sscd.strategy == "random":
@@ -399,7 +399,7 @@ def slow_halves(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.
     st.sampled_from([0.0, 0.1, 0.4, 0.75, 1.0]),
     st.integers(0, 99),
 )
-def test_distances_of_half_samples_of_nearest_are_those_of_their_rows(
+def test_distances_of_half_samples_of_nearest_equal_those_of_their_rows(
     shape: tuple[int, int, int], strategy: Strategy, rate: float, seed: int
 ) -> None:
     old, new = sets(*shape, seed)
@@ -410,7 +410,7 @@ def test_distances_of_half_samples_of_nearest_are_those_of_their_rows(
     assert_allclose(swapped, slow_swapped, rtol=1e-8, atol=1e-11)
 
 
-def test_the_interval_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
+def test_interval_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
     old, new = sets(25, 30, 5)
     first = bootstrap(old, new, SSCD("nearest", seed=3), 100, word="plane")
     assert bootstrap(old, new, SSCD("nearest", seed=3), 100, word="plane") == first
@@ -418,7 +418,7 @@ def test_the_interval_of_nearest_is_the_same_for_the_same_seed_and_word() -> Non
     assert bootstrap(old, new, SSCD("nearest", seed=3), 100, word="train").low != first.low
 
 
-def test_the_interval_of_nearest_narrows_as_there_are_more_usages() -> None:
+def test_interval_of_nearest_narrows_with_more_usages() -> None:
     widths = []
     for n in (20, 300):
         interval = bootstrap(*sets(n, n, 5, 1), SSCD("nearest", rate=0.3, keep=0.25), 100)
@@ -426,7 +426,7 @@ def test_the_interval_of_nearest_narrows_as_there_are_more_usages() -> None:
     assert widths[1] < 0.6 * widths[0]
 
 
-# What is kept of e_original
+# Kept share of e_original
 
 
 @given(
@@ -435,7 +435,7 @@ def test_the_interval_of_nearest_narrows_as_there_are_more_usages() -> None:
     st.sampled_from(STRATEGIES),
     st.sampled_from([0, 0.1, 0.25, 1, Fraction(1, 3), np.float32(0.5)]),
 )
-def test_the_score_is_what_swapping_takes_off_and_the_kept_share_of_e_original(
+def test_score_is_the_reduction_by_swapping_plus_the_kept_share_of_e_original(
     shape: tuple[int, int, int, int], metric: str, strategy: Strategy, keep: Any
 ) -> None:
     old, new = sets(*shape)
@@ -449,20 +449,20 @@ def test_the_score_is_what_swapping_takes_off_and_the_kept_share_of_e_original(
         assert change.score == plain.score
 
 
-def test_nothing_is_kept_unless_it_is_asked_for() -> None:
+def test_kept_share_is_0_by_default() -> None:
     assert SSCD().keep == 0
     assert SSCD("nearest").keep == 0
 
 
 @pytest.mark.parametrize("keep", [-0.1, 1.5, "x", "0.5", None, True, float("nan"), float("inf"), [0.5]])
-def test_a_share_that_is_none_is_refused_by_name(keep: Any) -> None:
+def test_invalid_kept_share_is_refused_by_name(keep: Any) -> None:
     with pytest.raises(UserError, match=r"^keep must be a number from 0 to 1; got ") as caught:
         SSCD(keep=keep)
     assert repr(keep) in str(caught.value)
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "nearest"])
-def test_the_interval_is_that_of_the_score_with_what_is_kept(metric: str) -> None:
+def test_interval_includes_the_kept_share_of_the_score(metric: str) -> None:
     old, new = sets(40, 36, 5, 2)
     kept, plain = SSCD(metric, rate=0.4, repeats=5, keep=0.5), SSCD(metric, rate=0.4, repeats=5)
     interval, without = bootstrap(old, new, kept, 100), bootstrap(old, new, plain, 100)

@@ -1,4 +1,4 @@
-"""Leanings against a double loop over pairs of usages, and the plane against a singular value decomposition."""
+"""Test leanings against a double loop over pairs of usages, and the plane against a singular value decomposition."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DTYPES = st.sampled_from(["float32", "float64"])
 
 @st.composite
 def two_sets(draw: st.DrawFn) -> tuple[Matrix, Matrix]:
-    """Two sets of usages, zero vectors and equal ones among them."""
+    """Draw two sets of usages, some of them zero vectors or equal."""
     n_old, n_new, d = draw(SHAPES)
     dtype: Any = draw(DTYPES)
     old, new = (draw(npst.arrays(dtype, (n, d), elements=VALUES)) for n in (n_old, n_new))
@@ -30,7 +30,7 @@ def two_sets(draw: st.DrawFn) -> tuple[Matrix, Matrix]:
 
 
 def random_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.0) -> tuple[Matrix, Matrix]:
-    """Two sets that vary ten times less in each dimension than in the one before, and differ in all of them."""
+    """Return two sets that vary ten times less in each dimension than in the one before and differ in all of them."""
     rng = np.random.default_rng(seed)
     spread = 10.0 ** -np.arange(d)
     mean = rng.normal(5, 1, d)
@@ -41,7 +41,7 @@ def random_sets(n_old: int, n_new: int, d: int, seed: int = 0, shift: float = 1.
 
 
 def cosine(a: Matrix, b: Matrix) -> float:
-    """The cosine similarity of two vectors; of a zero vector with anything it is 0."""
+    """Return the cosine similarity of two vectors, which is 0 for a zero vector."""
     x, y = [float(v) for v in a], [float(v) for v in b]
     lengths = math.hypot(*x) * math.hypot(*y)
     return math.fsum(p * q for p, q in zip(x, y, strict=True)) / lengths if lengths else 0.0
@@ -63,7 +63,7 @@ def slow_leanings(old: Matrix, new: Matrix) -> tuple[list[float], list[float]]:
 
 @settings(max_examples=150)
 @given(two_sets())
-def test_leanings_are_those_of_a_double_loop_over_usages(sets: tuple[Matrix, Matrix]) -> None:
+def test_leanings_equal_a_double_loop_over_usages(sets: tuple[Matrix, Matrix]) -> None:
     for fast, slow in zip(leanings(*sets), slow_leanings(*sets), strict=True):
         assert fast.dtype == np.float64
         assert_allclose(fast, slow, rtol=0, atol=1e-12)
@@ -71,29 +71,29 @@ def test_leanings_are_those_of_a_double_loop_over_usages(sets: tuple[Matrix, Mat
 
 
 @given(two_sets())
-def test_leanings_change_their_sign_if_the_corpora_change_places(sets: tuple[Matrix, Matrix]) -> None:
+def test_leanings_change_their_sign_if_the_corpora_are_exchanged(sets: tuple[Matrix, Matrix]) -> None:
     old, new = sets
     lean_old, lean_new = leanings(old, new)
-    as_new, as_old = leanings(new, old)  # of the same usages, in the other direction
+    as_new, as_old = leanings(new, old)  # the same usages in the other direction
     assert_allclose(as_old, -lean_old, rtol=0, atol=1e-12)
     assert_allclose(as_new, -lean_new, rtol=0, atol=1e-12)
 
 
 @given(two_sets(), st.integers(1, 1000))
-def test_leanings_do_not_depend_on_how_long_vectors_are(sets: tuple[Matrix, Matrix], factor: int) -> None:
+def test_leanings_do_not_depend_on_the_length_of_vectors(sets: tuple[Matrix, Matrix], factor: int) -> None:
     old, new = (rows.astype(float) for rows in sets)
     for plain, scaled in zip(leanings(old, new), leanings(old * factor, new / factor), strict=True):
         assert_allclose(plain, scaled, rtol=0, atol=1e-12)
 
 
-def test_a_zero_vector_leans_nowhere() -> None:
+def test_zero_vector_has_a_leaning_of_zero() -> None:
     old, new = np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 0.0]])
     lean_old, lean_new = leanings(old, new)
     assert (lean_old[0], lean_new[1]) == (0, 0)
     assert_array_equal(leanings(np.zeros((3, 2)), np.zeros((2, 2)))[0], np.zeros(3))
 
 
-def test_the_only_usage_of_a_corpus_is_compared_with_the_other_corpus_alone() -> None:
+def test_only_usage_of_a_corpus_is_compared_with_the_other_corpus_only() -> None:
     lean_old, lean_new = leanings(np.array([[2.0, 0.0]]), np.array([[3.0, 0.0]]))
     assert_allclose(lean_old, [1.0])
     assert_allclose(lean_new, [-1.0])
@@ -114,12 +114,12 @@ def test_usages_of_a_new_meaning_lean_most_to_the_new_corpus() -> None:
 
 
 def slow_plane(old: Matrix, new: Matrix) -> tuple[Floats, Floats, Floats]:
-    """Projections on the first two right singular vectors of weighted rows, and the shares of variance."""
+    """Return projections on the first two right singular vectors of weighted rows, and the shares of variance."""
     old, new = old.astype(float), new.astype(float)
     middle = np.mean([old.mean(axis=0), new.mean(axis=0)], axis=0)
     a, b = old - middle, new - middle
     rows = np.concatenate([a / np.sqrt(len(a)), b / np.sqrt(len(b)), np.zeros((2, a.shape[1]))])
-    rows = np.pad(rows, ((0, 0), (0, 2)))  # so that there are two directions at least
+    rows = np.pad(rows, ((0, 0), (0, 2)))  # ensures at least two directions
     _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
     axes = directions[:2, : a.shape[1]].T
     total = (sizes**2).sum()
@@ -135,7 +135,7 @@ def assert_same_but_for_signs(found: Plane, old: Floats, new: Floats, atol: floa
 
 @settings(max_examples=100)
 @given(SHAPES, DTYPES, st.sampled_from([0.0, 1.0, -3.0]), st.integers(0, 99))
-def test_the_plane_is_that_of_a_singular_value_decomposition(
+def test_plane_equals_that_of_a_singular_value_decomposition(
     shape: tuple[int, int, int], dtype: Any, shift: float, seed: int
 ) -> None:
     old, new = (rows.astype(dtype) for rows in random_sets(*shape, seed, shift))
@@ -147,7 +147,7 @@ def test_the_plane_is_that_of_a_singular_value_decomposition(
 
 
 @given(two_sets())
-def test_the_axes_show_the_largest_shares_of_any_usages_and_point_to_the_new_ones(sets: tuple[Matrix, Matrix]) -> None:
+def test_axes_show_the_largest_shares_and_point_to_the_new_usages(sets: tuple[Matrix, Matrix]) -> None:
     old, new = sets
     found, (slow_old, slow_new, shares) = plane(old, new), slow_plane(old, new)
     scale = max(1.0, float(np.abs(np.concatenate([old, new])).max()))
@@ -155,7 +155,7 @@ def test_the_axes_show_the_largest_shares_of_any_usages_and_point_to_the_new_one
     assert found.explained[0] >= found.explained[1] >= 0
     assert found.explained.sum() <= 1 + 1e-9
     assert (found.new.mean(axis=0) - found.old.mean(axis=0) >= -1e-9 * scale).all()
-    # Where the axes are not determined, what they show together is.
+    # If the axes are not unique, only quantities of both axes together are determined.
     for ours, theirs in ((found.old, slow_old), (found.new, slow_new)):
         assert np.isfinite(ours).all()
         assert ours.shape == theirs.shape
@@ -170,22 +170,20 @@ def test_both_axes_point_from_the_old_corpus_to_the_new_one(shape: tuple[int, in
     old, new = random_sets(*shape, seed)
     there, back = plane(old, new), plane(new, old)
     assert (there.new.mean(axis=0) >= there.old.mean(axis=0) - 1e-12).all()
-    for axis in range(2):  # so that the corpora in the other order make the mirrored picture
+    for axis in range(2):  # so that exchanged corpora give the mirrored picture
         assert_allclose(there.old[:, axis], -back.new[:, axis], rtol=0, atol=1e-8)
         assert_allclose(there.new[:, axis], -back.old[:, axis], rtol=0, atol=1e-8)
 
 
 @given(two_sets(), st.integers(2, 4))
-def test_each_corpus_weighs_the_same_however_often_its_usages_are_repeated(
-    sets: tuple[Matrix, Matrix], times: int
-) -> None:
+def test_corpora_have_equal_weight_however_often_usages_are_repeated(sets: tuple[Matrix, Matrix], times: int) -> None:
     old, new = sets
     once, often = plane(old, new), plane(np.repeat(old, times, axis=0), new)
     assert_allclose(once.explained, often.explained, rtol=0, atol=1e-9)
 
 
 @given(st.integers(1, 9), st.integers(1, 6), DTYPES, st.integers(0, 99))
-def test_the_same_usages_in_both_corpora_lie_at_the_same_points(n: int, d: int, dtype: Any, seed: int) -> None:
+def test_same_usages_in_both_corpora_have_the_same_points(n: int, d: int, dtype: Any, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(n, d)).astype(dtype)
     found = plane(rows, rows.copy())
     assert_array_equal(found.old, found.new)
@@ -207,14 +205,14 @@ def test_usages_of_one_dimension_lie_on_the_first_axis(n_old: int, n_new: int, d
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_usages_that_are_all_the_same_lie_at_one_point_and_show_nothing(d: int) -> None:
+def test_identical_usages_are_at_one_point_with_zero_shares(d: int) -> None:
     found = plane(np.full((3, d), 0.5), np.full((4, d), 0.5))
     assert not found.old.any()
     assert not found.new.any()
     assert_array_equal(found.explained, [0, 0])
 
 
-def test_one_usage_of_each_corpus_lies_on_the_first_axis_as_far_apart_as_it_is() -> None:
+def test_one_usage_of_each_corpus_is_on_the_first_axis_at_its_distance() -> None:
     found = plane(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 5.0, 7.0]]))
     assert_allclose(found.old, [[-2.5, 0]], atol=1e-12)
     assert_allclose(found.new, [[2.5, 0]], atol=1e-12)
@@ -233,26 +231,26 @@ def test_usages_of_two_dimensions_keep_their_distances(n_old: int, n_new: int, s
 
 @pytest.mark.parametrize("shape", [(60, 70, 384), (300, 200, 150), (700, 30, 130), (2, 3, 768)])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_the_plane_of_many_usages_is_that_of_a_singular_value_decomposition(
+def test_plane_of_many_usages_equals_that_of_a_singular_value_decomposition(
     shape: tuple[int, int, int], dtype: str
 ) -> None:
     n_old, n_new, d = shape
     rng = np.random.default_rng(d)
-    spread = 1.05 ** -np.arange(d)  # the axes are not far from each other in size
+    spread = 1.05 ** -np.arange(d)  # the axes have similar sizes
     old, new = ((rng.normal(size=(n, d)) * spread + shift).astype(dtype) for n, shift in ((n_old, 0.0), (n_new, 0.1)))
     found, (slow_old, slow_new, shares) = plane(old, new), slow_plane(old, new)
     assert_same_but_for_signs(found, slow_old, slow_new, atol=1e-7)
     assert_allclose(found.explained, shares, rtol=0, atol=1e-9)
 
 
-def test_many_usages_that_are_all_the_same_lie_at_one_point() -> None:
+def test_many_identical_usages_are_at_one_point() -> None:
     found = plane(np.full((300, 200), 0.5), np.full((400, 200), 0.5))
     assert not found.old.any()
     assert not found.new.any()
     assert_array_equal(found.explained, [0, 0])
 
 
-def test_many_usages_of_one_direction_lie_on_the_first_axis() -> None:
+def test_many_usages_of_one_direction_are_on_the_first_axis() -> None:
     along, direction = np.random.default_rng(0).normal(size=(300, 1)), np.ones((1, 150))
     found = plane(along[:200] * direction, along[200:] * direction + 1)
     assert_allclose(found.explained, [1, 0], atol=1e-9)

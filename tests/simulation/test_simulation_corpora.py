@@ -1,4 +1,4 @@
-"""Simulated corpora: the files, what was planted in them, and where they may be written."""
+"""Test simulated corpora: the files, the planted changes, and the folder."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ DATED = {"corpus.jsonl", "planted.tsv", "words.txt", "simulate.json"}
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sentences that say in themselves which word they were of."""
+    """Write sentences that identify their source word."""
     path = tmp_path_factory.mktemp("source") / "source.txt"
     path.write_text("".join(f"The {noun}, of {noun[:2]}{i}, is here.\n" for i in range(ENOUGH) for noun in NOUNS))
     return path
 
 
-def made(source: Path, out: Path, **options: Any) -> dict[str, str]:
-    """The files of a simulation."""
+def simulated_files(source: Path, out: Path, **options: Any) -> dict[str, str]:
+    """Return the files of a simulation."""
     simulate(source, out=out, monitor=False, **options)
     return {path.name: path.read_text("utf-8") for path in out.iterdir() if path.name != ".lock"}
 
 
 def origins(lines: Sequence[str], name: str, pair: tuple[str, str]) -> Counter[str]:
-    """How often each source word is behind a name; every line must be a source sentence with the name for the word."""
+    """Count the source words behind a pseudoword; every line must be a source sentence with the word replaced."""
     found = [match for line in lines if (match := re.fullmatch(rf"The {name}, of (..)(\d+), is here\.", line))]
     beginnings = {word[:2]: word for word in pair}
     assert len({match[0] for match in found}) == len(found)
@@ -53,10 +53,10 @@ def origins(lines: Sequence[str], name: str, pair: tuple[str, str]) -> Counter[s
 
 @pytest.mark.slow
 @given(st.integers(2, 5), st.integers(2, 30), st.integers(0, 1000))
-def test_the_corpora_hold_what_was_planted(
+def test_corpora_contain_the_planted_changes(
     source: Path, tmp_path_factory: pytest.TempPathFactory, words: int, usages: int, seed: int
 ) -> None:
-    files = made(source, tmp_path_factory.mktemp("made"), pseudowords=words, usages=usages, seed=seed)
+    files = simulated_files(source, tmp_path_factory.mktemp("made"), pseudowords=words, usages=usages, seed=seed)
     assert set(files) == TWO
     old, new = (files[f"{period}.txt"].splitlines() for period in ("old", "new"))
     assert len(old) == len(new) == words * usages
@@ -74,30 +74,30 @@ def test_the_corpora_hold_what_was_planted(
         assert len(set(used)) == len(used)
 
 
-def test_the_same_seed_gives_the_same_files_and_another_one_others(source: Path, tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_files_and_another_seed_others(source: Path, tmp_path: Path) -> None:
     one, same, other = (
-        made(source, tmp_path / name, pseudowords=3, usages=10, seed=seed)
+        simulated_files(source, tmp_path / name, pseudowords=3, usages=10, seed=seed)
         for name, seed in (("a", 1), ("b", 1), ("c", 2))
     )
     assert one == same
     assert all(one[name] != other[name] for name in TWO)
 
 
-def test_a_name_has_the_same_usages_whatever_other_names_there_are(source: Path, tmp_path: Path) -> None:
-    one = made(source, tmp_path / "one", pairs=PAIRS[:1], usages=10)
-    three = made(source, tmp_path / "three", pairs=PAIRS, usages=10)
+def test_usages_of_a_pseudoword_do_not_depend_on_other_pseudowords(source: Path, tmp_path: Path) -> None:
+    one = simulated_files(source, tmp_path / "one", pairs=PAIRS[:1], usages=10)
+    three = simulated_files(source, tmp_path / "three", pairs=PAIRS, usages=10)
     name = one["words.txt"].strip()
     assert set(one["old.txt"].splitlines()) == {line for line in three["old.txt"].splitlines() if name in line}
 
 
 def test_lines_are_shuffled(source: Path, tmp_path: Path) -> None:
-    files = made(source, tmp_path / "out", pairs=PAIRS, usages=20)
+    files = simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=20)
     names = [next(n for n in files["words.txt"].split() if n in line) for line in files["old.txt"].splitlines()]
     assert names != sorted(names, key=files["words.txt"].split().index)
 
 
-def test_where_nothing_is_planted_the_share_differs_by_name(source: Path, tmp_path: Path) -> None:
-    files = made(source, tmp_path / "out", pattern="none", pairs=PAIRS, usages=10)
+def test_without_planted_change_the_share_differs_by_pseudoword(source: Path, tmp_path: Path) -> None:
+    files = simulated_files(source, tmp_path / "out", pattern="none", pairs=PAIRS, usages=10)
     assert set(files) == TWO
     entries = json.loads(files["simulate.json"])["names"]
     assert [np.sum(entry["counts"], axis=0).tolist() for entry in entries] == [[0, 20], [10, 10], [20, 0]]
@@ -112,8 +112,8 @@ def test_where_nothing_is_planted_the_share_differs_by_name(source: Path, tmp_pa
 
 
 @pytest.mark.parametrize("pattern", ["step", "season"])
-def test_dated_sentences_are_of_the_word_of_their_month(source: Path, tmp_path: Path, pattern: str) -> None:
-    files = made(source, tmp_path / "out", pattern=pattern, pairs=PAIRS, usages=2, years=2)
+def test_dated_sentences_contain_the_word_of_their_month(source: Path, tmp_path: Path, pattern: str) -> None:
+    files = simulated_files(source, tmp_path / "out", pattern=pattern, pairs=PAIRS, usages=2, years=2)
     assert set(files) == DATED
     rows = [json.loads(line) for line in files["corpus.jsonl"].splitlines()]
     assert [row["date"] for row in rows] == sorted(row["date"] for row in rows)
@@ -129,8 +129,8 @@ def test_dated_sentences_are_of_the_word_of_their_month(source: Path, tmp_path: 
             assert origins(lines, name, pair) == {pair[second]: 2}
 
 
-def test_a_yearly_season_goes_smoothly_from_one_word_to_the_other_and_back(source: Path, tmp_path: Path) -> None:
-    files = made(source, tmp_path / "out", pattern="yearly", pairs=PAIRS, usages=4, years=1)
+def test_yearly_season_moves_smoothly_between_the_two_words(source: Path, tmp_path: Path) -> None:
+    files = simulated_files(source, tmp_path / "out", pattern="yearly", pairs=PAIRS, usages=4, years=1)
     assert set(files) == DATED
     rows = [json.loads(line) for line in files["corpus.jsonl"].splitlines()]
     for line, pair in zip(files["planted.tsv"].splitlines()[1:], PAIRS, strict=True):
@@ -149,8 +149,8 @@ def test_steps_are_not_all_in_one_month(source: Path, tmp_path: Path) -> None:
     assert len(set(frame["month"])) > 1
 
 
-def test_the_table_of_usages_is_a_data_set_with_gold(source: Path, tmp_path: Path) -> None:
-    files = made(source, tmp_path / "out", pairs=PAIRS, usages=10)
+def test_usage_table_is_a_data_set_with_gold(source: Path, tmp_path: Path) -> None:
+    files = simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=10)
     data = load_dataset(tmp_path / "out" / "usages.csv")
     gold = {name: float(value) for name, value in (line.split("\t") for line in files["planted.tsv"].splitlines())}
     assert data.graded == gold == replace_gold(data, tmp_path / "out" / "planted.tsv").graded
@@ -162,7 +162,7 @@ def test_the_table_of_usages_is_a_data_set_with_gold(source: Path, tmp_path: Pat
 
 
 class Origin:
-    """An encoder that sees which source word a sentence was of, and little else."""
+    """Encoder whose vectors depend mostly on the source word of a sentence."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         rows = []
@@ -173,7 +173,7 @@ class Origin:
         return np.array(rows, np.float32)
 
 
-def test_compare_finds_every_usage_and_ranks_names_by_what_was_planted(source: Path, tmp_path: Path) -> None:
+def test_compare_finds_every_usage_and_ranks_by_the_planted_change(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     frame = simulate(source, out=out, pairs=PAIRS, usages=20, monitor=False)
     options: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
@@ -182,16 +182,16 @@ def test_compare_finds_every_usage_and_ranks_names_by_what_was_planted(source: P
     assert list(table["word"]) == list(frame["word"])
 
 
-# ----------------------------------------------------------------------------------------------------------- the folder
+# -------------------------------------------------------------------------------------------------------- output folder
 
 
-def test_a_simulation_takes_the_place_of_an_earlier_one(source: Path, tmp_path: Path) -> None:
-    assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
-    assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=2, years=2, pattern="step")) == DATED
+def test_simulation_replaces_an_earlier_one(source: Path, tmp_path: Path) -> None:
+    assert set(simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
+    assert set(simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=2, years=2, pattern="step")) == DATED
 
 
 @pytest.mark.parametrize("there", [["old.txt"], ["simulate.json"], [*FILES, "notes.md"]], ids=["old", "record", "more"])
-def test_a_folder_with_other_files_is_refused_and_left_as_it_is(source: Path, tmp_path: Path, there: list[str]) -> None:
+def test_folder_with_other_files_is_refused_and_unchanged(source: Path, tmp_path: Path, there: list[str]) -> None:
     for name in there:
         (tmp_path / name).write_text("mine")
     with pytest.raises(
@@ -201,16 +201,14 @@ def test_a_folder_with_other_files_is_refused_and_left_as_it_is(source: Path, tm
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(there, "mine")
 
 
-def test_a_file_in_place_of_the_folder_is_refused(source: Path, tmp_path: Path) -> None:
+def test_file_in_place_of_the_folder_is_refused(source: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
     with pytest.raises(UserError, match="there is a file of that name"):
         simulate(source, out=tmp_path / "out", pairs=PAIRS, usages=5, monitor=False)
 
 
 @pytest.mark.parametrize("at", range(len(TWO)))
-def test_if_a_file_cannot_be_written_none_is_left(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int
-) -> None:
+def test_failed_write_leaves_no_files(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     written: list[Path] = []
 
     def full(path: Path, data: bytes) -> None:
@@ -224,10 +222,10 @@ def test_if_a_file_cannot_be_written_none_is_left(
         with pytest.raises(UserError, match="the disk is full"):
             simulate(source, out=tmp_path / "out", pairs=PAIRS, usages=5, monitor=False)
     assert [path.name for path in (tmp_path / "out").iterdir()] == [".lock"]
-    assert set(made(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
+    assert set(simulated_files(source, tmp_path / "out", pairs=PAIRS, usages=5)) == TWO
 
 
-# ------------------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------------------- error messages
 
 
 @pytest.mark.parametrize(
@@ -244,7 +242,7 @@ def test_if_a_file_cannot_be_written_none_is_left(
     ],
     ids=["pattern", "pseudowords", "usages", "years", "seed", "supply", "pair", "encoding"],
 )
-def test_mistakes_are_told_and_nothing_is_written(
+def test_mistakes_are_reported_and_nothing_is_written(
     source: Path, tmp_path: Path, options: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
@@ -252,6 +250,6 @@ def test_mistakes_are_told_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_corpus_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_corpus_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no such file or folder"):
         simulate(tmp_path / "none.txt", out=tmp_path / "out", monitor=False)

@@ -1,4 +1,4 @@
-"""Power: draws against an obvious loop, and its known values where an encoder sees all or nothing."""
+"""Test power: draws against a plain loop, and known values for an encoder that detects all or nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Planted:
-    """Gaussian noise about a mean that is ``apart`` from the other source word's: the name itself is not seen."""
+    """Encoder with Gaussian noise around means that are ``apart`` for the two source words."""
 
     def __init__(self, apart: float) -> None:
         self.apart, self.calls = apart, 0
@@ -53,12 +53,12 @@ class Planted:
         return np.array(rows, np.float32)
 
 
-def told(source: Path, apart: float = 10, **options: Any) -> pd.DataFrame:
+def power_table(source: Path, apart: float = 10, **options: Any) -> pd.DataFrame:
     return power(source, model=Planted(apart), monitor=False, **{"pairs": PAIRS, "trials": 60, **options})
 
 
 @given(st.integers(2, 20), st.fractions(0, 1, max_denominator=50).map(float), st.integers(0, 1000))
-def test_a_draw_has_no_row_twice_and_is_two_sets_of_the_size(size: int, change: float, seed: int) -> None:
+def test_draw_has_no_row_twice_and_gives_two_sets_of_the_size(size: int, change: float, seed: int) -> None:
     first, second = np.arange(25.0)[:, None], 100 + np.arange(25.0)[:, None]
     sets = draw_sets(first, second, size, change, np.random.default_rng(seed))
     assert [side.shape for side in sets] == [(size, 1)] * 2
@@ -68,7 +68,7 @@ def test_a_draw_has_no_row_twice_and_is_two_sets_of_the_size(size: int, change: 
 
 
 @pytest.mark.parametrize("change", [0.0, 0.3, 1.0])
-def test_the_shares_of_draws_are_those_of_usages_that_are_drawn_one_by_one(change: float) -> None:
+def test_shares_of_draws_equal_those_of_usages_drawn_one_by_one(change: float) -> None:
     rng = np.random.default_rng(0)
     first, second = np.zeros((60, 1)), np.ones((60, 1))
     drawn = np.array([[side.sum() for side in draw_sets(first, second, 20, change, rng)] for _ in range(3_000)])
@@ -78,7 +78,7 @@ def test_the_shares_of_draws_are_those_of_usages_that_are_drawn_one_by_one(chang
     assert drawn.std(axis=0) == pytest.approx(obvious.std(axis=0), abs=0.2)
 
 
-def test_every_row_is_drawn_as_often_as_the_others() -> None:
+def test_every_row_is_drawn_equally_often() -> None:
     rng, counts = np.random.default_rng(0), np.zeros(24)
     for _ in range(3_000):
         old, _ = draw_sets(np.arange(12.0)[:, None], np.arange(12.0, 24)[:, None], 5, 0, rng)
@@ -86,7 +86,7 @@ def test_every_row_is_drawn_as_often_as_the_others() -> None:
     assert counts / 3_000 == pytest.approx(np.full(24, 5 / 24), abs=0.04)
 
 
-def test_a_change_is_seen_if_the_permutation_test_of_the_draw_says_so() -> None:
+def test_change_is_detected_if_the_permutation_test_of_the_draw_is_significant() -> None:
     rng = np.random.default_rng(0)
     vectors = {name: (rng.normal(size=(12, 3)), rng.normal(size=(12, 3)) + 1) for name in ("a", "b")}
     drawing = Trial(vectors, "nearest", 300, 7, 0.2)
@@ -100,50 +100,50 @@ def test_a_change_is_seen_if_the_permutation_test_of_the_draw_says_so() -> None:
     assert seen == {True, False}
 
 
-def test_where_the_words_are_far_apart_all_large_changes_are_seen_and_false_alarms_are_rare(source: Path) -> None:
-    table = told(source, usages=[10, 40], changes=[0.1, 1], trials=200)
+def test_distant_words_give_full_power_and_few_false_alarms(source: Path) -> None:
+    table = power_table(source, usages=[10, 40], changes=[0.1, 1], trials=200)
     assert list(zip(table["usages"], table["change"], strict=True)) == [
         (10, 0.0), (10, 0.1), (10, 1.0), (40, 0.0), (40, 0.1), (40, 1.0)
     ]  # fmt: skip
     by = table.set_index(["usages", "change"])
     assert by.loc[(10, 1.0), "power"] == by.loc[(40, 1.0), "power"] == 1
     for size in (10, 40):
-        # Of 200 trials at a level of 0.05, less than 2 or more than 22 would be a chance of one in a thousand.
+        # Fewer than 2 or more than 22 of 200 trials at a level of 0.05 have a probability of one in a thousand.
         assert 2 <= by.loc[(size, 0.0), "seen"] <= 22
     assert by.loc[(40, 0.1), "power"] >= by.loc[(10, 0.1), "power"] - 0.1
 
 
-def test_where_the_words_are_alike_no_change_is_seen_more_often_than_by_chance(source: Path) -> None:
-    table = told(source, apart=0, usages=[20], changes=[0.5, 1], trials=200)
-    # Usages of a pair that differ by chance are drawn again and again, so at change 1 there may be some power.
+def test_equal_words_give_no_more_detections_than_chance(source: Path) -> None:
+    table = power_table(source, apart=0, usages=[20], changes=[0.5, 1], trials=200)
+    # Usages that differ by chance are drawn repeatedly, so there may be some power at change 1.
     assert table.set_index("change").loc[0.0, "seen"] < 23
     assert table.set_index("change").loc[0.5, "power"] < 0.4
 
 
-def test_shares_and_intervals_follow_from_what_was_seen(source: Path) -> None:
-    table = told(source, apart=1, usages=[10, 15], changes=[0.25, 0.5])
+def test_shares_and_intervals_follow_from_the_detections(source: Path) -> None:
+    table = power_table(source, apart=1, usages=[10, 15], changes=[0.25, 0.5])
     assert (table["power"] == table["seen"] / table["trials"]).all()
     for row in table.itertuples():
         assert 0 <= row.low < row.power < row.high <= 1 or row.power in (0, 1)
 
 
-def test_a_cell_does_not_depend_on_the_other_changes_and_the_seed_decides(source: Path) -> None:
+def test_cell_depends_on_the_seed_and_not_on_other_changes(source: Path) -> None:
     options: dict[str, Any] = {"apart": 0.8, "usages": [12]}
-    many = told(source, changes=[0.25, 0.5, 1], **options)
-    alone = told(source, changes=[0.5], **options)
+    many = power_table(source, changes=[0.25, 0.5, 1], **options)
+    alone = power_table(source, changes=[0.5], **options)
     assert many[many["change"] == 0.5].to_dict("list") == alone[alone["change"] == 0.5].to_dict("list")
-    others = [told(source, changes=[0.5], seed=seed, **options)["seen"].tolist() for seed in range(3)]
+    others = [power_table(source, changes=[0.5], seed=seed, **options)["seen"].tolist() for seed in range(3)]
     assert len({tuple(seen) for seen in others}) > 1
 
 
-def test_many_words_tested_leave_less_power(source: Path) -> None:
+def test_testing_many_words_lowers_the_power(source: Path) -> None:
     options: dict[str, Any] = {"apart": 1.0, "usages": [12], "changes": [0.75]}
-    one, hundred = (told(source, words_tested=m, **options).set_index("change") for m in (1, 100))
+    one, hundred = (power_table(source, words_tested=m, **options).set_index("change") for m in (1, 100))
     assert hundred.loc[0.75, "seen"] < one.loc[0.75, "seen"]
     assert hundred.loc[0.0, "seen"] <= 1
 
 
-def test_a_store_is_used_again(source: Path, tmp_path: Path) -> None:
+def test_store_is_reused(source: Path, tmp_path: Path) -> None:
     encoder = Planted(10)
     options: dict[str, Any] = {"usages": [10], "trials": 5, "pairs": PAIRS, "monitor": False, "out": tmp_path / "store"}
     one = power(source, model=encoder, changes=[1], **options)
@@ -153,7 +153,7 @@ def test_a_store_is_used_again(source: Path, tmp_path: Path) -> None:
     assert one.equals(two)
 
 
-def test_a_model_that_tells_periods_apart_is_refused(source: Path) -> None:
+def test_model_with_periods_is_refused(source: Path) -> None:
     encoder = Planted(1)
     encoder.periods = ("1950s", "2010s")  # type: ignore[attr-defined]
     with pytest.raises(UserError, match="distinguishes periods"):
@@ -161,7 +161,7 @@ def test_a_model_that_tells_periods_apart_is_refused(source: Path) -> None:
 
 
 def test_pairs_may_be_chosen_at_random(source: Path) -> None:
-    table = told(source, pairs=None, pseudowords=3, usages=[10], changes=[1], trials=6)
+    table = power_table(source, pairs=None, pseudowords=3, usages=[10], changes=[1], trials=6)
     assert list(table["trials"]) == [6, 6]
 
 
@@ -177,7 +177,7 @@ def alike(power: float) -> Powers:
 
 
 def beta(power: float, spread: float) -> Powers:
-    """Pairs whose powers have a beta distribution, with a correlation of ``spread`` between trials of a pair."""
+    """Draw pairs whose powers have a beta distribution, with a correlation of ``spread`` between trials of a pair."""
     size = 1 / spread - 1
     return lambda rng, shape: rng.beta(power * size, (1 - power) * size, shape)
 
@@ -196,7 +196,7 @@ def beta(power: float, spread: float) -> Powers:
         (1.0, alike(1.0)),
     ],
 )
-def test_nine_of_ten_intervals_hold_the_mean_power_over_pairs(
+def test_nine_of_ten_intervals_contain_the_mean_power_over_pairs(
     mean: float, powers: Powers, pairs: int, each: int
 ) -> None:
     rng = np.random.default_rng(5)
@@ -206,7 +206,7 @@ def test_nine_of_ten_intervals_hold_the_mean_power_over_pairs(
     assert held.mean() >= 0.9 - 3 * np.sqrt(0.09 / 400)
 
 
-def test_an_interval_of_independent_trials_is_little_wider_than_clopper_and_pearsons() -> None:
+def test_interval_of_independent_trials_is_slightly_wider_than_clopper_pearson() -> None:
     rng = np.random.default_rng(5)
     widths = []
     for _ in range(100):
@@ -219,7 +219,7 @@ def test_an_interval_of_independent_trials_is_little_wider_than_clopper_and_pear
 
 
 @given(st.integers(1, 30), st.integers(1, 300), st.booleans())
-def test_an_interval_is_never_a_point(pairs: int, trials: int, seen: bool) -> None:
+def test_interval_has_positive_width(pairs: int, trials: int, seen: bool) -> None:
     tries = np.bincount(np.arange(trials) % pairs).tolist()
     low, high, spread = interval_over_pairs([n * seen for n in tries], tries)
     assert (low, high)[seen] == seen
@@ -228,13 +228,13 @@ def test_an_interval_is_never_a_point(pairs: int, trials: int, seen: bool) -> No
 
 
 @given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12)), min_size=1, max_size=20))
-def test_an_interval_holds_the_share_itself(counts: list[tuple[int, int]]) -> None:
+def test_interval_contains_the_share_itself(counts: list[tuple[int, int]]) -> None:
     seen, trials = [min(a, b) for a, b in counts], [b for _, b in counts]
     low, high, _ = interval_over_pairs(seen, trials)
     assert 0 <= low <= sum(seen) / sum(trials) <= high <= 1
 
 
-def test_the_spread_is_that_of_the_pairs_and_not_of_the_trials() -> None:
+def test_spread_is_that_of_the_pairs_and_not_of_the_trials() -> None:
     rng = np.random.default_rng(5)
     for powers, expected in ((alike(0.5), 0.0), (beta(0.5, 0.36), 0.3)):
         seen = rng.binomial(10, powers(rng, (1, 3_000))[0])
@@ -242,7 +242,7 @@ def test_the_spread_is_that_of_the_pairs_and_not_of_the_trials() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.1, 0.9))
-def test_enough_is_the_size_from_which_on_all_have_the_power(powers: list[float], wanted: float) -> None:
+def test_sufficient_size_is_the_first_from_which_all_sizes_reach_the_power(powers: list[float], wanted: float) -> None:
     sizes = [10 * (i + 1) for i in range(len(powers))]
     table = pd.DataFrame({"usages": sizes, "change": 0.5, "power": powers})
     obvious = [size for i, size in enumerate(sizes) if all(value >= wanted for value in powers[i:])]
@@ -250,7 +250,7 @@ def test_enough_is_the_size_from_which_on_all_have_the_power(powers: list[float]
 
 
 @pytest.mark.parametrize(("level", "most"), [(0.05, 1_000), (0.005, 1_000), (0.0005, 10_000), (5e-5, 100_000)])
-def test_there_are_as_many_permutations_as_the_level_asks_for(level: float, most: int) -> None:
+def test_number_of_permutations_follows_from_the_level(level: float, most: int) -> None:
     assert _choose_permutations("auto", level) == most
     assert math.isclose(_choose_permutations(25, 0.05), 25)
 
@@ -275,6 +275,6 @@ def test_there_are_as_many_permutations_as_the_level_asks_for(level: float, most
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
-def test_mistakes_are_told(source: Path, options: dict[str, Any], said: str) -> None:
+def test_mistakes_are_reported(source: Path, options: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
-        told(source, **options)
+        power_table(source, **options)

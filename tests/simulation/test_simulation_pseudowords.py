@@ -1,4 +1,4 @@
-"""Pseudowords: the right shares, no sentence twice, the name where the word was; names free and all different."""
+"""Test pseudowords: their shares, unique sentences, replaced words, and unique names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="§"), max_size=
 
 
 @given(sizes, shares)
-def test_a_planted_change_is_the_nearest_that_whole_usages_allow(usages: int, change: Fraction) -> None:
+def test_planted_change_is_the_nearest_possible_with_whole_usages(usages: int, change: Fraction) -> None:
     plan = change_plan(usages, change)
     assert [sum(counts) for counts in plan] == [usages, usages]
     assert min(min(counts) for counts in plan) >= 0
@@ -42,13 +42,13 @@ def test_a_planted_change_is_the_nearest_that_whole_usages_allow(usages: int, ch
 
 
 @given(sizes, shares)
-def test_over_both_periods_either_word_has_half_of_the_usages(usages: int, change: Fraction) -> None:
+def test_each_word_has_half_of_the_usages_over_both_periods(usages: int, change: Fraction) -> None:
     first, second = required_usages(change_plan(usages, change))
     assert (first, second) in ((usages, usages), (usages + 1, usages - 1))
 
 
 @given(sizes, shares, st.integers(0, 1000))
-def test_where_nothing_is_planted_the_usages_have_the_share_and_are_dealt_out(
+def test_without_planted_change_the_usages_have_the_share_and_are_shuffled(
     usages: int, share: Fraction, seed: int
 ) -> None:
     plan = mixed_plan(usages, share, np.random.default_rng(seed))
@@ -57,7 +57,7 @@ def test_where_nothing_is_planted_the_usages_have_the_share_and_are_dealt_out(
     assert abs(Fraction(required_usages(plan)[1], 2 * usages) - share) <= Fraction(1, 4 * usages)
 
 
-def test_such_periods_differ_as_random_halves_of_the_usages_do() -> None:
+def test_unchanged_periods_differ_like_random_halves_of_the_usages() -> None:
     rng, halves = np.random.default_rng(0), np.repeat([1, 0], [12, 28])
     dealt = [mixed_plan(20, 0.3, rng)[0][1] for _ in range(4_000)]
     obvious = [int(rng.permutation(halves)[:20].sum()) for _ in range(4_000)]
@@ -66,7 +66,7 @@ def test_such_periods_differ_as_random_halves_of_the_usages_do() -> None:
 
 
 @given(st.integers(1, 9), st.integers(2, 72), st.data())
-def test_months_before_the_step_are_of_one_word_and_the_others_of_the_other(
+def test_months_before_the_step_use_one_word_and_later_ones_the_other(
     usages: int, months: int, data: st.DataObject
 ) -> None:
     step = data.draw(st.integers(1, months - 1))
@@ -76,7 +76,7 @@ def test_months_before_the_step_are_of_one_word_and_the_others_of_the_other(
 
 
 @given(st.integers(1, 9), st.integers(1, 6))
-def test_each_year_of_seasons_has_as_much_of_either_word_in_the_same_months(usages: int, years: int) -> None:
+def test_each_seasonal_year_has_as_much_of_either_word_in_the_same_months(usages: int, years: int) -> None:
     plan = season_plan(usages, 12 * years)
     assert plan == plan[:12] * years
     assert required_usages(plan[:12]) == (6 * usages, 6 * usages)
@@ -84,7 +84,7 @@ def test_each_year_of_seasons_has_as_much_of_either_word_in_the_same_months(usag
 
 
 @given(st.integers(1, 200), st.integers(1, 6))
-def test_the_share_of_a_yearly_season_follows_a_cosine(usages: int, years: int) -> None:
+def test_share_of_a_yearly_season_follows_a_cosine(usages: int, years: int) -> None:
     plan = yearly_plan(usages, 12 * years)
     assert plan == plan[:12] * years
     for month, (first, second) in enumerate(plan[:12]):
@@ -97,7 +97,7 @@ plans = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, ma
 
 
 @given(plans, st.integers(0, 5), st.integers(0, 10**6), st.randoms(use_true_random=False))
-def test_the_deal_follows_the_plan_uses_nothing_twice_and_no_order(
+def test_assignment_follows_the_plan_and_uses_nothing_twice_in_random_order(
     plan: Plan, spare: int, seed: int, mix: Random
 ) -> None:
     rows = [
@@ -115,7 +115,7 @@ def test_the_deal_follows_the_plan_uses_nothing_twice_and_no_order(
     assert deal_usages(rows[0], rows[1], plan, np.random.default_rng(seed)) == dealt
 
 
-def test_every_usage_is_as_likely_in_either_period() -> None:
+def test_every_usage_is_equally_likely_in_either_period() -> None:
     rows = [Usage(str(i), 0, 1) for i in range(10)]
     old = Counter[str]()
     for seed in range(2_000):
@@ -125,7 +125,7 @@ def test_every_usage_is_as_likely_in_either_period() -> None:
 
 
 @given(texts, texts)
-def test_the_name_is_where_the_word_was_and_the_rest_is_as_it_was(before: str, after: str) -> None:
+def test_pseudoword_replaces_the_word_and_the_rest_is_unchanged(before: str, after: str) -> None:
     usage = Usage(f"{before}§{after}", len(before), len(before) + 1)
     renamed = rename_usage(usage, "drofa")
     assert renamed.sentence[renamed.start : renamed.end] == "drofa"
@@ -145,18 +145,18 @@ def test_the_name_is_where_the_word_was_and_the_rest_is_as_it_was(before: str, a
     ],
     ids=["capital", "capitals", "space", "brackets", "one-letter"],
 )
-def test_a_name_is_written_as_the_word_was(sentence: str, word: str, expected: str) -> None:
+def test_pseudoword_has_the_case_of_the_word(sentence: str, word: str, expected: str) -> None:
     start = sentence.index(word)
     assert rename_usage(Usage(sentence, start, start + len(word)), "drofa").sentence == expected
 
 
-# ------------------------------------------------------------------------------------------------------ their spelling
+# ------------------------------------------------------------------------------------------------------------ spelling
 
 SPOKEN = re.compile(r"([bdfgklmnprstvz]{1,2}[aeiou]){2,}[klmnprst]?")
 
 
 @given(st.integers(1, 60), st.integers(0, 10**6))
-def test_names_can_be_spoken_and_none_begins_as_an_earlier_one(count: int, seed: int) -> None:
+def test_pseudowords_are_pronounceable_and_none_is_a_prefix_of_a_later_one(count: int, seed: int) -> None:
     names = invent_pseudowords(count, set(), seed)
     assert len(names) == count
     assert all(SPOKEN.fullmatch(name) for name in names)
@@ -164,7 +164,7 @@ def test_names_can_be_spoken_and_none_begins_as_an_earlier_one(count: int, seed:
 
 
 @given(st.integers(1, 20), st.integers(0, 10**6), st.data())
-def test_a_taken_name_is_not_used_and_the_names_before_it_stay(count: int, seed: int, data: st.DataObject) -> None:
+def test_taken_name_is_skipped_and_earlier_names_are_unchanged(count: int, seed: int, data: st.DataObject) -> None:
     names = invent_pseudowords(count, set(), seed)
     at = data.draw(st.integers(0, count - 1))
     others = invent_pseudowords(count, {names[at]}, seed)
@@ -172,12 +172,12 @@ def test_a_taken_name_is_not_used_and_the_names_before_it_stay(count: int, seed:
     assert others[:at] == names[:at]
 
 
-def test_more_names_begin_with_the_same_ones_and_another_seed_gives_others() -> None:
+def test_more_names_start_with_the_same_ones_and_another_seed_gives_others() -> None:
     assert invent_pseudowords(20, set(), 3)[:5] == invent_pseudowords(5, set(), 3)
     assert not set(invent_pseudowords(20, set(), 3)) & set(invent_pseudowords(20, set(), 4))
 
 
-def test_when_all_short_names_are_taken_longer_ones_are_invented() -> None:
+def test_longer_names_are_generated_when_all_short_names_are_taken() -> None:
     class Short:
         def __contains__(self, name: object) -> bool:
             return len(str(name)) < 8

@@ -1,4 +1,4 @@
-"""Source words: which words make pairs, and which of their sentences are used."""
+"""Test source words: the selection of pairs and of their sentences."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ def lines_of(words: Sequence[str], each: int) -> list[str]:
 
 
 @given(st.text(st.sampled_from("abcAÉéβ .,-'\n7_"), max_size=40))
-def test_words_are_runs_of_letters_digits_and_underscores_whatever_their_case(text: str) -> None:
+def test_words_are_runs_of_letters_digits_and_underscores_in_any_case(text: str) -> None:
     assert sorted(count_folded_words(text).elements()) == sorted(word.lower() for word in re.findall(r"\w+", text))
 
 
 @pytest.mark.parametrize("word", ["two words", "", "it's", "..."], ids=["two", "none", "apostrophe", "signs"])
-def test_a_source_word_is_a_single_word(word: str) -> None:
+def test_source_word_is_a_single_word(word: str) -> None:
     with pytest.raises(UserError, match="must be a single word"):
         fold_word(word)
 
 
-def test_a_sentence_with_the_word_twice_and_a_repeated_sentence_are_not_used(tmp_path: Path) -> None:
+def test_sentences_with_the_word_twice_and_repeated_sentences_are_not_used(tmp_path: Path) -> None:
     text = corpus(tmp_path, ["A mouse.", "A mouse.", "A  mouse.", "Mouse and mouse.", "The MOUSE ran.", "No mice."])
     found = text.usages(["mouse"], 100)["mouse"]
     assert sorted(" ".join(usage.sentence.split()) for usage in found) == ["A mouse.", "The MOUSE ran."]
     assert all(usage.sentence[usage.start : usage.end].lower() == "mouse" for usage in found)
 
 
-def test_a_sample_never_holds_a_sentence_that_has_the_word_twice(tmp_path: Path) -> None:
+def test_sample_never_contains_a_sentence_with_the_word_twice(tmp_path: Path) -> None:
     text = corpus(tmp_path, [f"Mouse {i} met mouse {i + 1}." for i in range(50)])
     assert text.usages(["mouse"], 20) == {"mouse": []}
 
@@ -68,7 +68,7 @@ def test_sentences_with_both_words_of_a_pair_are_not_used(tmp_path: Path) -> Non
 
 
 @given(st.integers(1, 4), st.integers(0, 1000))
-def test_chosen_pairs_are_of_different_content_words_with_enough_sentences(
+def test_selected_pairs_are_different_content_words_with_enough_sentences(
     tmp_path_factory: pytest.TempPathFactory, wanted: int, seed: int
 ) -> None:
     text = corpus(tmp_path_factory.getbasetemp(), [*lines_of(NOUNS, 12), *lines_of(["rare", "seldom"], 5)])
@@ -76,7 +76,7 @@ def test_chosen_pairs_are_of_different_content_words_with_enough_sentences(
     words = [word for pair in pairs for word in pair]
     assert len(pairs) == wanted
     assert len(set(words)) == 2 * wanted
-    # "day" is in every sentence, so it has no sentence without its partner, whichever that is
+    # "day" is in every sentence, so it has no sentence without any partner
     assert set(words) <= set(NOUNS)
     for pair, sides in pairs.items():
         for word, usages in zip(pair, sides, strict=True):
@@ -84,7 +84,7 @@ def test_chosen_pairs_are_of_different_content_words_with_enough_sentences(
             assert all(usage.sentence[usage.start : usage.end] == word for usage in usages)
 
 
-def test_the_seed_decides_the_pairs_and_the_order_of_corpora_does_not(tmp_path: Path) -> None:
+def test_pairs_depend_on_the_seed_and_not_on_the_order_of_corpora(tmp_path: Path) -> None:
     one, two = (corpus(tmp_path, lines_of(half, 30), f"{half[0]}.txt") for half in (NOUNS[:4], NOUNS[4:]))
     both = [SourceText([*a.corpora, *b.corpora], a.reading, Silent()) for a, b in ((one, two), (two, one))]
     chosen = [choose_pairs(text, text.counts(), 3, 20, 5) for text in both]
@@ -102,7 +102,7 @@ def test_the_seed_decides_the_pairs_and_the_order_of_corpora_does_not(tmp_path: 
         ("river", "rivet", True),
     ],
 )
-def test_words_that_begin_alike_are_no_pair(a: str, b: str, alike: bool) -> None:
+def test_words_with_the_same_beginning_are_not_paired(a: str, b: str, alike: bool) -> None:
     assert _begin_alike(a, b) is _begin_alike(b, a) is alike
 
 
@@ -113,7 +113,7 @@ def test_forms_of_a_word_are_not_paired_with_each_other(tmp_path: Path) -> None:
             assert first[:4] != second[:4]
 
 
-def test_too_few_words_are_told_with_what_there_is(tmp_path: Path) -> None:
+def test_too_few_words_are_reported_with_the_available_number(tmp_path: Path) -> None:
     text = corpus(tmp_path, lines_of(NOUNS[:4], 10))
     with pytest.raises(UserError, match=r"5 pairs .* with 10 sentences .* only 2 can be made: there are 5 words that"):
         choose_pairs(text, text.counts(), 5, 10, 0)
@@ -126,7 +126,7 @@ def test_too_few_words_are_told_with_what_there_is(tmp_path: Path) -> None:
         choose_pairs(numbers, numbers.counts(), 1, 1, 0)
 
 
-def test_given_pairs_that_are_short_are_told_all_at_once(tmp_path: Path) -> None:
+def test_given_pairs_with_too_few_usages_are_reported_together(tmp_path: Path) -> None:
     text = corpus(tmp_path, [*lines_of(["mouse", "bread"], 10), *lines_of(["river"], 3)])
     pairs = [("mouse", "bread"), ("river", "winter")]
     assert [len(rows) for rows in find_pairs(text, text.counts(), pairs[:1], [(10, 10)], 0)[pairs[0]]] == [10, 10]
@@ -154,17 +154,17 @@ def test_pairs_are_read_from_a_file(tmp_path: Path) -> None:
     ],
     ids=["the same", "one", "three", "none", "twice", "two words"],
 )
-def test_what_is_no_pair_is_refused(pairs: list[tuple[str, ...]], said: str) -> None:
+def test_invalid_pair_is_refused(pairs: list[tuple[str, ...]], said: str) -> None:
     with pytest.raises(UserError, match=said):
         read_pairs(pairs)
 
 
-def test_a_file_of_pairs_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_pairs_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is missing"):
         read_pairs(tmp_path / "none.tsv")
 
 
 @pytest.mark.parametrize(("corpora", "said"), [([], "no corpus"), (["-"], "read only once")], ids=["none", "stdin"])
-def test_there_must_be_a_corpus_that_can_be_read_twice(corpora: list[str], said: str) -> None:
+def test_corpora_must_exist_and_be_readable_twice(corpora: list[str], said: str) -> None:
     with pytest.raises(UserError, match=said):
         SourceText(corpora, Reading(), Silent())

@@ -1,4 +1,4 @@
-"""Small corpora, an encoder of hashes, and what a store of them must hold: shared by the tests of stores."""
+"""Provide small corpora, an encoder of hashes, and the expected contents of a store for the store tests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WORDS = ["mouse", "plane", "cell phone"]
 
 
 class Toy:
-    """An encoder whose vectors are hashes of the sentence and the span; it keeps what it was asked for."""
+    """Encoder whose vectors are hashes of the sentence and the span; it records its requests."""
 
     def __init__(
         self, settings: Mapping[str, Any] | None = None, *, size: int = 6, lost: str = "", stop_at: int | None = None
@@ -54,20 +54,20 @@ class Toy:
         return np.array([self.vector(sentence, *span) for sentence, span in work], np.float32)
 
     def vector(self, sentence: str, start: int, end: int) -> Matrix:
-        """Of numbers that float16 holds exactly; NaN if the word is one that is lost."""
+        """Return numbers that float16 represents exactly, or NaN for a dropped word."""
         if self.lost and self.lost in sentence[start:end]:
             return np.full(self.size, np.nan, np.float32)
         key = hashlib.blake2b(f"{start} {end} {sentence}".encode(), digest_size=self.size).digest()
         return np.frombuffer(key, np.int8).astype(np.float32) / 16
 
     @property
-    def asked(self) -> Work:
-        """All that it was asked for."""
+    def requests(self) -> Work:
+        """Return all requested usages."""
         return [item for call in self.calls for item in call]
 
 
-class Heard:
-    """A monitor that keeps what it hears."""
+class RecordingMonitor:
+    """Monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[tuple[str, int, str]] = []
@@ -91,18 +91,18 @@ def write(path: Path, lines: Sequence[str]) -> Path:
 
 
 def corpora_in(folder: Path) -> tuple[Path, Path]:
-    """The two corpora of most tests."""
+    """Write the two corpora of most tests."""
     return write(folder / "a.txt", OLD), write(folder / "b.txt", NEW)
 
 
-def made(folder: Path, name: str = "store", model: Any = None, words: Any = None, **options: Any) -> Siblings:
-    """The store of most tests."""
+def build_store(folder: Path, name: str = "store", model: Any = None, words: Any = None, **options: Any) -> Siblings:
+    """Return the store of most tests."""
     model = Toy() if model is None else model
     return embed(*corpora_in(folder), words=words or WORDS, model=model, out=folder / name, **options)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, but for the lock."""
+    """Return every file below a folder, except the lock."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(files)}
 
@@ -115,7 +115,7 @@ def rows_of(store: Siblings) -> list[Row]:
 
 
 def places(lines: Sequence[str], word: str, label: str, file: str) -> list[Row]:
-    """The occurrences of a word, by the definition."""
+    """Return the occurrences of a word by definition."""
     pattern = re.compile(r"(?<!\w)" + r"\s+".join(word.split()) + r"(?!\w)", re.IGNORECASE)
     rows: list[Row] = []
     for number, line in enumerate(lines, 1):
@@ -126,14 +126,14 @@ def places(lines: Sequence[str], word: str, label: str, file: str) -> list[Row]:
 
 
 def expected(words: Sequence[str], corpora: Mapping[str, tuple[str, Sequence[str]]]) -> list[Row]:
-    """By word, then by corpus, then by place."""
+    """Return the rows by word, then by corpus, then by position."""
     return [
         row for word in words for label, (file, lines) in corpora.items() for row in places(lines, word, label, file)
     ]
 
 
 def assert_holds(store: Siblings, rows: list[Row], toy: Toy | None = None) -> None:
-    """A store has exactly these rows, each with its vector, and its index says where they are."""
+    """Check that a store has exactly these rows with their vectors, and that its index locates them."""
     toy = toy or Toy()
     assert rows_of(store) == rows
     vectors = [toy.vector(*row[5:]) for row in rows]

@@ -1,4 +1,4 @@
-"""From corpora, words and an encoder to a store: what it holds, what is added to it, and what is encoded for it."""
+"""Test embedding corpora into a store: its contents, added words and corpora, and the encoded sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,21 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stores import BOTH, NEW, OLD, WORDS, Heard, Toy, assert_holds, contents, corpora_in, expected, made, rows_of, write
+from stores import (
+    BOTH,
+    NEW,
+    OLD,
+    WORDS,
+    RecordingMonitor,
+    Toy,
+    assert_holds,
+    build_store,
+    contents,
+    corpora_in,
+    expected,
+    rows_of,
+    write,
+)
 
 import lexshift
 from lexshift import Siblings, UserError, embed
@@ -32,12 +46,12 @@ from lexshift.store.embedding import ENCODING, READING, EmbedOptions, make_store
 from lexshift.store.plan import gather_occurrences
 from lexshift.utils.arrays import Matrix
 
-# ------------------------------------------------------------------------------------------------------- what it holds
+# ------------------------------------------------------------------------------------------------------------ contents
 
 
-def test_a_store_holds_every_occurrence_by_word_corpus_and_place_with_its_vector(tmp_path: Path) -> None:
+def test_store_holds_every_occurrence_by_word_corpus_and_position_with_its_vector(tmp_path: Path) -> None:
     toy = Toy()
-    store = made(tmp_path, model=toy)
+    store = build_store(tmp_path, model=toy)
     assert_holds(store, expected(WORDS, BOTH))
     assert (store.words, store.corpora, list(store), len(store)) == (WORDS, ["old", "new"], WORDS, 3)
     assert store.counts.to_dict() == {
@@ -47,12 +61,12 @@ def test_a_store_holds_every_occurrence_by_word_corpus_and_place_with_its_vector
     assert_holds(Siblings(tmp_path / "store"), expected(WORDS, BOTH))
 
 
-def test_a_word_in_a_sentence_is_encoded_once_however_often_the_sentence_occurs(tmp_path: Path) -> None:
+def test_word_in_a_sentence_is_encoded_once_however_often_the_sentence_occurs(tmp_path: Path) -> None:
     toy = Toy()
-    store = made(tmp_path, model=toy)
+    store = build_store(tmp_path, model=toy)
     wanted = {(row[5], (row[6], row[7])) for row in rows_of(store)}
-    assert len(toy.asked) == len(set(toy.asked)) == len(wanted) < len(rows_of(store))
-    assert set(toy.asked) == wanted
+    assert len(toy.requests) == len(set(toy.requests)) == len(wanted) < len(rows_of(store))
+    assert set(toy.requests) == wanted
 
 
 tokens = st.sampled_from(
@@ -81,7 +95,7 @@ texts = st.lists(st.one_of(sentences, st.just("")), max_size=9)
 
 
 @given(texts, texts, st.integers(1, 200), st.sampled_from(["float32", "float16"]))
-def test_a_store_of_random_corpora_is_the_occurrences_by_the_definition(
+def test_store_of_random_corpora_matches_the_definition(
     old: list[str], new: list[str], characters: int, precision: str
 ) -> None:
     words = ["plane", "mouse", "cell", "cell phone", "émile"]
@@ -98,13 +112,13 @@ def test_a_store_of_random_corpora_is_the_occurrences_by_the_definition(
         assert_holds(store, rows)
         assert store.vectors.dtype == precision
     wanted = {(row[5], (row[6], row[7])) for row in rows}
-    assert len(toy.asked) == len(wanted)
-    assert set(toy.asked) == wanted
+    assert len(toy.requests) == len(wanted)
+    assert set(toy.requests) == wanted
 
 
-def test_words_that_are_lost_to_the_encoder_are_dropped_and_counted(tmp_path: Path) -> None:
+def test_words_dropped_by_the_encoder_are_omitted_and_counted(tmp_path: Path) -> None:
     toy = Toy(lost="phone")
-    store = made(tmp_path, model=toy)
+    store = build_store(tmp_path, model=toy)
     kept = [row for row in expected(WORDS, BOTH) if row[0] != "cell phone"]
     assert_holds(store, kept)
     assert store.words == WORDS
@@ -115,42 +129,42 @@ def test_words_that_are_lost_to_the_encoder_are_dropped_and_counted(tmp_path: Pa
     assert [entry["found"] for entry in store.index["words"]] == [[5, 2], [4, 3], [1, 3]]
 
 
-def test_a_store_of_which_every_word_is_lost_is_empty_and_can_be_opened_and_added_to(tmp_path: Path) -> None:
-    store = made(tmp_path, model=Toy(lost="phone"), words=["cell phone"])
+def test_store_whose_words_are_all_dropped_is_empty_and_can_be_extended(tmp_path: Path) -> None:
+    store = build_store(tmp_path, model=Toy(lost="phone"), words=["cell phone"])
     assert_holds(store, [])
     assert store.vectors.shape == (0, 6)
     assert store["cell phone"].occurrences("old").empty
-    more = made(tmp_path, model=Toy(lost="phone"), words=["mouse"])
+    more = build_store(tmp_path, model=Toy(lost="phone"), words=["mouse"])
     assert_holds(more, expected(["mouse"], BOTH))
     assert more.words == ["cell phone", "mouse"]
 
 
-def test_half_precision_is_kept_in_half_the_bytes(tmp_path: Path) -> None:
-    full, half = made(tmp_path, "full"), made(tmp_path, "half", precision="float16")
+def test_half_precision_is_stored_in_half_the_bytes(tmp_path: Path) -> None:
+    full, half = build_store(tmp_path, "full"), build_store(tmp_path, "half", precision="float16")
     assert [full.vectors.dtype.name, half.vectors.dtype.name] == ["float32", "float16"]
     np.testing.assert_array_equal(full.vectors, half.vectors.astype(np.float32))
     sizes = [(store.path / "vectors.npy").stat().st_size - 128 for store in (full, half)]
     assert sizes[0] == 2 * sizes[1] == 18 * 6 * 4
 
 
-def test_numbers_too_large_for_half_precision_are_refused_and_not_kept_as_infinity(tmp_path: Path) -> None:
+def test_numbers_too_large_for_half_precision_are_refused_and_not_stored_as_infinity(tmp_path: Path) -> None:
     class Large(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             return super().encode(sentences, spans) + np.float32(1e6)
 
-    assert np.isfinite(made(tmp_path, "full", Large()).vectors).all()
+    assert np.isfinite(build_store(tmp_path, "full", Large()).vectors).all()
     with pytest.raises(UserError, match=r"float16|float32|infinite"):
-        made(tmp_path, "half", Large(), precision="float16")
+        build_store(tmp_path, "half", Large(), precision="float16")
 
 
-def test_a_word_may_be_in_one_corpus_only(tmp_path: Path) -> None:
-    store = made(tmp_path, words=["hid", "wing", "mouse"])
+def test_word_may_be_in_one_corpus_only(tmp_path: Path) -> None:
+    store = build_store(tmp_path, words=["hid", "wing", "mouse"])
     assert store.counts.to_numpy().tolist() == [[1, 0], [0, 1], [5, 2]]
     assert store["hid"].new.shape == (0, 6)
     assert_holds(store, expected(["hid", "wing", "mouse"], BOTH))
 
 
-def test_forms_and_dates_and_files_of_a_folder_are_kept(tmp_path: Path) -> None:
+def test_forms_dates_and_files_of_a_folder_are_stored(tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     (folder / "sub").mkdir(parents=True)
     write(folder / "z.txt", ["two mice", "a mouse"])
@@ -166,9 +180,9 @@ def test_forms_and_dates_and_files_of_a_folder_are_kept(tmp_path: Path) -> None:
     ]
 
 
-def test_a_sample_keeps_the_number_found_and_a_subset_of_the_rows(tmp_path: Path) -> None:
-    full = rows_of(made(tmp_path, "full"))
-    store = made(tmp_path, "sample", max_per_word=2)
+def test_sample_stores_the_number_found_and_a_subset_of_the_rows(tmp_path: Path) -> None:
+    full = rows_of(build_store(tmp_path, "full"))
+    store = build_store(tmp_path, "sample", max_per_word=2)
     assert store.counts.to_numpy().tolist() == [[2, 2], [2, 2], [1, 2]]
     assert [entry["found"] for entry in store.index["words"]] == [[5, 2], [4, 3], [1, 3]]
     rows = rows_of(store)
@@ -179,20 +193,20 @@ def test_a_sample_keeps_the_number_found_and_a_subset_of_the_rows(tmp_path: Path
         "old": {"occurrences beyond 2 for a word": 5},
         "new": {"occurrences beyond 2 for a word": 2},
     }
-    samples = {tuple(rows_of(made(tmp_path, f"seed{seed}", max_per_word=2, seed=seed))) for seed in range(4)}
+    samples = {tuple(rows_of(build_store(tmp_path, f"seed{seed}", max_per_word=2, seed=seed))) for seed in range(4)}
     assert len(samples) > 1
 
 
 def test_no_limit_is_written_as_none_or_zero(tmp_path: Path) -> None:
-    store = made(tmp_path, max_per_word=0)
-    assert store.fingerprint == made(tmp_path, "other", max_per_word=None).fingerprint
+    store = build_store(tmp_path, max_per_word=0)
+    assert store.fingerprint == build_store(tmp_path, "other", max_per_word=None).fingerprint
     assert store.settings["sampling"] is None
 
 
 @pytest.mark.parametrize("numbers", [{"max_per_word": np.int64(2)}, {"max_per_word": 2, "seed": np.int64(3)}], ids=str)
-def test_numbers_of_numpy_are_numbers(tmp_path: Path, numbers: dict[str, Any]) -> None:
+def test_numpy_numbers_are_accepted(tmp_path: Path, numbers: dict[str, Any]) -> None:
     plain = {name: int(value) for name, value in numbers.items()}
-    assert made(tmp_path, "a", **numbers).fingerprint == made(tmp_path, "b", **plain).fingerprint
+    assert build_store(tmp_path, "a", **numbers).fingerprint == build_store(tmp_path, "b", **plain).fingerprint
 
 
 # ---------------------------------------------------------------------------------------------------- words and labels
@@ -209,23 +223,23 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path, numbers: dict[str, Any]) -
 def test_words_that_never_occur_are_an_error_that_names_them(tmp_path: Path, words: list[str], sentence: str) -> None:
     toy = Toy()
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(tmp_path, model=toy, words=words)
+        build_store(tmp_path, model=toy, words=words)
     assert toy.calls == []
 
 
-def test_words_that_never_occur_can_be_left_out(tmp_path: Path) -> None:
-    heard = Heard()
-    store = made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=heard)
-    assert heard.notes == ["left out, as they never occur: 'unicorn', 'yeti'"]
+def test_words_that_never_occur_can_be_omitted(tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    store = build_store(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=recorder)
+    assert recorder.notes == ["left out, as they never occur: 'unicorn', 'yeti'"]
     assert_holds(store, expected(["plane", "mouse"], BOTH))
-    again = Heard()
-    made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=again)
-    assert again.notes == [*heard.notes, "the store has all of this already"]
+    again = RecordingMonitor()
+    build_store(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=again)
+    assert again.notes == [*recorder.notes, "the store has all of this already"]
     with pytest.raises(UserError, match="none of the words occurs in the corpora"):
-        made(tmp_path, "none", words=["unicorn", "yeti"], missing="skip")
+        build_store(tmp_path, "none", words=["unicorn", "yeti"], missing="skip")
 
 
-def test_corpora_are_called_old_and_new_or_by_their_files_or_as_one_likes(tmp_path: Path) -> None:
+def test_corpora_are_named_old_and_new_or_by_their_files_or_by_labels(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     c = write(tmp_path / "c.en.txt", ["the mouse"])
     assert embed(a, words=["mouse"], model=Toy()).corpora == ["a"]
@@ -244,10 +258,10 @@ def test_corpora_are_called_old_and_new_or_by_their_files_or_as_one_likes(tmp_pa
 @pytest.mark.parametrize("labels", [["one"], ["a", "a"], ["a", ""], ["a", "b", "c"], []], ids=str)
 def test_labels_must_name_each_corpus_differently(tmp_path: Path, labels: list[str]) -> None:
     with pytest.raises(UserError, match="labels must name each of the 2 corpora, each differently"):
-        made(tmp_path, labels=labels)
+        build_store(tmp_path, labels=labels)
 
 
-def test_a_corpus_whose_file_has_a_name_that_is_no_text_can_be_embedded(tmp_path: Path) -> None:
+def test_corpus_whose_file_name_is_not_text_can_be_embedded(tmp_path: Path) -> None:
     path = Path(os.fsdecode(bytes(tmp_path) + b"/caf\xe9.txt"))
     path.write_text("a mouse\n")
     store = embed(path, words=["mouse"], model=Toy(), out=tmp_path / "store")
@@ -271,12 +285,12 @@ def test_a_corpus_whose_file_has_a_name_that_is_no_text_can_be_embedded(tmp_path
     ],
     ids=str,
 )
-def test_values_that_mean_nothing_are_refused(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
+def test_invalid_values_are_refused(tmp_path: Path, options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(tmp_path, **options)
+        build_store(tmp_path, **options)
 
 
-def test_the_options_are_those_of_reading_and_of_encoders() -> None:
+def test_options_are_those_of_reading_and_of_encoders() -> None:
     from lexshift.encode.huggingface import HuggingFaceEncoder
 
     assert tuple(field.name for field in fields(Reading)) == READING
@@ -285,12 +299,12 @@ def test_the_options_are_those_of_reading_and_of_encoders() -> None:
     assert set(EmbedOptions.__annotations__) == {*READING, *ENCODING, "precision", "seed", "missing"}
 
 
-def test_an_unknown_option_is_named_with_the_one_that_was_probably_meant(tmp_path: Path) -> None:
+def test_unknown_option_is_named_with_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="embed has no argument 'precison'; did you mean 'precision'"):
-        made(tmp_path, precison="float16")
+        build_store(tmp_path, precison="float16")
 
 
-def test_there_must_be_a_corpus_and_it_must_be_there(tmp_path: Path) -> None:
+def test_at_least_one_existing_corpus_is_required(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no corpus to read"):
         embed(words=["mouse"], model=Toy())
     with pytest.raises(UserError, match="no such file or folder"):
@@ -324,7 +338,7 @@ def test_one_corpus_may_be_standard_input(tmp_path: Path, monkeypatch: pytest.Mo
         (lambda v: with_nan(v, slice(2, None), slice(5, 6)), "the encoder gave NaN among the values of 12 of 14"),
     ],
 )
-def test_what_is_no_row_of_floats_for_each_word_is_refused(
+def test_encoder_output_other_than_one_float_row_per_word_is_refused(
     tmp_path: Path, wrong: Callable[[Matrix], Matrix], sentence: str
 ) -> None:
     class Wrong(Toy):
@@ -332,7 +346,7 @@ def test_what_is_no_row_of_floats_for_each_word_is_refused(
             return wrong(super().encode(sentences, spans))
 
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(tmp_path, model=Wrong())
+        build_store(tmp_path, model=Wrong())
 
 
 def with_nan(vectors: Matrix, rows: Any, columns: Any) -> Matrix:
@@ -340,28 +354,28 @@ def with_nan(vectors: Matrix, rows: Any, columns: Any) -> Matrix:
     return vectors
 
 
-def test_only_rows_of_nothing_but_nan_are_words_that_the_encoder_does_not_see(tmp_path: Path) -> None:
+def test_only_rows_of_all_nan_are_words_dropped_by_the_encoder(tmp_path: Path) -> None:
     class Nan(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             return with_nan(super().encode(sentences, spans), slice(None, None, 2), slice(None))
 
-    store = made(tmp_path, model=Nan())
+    store = build_store(tmp_path, model=Nan())
     assert 0 < len(store.vectors) < 18
     assert np.isfinite(store.vectors).all()
     lost = sum(n for corpus in store.skipped.values() for n in corpus.values())
     assert len(store.vectors) + lost == 18
 
 
-def test_an_encoder_that_gives_nothing_but_nan_is_told(tmp_path: Path) -> None:
-    heard = Heard()
-    made(tmp_path, model=Toy(lost=" "), words=["cell phone"], monitor=heard)
-    (note,) = [note for note in heard.notes if "NaN" in note]
+def test_encoder_that_returns_only_nan_is_reported(tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    build_store(tmp_path, model=Toy(lost=" "), words=["cell phone"], monitor=recorder)
+    (note,) = [note for note in recorder.notes if "NaN" in note]
     assert re.match(r"the encoder gave only NaN, .* for all of the \d+ occurrences: its tokenizer drops these", note)
-    made(tmp_path, "other", monitor=heard)
-    assert len([note for note in heard.notes if "NaN" in note]) == 1
+    build_store(tmp_path, "other", monitor=recorder)
+    assert len([note for note in recorder.notes if "NaN" in note]) == 1
 
 
-def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Growing(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
             self.size += 1
@@ -369,31 +383,31 @@ def test_an_encoder_whose_vectors_change_their_size_is_refused(tmp_path: Path, m
 
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 60)
     with pytest.raises(UserError):
-        made(tmp_path, model=Growing())
+        build_store(tmp_path, model=Growing())
 
 
-def test_other_floats_are_kept_as_the_precision_says(tmp_path: Path) -> None:
+def test_other_float_types_are_converted_to_the_precision(tmp_path: Path) -> None:
     class Double(Toy):
         def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> Any:
             return super().encode(sentences, spans).astype(np.float64)[:, ::-1]
 
-    ours, theirs = made(tmp_path, "a", Double()), made(tmp_path, "b")
+    ours, theirs = build_store(tmp_path, "a", Double()), build_store(tmp_path, "b")
     assert ours.vectors.dtype == np.float32
     np.testing.assert_array_equal(ours.vectors, theirs.vectors[:, ::-1])
 
 
-def test_a_failing_connection_of_an_encoder_is_not_told_as_a_fault_of_the_disk(tmp_path: Path) -> None:
+def test_connection_failure_of_an_encoder_is_not_reported_as_a_disk_fault(tmp_path: Path) -> None:
     class Remote(Toy):
         def encode(self, *_: Any) -> npt.NDArray[np.float32]:
             raise ConnectionError("the server is gone")
 
     with pytest.raises((UserError, ConnectionError), match="the server is gone") as caught:
-        made(tmp_path, model=Remote())
+        build_store(tmp_path, model=Remote())
     assert "cannot be written" not in str(caught.value)
 
 
 @pytest.mark.parametrize("off", [[0.25, 0.0], [0.25, np.nan, 0.0]])
-def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: list[float]) -> None:
+def test_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: list[float]) -> None:
     class Approximate(Toy):
         is_approximate = True
 
@@ -401,36 +415,36 @@ def test_an_approximate_encoder_is_compared_on_a_sample(tmp_path: Path, off: lis
             assert len(sentences) == len(spans) == 14
             return np.array(off)
 
-    heard = Heard()
-    made(tmp_path, model=Approximate(), monitor=heard)
-    (note,) = heard.notes
+    recorder = RecordingMonitor()
+    build_store(tmp_path, model=Approximate(), monitor=recorder)
+    (note,) = recorder.notes
     assert "int8 is approximate" in note
     assert "0.8750 on average and 0.7500 at worst" in note
 
 
-def test_the_stages_of_a_run_are_told_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stages_of_a_run_are_reported_with_their_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
-    heard, toy = Heard(), Toy()
-    made(tmp_path, model=toy, monitor=heard)
+    recorder, toy = RecordingMonitor(), Toy()
+    build_store(tmp_path, model=toy, monitor=recorder)
     sizes = [(tmp_path / name).stat().st_size for name in ("a.txt", "b.txt")]
-    distinct = {sentence for sentence, _ in toy.asked}
+    distinct = {sentence for sentence, _ in toy.requests}
     characters = sum(map(len, distinct))
-    assert heard.stages == [
+    assert recorder.stages == [
         ("reading old", sizes[0], "bytes"),
         ("reading new", sizes[1], "bytes"),
         ("encoding", characters, "sentences"),
         ("writing", 18, "rows"),
     ]
-    assert (sizes[0], 0) in heard.steps
-    assert (characters, len(distinct)) in heard.steps
-    assert heard.steps[-1] == (18, 0)
+    assert (sizes[0], 0) in recorder.steps
+    assert (characters, len(distinct)) in recorder.steps
+    assert recorder.steps[-1] == (18, 0)
     assert len(toy.calls) > 3
 
 
 # ----------------------------------------------------------------------------------------------------- temporary stores
 
 
-def test_a_temporary_store_is_gone_with_its_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_store_is_deleted_with_its_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     store = embed(*corpora_in(tmp_path), words=WORDS, model=Toy())
     assert store.path.parent == tmp_path
@@ -438,14 +452,14 @@ def test_a_temporary_store_is_gone_with_its_object(tmp_path: Path, monkeypatch: 
     path, word = store.path, store["mouse"]
     del store
     gc.collect()
-    assert len(word.old) == 5  # the word holds the store
+    assert len(word.old) == 5  # the word keeps the store open
     del word
     gc.collect()
     assert not path.exists()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_a_temporary_store_is_gone_if_its_run_fails(
+def test_temporary_store_is_deleted_if_its_run_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     class Failing(Toy):
@@ -466,29 +480,29 @@ def by_row(store: Siblings) -> dict[tuple[Any, ...], bytes]:
     return {row: store.vectors[i].tobytes() for i, row in enumerate(rows_of(store))}
 
 
-def test_a_store_that_has_everything_is_left_as_it_is(tmp_path: Path) -> None:
-    made(tmp_path)
-    before, toy, heard = contents(tmp_path / "store"), Toy(), Heard()
-    store = made(tmp_path, model=toy, monitor=heard, words=[*reversed(WORDS)])
-    assert heard.notes == ["the store has all of this already"]
+def test_complete_store_is_unchanged(tmp_path: Path) -> None:
+    build_store(tmp_path)
+    before, toy, recorder = contents(tmp_path / "store"), Toy(), RecordingMonitor()
+    store = build_store(tmp_path, model=toy, monitor=recorder, words=[*reversed(WORDS)])
+    assert recorder.notes == ["the store has all of this already"]
     assert (toy.calls, contents(tmp_path / "store")) == ([], before)
     assert_holds(store, expected(WORDS, BOTH))
 
 
 def test_added_words_are_encoded_and_nothing_else(tmp_path: Path) -> None:
-    first = set(rows_of(made(tmp_path, words=WORDS[:1])))
+    first = set(rows_of(build_store(tmp_path, words=WORDS[:1])))
     toy = Toy()
-    store = made(tmp_path, model=toy, words=WORDS[1:])
+    store = build_store(tmp_path, model=toy, words=WORDS[1:])
     assert store.words == WORDS
     assert_holds(store, expected(WORDS, BOTH))
     new = {(row[5], (row[6], row[7])) for row in rows_of(store) if row not in first}
-    assert len(toy.asked) == len(new)
-    assert set(toy.asked) == new
-    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once").path)
+    assert len(toy.requests) == len(new)
+    assert set(toy.requests) == new
+    assert contents(tmp_path / "store") == contents(build_store(tmp_path, "at once").path)
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["the new corpus", "all corpora"])
-def test_an_added_corpus_is_encoded_and_nothing_else(tmp_path: Path, again: bool) -> None:
+def test_added_corpus_is_encoded_and_nothing_else(tmp_path: Path, again: bool) -> None:
     a, b = corpora_in(tmp_path)
     embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
     toy = Toy()
@@ -497,23 +511,23 @@ def test_an_added_corpus_is_encoded_and_nothing_else(tmp_path: Path, again: bool
     assert_holds(store, expected(WORDS, BOTH))
     known = {(row[5], (row[6], row[7])) for row in rows_of(store) if row[1] == "old"}
     new = {(row[5], (row[6], row[7])) for row in rows_of(store) if row[1] == "new"} - known
-    assert len(toy.asked) == len(new)
-    assert set(toy.asked) == new
-    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once").path)
+    assert len(toy.requests) == len(new)
+    assert set(toy.requests) == new
+    assert contents(tmp_path / "store") == contents(build_store(tmp_path, "at once").path)
 
 
-def test_a_corpus_added_by_itself_leaves_what_is_known_of_the_others(tmp_path: Path) -> None:
+def test_corpus_added_alone_keeps_the_metadata_of_the_others(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     options: dict[str, Any] = {"words": WORDS, "max_per_word": 2}
     embed(a, **options, model=Toy(lost="phone"), out=tmp_path / "store", labels=["old"])
     store = embed(b, **options, model=Toy(lost="phone"), out=tmp_path / "store", labels=["new"])
-    once = made(tmp_path, "at once", Toy(lost="phone"), max_per_word=2)
+    once = build_store(tmp_path, "at once", Toy(lost="phone"), max_per_word=2)
     assert store.index["corpora"] == once.index["corpora"]
     assert store.index["words"] == once.index["words"]
     assert contents(store.path) == contents(once.path)
 
 
-def test_words_and_a_corpus_can_be_added_at_once(tmp_path: Path) -> None:
+def test_words_and_a_corpus_can_be_added_together(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     c = write(tmp_path / "c.txt", ["a plane", "the cell phone of the mouse"])
     embed(a, c, words=["plane"], model=Toy(), out=tmp_path / "store", labels=["old", "third"])
@@ -537,13 +551,13 @@ def test_words_and_a_corpus_can_be_added_at_once(tmp_path: Path) -> None:
     assert_holds(store, expected(["plane", "mouse", "cell phone"], files))
     once = embed(a, b, c, words=WORDS, model=Toy(), labels=["old", "new", "third"])
     assert by_row(store) == by_row(once)
-    assert len(toy.asked) == len(set(toy.asked)) < len({row[5:] for row in rows_of(once)})
+    assert len(toy.requests) == len(set(toy.requests)) < len({row[5:] for row in rows_of(once)})
     assert not any(
-        (row[5], (row[6], row[7])) in set(toy.asked) for row in rows_of(store) if row[:2] == ("plane", "old")
+        (row[5], (row[6], row[7])) in set(toy.requests) for row in rows_of(store) if row[:2] == ("plane", "old")
     )
 
 
-def test_adding_what_is_known_already_encodes_nothing(tmp_path: Path) -> None:
+def test_adding_known_words_encodes_nothing(tmp_path: Path) -> None:
     a, _ = corpora_in(tmp_path)
     copy = write(tmp_path / "copy.txt", OLD)
     embed(a, words=WORDS, model=Toy(), out=tmp_path / "store")
@@ -554,20 +568,20 @@ def test_adding_what_is_known_already_encodes_nothing(tmp_path: Path) -> None:
 
 
 def test_words_are_added_to_all_corpora_or_to_none(tmp_path: Path) -> None:
-    made(tmp_path, words=["mouse"])
+    build_store(tmp_path, words=["mouse"])
     before = contents(tmp_path / "store")
     with pytest.raises(UserError, match=r"to add words to the store .* give all of its corpora: new is missing"):
         embed(tmp_path / "a.txt", words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
     assert contents(tmp_path / "store") == before
 
 
-def test_a_word_with_other_forms_is_refused(tmp_path: Path) -> None:
-    made(tmp_path, words={"mouse": ["mouse", "mice"]})
+def test_word_with_other_forms_is_refused(tmp_path: Path) -> None:
+    build_store(tmp_path, words={"mouse": ["mouse", "mice"]})
     with pytest.raises(UserError, match="has 'mouse' with the forms mouse, mice, not mouse; choose another folder"):
-        made(tmp_path, words=["mouse"])
+        build_store(tmp_path, words=["mouse"])
 
 
-def test_a_store_that_was_open_while_a_corpus_was_added_never_gives_the_rows_of_others(tmp_path: Path) -> None:
+def test_store_open_while_a_corpus_is_added_never_returns_wrong_rows(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     embed(b, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["new"])
     opened, untouched = Siblings(tmp_path / "store"), Siblings(tmp_path / "store")
@@ -575,14 +589,14 @@ def test_a_store_that_was_open_while_a_corpus_was_added_never_gives_the_rows_of_
     embed(a, words=WORDS, model=Toy(), out=tmp_path / "store", labels=["old"])
     assert rows_of(opened) == rows
     np.testing.assert_array_equal(opened["plane"].new, vectors)
-    try:  # what had not been read yet may be gone, but it must not be something else
+    try:  # unread data may be missing, but it must not be wrong
         sentences_now = untouched["plane"].occurrences("new")["sentence"].tolist()
     except UserError:
         return
     assert sentences_now == [row[5] for row in rows if row[0] == "plane"]
 
 
-def test_a_tiny_model_gives_a_store_the_vectors_that_it_gives_itself(tmp_path: Path) -> None:
+def test_store_of_a_tiny_model_has_the_vectors_of_the_model(tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
     vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "mouse", "plane", "a", "ran", "##s", "under", "."]
@@ -614,7 +628,7 @@ def test_a_tiny_model_gives_a_store_the_vectors_that_it_gives_itself(tmp_path: P
 
 
 class Counted(str):
-    """A word that counts how often it is compared with another."""
+    """Word that counts its comparisons with other words."""
 
     compared = 0
     __slots__ = ()
@@ -626,19 +640,21 @@ class Counted(str):
     __hash__ = str.__hash__
 
 
-def test_leaving_out_words_takes_a_time_that_grows_with_their_number_only() -> None:
+def test_omitting_words_takes_time_linear_in_their_number() -> None:
     words = [Counted(f"word{i}") for i in range(2000)]
     targets = Targets({word: (word,) for word in words}, "word")
     nowhere = SCHEMA.empty_table()
     found = {"old": Occurrences(nowhere, (np.arange(2000) % 10 == 0).astype(int), Tally(), "0" * 64)}
     settings = {"precision": "float32"}
     Counted.compared = 0
-    store = make_store(None, targets, settings, Toy(), lambda _: found, Heard(), labels=["old"], missing="skip")
+    store = make_store(
+        None, targets, settings, Toy(), lambda _: found, RecordingMonitor(), labels=["old"], missing="skip"
+    )
     assert store.words == words[::10]
     assert Counted.compared < 10 * len(words)
 
 
-def test_taking_over_the_words_of_a_store_takes_a_time_that_grows_with_their_number_only(tmp_path: Path) -> None:
+def test_copying_words_of_a_store_takes_time_linear_in_their_number(tmp_path: Path) -> None:
     words = [f"word{i}" for i in range(300)]
     path = write(tmp_path / "a.txt", [f"the {word} is here" for word in words])
     store = embed(path, words=words, model=Toy(), out=tmp_path / "store")

@@ -1,4 +1,4 @@
-"""Kills, full disks, two writers and folders that cannot be written: one sentence, and nothing is lost."""
+"""Test kills, full disks, two writers and unwritable folders: one sentence, and no lost work."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
-from stores import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
+from stores import BOTH, WORDS, Toy, assert_holds, build_store, contents, corpora_in, expected
 
 from lexshift import Siblings, UserError, embed
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
 
-# What every script begins with: corpora, an encoder that takes its time, and many shards.
+# Common start of every script: corpora, a slow encoder, and many shards.
 TOY = dedent(
     """
     import hashlib, json, os, sys, time
@@ -70,7 +70,7 @@ def script(folder: Path, text: str) -> list[str]:
 
 
 def answer(folder: Path, text: str) -> Any:
-    """What a script prints as JSON."""
+    """Return the JSON that a script prints."""
     done = subprocess.run(script(folder, text), capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -80,8 +80,8 @@ def answer(folder: Path, text: str) -> Any:
 
 
 @posix
-def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
-    """Each run is a process of its own that is killed by signal 9, again and again until one comes to its end."""
+def test_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    """Each run is a separate process that is killed by signal 9 until one finishes."""
     told = answer(
         tmp_path,
         """
@@ -181,7 +181,7 @@ def test_a_run_that_is_killed_at_random_moments_ends_with_the_same_bytes(tmp_pat
 
 @contextmanager
 def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that is encoding, and goes on once it is told to."""
+    """Start a process that is encoding and continues on request."""
     command = script(
         folder,
         """
@@ -209,12 +209,12 @@ def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 class SameToy(Toy):
-    """An encoder with the settings of the one in the scripts."""
+    """Encoder with the settings of the one in the scripts."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
 
-def test_a_second_writer_is_refused_at_once_and_the_first_is_unharmed(tmp_path: Path) -> None:
+def test_second_writer_is_refused_immediately_and_the_first_is_unaffected(tmp_path: Path) -> None:
     with running(tmp_path) as process:
         before, toy, start = contents(tmp_path / "store"), SameToy(), time.monotonic()
         with pytest.raises(UserError, match=r"another process is writing .*; wait for it to end"):
@@ -229,7 +229,7 @@ def test_a_second_writer_is_refused_at_once_and_the_first_is_unharmed(tmp_path: 
 
 
 @posix
-def test_the_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: Path) -> None:
+def test_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: Path) -> None:
     with running(tmp_path) as process:
         process.send_signal(signal.SIGKILL)
         assert process.wait(timeout=60) == -signal.SIGKILL
@@ -253,7 +253,7 @@ def test_the_lock_of_a_killed_writer_is_free_and_its_shards_are_used(tmp_path: P
 
 
 class Disk:
-    """A disk with so much room; a file that does not fit is written as far as it does."""
+    """Disk with limited space; a file that does not fit is written partially."""
 
     def __init__(self, room: int) -> None:
         self.room = room
@@ -275,13 +275,13 @@ class Disk:
 
 
 @pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])
-def test_a_full_disk_is_told_in_one_sentence_and_the_run_goes_on_later(
+def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adding: bool
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 30)
     monkeypatch.setattr("os.fsync", lambda _: None)
-    whole = contents(made(tmp_path, "whole").path)
-    base = made(tmp_path, "base", words=WORDS[:1]).path
+    whole = contents(build_store(tmp_path, "whole").path)
+    base = build_store(tmp_path, "base", words=WORDS[:1]).path
     needed = sum(map(len, whole.values()))
     for i, room in enumerate([0, 100, *range(500, needed, 397)]):
         out = tmp_path / str(i)
@@ -293,7 +293,7 @@ def test_a_full_disk_is_told_in_one_sentence_and_the_run_goes_on_later(
             with pytest.raises(
                 UserError, match=r"the disk is full while writing .*: make room and run the same"
             ) as caught:
-                made(tmp_path, str(i), toy)
+                build_store(tmp_path, str(i), toy)
         assert "\n" not in str(caught.value)
         left = contents(out)
         assert not [name for name in left if name.endswith(".tmp")]
@@ -302,15 +302,15 @@ def test_a_full_disk_is_told_in_one_sentence_and_the_run_goes_on_later(
         if adding:
             assert_holds(Siblings(out), expected(WORDS[:1], BOTH))
         later = Toy()
-        assert_holds(made(tmp_path, str(i), later), expected(WORDS, BOTH))
+        assert_holds(build_store(tmp_path, str(i), later), expected(WORDS, BOTH))
         assert contents(out) == whole
-        assert len(later.asked) == len(set(later.asked))
-        assert len(set(later.asked) & {item for call in toy.calls[:shards] for item in call}) == 0
+        assert len(later.requests) == len(set(later.requests))
+        assert len(set(later.requests) & {item for call in toy.calls[:shards] for item in call}) == 0
         shutil.rmtree(out)
 
 
 @posix
-def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
+def test_file_size_limit_is_reported_as_a_full_disk(tmp_path: Path) -> None:
     told = answer(
         tmp_path,
         """
@@ -346,7 +346,7 @@ def test_a_limit_on_the_size_of_files_is_a_full_disk(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_run_of_more_shards_than_files_may_be_open_comes_to_its_end(tmp_path: Path) -> None:
+def test_run_with_more_shards_than_allowed_open_files_finishes(tmp_path: Path) -> None:
     told = answer(
         tmp_path,
         """
@@ -381,12 +381,10 @@ def test_a_run_of_more_shards_than_files_may_be_open_comes_to_its_end(tmp_path: 
     assert told == [120, True, True, True]
 
 
-# ------------------------------------------------------------------------------------ folders that cannot be written to
+# --------------------------------------------------------------------------------------------------- unwritable folders
 
 
-def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unwritable_folder_is_reported_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> Any:
         raise PermissionError(errno.EACCES, "Permission denied")
 
@@ -394,17 +392,17 @@ def test_a_folder_that_cannot_be_written_is_told_in_one_sentence(
     with monkeypatch.context() as patch:
         patch.setattr("lexshift.utils.files.open", refuse, raising=False)
         with pytest.raises(UserError, match="store' cannot be written: Permission denied"):
-            made(tmp_path, model=toy)
+            build_store(tmp_path, model=toy)
     with monkeypatch.context() as patch:
         patch.setattr(Path, "mkdir", refuse)
         with pytest.raises(UserError, match="other' cannot be written: Permission denied"):
-            made(tmp_path, "other", toy)
+            build_store(tmp_path, "other", toy)
     assert toy.calls == []
 
 
 @posix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
-def test_a_read_only_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
+def test_read_only_folder_is_reported_in_one_sentence(tmp_path: Path) -> None:
     corpora = corpora_in(tmp_path)
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o555)
@@ -413,30 +411,30 @@ def test_a_read_only_folder_is_told_in_one_sentence(tmp_path: Path) -> None:
             embed(*corpora, words=WORDS, model=Toy(), out=out)
 
 
-def test_a_store_is_not_put_where_something_else_is(tmp_path: Path) -> None:
+def test_store_is_not_written_over_something_else(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UserError, match="file' would be a folder, but there is a file of that name"):
-        made(tmp_path, "file")
+        build_store(tmp_path, "file")
     with pytest.raises(UserError, match="cannot be written: Not a directory"):
-        made(tmp_path, "file/store")
+        build_store(tmp_path, "file/store")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "thesis.doc").write_text("mine")
     with pytest.raises(UserError, match="folder' holds other files; choose an empty or a new one for the store"):
-        made(tmp_path, "folder")
+        build_store(tmp_path, "folder")
     assert contents(tmp_path / "folder") == {"thesis.doc": b"mine"}
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_an_empty_folder_and_folders_that_are_not_there_become_stores(tmp_path: Path) -> None:
+def test_empty_and_missing_folders_become_stores(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / ".DS_Store").write_bytes(b"hidden")
-    made(tmp_path, "empty").check()
-    made(tmp_path, "deep/down/store").check()
+    build_store(tmp_path, "empty").check()
+    build_store(tmp_path, "deep/down/store").check()
     assert (tmp_path / "empty" / ".DS_Store").read_bytes() == b"hidden"
 
 
-def test_a_run_that_finds_nothing_to_encode_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
+def test_run_without_anything_to_encode_leaves_a_usable_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="'unicorn' never occurs"):
-        made(tmp_path, words=["unicorn"])
+        build_store(tmp_path, words=["unicorn"])
     assert contents(tmp_path / "store") == {}
-    made(tmp_path).check()
+    build_store(tmp_path).check()

@@ -1,4 +1,4 @@
-"""Hostile or damaged ``store.json`` and ``plan.json``: one sentence whatever they hold, and nothing is touched."""
+"""Test hostile or damaged ``store.json`` and ``plan.json``: one sentence for any content, and no changed files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stores import WORDS, Toy, contents, made
+from stores import WORDS, Toy, build_store, contents
 
 from lexshift import Siblings, UserError
 from lexshift.store.format import PLAN_SCHEMA, is_index, matches, max_words_bytes, seal
@@ -57,7 +57,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any, how: str) -> Any:
 
 
 def use(folder: Path) -> None:
-    """Do with a store whatever is done with stores."""
+    """Perform every operation on a store."""
     from lexshift.cli.terminal import print_counts, print_store
 
     store = Siblings(folder)
@@ -76,11 +76,11 @@ MODEL = {"model": "toy", "layers": [1, 2]}
 
 
 def add_word(folder: Path) -> None:
-    made(folder.parent, folder.name, Toy(MODEL), [*WORDS, "ran"], max_per_word=3)
+    build_store(folder.parent, folder.name, Toy(MODEL), [*WORDS, "ran"], max_per_word=3)
 
 
 def refusal(attempt: Callable[[Path], Any], folder: Path) -> str | None:
-    """Return the sentence with which a folder is refused, if it is."""
+    """Return the sentence with which a folder is refused, or None."""
     try:
         attempt(folder)
     except UserError as error:
@@ -90,11 +90,11 @@ def refusal(attempt: Callable[[Path], Any], folder: Path) -> str | None:
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return made(tmp_path_factory.mktemp("original"), model=Toy(MODEL), max_per_word=3).path
+    return build_store(tmp_path_factory.mktemp("original"), model=Toy(MODEL), max_per_word=3).path
 
 
 @given(st.data())
-def test_any_change_of_the_index_is_harmless_or_one_sentence(original: Path, data: st.DataObject) -> None:
+def test_any_change_of_the_index_is_harmless_or_refused_in_one_sentence(original: Path, data: st.DataObject) -> None:
     index = json.loads((original / "store.json").read_bytes())
     for _ in range(data.draw(st.integers(1, 2))):
         path = data.draw(st.sampled_from(sorted(places(index), key=str)))
@@ -106,7 +106,7 @@ def test_any_change_of_the_index_is_harmless_or_one_sentence(original: Path, dat
     try:
         text = seal(index) if isinstance(index, dict) else json.dumps(index).encode()
     except ValueError:
-        return  # half a character cannot be written at all
+        return  # a lone surrogate cannot be written
     (folder / "store.json").write_bytes(text)
     before = contents(folder)
     for attempt in (use, add_word):
@@ -114,23 +114,23 @@ def test_any_change_of_the_index_is_harmless_or_one_sentence(original: Path, dat
         if said is not None:
             assert "\n" not in said
             assert len(said) < 500
-            after = contents(folder).items()  # work that was begun before damage was found can be used later
+            after = contents(folder).items()  # work started before the damage was detected can be used later
             assert {name: data for name, data in after if not name.startswith("unfinished/")} == before
     shutil.rmtree(folder)
 
 
 @given(st.data())
-def test_any_change_of_a_plan_is_harmless_or_one_sentence(original: Path, data: st.DataObject) -> None:
+def test_any_change_of_a_plan_is_harmless_or_refused_in_one_sentence(original: Path, data: st.DataObject) -> None:
     folder = original.with_name("begun")
     shutil.rmtree(folder, ignore_errors=True)
     with pytest.raises(KeyboardInterrupt):
-        made(folder.parent, folder.name, model=Toy(stop_at=1))
+        build_store(folder.parent, folder.name, model=Toy(stop_at=1))
     plan = json.loads((folder / "unfinished" / "plan.json").read_bytes())
     path = data.draw(st.sampled_from(sorted(places(plan), key=str)))
     plan = changed(plan, path, data.draw(plain), data.draw(st.sampled_from(["put", "delete", "double"])))
     (folder / "unfinished" / "plan.json").write_text(json.dumps(plan))
     before = contents(folder)
-    said = refusal(lambda folder: made(folder.parent, folder.name), folder)
+    said = refusal(lambda folder: build_store(folder.parent, folder.name), folder)
     if said is not None:
         assert "\n" not in said
         assert contents(folder) == before
@@ -156,26 +156,26 @@ BOMBS: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.parametrize("file", ["store.json", "unfinished/plan.json"])
-def test_a_bomb_is_one_short_sentence(tmp_path: Path, name: str, file: str) -> None:
-    made(tmp_path, words=WORDS[:1])
+def test_decompression_bomb_is_refused_in_one_short_sentence(tmp_path: Path, name: str, file: str) -> None:
+    build_store(tmp_path, words=WORDS[:1])
     (tmp_path / "store" / "unfinished").mkdir()
     (tmp_path / "store" / file).write_bytes(BOMBS[name])
     before = contents(tmp_path / "store")
     with pytest.raises(UserError) as caught:
-        made(tmp_path)
+        build_store(tmp_path)
     assert str(tmp_path / "store") in str(caught.value)
     assert len(str(caught.value)) < 500
     assert contents(tmp_path / "store") == before
 
 
 @pytest.mark.parametrize("file", ["store.json", "unfinished/plan.json"])
-def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, file: str) -> None:
-    made(tmp_path, words=WORDS[:1])
+def test_file_that_is_too_large_is_not_read(tmp_path: Path, file: str) -> None:
+    build_store(tmp_path, words=WORDS[:1])
     (tmp_path / "store" / "unfinished").mkdir()
     with (tmp_path / "store" / file).open("wb") as sparse:
         sparse.truncate(1 << 40)
     with pytest.raises(UserError, match="damaged"):
-        made(tmp_path)
+        build_store(tmp_path)
 
 
 def change_rows(index: dict[str, Any]) -> None:
@@ -210,7 +210,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_an_index_that_could_not_have_been_written_is_refused(original: Path, tmp_path: Path, name: str) -> None:
+def test_impossible_index_is_refused(original: Path, tmp_path: Path, name: str) -> None:
     index = json.loads((original / "store.json").read_bytes())
     assert is_index(index)
     CHANGES[name](index)
@@ -221,7 +221,7 @@ def test_an_index_that_could_not_have_been_written_is_refused(original: Path, tm
         Siblings(tmp_path / "store")
 
 
-def test_a_table_that_is_not_of_the_index_is_refused(original: Path, tmp_path: Path) -> None:
+def test_table_that_does_not_match_the_index_is_refused(original: Path, tmp_path: Path) -> None:
     import hashlib
 
     import pyarrow as pa
@@ -243,7 +243,7 @@ def test_a_table_that_is_not_of_the_index_is_refused(original: Path, tmp_path: P
             print(number, Siblings(tmp_path / "store").occurrences)
 
 
-def test_a_plan_that_could_have_been_written_is_accepted() -> None:
+def test_valid_plan_is_accepted() -> None:
     settings = {"encoder": {}, "precision": "float32"}
     plan = {"fingerprint": "0" * 64, "words": "1" * 64, "work": "2" * 64, "added to": None, "settings": settings}
     assert matches({**plan, "corpora": {"old": "x"}}, PLAN_SCHEMA)
@@ -261,18 +261,18 @@ def test_a_plan_that_could_have_been_written_is_accepted() -> None:
         assert not matches({key: value for key, value in {**plan, "corpora": {}}.items() if key != name}, PLAN_SCHEMA)
 
 
-def test_a_store_too_large_to_be_read_again_is_refused_before_anything_is_encoded(
+def test_store_too_large_to_be_read_is_refused_before_anything_is_encoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lexshift.store.writer.MAX_INDEX_BYTES", 1000)
     toy = Toy()
     with pytest.raises(UserError, match="3 words in 2 corpora are too many for one store; take fewer words"):
-        made(tmp_path, model=toy)
+        build_store(tmp_path, model=toy)
     assert toy.calls == []
 
 
 @given(st.dictionaries(st.text(), st.lists(st.text(), min_size=1)), st.integers(0, 4))
-def test_the_words_of_an_index_are_not_larger_than_was_thought(forms: dict[str, list[str]], corpora: int) -> None:
+def test_estimated_size_of_the_index_words_is_an_upper_bound(forms: dict[str, list[str]], corpora: int) -> None:
     numbers = {"rows": [[2**53 - 1] * 2] * corpora, "found": [2**53 - 1] * corpora, "checksums": [2**32 - 1] * corpora}
     words = [{"word": word, "forms": all_forms, **numbers} for word, all_forms in forms.items()]
     assert len(seal({"words": words})) - len(seal({"words": []})) <= max_words_bytes(forms, corpora)

@@ -1,4 +1,4 @@
-"""Stores made with encoders that tell periods apart: which corpus is which period, and what is encoded twice."""
+"""Test stores of encoders that distinguish periods: the period of each corpus, and sentences encoded per period."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from stores import (
     NEW,
     OLD,
     WORDS,
-    Heard,
+    RecordingMonitor,
     Toy,
     assert_holds,
+    build_store,
     contents,
     corpora_in,
     expected,
-    made,
     rows_of,
     write,
 )
@@ -40,7 +40,7 @@ SHARED = ["a cell phone and a mouse", "a plane"]  # sentences of both corpora
 
 
 class Timed:
-    """A user's encoder that is told periods; its vectors are hashes of all that it was told."""
+    """Custom encoder with periods whose vectors are hashes of all its arguments."""
 
     def __init__(self, periods: Sequence[str] = ("a", "b"), stop_at: int | None = None) -> None:
         self.periods = periods
@@ -62,12 +62,12 @@ class Timed:
         return np.frombuffer(key, np.int8).astype(np.float32) / 16
 
     @property
-    def asked(self) -> list[tuple[str, tuple[int, int], int]]:
+    def requests(self) -> list[tuple[str, tuple[int, int], int]]:
         return [item for call in self.calls for item in call]
 
 
 def wanted(store: Siblings, numbers: dict[str, int]) -> list[tuple[str, tuple[int, int], int]]:
-    """The sentence, the span and the period of each row."""
+    """Return the sentence, the span and the period of each row."""
     return [(row[5], (row[6], row[7]), numbers[row[1]]) for row in rows_of(store)]
 
 
@@ -77,12 +77,12 @@ def assert_timed(store: Siblings, numbers: dict[str, int]) -> None:
     store.check()
 
 
-# ----------------------------------------------------------------------------------------------- a model's folder
+# -------------------------------------------------------------------------------------------------- model folders
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model with a token for each of the periods old and new."""
+    """Return a tiny model with a token for each of the periods old and new."""
     transformers = pytest.importorskip("transformers")
     torch = pytest.importorskip("torch")
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "mouse", "plane", "a", "ran", "cell", "phone", "."]
@@ -102,8 +102,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def own(model: Path, store: Siblings, numbers: dict[str, int]) -> npt.NDArray[np.float32]:
-    """What the encoder itself gives for the rows of a store."""
+def model_vectors(model: Path, store: Siblings, numbers: dict[str, int]) -> npt.NDArray[np.float32]:
+    """Return the vectors that the encoder itself gives for the rows of a store."""
     encoder: Any = lexshift.encode.as_encoder(model, device="cpu")
     sentences, spans, periods = zip(*wanted(store, numbers), strict=True)
     vectors: npt.NDArray[np.float32] = encoder.encode(sentences, spans, periods=list(periods))
@@ -111,7 +111,7 @@ def own(model: Path, store: Siblings, numbers: dict[str, int]) -> npt.NDArray[np
 
 
 def shared_rows(store: Siblings) -> list[tuple[int, int]]:
-    """Pairs of rows of the same word in the same sentence, one in each corpus."""
+    """Return pairs of rows of the same word in the same sentence, one in each corpus."""
     rows = rows_of(store)
     old, new = store.corpora
     return [
@@ -122,38 +122,38 @@ def shared_rows(store: Siblings) -> list[tuple[int, int]]:
     ]
 
 
-def test_the_same_sentence_has_a_vector_in_each_period_and_it_is_the_models_own(model: Path, tmp_path: Path) -> None:
-    heard = Heard()
-    store = made(tmp_path, model=model, monitor=heard, device="cpu")
+def test_same_sentence_has_a_vector_of_the_model_in_each_period(model: Path, tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    store = build_store(tmp_path, model=model, monitor=recorder, device="cpu")
     assert rows_of(store) == expected(WORDS, BOTH)
-    np.testing.assert_allclose(store.vectors, own(model, store, {"old": 0, "new": 1}), atol=1e-5)
+    np.testing.assert_allclose(store.vectors, model_vectors(model, store, {"old": 0, "new": 1}), atol=1e-5)
     pairs = shared_rows(store)
     assert {rows_of(store)[i][5] for i, _ in pairs} == set(SHARED)
     assert all(np.abs(store.vectors[i] - store.vectors[j]).max() > 1e-3 for i, j in pairs)
-    assert heard.notes == []
+    assert recorder.notes == []
     assert store.settings["encoder"]["periods"] == ["old", "new"]
     assert store.settings["encoder"]["time"] == ["<1>", "<2>"]
 
 
-def test_labels_that_the_model_knows_are_taken_by_name(model: Path, tmp_path: Path) -> None:
-    heard = Heard()
-    store = made(tmp_path, model=model, labels=["new", "old"], monitor=heard, device="cpu")
+def test_labels_known_to_the_model_are_matched_by_name(model: Path, tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    store = build_store(tmp_path, model=model, labels=["new", "old"], monitor=recorder, device="cpu")
     assert store.corpora == ["new", "old"]
-    np.testing.assert_allclose(store.vectors, own(model, store, {"new": 1, "old": 0}), atol=1e-5)
-    assert np.abs(store.vectors - own(model, store, {"new": 0, "old": 1})).max() > 1e-3
-    assert heard.notes == []
+    np.testing.assert_allclose(store.vectors, model_vectors(model, store, {"new": 1, "old": 0}), atol=1e-5)
+    assert np.abs(store.vectors - model_vectors(model, store, {"new": 0, "old": 1})).max() > 1e-3
+    assert recorder.notes == []
 
 
-def test_other_labels_are_taken_by_their_order_and_that_is_told(model: Path, tmp_path: Path) -> None:
-    heard = Heard()
-    store = made(tmp_path, model=model, labels=["1850", "2000"], monitor=heard, device="cpu")
-    np.testing.assert_allclose(store.vectors, own(model, store, {"1850": 0, "2000": 1}), atol=1e-5)
-    assert heard.notes == ["1850, 2000 are taken for the model's periods old, new, in this order"]
+def test_other_labels_are_matched_by_order_with_a_note(model: Path, tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    store = build_store(tmp_path, model=model, labels=["1850", "2000"], monitor=recorder, device="cpu")
+    np.testing.assert_allclose(store.vectors, model_vectors(model, store, {"1850": 0, "2000": 1}), atol=1e-5)
+    assert recorder.notes == ["1850, 2000 are taken for the model's periods old, new, in this order"]
 
 
-def test_one_corpus_that_the_model_knows_is_enough(model: Path, tmp_path: Path) -> None:
+def test_one_corpus_known_to_the_model_is_enough(model: Path, tmp_path: Path) -> None:
     store = embed(corpora_in(tmp_path)[1], words=WORDS, model=model, labels=["new"], device="cpu")
-    np.testing.assert_allclose(store.vectors, own(model, store, {"new": 1}), atol=1e-5)
+    np.testing.assert_allclose(store.vectors, model_vectors(model, store, {"new": 1}), atol=1e-5)
 
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"], ["old", "new", "newest"]])
@@ -165,7 +165,7 @@ def test_more_corpora_than_periods_are_refused(model: Path, tmp_path: Path, labe
     assert contents(tmp_path / "store") == {}
 
 
-def test_words_added_to_a_models_store_are_encoded_and_nothing_else(
+def test_words_added_to_the_store_of_a_model_are_encoded_and_nothing_else(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from lexshift.encode.huggingface import HuggingFaceEncoder
@@ -173,7 +173,7 @@ def test_words_added_to_a_models_store_are_encoded_and_nothing_else(
     told: list[tuple[str, tuple[int, int], int]] = []
     encode: Any = HuggingFaceEncoder.encode
 
-    def kept(self: Any, sentences: Any, spans: Any, *, periods: Any = None, **options: Any) -> Any:
+    def recorded_encode(self: Any, sentences: Any, spans: Any, *, periods: Any = None, **options: Any) -> Any:
         told.extend(zip(sentences, spans, periods, strict=True))
         return encode(self, sentences, spans, periods=periods, **options)
 
@@ -183,7 +183,7 @@ def test_words_added_to_a_models_store_are_encoded_and_nothing_else(
     once = embed(*paths, words=["mouse", "plane"], out=tmp_path / "at once", **options)
     first = embed(*paths, words=["mouse"], out=tmp_path / "store", **options)
     mice = first["mouse"].old.tobytes(), first["mouse"].new.tobytes()
-    monkeypatch.setattr(HuggingFaceEncoder, "encode", kept)
+    monkeypatch.setattr(HuggingFaceEncoder, "encode", recorded_encode)
     store = embed(*paths, words=["plane"], out=tmp_path / "store", **options)
     planes = {"a plane": (2, 7), "the plane ran": (4, 9)}
     assert sorted(told) == sorted((sentence, span, period) for sentence, span in planes.items() for period in (0, 1))
@@ -191,20 +191,20 @@ def test_words_added_to_a_models_store_are_encoded_and_nothing_else(
     assert contents(store.path) == contents(once.path)
 
 
-def test_a_store_of_other_periods_is_another_store(model: Path, tmp_path: Path) -> None:
-    made(tmp_path, model=model, words=["mouse"], device="cpu")
+def test_store_of_other_periods_is_another_store(model: Path, tmp_path: Path) -> None:
+    build_store(tmp_path, model=model, words=["mouse"], device="cpu")
     Adaptation(periods=("old", "new"), time_tokens=("<2>", "<1>")).save(model)
     try:
         with pytest.raises(UserError, match=r"was made with time .*; choose another folder \(--out\)"):
-            made(tmp_path, model=model, words=["plane"], device="cpu")
+            build_store(tmp_path, model=model, words=["plane"], device="cpu")
     finally:
         Adaptation(periods=("old", "new"), time_tokens=("<1>", "<2>")).save(model)
 
 
-def test_an_approximate_model_is_compared_with_full_precision_of_the_same_periods(model: Path, tmp_path: Path) -> None:
-    heard = Heard()
-    made(tmp_path, model=model, dtype="int8", device="cpu", monitor=heard)
-    (note,) = heard.notes
+def test_approximate_model_is_compared_with_full_precision_of_the_same_periods(model: Path, tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    build_store(tmp_path, model=model, dtype="int8", device="cpu", monitor=recorder)
+    (note,) = recorder.notes
     found = re.search(
         r"on (\d+) occurrences the cosine with full precision is (\S+) on average and (\S+) at worst", note
     )
@@ -213,24 +213,24 @@ def test_an_approximate_model_is_compared_with_full_precision_of_the_same_period
     assert float(found[3]) > 0.99
 
 
-# ---------------------------------------------------------------------------------------------- a user's encoder
+# ----------------------------------------------------------------------------------------------- custom encoders
 
 
 @pytest.mark.parametrize("periods", [("a", "b"), ["a", "b"]], ids=["tuple", "list"])
-def test_an_encoder_with_periods_is_told_them(tmp_path: Path, periods: Sequence[str]) -> None:
-    timed, heard = Timed(periods), Heard()
-    store = made(tmp_path, model=timed, monitor=heard)
+def test_encoder_with_periods_receives_them(tmp_path: Path, periods: Sequence[str]) -> None:
+    timed, recorder = Timed(periods), RecordingMonitor()
+    store = build_store(tmp_path, model=timed, monitor=recorder)
     assert rows_of(store) == expected(WORDS, BOTH)
     assert_timed(store, {"old": 0, "new": 1})
-    assert heard.notes == ["old, new are taken for the model's periods a, b, in this order"]
-    assert len(timed.asked) == len(set(timed.asked))
-    assert set(timed.asked) == set(wanted(store, {"old": 0, "new": 1}))
-    both = {(sentence, span) for sentence, span, _ in timed.asked}
-    assert len(both) == len(timed.asked) - len({(s, span) for s, span, _ in timed.asked if s in SHARED})
-    assert all(isinstance(period, int) for *_, period in timed.asked)
+    assert recorder.notes == ["old, new are taken for the model's periods a, b, in this order"]
+    assert len(timed.requests) == len(set(timed.requests))
+    assert set(timed.requests) == set(wanted(store, {"old": 0, "new": 1}))
+    both = {(sentence, span) for sentence, span, _ in timed.requests}
+    assert len(both) == len(timed.requests) - len({(s, span) for s, span, _ in timed.requests if s in SHARED})
+    assert all(isinstance(period, int) for *_, period in timed.requests)
 
 
-def test_an_encoder_without_periods_is_never_told_any_and_shared_sentences_are_encoded_once(tmp_path: Path) -> None:
+def test_encoder_without_periods_receives_none_and_encodes_shared_sentences_once(tmp_path: Path) -> None:
     class Strict(Toy):
         def encode(self, *args: Any, **options: Any) -> npt.NDArray[np.float32]:
             assert len(args) == 2
@@ -241,16 +241,16 @@ def test_an_encoder_without_periods_is_never_told_any_and_shared_sentences_are_e
         toy: Any = Strict()
         if periods is not None:
             toy.periods = periods
-        heard = Heard()
-        store = made(tmp_path, name, toy, monitor=heard)
+        recorder = RecordingMonitor()
+        store = build_store(tmp_path, name, toy, monitor=recorder)
         assert_holds(store, expected(WORDS, BOTH))
         for sentence in SHARED:
-            spans = {span for text, span in toy.asked if text == sentence}
-            assert sum(text == sentence for text, _ in toy.asked) == len(spans)
-        assert heard.notes == []
+            spans = {span for text, span in toy.requests if text == sentence}
+            assert sum(text == sentence for text, _ in toy.requests) == len(spans)
+        assert recorder.notes == []
 
 
-def test_an_approximate_encoder_is_compared_on_a_sample_with_its_periods(tmp_path: Path) -> None:
+def test_approximate_encoder_is_compared_on_a_sample_with_its_periods(tmp_path: Path) -> None:
     class Approximate(Timed):
         is_approximate = True
 
@@ -260,10 +260,10 @@ def test_an_approximate_encoder_is_compared_on_a_sample_with_its_periods(tmp_pat
             self.sample = list(zip(sentences, spans, periods, strict=True))
             return np.zeros(len(sentences))
 
-    timed, heard = Approximate(("old", "new")), Heard()
-    made(tmp_path, model=timed, monitor=heard)
-    assert timed.sample == timed.asked
-    assert len(heard.notes) == 1
+    timed, recorder = Approximate(("old", "new")), RecordingMonitor()
+    build_store(tmp_path, model=timed, monitor=recorder)
+    assert timed.sample == timed.requests
+    assert len(recorder.notes) == 1
 
 
 lines = st.lists(
@@ -284,8 +284,8 @@ def test_random_corpora_are_encoded_once_for_each_period(
         paths = write(Path(place, "a.txt"), old), write(Path(place, "b.txt"), new)
         store = embed(*paths, words=["mouse", "plane"], model=timed, missing="skip", split="lines")
         assert_timed(store, numbers)
-        assert len(timed.asked) == len(set(timed.asked))
-        assert set(timed.asked) == set(wanted(store, numbers))
+        assert len(timed.requests) == len(set(timed.requests))
+        assert set(timed.requests) == set(wanted(store, numbers))
 
 
 # --------------------------------------------------------------------------------------------------------- adding
@@ -293,32 +293,32 @@ def test_random_corpora_are_encoded_once_for_each_period(
 
 def test_added_words_are_encoded_for_each_period_and_nothing_else(tmp_path: Path) -> None:
     numbers = {"old": 0, "new": 1}
-    known = set(wanted(made(tmp_path, model=Timed(), words=WORDS[:1]), numbers))
+    known = set(wanted(build_store(tmp_path, model=Timed(), words=WORDS[:1]), numbers))
     timed = Timed()
-    store = made(tmp_path, model=timed, words=WORDS[1:])
+    store = build_store(tmp_path, model=timed, words=WORDS[1:])
     assert_timed(store, numbers)
-    assert len(timed.asked) == len(set(timed.asked))
-    assert set(timed.asked) == set(wanted(store, numbers)) - known
-    assert contents(store.path) == contents(made(tmp_path, "at once", Timed()).path)
+    assert len(timed.requests) == len(set(timed.requests))
+    assert set(timed.requests) == set(wanted(store, numbers)) - known
+    assert contents(store.path) == contents(build_store(tmp_path, "at once", Timed()).path)
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["the new corpus", "all corpora"])
-def test_an_added_corpus_is_encoded_in_its_own_period(tmp_path: Path, again: bool) -> None:
+def test_added_corpus_is_encoded_in_its_own_period(tmp_path: Path, again: bool) -> None:
     a, b = corpora_in(tmp_path)
     embed(a, words=WORDS, model=Timed(("old", "new")), out=tmp_path / "store", labels=["old"])
     timed = Timed(("old", "new"))
     corpora, labels = ((a, b), ["old", "new"]) if again else ((b,), ["new"])
     store = embed(*corpora, words=WORDS, model=timed, out=tmp_path / "store", labels=labels)
     assert_timed(store, {"old": 0, "new": 1})
-    assert {period for *_, period in timed.asked} == {1}
-    assert set(SHARED) <= {sentence for sentence, *_ in timed.asked}  # known, but of the other period
-    assert contents(store.path) == contents(made(tmp_path, "at once", Timed(("old", "new"))).path)
+    assert {period for *_, period in timed.requests} == {1}
+    assert set(SHARED) <= {sentence for sentence, *_ in timed.requests}  # known, but in the other period
+    assert contents(store.path) == contents(build_store(tmp_path, "at once", Timed(("old", "new"))).path)
 
 
-def test_a_corpus_is_never_reused_as_another_period_than_it_was_encoded_in(tmp_path: Path) -> None:
+def test_corpus_is_never_reused_in_a_period_other_than_its_own(tmp_path: Path) -> None:
     a, b = corpora_in(tmp_path)
     embed(b, words=WORDS, model=Timed(("old", "new")), out=tmp_path / "store", labels=["new"])  # the second period
-    try:  # with a label that is not known, corpora are taken by their order: "new" would be the first
+    try:  # with an unknown label, corpora are matched by order, so "new" would be the first
         store = embed(a, words=WORDS, model=Timed(("old", "new")), out=tmp_path / "store", labels=["x"])
     except UserError:
         store = Siblings(tmp_path / "store")
@@ -329,35 +329,33 @@ def test_a_corpus_is_never_reused_as_another_period_than_it_was_encoded_in(tmp_p
     assert contents(store.path) == contents(once.path)
 
 
-def test_a_store_that_has_everything_is_left_as_it_is(tmp_path: Path) -> None:
-    made(tmp_path, model=Timed())
+def test_complete_store_is_unchanged(tmp_path: Path) -> None:
+    build_store(tmp_path, model=Timed())
     before, timed = contents(tmp_path / "store"), Timed()
-    made(tmp_path, model=timed, words=WORDS[::-1])
+    build_store(tmp_path, model=timed, words=WORDS[::-1])
     assert (timed.calls, contents(tmp_path / "store")) == ([], before)
 
 
 @pytest.mark.parametrize("stop_at", [1, 2, 3, 5])
-def test_a_run_that_was_stopped_goes_on_where_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
-) -> None:
+def test_interrupted_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     stopped, timed = Timed(stop_at=stop_at), Timed()
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=stopped)
-    store = made(tmp_path, model=timed)
+        build_store(tmp_path, model=stopped)
+    store = build_store(tmp_path, model=timed)
     assert_timed(store, {"old": 0, "new": 1})
     done = [item for call in stopped.calls[:-1] for item in call]
-    assert not set(done) & set(timed.asked)
-    assert len(done) + len(timed.asked) == len(set(wanted(store, {"old": 0, "new": 1})))
-    assert contents(store.path) == contents(made(tmp_path, "at once", Timed()).path)
+    assert not set(done) & set(timed.requests)
+    assert len(done) + len(timed.requests) == len(set(wanted(store, {"old": 0, "new": 1})))
+    assert contents(store.path) == contents(build_store(tmp_path, "at once", Timed()).path)
 
 
 def test_both_periods_of_a_sentence_are_in_one_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     timed = Timed()
-    made(tmp_path, model=timed)
+    build_store(tmp_path, model=timed)
     assert all(len({sentence for sentence, *_ in call}) == 1 for call in timed.calls)
-    assert len(timed.calls) == len({sentence for sentence, *_ in timed.asked})
+    assert len(timed.calls) == len({sentence for sentence, *_ in timed.requests})
 
 
 # --------------------------------------------------------------------------------------------------------- usages
@@ -373,20 +371,20 @@ def test_usages_are_encoded_in_their_periods() -> None:
         timed = Timed(periods)
         store = embed_usages(usages, model=timed, labels=labels)
         assert_timed(store, numbers)
-        assert sorted(period for *_, period in timed.asked) == [0, 1]
+        assert sorted(period for *_, period in timed.requests) == [0, 1]
 
 
-def test_the_sentences_that_both_corpora_have_are_those_meant_here() -> None:
+def test_shared_sentences_of_the_test_corpora_are_the_expected_ones() -> None:
     assert sorted(set(OLD) & set(NEW)) == SHARED
 
 
-def test_the_vectors_of_an_encoder_without_settings_are_compared_in_their_periods(tmp_path: Path) -> None:
+def test_vectors_of_an_encoder_without_settings_are_compared_in_their_periods(tmp_path: Path) -> None:
     def without_settings() -> Timed:
         timed = Timed()
         del timed.settings
         return timed
 
-    store, again = made(tmp_path, model=without_settings()), without_settings()
-    assert made(tmp_path, model=again).fingerprint == store.fingerprint
-    assert len(again.asked) == 3
-    assert {period for *_, period in again.asked} == {0, 1}
+    store, again = build_store(tmp_path, model=without_settings()), without_settings()
+    assert build_store(tmp_path, model=again).fingerprint == store.fingerprint
+    assert len(again.requests) == 3
+    assert {period for *_, period in again.requests} == {0, 1}

@@ -1,4 +1,4 @@
-"""The plan of a store: what is encoded, in which order and in which shards, and what is taken from an old store."""
+"""Test the encoding plan of a store: the sentences, their order, the shards, and reuse of an existing store."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from stores import made
+from stores import build_store
 
 from lexshift.store.plan import plan_encoding
 
@@ -26,7 +26,7 @@ def table_of(rows: list[tuple[str, int, int]]) -> pa.Table:
 
 
 @given(occurrences, st.integers(1, 40))
-def test_work_is_every_distinct_word_in_a_sentence_once_and_rows_find_their_place(
+def test_plan_has_every_distinct_word_in_a_sentence_once_and_maps_every_row(
     rows: list[tuple[str, int, int]], characters: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
@@ -50,7 +50,7 @@ def test_work_is_every_distinct_word_in_a_sentence_once_and_rows_find_their_plac
         assert size >= characters > size - len(before[-1])
 
 
-def test_work_does_not_depend_on_the_place_of_rows_but_for_the_order_of_sentences_of_a_length() -> None:
+def test_plan_depends_on_row_positions_only_for_the_order_of_equal_lengths() -> None:
     rows = [("aaa", 0, 2), ("b", 0, 1), ("aaa", 0, 3), ("aaa", 0, 2), ("cc", 1, 2)]
     work = plan_encoding(table_of(rows))
     assert work.select(range(4)) == (0, ["b", "cc", "aaa", "aaa"], [(0, 1), (1, 2), (0, 2), (0, 3)], {})
@@ -63,15 +63,15 @@ def test_work_does_not_depend_on_the_place_of_rows_but_for_the_order_of_sentence
 )
 @example([(0, 2**20 + 5), (1, 5)])
 @example([(0, 2**31 - 1), (2**31 - 2, 2**31 - 1)])
-def test_spans_reach_the_encoder_as_they_are_however_far_they_are(spans: list[tuple[int, int]]) -> None:
+def test_spans_reach_the_encoder_unchanged_at_any_offset(spans: list[tuple[int, int]]) -> None:
     work = plan_encoding(table_of([("abc", *span) for span in spans]))
     todo = work.select(range(len(work))).spans
     assert [todo[place] for place in work.places] == spans
     assert todo == sorted(set(spans))
 
 
-def test_work_that_a_store_has_done_is_not_done_again(tmp_path: Path) -> None:
-    store = made(tmp_path)
+def test_finished_work_of_a_store_is_not_repeated(tmp_path: Path) -> None:
+    store = build_store(tmp_path)
     rows = [("a plane", 2, 7), ("a plane", 0, 1), ("the mouse ran under the mouse", 24, 29)]
     work = plan_encoding(table_of(rows), store)
     assert work.select(range(len(work))) == (0, ["a plane"], [(0, 1)], {})

@@ -1,4 +1,4 @@
-"""What shapes a store: its fingerprint, and the sentence that says how two runs differ."""
+"""Test the fingerprint of a store, and the sentence that describes how two runs differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stores import WORDS, Toy, contents, corpora_in, made, write
+from stores import WORDS, Toy, build_store, contents, corpora_in, write
 
 from lexshift import UserError, embed
 from lexshift.store.format import digest, first_difference, store_fingerprint
@@ -17,13 +17,13 @@ from lexshift.store.format import digest, first_difference, store_fingerprint
 MODEL = {"model": "tiny", "weights": "abc", "config": "c", "layers": "mean:4", "markers": None, "window": 512}
 
 
-def test_the_fingerprint_depends_on_what_shapes_a_store_and_on_nothing_else(tmp_path: Path) -> None:
-    plain = made(tmp_path, "a", Toy(MODEL))
-    again = made(tmp_path, "b", Toy({**MODEL, "model": "the same by another name"}))
+def test_fingerprint_depends_only_on_what_shapes_a_store(tmp_path: Path) -> None:
+    plain = build_store(tmp_path, "a", Toy(MODEL))
+    again = build_store(tmp_path, "b", Toy({**MODEL, "model": "the same by another name"}))
     assert plain.fingerprint == again.fingerprint
     assert re.fullmatch("[0-9a-f]{64}", plain.fingerprint)
     (tmp_path / "elsewhere").mkdir()
-    assert made(tmp_path / "elsewhere", "c", Toy(MODEL), seed=7, missing="skip").fingerprint == plain.fingerprint
+    assert build_store(tmp_path / "elsewhere", "c", Toy(MODEL), seed=7, missing="skip").fingerprint == plain.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -48,54 +48,54 @@ def test_the_fingerprint_depends_on_what_shapes_a_store_and_on_nothing_else(tmp_
     ],
     ids=str,
 )
-def test_a_change_of_any_setting_is_another_store_and_refused_with_what_differs(
+def test_any_changed_setting_is_refused_with_the_difference(
     tmp_path: Path, encoder: dict[str, Any], options: dict[str, Any], difference: str
 ) -> None:
-    store, words = made(tmp_path, model=Toy(MODEL), words=["mouse"]), ["mouse"]
+    store, words = build_store(tmp_path, model=Toy(MODEL), words=["mouse"]), ["mouse"]
     before, toy = contents(store.path), Toy({**MODEL, **encoder})
     with pytest.raises(UserError, match=re.escape(f"was made with {difference}")):
-        made(tmp_path, model=toy, words=words, **options)
+        build_store(tmp_path, model=toy, words=words, **options)
     assert (toy.calls, contents(store.path)) == ([], before)
-    assert made(tmp_path, "other", toy, words, **options).fingerprint != store.fingerprint
+    assert build_store(tmp_path, "other", toy, words, **options).fingerprint != store.fingerprint
 
 
-def test_a_store_whose_words_were_found_by_another_version_of_the_rule_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = made(tmp_path, words=["mouse"])
+def test_store_of_another_version_of_the_word_rule_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = build_store(tmp_path, words=["mouse"])
     monkeypatch.setattr("lexshift.store.embedding.WORD_RULE", 99)
     with pytest.raises(
         UserError, match="made with another version of the rule for finding words; choose another folder"
     ):
-        made(tmp_path, words=["mouse", "cat"])
-    assert made(tmp_path, "other", words=["mouse"]).fingerprint != store.fingerprint
+        build_store(tmp_path, words=["mouse", "cat"])
+    assert build_store(tmp_path, "other", words=["mouse"]).fingerprint != store.fingerprint
 
 
 @pytest.mark.parametrize("change", [{"max_per_word": 3}, {"seed": 1}], ids=str)
-def test_another_sample_is_another_store(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_different_sample_is_a_different_store(tmp_path: Path, change: dict[str, Any]) -> None:
     sample: dict[str, Any] = {"max_per_word": 2, "seed": 0}
-    store = made(tmp_path, **sample)
+    store = build_store(tmp_path, **sample)
     ((name, value),) = change.items()
     with pytest.raises(UserError, match=f"was made with sampling {name} {sample[name]}, not {value}"):
-        made(tmp_path, **{**sample, **change})
-    assert made(tmp_path, "other", **{**sample, **change}).fingerprint != store.fingerprint
+        build_store(tmp_path, **{**sample, **change})
+    assert build_store(tmp_path, "other", **{**sample, **change}).fingerprint != store.fingerprint
 
 
-def test_forms_labels_words_and_their_order_are_part_of_the_fingerprint(tmp_path: Path) -> None:
+def test_fingerprint_includes_forms_labels_words_and_their_order(tmp_path: Path) -> None:
     different = [
-        made(tmp_path, "a"),
-        made(tmp_path, "b", words=[*reversed(WORDS)]),
-        made(tmp_path, "c", words=WORDS[:2]),
-        made(tmp_path, "d", words={"mouse": ["mouse", "mice"], "plane": ["plane"], "cell phone": ["cell phone"]}),
-        made(tmp_path, "e", labels=["old", "now"]),
-        made(tmp_path, "f", labels=["new", "old"]),
+        build_store(tmp_path, "a"),
+        build_store(tmp_path, "b", words=[*reversed(WORDS)]),
+        build_store(tmp_path, "c", words=WORDS[:2]),
+        build_store(
+            tmp_path, "d", words={"mouse": ["mouse", "mice"], "plane": ["plane"], "cell phone": ["cell phone"]}
+        ),
+        build_store(tmp_path, "e", labels=["old", "now"]),
+        build_store(tmp_path, "f", labels=["new", "old"]),
     ]
     assert len({store.fingerprint for store in different}) == len(different)
 
 
 @pytest.mark.parametrize("which", ["old", "new"])
-def test_one_byte_of_a_corpus_is_another_corpus(tmp_path: Path, which: str) -> None:
-    store = made(tmp_path)
+def test_one_changed_byte_makes_a_different_corpus(tmp_path: Path, which: str) -> None:
+    store = build_store(tmp_path)
     a, b = corpora_in(tmp_path)
     path = a if which == "old" else b
     path.write_bytes(path.read_bytes()[:-1])  # without the last line feed, so that the sentences are the same
@@ -107,7 +107,7 @@ def test_one_byte_of_a_corpus_is_another_corpus(tmp_path: Path, which: str) -> N
 
 
 class Bare:
-    """An encoder without settings: vectors are hashes, times a factor, plus noise; it keeps what it was asked for."""
+    """Encoder without settings: vectors are hashes times a factor plus noise; it records its requests."""
 
     def __init__(self, factor: float = 1, noise: float = 0, lost: str = "", stop_at: int | None = None) -> None:
         self.factor, self.noise, self.stop_at = factor, noise, stop_at
@@ -123,79 +123,81 @@ class Bare:
         return np.float32(self.factor) * vectors + self.noise * self.rng.normal(size=vectors.shape).astype(np.float32)
 
 
-def test_an_encoder_without_settings_is_known_by_its_class(tmp_path: Path) -> None:
+def test_encoder_without_settings_is_identified_by_its_class(tmp_path: Path) -> None:
     class Other(Bare):
         pass
 
-    assert made(tmp_path, model=Bare()).settings["encoder"] == {"model": "test_store_settings.Bare"}
+    assert build_store(tmp_path, model=Bare()).settings["encoder"] == {"model": "test_store_settings.Bare"}
     with pytest.raises(UserError, match=r"was made with model 'test_store_settings.Bare', not '.*Other'"):
-        made(tmp_path, model=Other())
+        build_store(tmp_path, model=Other())
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 @pytest.mark.parametrize("words", [WORDS, [*WORDS, "ran"]], ids=["all is there", "adding"])
-def test_an_encoder_without_settings_is_known_by_its_vectors(tmp_path: Path, precision: str, words: list[str]) -> None:
-    store = made(tmp_path, model=Bare(), precision=precision)
+def test_encoder_without_settings_is_identified_by_its_vectors(
+    tmp_path: Path, precision: str, words: list[str]
+) -> None:
+    store = build_store(tmp_path, model=Bare(), precision=precision)
     before, other = contents(store.path), Bare(100)
     sentence = r"store' was made with another encoder: this test_store_settings\.Bare gives other vectors for the same"
     with pytest.raises(UserError, match=sentence):
-        made(tmp_path, model=other, words=words, precision=precision)
+        build_store(tmp_path, model=other, words=words, precision=precision)
     assert contents(store.path) == before
     assert max(other.calls) <= 3
     same = Bare()
-    assert made(tmp_path, model=same, words=words, precision=precision).words == words
+    assert build_store(tmp_path, model=same, words=words, precision=precision).words == words
     assert same.calls[0] == 3
     assert len(same.calls) == 1 + (words != WORDS)
-    assert made(tmp_path, model=Bare(1.0001), words=words, precision=precision).words == words  # by rounding
+    assert build_store(tmp_path, model=Bare(1.0001), words=words, precision=precision).words == words  # by rounding
 
 
 @pytest.mark.parametrize("lost", ["", "mouse", "plane"])
-def test_finished_shards_are_those_of_the_encoder_without_settings(
+def test_finished_shards_are_checked_against_the_encoder_without_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Bare(lost=lost, stop_at=5))
+        build_store(tmp_path, model=Bare(lost=lost, stop_at=5))
     before = contents(tmp_path / "store")
     with pytest.raises(UserError, match=r"the work in '.*unfinished' was made with another encoder"):
-        made(tmp_path, model=Bare(100, lost=lost))
+        build_store(tmp_path, model=Bare(100, lost=lost))
     assert contents(tmp_path / "store") == before
-    made(tmp_path, model=Bare(lost=lost))
-    assert contents(tmp_path / "store") == contents(made(tmp_path, "whole", Bare(lost=lost)).path)
+    build_store(tmp_path, model=Bare(lost=lost))
+    assert contents(tmp_path / "store") == contents(build_store(tmp_path, "whole", Bare(lost=lost)).path)
 
 
-def test_an_encoder_of_which_each_call_differs_is_told_as_such(tmp_path: Path) -> None:
-    store = made(tmp_path, model=Bare(noise=5))
+def test_nondeterministic_encoder_is_reported(tmp_path: Path) -> None:
+    store = build_store(tmp_path, model=Bare(noise=5))
     before = contents(store.path)
     with pytest.raises(UserError, match=r"gives other vectors each time for the same sentence.*make it repeatable"):
-        made(tmp_path, model=Bare(noise=6))
+        build_store(tmp_path, model=Bare(noise=6))
     assert contents(store.path) == before
 
 
-def test_an_encoder_of_other_dimensions_is_another_encoder(tmp_path: Path) -> None:
-    made(tmp_path, model=Bare())
+def test_encoder_of_other_dimensions_is_another_encoder(tmp_path: Path) -> None:
+    build_store(tmp_path, model=Bare())
     narrow = Bare()
     narrow.toy = Toy(size=32)
     with pytest.raises(UserError, match="was made with another encoder"):
-        made(tmp_path, model=narrow)
+        build_store(tmp_path, model=narrow)
 
 
-def test_a_store_without_vectors_can_be_used_by_an_encoder_without_settings(tmp_path: Path) -> None:
-    made(tmp_path, model=Bare(lost="plane"), words=["plane"])
-    assert len(made(tmp_path, model=Bare(lost="plane"), words=["plane", "mouse"]).vectors) == 7
+def test_store_without_vectors_can_be_used_by_an_encoder_without_settings(tmp_path: Path) -> None:
+    build_store(tmp_path, model=Bare(lost="plane"), words=["plane"])
+    assert len(build_store(tmp_path, model=Bare(lost="plane"), words=["plane", "mouse"]).vectors) == 7
 
 
 @pytest.mark.parametrize(
     "settings", [{}, {"weights": "abc"}, {"size": 6}, {"path": Path("x"), "layers": (1, 2)}], ids=str
 )
-def test_an_encoder_may_have_any_settings_of_its_own(tmp_path: Path, settings: dict[str, Any]) -> None:
-    store = made(tmp_path, model=Toy(settings))
+def test_encoder_may_have_custom_settings(tmp_path: Path, settings: dict[str, Any]) -> None:
+    store = build_store(tmp_path, model=Toy(settings))
     toy = Toy(settings)
-    assert made(tmp_path, model=toy).fingerprint == store.fingerprint
+    assert build_store(tmp_path, model=toy).fingerprint == store.fingerprint
     assert toy.calls == []
 
 
-def test_the_name_of_a_model_counts_only_if_its_weights_are_not_known() -> None:
+def test_model_name_matters_only_if_its_weights_are_unknown() -> None:
     forms, corpora = {"mouse": ("mouse",)}, [{"label": "old", "content": "x", "bytes": 3}]
 
     def of(**encoder: Any) -> str:
@@ -206,7 +208,7 @@ def test_the_name_of_a_model_counts_only_if_its_weights_are_not_known() -> None:
     assert of(model="a", weights="w") != of(model="a")
 
 
-def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
+def test_digest_does_not_depend_on_the_order_of_keys() -> None:
     assert digest({"a": 1, "b": [2, 3]}) == digest({"b": (2, 3), "a": 1}) != digest({"a": 1, "b": [3, 2]})
 
 
@@ -223,7 +225,7 @@ def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
         ({"encoder": {"model": "a"}}, {"encoder": {"model": "b"}}, "model 'a', not 'b'"),
     ],
 )
-def test_the_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str, Any], difference: str | None) -> None:
+def test_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str, Any], difference: str | None) -> None:
     assert first_difference(theirs, ours) == difference
 
 
@@ -239,27 +241,27 @@ def test_the_first_difference_is_a_phrase(theirs: dict[str, Any], ours: dict[str
     ],
     ids=lambda value: "other" if isinstance(value, dict) else value,
 )
-def test_the_unfinished_work_of_another_run_is_refused_and_not_touched(
+def test_unfinished_work_of_another_run_is_refused_and_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], why: str
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(MODEL, stop_at=3))
+        build_store(tmp_path, model=Toy(MODEL, stop_at=3))
     before = contents(tmp_path / "store")
     assert set(before) == {f"unfinished/{name}" for name in ("plan.json", "000000.shard", "000001.shard")}
     with pytest.raises(
         UserError, match=re.escape(f"unfinished' holds the unfinished work of a run with {why}: finish")
     ):
-        made(tmp_path, **{"model": Toy(MODEL), **change})
+        build_store(tmp_path, **{"model": Toy(MODEL), **change})
     assert contents(tmp_path / "store") == before
     toy = Toy(MODEL)
-    made(tmp_path, model=toy)
-    assert contents(tmp_path / "store") == contents(made(tmp_path, "at once", Toy(MODEL)).path)
+    build_store(tmp_path, model=toy)
+    assert contents(tmp_path / "store") == contents(build_store(tmp_path, "at once", Toy(MODEL)).path)
 
 
-def test_the_unfinished_work_for_another_corpus_is_refused(tmp_path: Path) -> None:
+def test_unfinished_work_for_another_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(stop_at=1))
+        build_store(tmp_path, model=Toy(stop_at=1))
     write(tmp_path / "a.txt", ["the mouse, the plane and the cell phone"])
     with pytest.raises(UserError, match="holds the unfinished work of a run with other corpora"):
         embed(tmp_path / "a.txt", tmp_path / "b.txt", words=WORDS, model=Toy(), out=tmp_path / "store")

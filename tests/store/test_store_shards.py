@@ -1,4 +1,4 @@
-"""The work of a run in shards: what is in each, that they are found again, and that damage to one is named."""
+"""Test the shards of a run: their contents, their reuse, and the detection of damage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from stores import WORDS, Toy, contents, made
+from stores import WORDS, Toy, build_store, contents
 
 from lexshift import Siblings, UserError, embed, embed_usages
 from lexshift.store.format import read_plan
@@ -24,16 +24,16 @@ from lexshift.utils.monitor import Silent
 
 @pytest.fixture
 def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[dict[str, bytes], int]:
-    """The store that was made without a break, and of how many shards."""
+    """Return the store of an uninterrupted run and its number of shards."""
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     toy = Toy()
-    return contents(made(tmp_path, "whole", toy).path), len(toy.calls)
+    return contents(build_store(tmp_path, "whole", toy).path), len(toy.calls)
 
 
 def begin(folder: Path, shards: int) -> Path:
-    """Unfinished work with so many shards done."""
+    """Create unfinished work with the given number of finished shards."""
     with pytest.raises(KeyboardInterrupt):
-        made(folder, model=Toy(stop_at=shards + 1))
+        build_store(folder, model=Toy(stop_at=shards + 1))
     unfinished = folder / "store" / "unfinished"
     assert sorted(path.name for path in unfinished.iterdir()) == [
         *(f"{i:06d}.shard" for i in range(shards)),
@@ -42,7 +42,7 @@ def begin(folder: Path, shards: int) -> Path:
     return unfinished
 
 
-def test_a_run_goes_on_after_the_last_shard_wherever_it_was_stopped(
+def test_run_resumes_after_the_last_shard_wherever_it_was_stopped(
     tmp_path: Path, whole: tuple[dict[str, bytes], int]
 ) -> None:
     store, shards = whole
@@ -50,18 +50,18 @@ def test_a_run_goes_on_after_the_last_shard_wherever_it_was_stopped(
     for stopped in range(shards):
         begin(tmp_path, stopped)
         toy = Toy()
-        made(tmp_path, model=toy)
+        build_store(tmp_path, model=toy)
         assert len(toy.calls) == shards - stopped
         assert contents(tmp_path / "store") == store
         shutil.rmtree(tmp_path / "store")
 
 
-def test_a_shard_is_its_vectors_what_was_truncated_and_a_checksum(
+def test_shard_contains_vectors_truncation_flags_and_a_checksum(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     toy = Toy()
-    store = made(tmp_path, "other", toy)
+    store = build_store(tmp_path, "other", toy)
     unfinished = begin(tmp_path, 2)
     for number in range(2):
         data = (unfinished / f"{number:06d}.shard").read_bytes()
@@ -89,7 +89,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_shard_is_named_and_made_anew_once_it_is_deleted(
+def test_damaged_shard_is_named_and_encoded_again_once_deleted(
     tmp_path: Path, whole: tuple[dict[str, bytes], int], damage: str
 ) -> None:
     store, shards = whole
@@ -98,51 +98,51 @@ def test_a_damaged_shard_is_named_and_made_anew_once_it_is_deleted(
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
     before, toy = contents(unfinished), Toy()
     with pytest.raises(UserError, match=r"the shard '.*000002\.shard' is damaged: delete it and run the same command"):
-        made(tmp_path, model=toy)
+        build_store(tmp_path, model=toy)
     assert (toy.calls, contents(unfinished)) == ([], before)
     path.unlink()
-    made(tmp_path, model=toy)
+    build_store(tmp_path, model=toy)
     assert len(toy.calls) == shards - 3
     assert contents(tmp_path / "store") == store
 
 
 @pytest.mark.parametrize("number", [0, 2])
-def test_a_shard_that_is_gone_is_made_anew(tmp_path: Path, whole: tuple[dict[str, bytes], int], number: int) -> None:
+def test_missing_shard_is_encoded_again(tmp_path: Path, whole: tuple[dict[str, bytes], int], number: int) -> None:
     store, shards = whole
     (begin(tmp_path, 4) / f"{number:06d}.shard").unlink()
     toy = Toy()
-    made(tmp_path, model=toy)
+    build_store(tmp_path, model=toy)
     assert len(toy.calls) == shards - 3
     assert contents(tmp_path / "store") == store
 
 
-def test_a_shard_in_the_place_of_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exchanged_shard_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     unfinished = begin(tmp_path, 3)
     shutil.copy(unfinished / "000000.shard", unfinished / "000001.shard")
     with pytest.raises(UserError, match=r"000001\.shard' is damaged"):
-        made(tmp_path)
+        build_store(tmp_path)
 
 
-def test_a_shard_of_other_work_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shard_of_another_plan_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
     other = tmp_path / "other"
     other.mkdir()
     with pytest.raises(KeyboardInterrupt):
-        made(other, model=Toy(stop_at=3), labels=["old", "now"])
+        build_store(other, model=Toy(stop_at=3), labels=["old", "now"])
     unfinished = begin(tmp_path, 2)
     shutil.copy(other / "store" / "unfinished" / "000001.shard", unfinished / "000001.shard")
     with pytest.raises(UserError, match=r"000001\.shard' is damaged"):
-        made(tmp_path)
+        build_store(tmp_path)
 
 
 def other_boundaries(text: str, _: str) -> list[int]:
-    """Another sentence splitter: a semicolon is the end of a sentence too."""
+    """Split sentences also at a semicolon."""
     return [0, *(i + 1 for i, c in enumerate(text) if c in ".;")]
 
 
 def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One sentence of 30 is split differently, and there are as many rows and shards as before."""
+    """One of 30 sentences is split differently, with the same numbers of rows and shards."""
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 70)
     sentences = [f"The mouse {10 + i} sat here{';' if i == 23 else ','} there." for i in range(30)]
     (tmp_path / "a.txt").write_text(" ".join(sentences))
@@ -163,7 +163,7 @@ def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pyt
             run("store", toy)
         assert (toy.calls, contents(tmp_path / "store")) == ([], before)
         other = run("other", Toy())
-        # A shard of the same number of rows with the plan of other sentences is not taken for one of these either.
+        # A shard with the same number of rows from a plan of other sentences is refused as well.
         with pytest.raises(KeyboardInterrupt):
             run("third", Toy(stop_at=2))
         shutil.copy(
@@ -190,7 +190,7 @@ def test_shards_of_other_sentences_are_not_used(tmp_path: Path, monkeypatch: pyt
     ],
     ids=["emptied", "cut", "no text", "null", "a list", "no keys", "a string", "another key", "a key less"],
 )
-def test_a_damaged_plan_is_named_and_the_shards_stay(
+def test_damaged_plan_is_named_and_the_shards_are_preserved(
     tmp_path: Path, whole: tuple[dict[str, bytes], int], damage: Callable[[bytes], bytes]
 ) -> None:
     unfinished = begin(tmp_path, 2)
@@ -199,29 +199,29 @@ def test_a_damaged_plan_is_named_and_the_shards_stay(
     before = contents(unfinished)
     sentence = f"{str(plan)!r} is damaged, or not from lexshift: move {str(unfinished)!r} away or delete it, and run"
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(tmp_path)
+        build_store(tmp_path)
     assert contents(unfinished) == before
     shutil.rmtree(unfinished)
-    made(tmp_path)
+    build_store(tmp_path)
     assert contents(tmp_path / "store") == whole[0]
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b"null"])
-def test_a_damaged_plan_beside_a_store_does_not_keep_the_store_from_being_read(tmp_path: Path, damage: bytes) -> None:
-    store = made(tmp_path, words=WORDS[:1])
+def test_damaged_plan_beside_a_store_does_not_prevent_reading_the_store(tmp_path: Path, damage: bytes) -> None:
+    store = build_store(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(stop_at=1))
+        build_store(tmp_path, model=Toy(stop_at=1))
     plan = tmp_path / "store" / "unfinished" / "plan.json"
     plan.write_bytes(damage)
     assert Siblings(store.path).fingerprint == store.fingerprint
     with pytest.raises(UserError, match=r"plan\.json' is damaged"):
-        made(tmp_path)
+        build_store(tmp_path)
     assert plan.read_bytes() == damage
 
 
 @pytest.mark.parametrize("theirs", [[], ["notes.txt"], ["1.shard", "vectors.npy", "sub/000000.shard", ".DS_Store"]])
 def test_only_the_files_of_a_run_are_removed_with_its_work(tmp_path: Path, theirs: list[str]) -> None:
-    store = made(tmp_path)
+    store = build_store(tmp_path)
     whole, folder = contents(store.path), store.path / "unfinished"
     (folder / "sub").mkdir(parents=True)
     ours = ["000000.shard", "1234567.shard", ".000001.shard.lexshift.tmp", ".plan.json.lexshift.tmp"]
@@ -238,7 +238,7 @@ def test_only_the_files_of_a_run_are_removed_with_its_work(tmp_path: Path, their
     assert folder.exists() == bool(theirs)
 
 
-def test_what_has_no_plan_is_no_work_of_ours(tmp_path: Path) -> None:
+def test_folder_without_a_plan_is_not_treated_as_our_work(tmp_path: Path) -> None:
     assert read_plan(tmp_path / "unfinished") is None
     assert read_plan(tmp_path) is None
     (tmp_path / "notes.txt").write_text("mine")
@@ -254,7 +254,7 @@ def test_what_has_no_plan_is_no_work_of_ours(tmp_path: Path) -> None:
 
 
 class _Timed:
-    """An encoder that counts its calls."""
+    """Encoder that counts its calls."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -274,15 +274,13 @@ class _Notes(Silent):
 
 
 @pytest.mark.parametrize("long", [20, 21])
-def test_a_long_run_says_beforehand_how_long_it_will_take(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int
-) -> None:
+def test_long_run_announces_its_expected_duration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, long: int) -> None:
     monkeypatch.setattr("lexshift.store.writer.LONG_RUN", long)
     rows = [("mouse", "old" if i % 2 else "new", f"a mouse {i}", 2, 7) for i in range(20)]
     usages = pd.DataFrame(rows, columns=["word", "corpus", "sentence", "start", "end"])
-    encoder, heard = _Timed(), _Notes()
-    store = embed_usages(usages, encoder, tmp_path / "store", ["old", "new"], monitor=heard)
-    told = [note for note in heard.notes if "to encode" in note]
+    encoder, recorder = _Timed(), _Notes()
+    store = embed_usages(usages, encoder, tmp_path / "store", ["old", "new"], monitor=recorder)
+    told = [note for note in recorder.notes if "to encode" in note]
     assert len(store["mouse"].old) == 10
     assert encoder.calls == (3 if long == 20 else 1)
     assert len(told) == (long == 20)

@@ -1,4 +1,4 @@
-"""An opened store: its words and vectors, and that damage is found and named."""
+"""Test an opened store: its words and vectors, and the detection of damage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from stores import BOTH, WORDS, Toy, contents, expected, made, rows_of
+from stores import BOTH, WORDS, Toy, build_store, contents, expected, rows_of
 
 from lexshift import SSCD, Siblings, UserError, embed
 from lexshift.store.format import seal
@@ -24,13 +24,13 @@ FILES = ("store.json", "occurrences.parquet", "vectors.npy")
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return made(tmp_path).path
+    return build_store(tmp_path).path
 
 
 # ------------------------------------------------------------------------------------------------------------- reading
 
 
-def test_the_vectors_of_a_word_are_views_of_the_file_that_cannot_be_written_to(folder: Path) -> None:
+def test_vectors_of_a_word_are_read_only_views_of_the_file(folder: Path) -> None:
     store = Siblings(folder)
     for word in WORDS:
         for view in (store[word].old, store[word].new, store[word]["old"], store[word]["new"]):
@@ -49,14 +49,14 @@ def test_the_vectors_of_a_word_are_views_of_the_file_that_cannot_be_written_to(f
     assert isinstance(base, mmap.mmap)
 
 
-def test_the_rows_of_a_word_lie_together_one_corpus_after_the_other(folder: Path) -> None:
+def test_rows_of_a_word_are_contiguous_by_corpus(folder: Path) -> None:
     store = Siblings(folder)
     bounds = [store.rows(word, label) for word in WORDS for label in ("old", "new")]
     assert [begin for begin, _ in bounds] == [0, *(end for _, end in bounds[:-1])]
     assert bounds[-1][1] == len(store.vectors) == store.index["rows"] == 18
 
 
-def test_a_word_is_ready_to_be_scored(folder: Path) -> None:
+def test_word_can_be_scored_directly(folder: Path) -> None:
     word = Siblings(folder)["mouse"]
     ours = SSCD(metric="cosine").score(word.old, word.new)
     theirs = SSCD(metric="cosine").score(np.array(word.old), np.array(word.new))
@@ -64,7 +64,7 @@ def test_a_word_is_ready_to_be_scored(folder: Path) -> None:
     assert np.isfinite(ours.score)
 
 
-def test_the_occurrences_of_a_word_in_a_corpus_are_a_frame(folder: Path) -> None:
+def test_occurrences_of_a_word_in_a_corpus_are_a_frame(folder: Path) -> None:
     store = Siblings(folder)
     frame = store["plane"].occurrences("new")
     assert list(frame.columns) == ["file", "line", "date", "sentence", "start", "end"]
@@ -75,7 +75,7 @@ def test_the_occurrences_of_a_word_in_a_corpus_are_a_frame(folder: Path) -> None
         assert row["sentence"][row["start"] : row["end"]].lower() == "plane"
 
 
-def test_a_store_is_a_mapping_of_words(folder: Path) -> None:
+def test_store_is_a_mapping_of_words(folder: Path) -> None:
     store = Siblings(str(folder))
     assert list(store.keys()) == WORDS
     assert ("mouse" in store, "unicorn" in store) == (True, False)
@@ -89,7 +89,7 @@ def test_a_store_is_a_mapping_of_words(folder: Path) -> None:
     assert store.counts.index.name == "word"
 
 
-def test_opening_a_store_does_not_import_what_encodes(folder: Path) -> None:
+def test_opening_a_store_does_not_import_the_encoder_libraries(folder: Path) -> None:
     code = (
         "import sys, lexshift\n"
         "store = lexshift.Siblings(sys.argv[1])\n"
@@ -100,10 +100,10 @@ def test_opening_a_store_does_not_import_what_encodes(folder: Path) -> None:
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True, timeout=60)
 
 
-# -------------------------------------------------------------------------------------------------- what is not a store
+# -------------------------------------------------------------------------------------------------------- other folders
 
 
-def test_what_is_not_a_store_is_told_as_such(tmp_path: Path) -> None:
+def test_folder_that_is_not_a_store_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"the store .*nothing' is not there"):
         Siblings(tmp_path / "nothing")
     with pytest.raises(UserError, match="is not a store of sibling embeddings"):
@@ -113,15 +113,15 @@ def test_what_is_not_a_store_is_told_as_such(tmp_path: Path) -> None:
         Siblings(tmp_path / "file")
 
 
-def test_unfinished_work_is_told_as_such(tmp_path: Path) -> None:
+def test_unfinished_store_is_reported_as_unfinished(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(stop_at=1))
+        build_store(tmp_path, model=Toy(stop_at=1))
     with pytest.raises(UserError, match="It holds unfinished work: run the same command again to finish it"):
         Siblings(tmp_path / "store")
 
 
 @pytest.mark.parametrize("version", [0, 2, "1", None, [1]])
-def test_a_store_of_another_format_is_refused_by_its_number(folder: Path, version: Any) -> None:
+def test_store_of_another_format_is_refused_with_its_version(folder: Path, version: Any) -> None:
     index = json.loads((folder / "store.json").read_bytes())
     (folder / "store.json").write_bytes(seal({**index, "format": version}))
     before = contents(folder)
@@ -129,7 +129,7 @@ def test_a_store_of_another_format_is_refused_by_its_number(folder: Path, versio
     with pytest.raises(UserError, match=re.escape(sentence)):
         Siblings(folder)
     with pytest.raises(UserError, match=re.escape(sentence)):
-        made(folder.parent)
+        build_store(folder.parent)
     assert contents(folder) == before
 
 
@@ -144,7 +144,7 @@ def flip(path: Path, position: int, bits: int = 1) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bits", [0x01, 0x80])
-def test_a_flipped_byte_of_the_index_is_found_wherever_it_is(folder: Path, bits: int) -> None:
+def test_flipped_byte_of_the_index_is_detected_anywhere(folder: Path, bits: int) -> None:
     path = folder / "store.json"
     good = path.read_bytes()
     for position in range(len(good)):
@@ -156,15 +156,15 @@ def test_a_flipped_byte_of_the_index_is_found_wherever_it_is(folder: Path, bits:
     assert rows_of(Siblings(folder)) == expected(WORDS, BOTH)
 
 
-def test_a_flipped_byte_that_makes_half_a_character_is_found_too(tmp_path: Path) -> None:
-    folder = made(tmp_path, labels=["Xud800", "new"]).path
+def test_flipped_byte_that_breaks_a_character_is_detected(tmp_path: Path) -> None:
+    folder = build_store(tmp_path, labels=["Xud800", "new"]).path
     position = (folder / "store.json").read_bytes().index(b"Xud800")
     flip(folder / "store.json", position, ord("X") ^ ord("\\"))
     with pytest.raises(UserError, match="is damaged"):
         Siblings(folder)
 
 
-def test_a_flipped_byte_of_the_occurrences_is_found_on_opening(folder: Path) -> None:
+def test_flipped_byte_of_the_occurrences_is_detected_on_opening(folder: Path) -> None:
     path = folder / "occurrences.parquet"
     good = path.read_bytes()
     for position in [*range(0, len(good), 37), len(good) - 1]:
@@ -175,7 +175,7 @@ def test_a_flipped_byte_of_the_occurrences_is_found_on_opening(folder: Path) -> 
     Siblings(folder)
 
 
-def test_a_flipped_byte_of_the_vectors_is_found_for_its_word_and_no_other(folder: Path) -> None:
+def test_flipped_byte_of_the_vectors_is_detected_for_its_word_only(folder: Path) -> None:
     path = folder / "vectors.npy"
     good = path.read_bytes()
     begin = len(good) - 18 * 6 * 4
@@ -193,7 +193,7 @@ def test_a_flipped_byte_of_the_vectors_is_found_for_its_word_and_no_other(folder
         for word in WORDS:
             for label in ("old", "new"):
                 if (word, label) == hit:
-                    for _ in range(2):  # it is not forgotten
+                    for _ in range(2):  # the damage is still reported
                         with pytest.raises(UserError, match=sentence):
                             store[word][label]
                 else:
@@ -211,7 +211,7 @@ def test_a_flipped_byte_of_the_vectors_is_found_for_its_word_and_no_other(folder
     [lambda data: data[:-1], lambda data: data[: len(data) // 2], lambda _: b"", lambda data: data + b"}"],
     ids=["cut by one", "cut by half", "emptied", "longer by one"],
 )
-def test_a_file_of_another_length_is_found_on_opening(
+def test_file_of_another_length_is_detected_on_opening(
     folder: Path, name: str, damage: Callable[[bytes], bytes]
 ) -> None:
     path = folder / name
@@ -222,32 +222,32 @@ def test_a_file_of_another_length_is_found_on_opening(
     before = contents(folder)
     toy = Toy()
     with pytest.raises(UserError, match=name):
-        made(folder.parent, model=toy, words=["ran"])
+        build_store(folder.parent, model=toy, words=["ran"])
     assert (toy.calls, contents(folder)) == ([], before)
 
 
 @pytest.mark.parametrize("name", FILES[1:])
-def test_a_file_that_is_gone_is_named(folder: Path, name: str) -> None:
+def test_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(UserError, match=f"{name}' cannot be read: No such file or directory"):
         Siblings(folder)
 
 
-def test_a_store_without_its_index_is_not_written_over(folder: Path) -> None:
+def test_store_without_its_index_is_not_overwritten(folder: Path) -> None:
     (folder / "store.json").unlink()
     before = contents(folder)
     with pytest.raises(UserError, match="is not a store"):
         Siblings(folder)
     with pytest.raises(UserError, match="holds other files; choose an empty or a new one"):
-        made(folder.parent)
+        build_store(folder.parent)
     assert contents(folder) == before
 
 
 @pytest.mark.parametrize("name", FILES[1:])
-def test_a_check_reads_every_byte_of_a_store_that_is_open(folder: Path, name: str) -> None:
+def test_check_reads_every_byte_of_an_open_store(folder: Path, name: str) -> None:
     store = Siblings(folder)
     store.check()
-    with (folder / name).open("r+b") as file:  # in place, as a failing disk does it
+    with (folder / name).open("r+b") as file:  # in place, like a failing disk
         file.seek(-5, 2)
         byte = file.read(1)
         file.seek(-5, 2)
@@ -256,23 +256,23 @@ def test_a_check_reads_every_byte_of_a_store_that_is_open(folder: Path, name: st
         store.check()
 
 
-def test_a_store_with_damaged_vectors_is_not_added_to(folder: Path) -> None:
+def test_store_with_damaged_vectors_is_not_extended(folder: Path) -> None:
     flip(folder / "vectors.npy", -1)
     before = contents(folder)
     with pytest.raises(UserError, match=r"the vectors of 'cell phone' in 'new' .* are not what was written"):
-        made(folder.parent, words=["ran"])
+        build_store(folder.parent, words=["ran"])
     assert {name: data for name, data in contents(folder).items() if "unfinished" not in name} == before
 
 
-def test_files_of_two_stores_are_not_taken_for_one(tmp_path: Path) -> None:
-    ours, theirs = made(tmp_path, "ours").path, made(tmp_path, "theirs", labels=["old", "now"]).path
+def test_files_of_two_stores_are_not_accepted_as_one(tmp_path: Path) -> None:
+    ours, theirs = build_store(tmp_path, "ours").path, build_store(tmp_path, "theirs", labels=["old", "now"]).path
     assert (ours / "vectors.npy").read_bytes() == (theirs / "vectors.npy").read_bytes()
     (ours / "occurrences.parquet").write_bytes((theirs / "occurrences.parquet").read_bytes())
     with pytest.raises(UserError, match=r"occurrences.parquet' "):
         Siblings(ours)
 
 
-def test_an_index_carries_a_checksum_of_its_own() -> None:
+def test_index_has_its_own_checksum() -> None:
     index = {"format": 1, "words": ["мышь"], "rows": 3}
     sealed = json.loads(seal(index))
     assert sealed.pop("sha256") == hashlib.sha256(json.dumps(index, sort_keys=True).encode()).hexdigest()
@@ -281,7 +281,7 @@ def test_an_index_carries_a_checksum_of_its_own() -> None:
     assert "мышь".encode() in seal(index)
 
 
-def test_a_store_can_be_moved(folder: Path, tmp_path: Path) -> None:
+def test_store_can_be_moved(folder: Path, tmp_path: Path) -> None:
     moved = folder.rename(tmp_path / "elsewhere")
     Siblings(moved).check()
     toy = Toy()

@@ -1,4 +1,4 @@
-"""Sentences that are longer than the window of a model: counted by corpus, told, and remembered."""
+"""Test sentences longer than the window of a model: counted by corpus, reported, and recorded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from stores import Heard, Toy, contents, write
+from stores import RecordingMonitor, Toy, contents, write
 
 from lexshift import Siblings, embed
 
@@ -19,7 +19,7 @@ NEW = ["the plane", "mouse " * 12]
 
 
 class Narrow(Toy):
-    """An encoder that takes at most so many words of a sentence, and marks those that have more."""
+    """Encoder with a maximum number of words per sentence that flags longer ones."""
 
     marks_truncated = True
     window = 10
@@ -36,16 +36,16 @@ class Narrow(Toy):
         return vectors
 
 
-def run(folder: Path, name: str, toy: Toy, words: Sequence[str] = ("mouse", "plane"), heard: Any = None) -> Siblings:
+def run(folder: Path, name: str, toy: Toy, words: Sequence[str] = ("mouse", "plane"), recorder: Any = None) -> Siblings:
     paths = write(folder / "a.txt", OLD), write(folder / "b.txt", NEW)
-    return embed(*paths, words=list(words), model=toy, out=folder / name, monitor=heard, split="lines")
+    return embed(*paths, words=list(words), model=toy, out=folder / name, monitor=recorder, split="lines")
 
 
-def test_occurrences_in_sentences_that_do_not_fit_are_counted_by_corpus_and_told(tmp_path: Path) -> None:
-    heard = Heard()
-    store = run(tmp_path, "store", Narrow(), heard=heard)
+def test_truncated_occurrences_are_counted_by_corpus_and_reported(tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    store = run(tmp_path, "store", Narrow(), recorder=recorder)
     assert store.skipped == {"old": {REASON: 4}, "new": {REASON: 12}}
-    assert [note for note in heard.notes if "window" in note] == [
+    assert [note for note in recorder.notes if "window" in note] == [
         "16 of 19 occurrences are in sentences longer than the model's window: only the part around the word was "
         "encoded (--window)"
     ]
@@ -55,20 +55,20 @@ def test_occurrences_in_sentences_that_do_not_fit_are_counted_by_corpus_and_told
     assert store["mouse"].occurrences("old")["truncated"].tolist() == [False, True, True, True]
 
 
-def test_nothing_is_told_if_all_fits_or_the_encoder_does_not_know(tmp_path: Path) -> None:
-    heard = Heard()
+def test_nothing_is_reported_if_all_fits_or_the_encoder_does_not_know(tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
     wide = Narrow()
     wide.window = 100
     for name, toy in (("wide", wide), ("toy", Toy())):
-        store = run(tmp_path, name, toy, heard=heard)
+        store = run(tmp_path, name, toy, recorder=recorder)
         assert store.skipped == {"old": {}, "new": {}}
         assert not store.truncated.any()
         assert "truncated" not in store.occurrences.column_names
-    assert not [note for note in heard.notes if "window" in note]
+    assert not [note for note in recorder.notes if "window" in note]
     assert contents(tmp_path / "wide") == contents(tmp_path / "toy")
 
 
-def test_the_count_survives_a_kill_and_the_adding_of_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truncation_count_survives_a_kill_and_added_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = contents(run(tmp_path, "whole", Narrow()).path)
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     calls = Narrow()
@@ -83,7 +83,7 @@ def test_the_count_survives_a_kill_and_the_adding_of_words(tmp_path: Path, monke
     assert contents(tmp_path / "added to") == whole
 
 
-def test_a_corpus_is_added_to_a_store_with_truncated_sentences(tmp_path: Path) -> None:
+def test_corpus_can_be_added_to_a_store_with_truncated_sentences(tmp_path: Path) -> None:
     run(tmp_path, "store", Narrow())
     path = write(tmp_path / "c.txt", ["plane " * 11, "a mouse"])
     store = embed(path, words=["mouse", "plane"], model=Narrow(), out=tmp_path / "store", labels=["c"], split="lines")
@@ -93,13 +93,13 @@ def test_a_corpus_is_added_to_a_store_with_truncated_sentences(tmp_path: Path) -
     assert store.truncated.tolist() == marked
 
 
-def test_words_that_the_encoder_does_not_see_are_not_counted_twice(tmp_path: Path) -> None:
+def test_words_dropped_by_the_encoder_are_not_counted_twice(tmp_path: Path) -> None:
     store = run(tmp_path, "store", Narrow(lost="plane"))
     lost = "occurrences whose word the tokenizer drops"
     assert store.skipped == {"old": {lost: 2, REASON: 3}, "new": {lost: 1, REASON: 12}}
 
 
-def test_a_model_counts_the_sentences_that_its_window_cuts(tmp_path: Path) -> None:
+def test_model_counts_the_sentences_that_its_window_cuts(tmp_path: Path) -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     tokenizer = tiny_models.loaded("bert")[1]
     path = write(tmp_path / "a.txt", ["a mouse", "the mouse ran " + "after the plane " * 6, "mouse"])
@@ -110,7 +110,7 @@ def test_a_model_counts_the_sentences_that_its_window_cuts(tmp_path: Path) -> No
     assert embed(path, words=["mouse"], model=model, device="cpu", split="lines").skipped == {"a": {}}
 
 
-def test_a_model_whose_weights_hold_nan_is_told_as_such(tmp_path: Path) -> None:
+def test_model_with_nan_weights_is_reported(tmp_path: Path) -> None:
     tiny_models = pytest.importorskip("tiny_models", reason="needs torch and transformers", exc_type=ImportError)
     import torch
 

@@ -1,4 +1,4 @@
-"""From usages with their sentences and spans to a store: what it holds, what is encoded for it, what is refused."""
+"""Test embedding given usages into a store: its contents, the encoded sentences, and refused input."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COLUMNS = ["word", "corpus", "file", "line", "date", "sentence", "start", "end"]
 
 
 class Toy:
-    """An encoder whose vectors are hashes of the sentence and the span; it keeps what it was asked for."""
+    """Encoder whose vectors are hashes of the sentence and the span; it records its requests."""
 
     def __init__(self, name: str = "toy", *, stop_at: int | None = None) -> None:
         self.settings = {"model": name}
@@ -54,12 +54,12 @@ class Toy:
         return np.array([vector(sentence, *span) for sentence, span in work], np.float32)
 
     @property
-    def asked(self) -> Work:
+    def requests(self) -> Work:
         return [item for call in self.calls for item in call]
 
 
-class Heard:
-    """A monitor that keeps what it hears."""
+class RecordingMonitor:
+    """Monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[str] = []
@@ -76,7 +76,7 @@ class Heard:
 
 
 def vector(sentence: str, start: int, end: int) -> Matrix:
-    """Of numbers that float16 holds exactly."""
+    """Return numbers that float16 represents exactly."""
     key = hashlib.blake2b(f"{start} {end} {sentence}".encode(), digest_size=5).digest()
     return np.frombuffer(key, np.int8).astype(np.float32) / 16
 
@@ -86,7 +86,7 @@ def frame(usages: Sequence[Usage] = USAGES, **more: Any) -> pd.DataFrame:
 
 
 def ordered(usages: Sequence[Usage], labels: Sequence[str] | None = None) -> list[Usage]:
-    """By word as they first come, then by corpus, then as they come."""
+    """Sort usages by first appearance of the word, then by corpus, then by position."""
     words = list(dict.fromkeys(usage[0] for usage in usages))
     corpora = list(labels or dict.fromkeys(usage[1] for usage in usages))
     return [usage for word in words for label in corpora for usage in usages if usage[:2] == (word, label)]
@@ -98,7 +98,7 @@ def rows_of(store: Siblings) -> list[Usage]:
 
 
 def assert_holds(store: Siblings, usages: Sequence[Usage]) -> None:
-    """A store has exactly these usages in this order, each with its vector, and its index says where they are."""
+    """Check that a store has exactly these usages in order with their vectors, and that its index locates them."""
     assert rows_of(store) == list(usages)
     wanted = np.array([vector(*usage[2:]) for usage in usages], store.vectors.dtype)
     np.testing.assert_array_equal(store.vectors, wanted)
@@ -111,16 +111,16 @@ def assert_holds(store: Siblings, usages: Sequence[Usage]) -> None:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, but for the lock."""
+    """Return every file below a folder, except the lock."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(files)}
 
 
-# ------------------------------------------------------------------------------------------------------- what it holds
+# ------------------------------------------------------------------------------------------------------------ contents
 
 
 @pytest.mark.parametrize("kind", ["frame", "table", "chunks", "categories"])
-def test_a_store_holds_the_usages_by_word_and_corpus_in_their_order(tmp_path: Path, kind: str) -> None:
+def test_store_holds_the_usages_by_word_and_corpus_in_their_order(tmp_path: Path, kind: str) -> None:
     usages: Any = frame()
     if kind == "categories":
         usages = usages.astype({"word": "category", "corpus": "category", "sentence": "category"})
@@ -137,14 +137,14 @@ def test_a_store_holds_the_usages_by_word_and_corpus_in_their_order(tmp_path: Pa
     assert [entry["found"] for entry in store.index["words"]] == [[2, 3], [2, 2]]
 
 
-def test_a_frame_and_a_table_give_the_same_store(tmp_path: Path) -> None:
+def test_frame_and_table_give_the_same_store(tmp_path: Path) -> None:
     index = pd.Index(range(90, 99), name="word of its own")
     embed_usages(frame().set_index(index), Toy(), tmp_path / "a")
     embed_usages(pa.Table.from_pandas(frame(), preserve_index=False), Toy(), tmp_path / "b")
     assert files_in(tmp_path / "a") == files_in(tmp_path / "b")
 
 
-def test_labels_give_the_order_of_corpora(tmp_path: Path) -> None:
+def test_labels_set_the_order_of_corpora(tmp_path: Path) -> None:
     store = embed_usages(frame(), Toy(), tmp_path / "store", labels=["old", "new"])
     assert store.corpora == ["old", "new"]
     assert_holds(store, ordered(USAGES, ["old", "new"]))
@@ -152,7 +152,7 @@ def test_labels_give_the_order_of_corpora(tmp_path: Path) -> None:
     np.testing.assert_array_equal(store["mouse"].new, [vector("click the mouse", 10, 15), vector("mice", 0, 4)])
 
 
-def test_a_label_may_have_no_usages(tmp_path: Path) -> None:
+def test_label_may_have_no_usages(tmp_path: Path) -> None:
     store = embed_usages(frame(), Toy(), tmp_path / "store", labels=["old", "between", "new"])
     assert store.corpora == ["old", "between", "new"]
     assert_holds(store, ordered(USAGES, ["old", "new"]))
@@ -166,7 +166,7 @@ def test_corpora_may_be_numbers(tmp_path: Path) -> None:
     assert store.counts["1950"].tolist() == [3, 2]
 
 
-def test_a_word_may_occur_in_one_corpus_only(tmp_path: Path) -> None:
+def test_word_may_occur_in_one_corpus_only(tmp_path: Path) -> None:
     lonely: list[Usage] = [*USAGES, ("barn", "old", "in the barn", 7, 11)]
     store = embed_usages(frame(lonely), Toy(), tmp_path / "store", labels=["old", "new"])
     assert_holds(store, ordered(lonely, ["old", "new"]))
@@ -183,7 +183,7 @@ random_usages = st.lists(
 
 
 @given(random_usages, st.sampled_from(["float32", "float16"]), st.integers(1, 30))
-def test_a_store_of_random_usages_is_the_usages_in_their_order(
+def test_store_of_random_usages_holds_the_usages_in_their_order(
     usages: list[Usage], precision: str, characters: int
 ) -> None:
     toy = Toy()
@@ -194,11 +194,11 @@ def test_a_store_of_random_usages_is_the_usages_in_their_order(
     assert store.vectors.dtype == precision
     assert_holds(store, ordered(usages))
     wanted = {(sentence, (start, end)) for _, _, sentence, start, end in usages}
-    assert len(toy.asked) == len(wanted)
-    assert set(toy.asked) == wanted
+    assert len(toy.requests) == len(wanted)
+    assert set(toy.requests) == wanted
 
 
-def test_files_lines_and_dates_are_kept(tmp_path: Path) -> None:
+def test_files_lines_and_dates_are_stored(tmp_path: Path) -> None:
     more: dict[str, Any] = {
         "file": [f"{i}.txt" for i in range(9)],
         "line": range(9),
@@ -212,7 +212,7 @@ def test_files_lines_and_dates_are_kept(tmp_path: Path) -> None:
     assert [entry["files"] for entry in store.index["corpora"]] == [4, 5]
 
 
-def test_columns_that_are_not_there_are_empty_and_others_are_ignored(tmp_path: Path) -> None:
+def test_missing_columns_are_empty_and_others_are_ignored(tmp_path: Path) -> None:
     store = embed_usages(frame(grouping=1, context="x"), Toy(), tmp_path / "store")
     for row in store.occurrences.to_pylist():
         assert (row["file"], row["line"], row["date"]) == ("", 0, None)
@@ -233,7 +233,7 @@ def test_dates_files_and_lines_may_be_missing_in_some_rows(tmp_path: Path) -> No
     assert set(told) - {told[0], told[at]} == {("", 0, None)}
 
 
-def test_what_is_known_of_a_corpus_is_of_its_distinct_sentences(tmp_path: Path) -> None:
+def test_corpus_metadata_counts_distinct_sentences(tmp_path: Path) -> None:
     store = embed_usages(frame(), Toy(), tmp_path / "store", labels=["old", "new"])
     for entry in store.index["corpora"]:
         distinct = {usage[2] for usage in USAGES if usage[1] == entry["label"]}
@@ -246,27 +246,27 @@ def test_what_is_known_of_a_corpus_is_of_its_distinct_sentences(tmp_path: Path) 
     assert store.settings == {"encoder": {"model": "toy"}, "usages": "given", "precision": "float32"}
 
 
-# ----------------------------------------------------------------------------------------------------- what is encoded
+# --------------------------------------------------------------------------------------------------- encoded sentences
 
 
-def test_a_word_in_a_sentence_is_encoded_once_however_often_it_is_given(tmp_path: Path) -> None:
+def test_word_in_a_sentence_is_encoded_once_however_often_it_is_given(tmp_path: Path) -> None:
     toy = Toy()
     embed_usages(frame(), toy, tmp_path / "store")
-    assert len(toy.asked) == len(set(toy.asked)) == 7 < len(USAGES)
-    assert set(toy.asked) == {(sentence, (start, end)) for _, _, sentence, start, end in USAGES}
+    assert len(toy.requests) == len(set(toy.requests)) == 7 < len(USAGES)
+    assert set(toy.requests) == {(sentence, (start, end)) for _, _, sentence, start, end in USAGES}
 
 
-def test_a_store_that_has_the_usages_is_left_as_it_is(tmp_path: Path) -> None:
+def test_complete_store_is_unchanged(tmp_path: Path) -> None:
     embed_usages(frame(), Toy(), tmp_path / "store")
-    before, toy, heard = files_in(tmp_path / "store"), Toy(), Heard()
-    store = embed_usages(frame(), toy, tmp_path / "store", monitor=heard)
+    before, toy, recorder = files_in(tmp_path / "store"), Toy(), RecordingMonitor()
+    store = embed_usages(frame(), toy, tmp_path / "store", monitor=recorder)
     assert toy.calls == []
     assert files_in(tmp_path / "store") == before
-    assert heard.notes == ["the store has all of this already"]
+    assert recorder.notes == ["the store has all of this already"]
     assert_holds(store, ordered(USAGES))
 
 
-def test_usages_of_a_word_that_come_between_those_of_others_are_the_same(tmp_path: Path) -> None:
+def test_interleaved_usages_of_words_give_the_same_store(tmp_path: Path) -> None:
     embed_usages(frame(), Toy(), tmp_path / "store")
     toy = Toy()
     embed_usages(frame(ordered(USAGES)), toy, tmp_path / "store")
@@ -274,13 +274,11 @@ def test_usages_of_a_word_that_come_between_those_of_others_are_the_same(tmp_pat
 
 
 @pytest.mark.parametrize("stop_at", [1, 2, 4])
-def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
-) -> None:
+def test_resumed_run_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 1)
     whole = Toy()
     embed_usages(frame(), whole, tmp_path / "whole")
-    assert len(whole.calls) == 6  # a shard of each sentence
+    assert len(whole.calls) == 6  # one shard per sentence
     stopped, rest = Toy(stop_at=stop_at), Toy()
     with pytest.raises(KeyboardInterrupt):
         embed_usages(frame(), stopped, tmp_path / "store")
@@ -291,13 +289,15 @@ def test_a_run_that_was_stopped_goes_on_and_ends_with_the_same_bytes(
     assert_holds(store, ordered(USAGES))
 
 
-def test_progress_is_told_in_sentences(tmp_path: Path) -> None:
-    heard = Heard()
-    embed_usages(frame(), Toy(), tmp_path / "store", monitor=heard)
-    assert heard.stages[0] == f"encoding {sum(len(sentence) for sentence in {usage[2] for usage in USAGES})} sentences"
+def test_progress_is_reported_in_sentences(tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    embed_usages(frame(), Toy(), tmp_path / "store", monitor=recorder)
+    assert (
+        recorder.stages[0] == f"encoding {sum(len(sentence) for sentence in {usage[2] for usage in USAGES})} sentences"
+    )
 
 
-def test_a_temporary_store_is_gone_with_the_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_store_is_deleted_with_the_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     store = embed_usages(frame(), Toy())
     path = store.path
@@ -308,14 +308,14 @@ def test_a_temporary_store_is_gone_with_the_object(tmp_path: Path, monkeypatch: 
     assert not path.exists()
 
 
-def test_a_temporary_store_is_gone_if_its_run_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_store_is_deleted_if_its_run_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with pytest.raises(KeyboardInterrupt):
         embed_usages(frame(), Toy(stop_at=1))
     assert list(tmp_path.iterdir()) == []
 
 
-# ---------------------------------------------------------------------------------------------------- what is refused
+# ------------------------------------------------------------------------------------------------------ refused input
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_another_model_or_precision_in_the_same_folder_is_refused(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_column_that_is_missing_is_named(name: str) -> None:
+def test_missing_column_is_named(name: str) -> None:
     others = ", ".join(column for column in NAMES if column != name)
     with pytest.raises(UserError) as caught:
         embed_usages(frame().drop(columns=name), Toy())
@@ -360,7 +360,7 @@ def test_a_column_that_is_missing_is_named(name: str) -> None:
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 3), (3, 3), (5, 4), (0, 8), (7, 8)])
-def test_a_span_that_is_not_within_its_sentence_is_told_with_the_usage(start: int, end: int) -> None:
+def test_span_outside_of_its_sentence_is_reported_with_the_usage(start: int, end: int) -> None:
     usages: list[Usage] = [*USAGES[:4], ("plane", "new", "a plane", start, end)]
     with pytest.raises(UserError) as caught:
         embed_usages(frame(usages), Toy())
@@ -373,14 +373,14 @@ def test_spans_are_in_characters_and_may_reach_the_end_of_the_sentence() -> None
 
 
 @pytest.mark.parametrize("name", ["word", "sentence", "start", "end"])
-def test_a_usage_that_lacks_something_is_told(name: str) -> None:
+def test_incomplete_usage_is_reported(name: str) -> None:
     usages = frame().astype(object)
     usages.loc[3, name] = None
     with pytest.raises(UserError, match=r"^usage 3 lacks a word, a sentence or a span$"):
         embed_usages(usages, Toy())
 
 
-def test_a_usage_without_a_corpus_is_refused() -> None:
+def test_usage_without_a_corpus_is_refused() -> None:
     usages = frame()
     usages.loc[3, "corpus"] = None
     with pytest.raises(UserError):
@@ -396,14 +396,14 @@ def test_labels_must_name_each_corpus_once(labels: list[str]) -> None:
 
 
 @pytest.mark.parametrize("start", ["two", 2.5])
-def test_a_span_that_is_no_whole_number_is_refused_in_one_sentence(start: Any) -> None:
+def test_non_integer_span_is_refused_in_one_sentence(start: Any) -> None:
     usages = frame().astype({"start": object})
     usages["start"] = [start] * len(usages)
     with pytest.raises(UserError, match="start"):
         embed_usages(usages, Toy())
 
 
-def test_a_store_of_no_usages_is_empty_and_can_be_opened(tmp_path: Path) -> None:
+def test_store_of_no_usages_is_empty_and_can_be_opened(tmp_path: Path) -> None:
     toy = Toy()
     store = embed_usages(frame([]), toy, tmp_path / "store", labels=["old", "new"])
     assert (store.words, store.corpora, len(store.vectors), toy.calls) == ([], ["old", "new"], 0, [])
@@ -411,7 +411,7 @@ def test_a_store_of_no_usages_is_empty_and_can_be_opened(tmp_path: Path) -> None
     store.check()
 
 
-def test_a_precision_that_is_not_known_is_refused_before_anything_is_encoded() -> None:
+def test_unknown_precision_is_refused_before_anything_is_encoded() -> None:
     toy = Toy()
     with pytest.raises(UserError, match=r"^precision must be one of float16, float32; got 'float64'"):
         embed_usages(frame(), toy, precision="float64")

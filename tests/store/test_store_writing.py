@@ -1,4 +1,4 @@
-"""Putting a store in place: a run that is stopped at any step, and the reader who comes at any moment."""
+"""Test publishing a store: a run stopped at any step, and a reader at any moment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from stores import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expected, made
+from stores import BOTH, WORDS, Toy, assert_holds, build_store, contents, corpora_in, expected
 
 import lexshift.store.writer
 from lexshift import Siblings, UserError, embed
@@ -23,11 +23,11 @@ FILES = ["occurrences.parquet", "store.json", "vectors.npy"]
 
 
 class Stopped(BaseException):
-    """The process ends here."""
+    """Exception that represents the end of the process."""
 
 
 class StopAt:
-    """In the place of a function: raises at its k-th call, before or after doing what it does."""
+    """Replacement of a function that raises at its k-th call, before or after calling it."""
 
     def __init__(self, function: Callable[..., Any], k: int, after: bool, error: BaseException) -> None:
         self.function, self.k, self.after, self.error = function, k, after, error
@@ -44,7 +44,7 @@ class StopAt:
 
 
 def nothing(*args: Any, **options: Any) -> None:
-    """In the place of what takes time, or of what a process that is killed does not get to."""
+    """Replace a slow function, or one that a killed process does not reach."""
 
 
 STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift.store.shards.write_whole", "lexshift.store.writer.settle"]
@@ -56,18 +56,18 @@ STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift.store.shards.write_who
     ("step", "when"),
     [(step, when) for step in STEPS for when in ("before", "after", "fault")],
 )
-def test_a_run_that_is_stopped_at_any_step_ends_with_the_same_bytes(
+def test_run_stopped_at_any_step_ends_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, when: str, adding: bool
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 30)
     monkeypatch.setattr("os.fsync", nothing)
-    whole = made(tmp_path, "whole")
-    base = made(tmp_path, "base", words=WORDS[:1])
+    whole = build_store(tmp_path, "whole")
+    base = build_store(tmp_path, "base", words=WORDS[:1])
     bytes_of_whole, bytes_of_base = contents(whole.path), contents(base.path)
     encoded = Toy()
     if adding:
         shutil.copytree(base.path, tmp_path / "count")
-    made(tmp_path, "count", encoded)
+    build_store(tmp_path, "count", encoded)
     shards = len(encoded.calls)
     assert shards >= 3
 
@@ -82,10 +82,10 @@ def test_a_run_that_is_stopped_at_any_step_ends_with_the_same_bytes(
             function: Any = nothing if step == "os.fsync" else attribute(step)
             stop = StopAt(function, k, when == "after", error)
             patch.setattr(step, stop)
-            if when != "fault":  # a process that is killed does not tidy up
+            if when != "fault":  # a killed process does not clean up
                 patch.setattr(Path, "unlink", nothing)
             try:
-                made(tmp_path, str(k))
+                build_store(tmp_path, str(k))
             except (Stopped, UserError):
                 stopped = True
             else:
@@ -95,7 +95,7 @@ def test_a_run_that_is_stopped_at_any_step_ends_with_the_same_bytes(
             break
         assert stopped
         now = contents(out)
-        if "store.json" in now:  # a reader finds a whole store, the old one or the new one
+        if "store.json" in now:  # a reader finds a complete store, either the old or the new one
             store = Siblings(out)
             store.check()
             old = adding and now["store.json"] == bytes_of_base["store.json"]
@@ -106,7 +106,7 @@ def test_a_run_that_is_stopped_at_any_step_ends_with_the_same_bytes(
             finished = False
         done = sum(name.endswith(".shard") for name in now)
         toy = Toy()
-        assert_holds(made(tmp_path, str(k), toy), expected(WORDS, BOTH))
+        assert_holds(build_store(tmp_path, str(k), toy), expected(WORDS, BOTH))
         assert len(toy.calls) == (0 if finished else shards - done)
         assert contents(out) == bytes_of_whole
         assert sorted(os.listdir(out)) == [".lock", *FILES]
@@ -119,15 +119,15 @@ def attribute(path: str) -> Any:
     return getattr({"os": os, "shutil": shutil}.get(module) or __import__(module, fromlist=[name]), name)
 
 
-def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
+def test_store_stopped_before_its_files_were_renamed_is_complete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = contents(made(tmp_path, "whole").path)
-    made(tmp_path, words=WORDS[:1])
+    whole = contents(build_store(tmp_path, "whole").path)
+    build_store(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
         patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
         with pytest.raises(Stopped):
-            made(tmp_path)
+            build_store(tmp_path)
     folder = tmp_path / "store"
     store = Siblings(folder)
     pending = [f"{name}.{store.fingerprint[:16]}" for name in FILES if name != "store.json"]
@@ -135,30 +135,30 @@ def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
     assert set(pending) <= set(os.listdir(folder / "unfinished"))
     assert_holds(store, expected(WORDS, BOTH))
     toy = Toy()
-    assert_holds(made(tmp_path, model=toy), expected(WORDS, BOTH))
+    assert_holds(build_store(tmp_path, model=toy), expected(WORDS, BOTH))
     assert toy.calls == []
     assert contents(folder) == whole
 
 
 @pytest.mark.parametrize("damaged", ["vectors.npy", "occurrences.parquet"])
-def test_damage_to_a_file_without_its_name_is_found(
+def test_damage_to_a_file_before_renaming_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
         with pytest.raises(Stopped):
-            made(tmp_path)
+            build_store(tmp_path)
     (path,) = (tmp_path / "store" / "unfinished").glob(f"{damaged}.*")
     path.write_bytes(path.read_bytes()[:-1])
     before = contents(tmp_path / "store")
-    for attempt in (Siblings, lambda _: made(tmp_path)):
+    for attempt in (Siblings, lambda _: build_store(tmp_path)):
         with pytest.raises(UserError, match=f"{path.name}' has .* bytes instead of"):
             attempt(tmp_path / "store")
     assert contents(tmp_path / "store") == before
 
 
-def test_settling_what_is_settled_changes_nothing(tmp_path: Path) -> None:
-    folder = made(tmp_path).path
+def test_settling_a_settled_store_changes_nothing(tmp_path: Path) -> None:
+    folder = build_store(tmp_path).path
     before = contents(folder)
     settle(folder)
     assert contents(folder) == before
@@ -167,19 +167,19 @@ def test_settling_what_is_settled_changes_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "empty") == []
 
 
-def test_settling_leaves_the_work_of_a_run_that_goes_on(tmp_path: Path) -> None:
-    made(tmp_path, words=WORDS[:1])
+def test_settling_leaves_the_work_of_an_unfinished_run(tmp_path: Path) -> None:
+    build_store(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
-        made(tmp_path, model=Toy(stop_at=1))
+        build_store(tmp_path, model=Toy(stop_at=1))
     before = contents(tmp_path / "store")
     settle(tmp_path / "store")
     assert contents(tmp_path / "store") == before
     assert "unfinished/plan.json" in before
 
 
-def test_the_store_is_read_while_a_run_adds_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_can_be_read_while_a_run_extends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
-    folder = made(tmp_path, words=WORDS[:1]).path
+    folder = build_store(tmp_path, words=WORDS[:1]).path
     seen = []
 
     class Reading(Toy):
@@ -188,12 +188,12 @@ def test_the_store_is_read_while_a_run_adds_to_it(tmp_path: Path, monkeypatch: p
             seen.append(len(sentences))
             return super().encode(sentences, spans)
 
-    Reading.__module__, Reading.__qualname__ = Toy.__module__, Toy.__qualname__  # the same encoder, for the store
-    assert_holds(made(tmp_path, model=Reading()), expected(WORDS, BOTH))
+    Reading.__module__, Reading.__qualname__ = Toy.__module__, Toy.__qualname__  # the same encoder for the store
+    assert_holds(build_store(tmp_path, model=Reading()), expected(WORDS, BOTH))
     assert len(seen) > 2
 
 
-def test_a_reader_who_comes_while_the_store_is_replaced_finds_the_old_or_the_new_one(
+def test_reader_during_replacement_finds_the_old_or_the_new_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b = corpora_in(tmp_path)
@@ -212,39 +212,39 @@ def test_a_reader_who_comes_while_the_store_is_replaced_finds_the_old_or_the_new
 
 
 @pytest.mark.parametrize("adding", [False, True], ids=["making", "adding"])
-def test_files_of_a_run_that_was_given_up_are_in_no_ones_way_and_do_not_stay(
+def test_files_of_an_abandoned_run_are_ignored_and_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, adding: bool
 ) -> None:
     if adding:
-        made(tmp_path, words=WORDS[:1])
+        build_store(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
         patch.setattr(lexshift.store.writer, "seal", StopAt(nothing, 1, False, Stopped()))
         with pytest.raises(Stopped):
-            made(tmp_path, words=["ran"])
+            build_store(tmp_path, words=["ran"])
     folder = tmp_path / "store"
     assert len(list(folder.rglob("vectors.npy.*"))) == 1
     with pytest.raises(UserError, match="finish that run with its own command, or delete that folder"):
-        made(tmp_path)
+        build_store(tmp_path)
     shutil.rmtree(folder / "unfinished")
-    assert_holds(made(tmp_path), expected(WORDS, BOTH))
+    assert_holds(build_store(tmp_path), expected(WORDS, BOTH))
     assert sorted(os.listdir(folder)) == [".lock", *FILES]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5])
-def test_vectors_are_written_a_piece_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
-    whole = contents(made(tmp_path, "whole").path)
+def test_vectors_are_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    whole = contents(build_store(tmp_path, "whole").path)
     monkeypatch.setattr(lexshift.store.writer, "COPIED_BYTES", rows * 6 * 4 + 1)
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 20)
-    assert contents(made(tmp_path).path) == whole
+    assert contents(build_store(tmp_path).path) == whole
 
 
-def test_the_size_of_shards_does_not_change_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = contents(made(tmp_path, "whole", Toy(lost="phone")).path)
+def test_shard_size_does_not_change_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = contents(build_store(tmp_path, "whole", Toy(lost="phone")).path)
     shards = []
     for characters in (1, 30, 60, 120):
         monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", characters)
         toy = Toy(lost="phone")
-        assert contents(made(tmp_path, str(characters), toy).path) == whole
+        assert contents(build_store(tmp_path, str(characters), toy).path) == whole
         shards.append(len(toy.calls))
     assert len(set(shards)) == 4
     assert shards == sorted(shards, reverse=True)

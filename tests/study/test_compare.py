@@ -1,4 +1,4 @@
-"""Two corpora in, a table of words out: against the parts called by hand, from many starts, and through every slip."""
+"""Test ``compare``: its table against the individual functions, its inputs, and every mistake."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, keep=0.25)
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around; it keeps what it was asked for."""
+    """Encoder whose vector is the sum of hashes of the surrounding words; it records its requests."""
 
     def __init__(self, settings: Mapping[str, Any] | None = None, *, stop_at: int | None = None) -> None:
         self.calls: list[list[str]] = []
@@ -89,14 +89,14 @@ class Toy:
 
 
 class Zeros(Toy):
-    """An encoder without any idea."""
+    """Encoder whose vectors are zeros."""
 
     def vector(self, word: str) -> Floats:
         return 0 * super().vector(word)
 
 
-class Heard:
-    """A monitor that keeps what it hears."""
+class RecordingMonitor:
+    """Monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[str] = []
@@ -117,7 +117,7 @@ class Heard:
 
 
 def lines_of(period: int) -> list[str]:
-    """A corpus in which some words are used among other words than in the other one."""
+    """Return a corpus in which some words have other neighbours than in the other corpus."""
     rng, lines = random.Random(period), []
     for word, counts in COUNTS.items():
         use = "new" if period and word in MOVED else "old"
@@ -141,26 +141,26 @@ def corpora_in(folder: Path, old: str = "1850.txt", new: str = "1999.txt") -> Pa
 
 @pytest.fixture(autouse=True)
 def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests do not wait until the disk has everything."""
+    """Do not wait for the disk in tests."""
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
-    """The two corpora of most tests."""
+    """Write the two corpora of most tests."""
     return corpora_in(tmp_path_factory.mktemp("corpora"))
 
 
 @pytest.fixture(scope="module")
 def saved(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
-    """A result as most people would ask for it, and its folder; not to be written to."""
+    """Return a result with default settings and its folder; do not write to it."""
     out = tmp_path_factory.mktemp("saved") / "deep" / "out"
     return made(paths, out=out), out
 
 
 @pytest.fixture(scope="module")
 def folder(paths: Paths, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run, for other runs to use again."""
+    """Return the folder of a run for other runs to reuse."""
     out = tmp_path_factory.mktemp("folder") / "out"
     made(paths, out=out)
     return out
@@ -171,12 +171,12 @@ def made(paths: Paths, words: Any = WORDS, **options: Any) -> Result:
 
 
 def quick(paths: Paths, words: Any = ("mouse",), **options: Any) -> Result:
-    """A comparison that scores nothing."""
+    """Run a comparison that scores nothing."""
     return made(paths, words, **{"min_usages": 1000, **options})
 
 
 def complaint(paths: tuple[Any, Any], words: Any = ("mouse",), **options: Any) -> str:
-    """What is said of a mistake, in one line."""
+    """Return the error message of a mistake, which must be one line."""
     with pytest.raises(UserError) as caught:
         made(paths, words, **options)
     text = str(caught.value)
@@ -186,18 +186,18 @@ def complaint(paths: tuple[Any, Any], words: Any = ("mouse",), **options: Any) -
 
 
 def same(a: pd.DataFrame, b: pd.DataFrame) -> None:
-    """To the last digit."""
+    """Check that two tables are equal to the last digit."""
     pd.testing.assert_frame_equal(a, b, check_exact=True)
 
 
 def pairs_of(result: Result) -> Pairs:
-    """The vectors as they are scored, by hand from those of the store."""
+    """Return the vectors as they are scored, computed from those of the store."""
     stored = {word: (result.siblings[word].old, result.siblings[word].new) for word in result.scores.words}
     return fit_space(stored, result.settings["space"]).apply_to_words(stored)
 
 
 def by_hand(result: Result, sscd: SSCD, permutations: int = 200, resamples: int = 50) -> pd.DataFrame:
-    """The scored rows, from the functions that each column is said to come from."""
+    """Return the scored rows from the functions that define each column."""
     rows = []
     for word, (old, new) in pairs_of(result).items():
         change = sscd.score(old, new, word)
@@ -218,10 +218,10 @@ def assert_by_hand(result: Result, sscd: SSCD) -> None:
     same(result.table.loc[: len(TESTED) - 1, expected.columns.tolist()], expected)
 
 
-# ------------------------------------------------------------------------------------------------------------ the table
+# ---------------------------------------------------------------------------------------------------------------- table
 
 
-def test_the_table_has_a_row_for_each_word_and_the_columns_it_promises(saved: tuple[Result, Path]) -> None:
+def test_table_has_a_row_for_each_word_and_the_documented_columns(saved: tuple[Result, Path]) -> None:
     table = saved[0].table
     assert list(table.columns) == COLUMNS
     assert sorted(table["word"]) == sorted(WORDS)
@@ -230,7 +230,7 @@ def test_the_table_has_a_row_for_each_word_and_the_columns_it_promises(saved: tu
     assert counts == {**COUNTS, "nowhere": (0, 0)}
 
 
-def test_the_most_changed_word_comes_first_and_words_with_too_few_usages_last(saved: tuple[Result, Path]) -> None:
+def test_most_changed_word_comes_first_and_words_with_too_few_usages_last(saved: tuple[Result, Path]) -> None:
     table = saved[0].table
     scores = table["score"].tolist()[: len(TESTED)]
     assert scores == sorted(scores, reverse=True)
@@ -240,7 +240,7 @@ def test_the_most_changed_word_comes_first_and_words_with_too_few_usages_last(sa
     assert table["verdict"].tolist()[len(TESTED) :] == ["too few"] * 3
 
 
-def test_words_with_too_few_usages_say_how_many_there_are_and_where(saved: tuple[Result, Path]) -> None:
+def test_words_with_too_few_usages_have_their_counts_per_corpus(saved: tuple[Result, Path]) -> None:
     assert saved[0].table.set_index("word")["reason"].to_dict() == {
         **dict.fromkeys(TESTED, ""),
         "comet": "3 in 1850; 10 are needed in each corpus",
@@ -257,12 +257,12 @@ def test_planted_change_is_found_and_stable_words_are_stable(saved: tuple[Result
     assert [saved[0].count(verdict) for verdict in ("changed", "stable", "too few")] == [2, 3, 3]
 
 
-def test_every_number_is_what_the_parts_give_by_hand(saved: tuple[Result, Path]) -> None:
+def test_every_number_equals_that_of_the_individual_functions(saved: tuple[Result, Path]) -> None:
     assert_by_hand(saved[0], DEFAULT)
 
 
 @pytest.mark.parametrize("alpha", [0.012, 0.05, 0.6, 0.9])
-def test_verdicts_are_those_of_false_discovery_control_over_the_tested_words_only(
+def test_verdicts_control_false_discoveries_over_the_tested_words_only(
     folder: Path, paths: Paths, alpha: float
 ) -> None:
     table = made(paths, alpha=alpha, out=folder).table[: len(TESTED)]
@@ -292,14 +292,14 @@ def test_frequencies_are_per_million_running_words_of_each_corpus(saved: tuple[R
     ],
     ids=["metric", "paper", "keep", "unit rows", "strategy", "rate", "seed"],
 )
-def test_what_is_asked_for_reaches_the_scores(paths: Paths, options: dict[str, Any], sscd: SSCD) -> None:
+def test_requested_settings_reach_the_scores(paths: Paths, options: dict[str, Any], sscd: SSCD) -> None:
     result = made(paths, TESTED, **options)
     assert_by_hand(result, sscd)
     asked = {name: value for name, value in options.items() if name in result.settings}
     assert {name: result.settings[name] for name in asked} == asked
 
 
-def test_normalised_swaps_know_the_sizes_of_the_corpora(paths: Paths) -> None:
+def test_normalised_swaps_use_the_sizes_of_the_corpora(paths: Paths) -> None:
     plain, normalised = made(paths, TESTED), made(paths, TESTED, normalised=True)
     sizes = len(lines_of(0)), len(lines_of(1))
     assert_by_hand(normalised, replace(DEFAULT, corpus_sizes=sizes))
@@ -308,7 +308,7 @@ def test_normalised_swaps_know_the_sizes_of_the_corpora(paths: Paths) -> None:
     assert swapped[0] != swapped[1]
 
 
-def test_the_rate_auto_is_the_one_that_the_search_finds(paths: Paths) -> None:
+def test_rate_auto_is_the_result_of_the_search(paths: Paths) -> None:
     result = made(paths, TESTED, rate="auto")
     curve = search_rate(pairs_of(result), metric="nearest", repeats=20, seed=0)
     assert result.run["rate"] == result.scores.sscd.rate == curve.rate != 0.3
@@ -318,7 +318,7 @@ def test_the_rate_auto_is_the_one_that_the_search_finds(paths: Paths) -> None:
     assert_by_hand(result, replace(DEFAULT, rate=curve.rate))
 
 
-def test_a_metric_of_ones_own_is_used_and_remembered_by_its_name(paths: Paths, tmp_path: Path) -> None:
+def test_custom_metric_is_used_and_recorded_by_its_name(paths: Paths, tmp_path: Path) -> None:
     largest = Metric("largest step", lambda old, new: abs(old.mean - new.mean).max(axis=-1))
     result = made(paths, TESTED, metric=largest, out=tmp_path / "out")
     assert_by_hand(result, SSCD(largest, rate=0.3))
@@ -326,13 +326,13 @@ def test_a_metric_of_ones_own_is_used_and_remembered_by_its_name(paths: Paths, t
     assert "largest step" in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
-def test_a_metric_that_is_undefined_for_a_word_is_told_as_a_mistake_about_that_word(paths: Paths) -> None:
+def test_metric_undefined_for_a_word_is_reported_with_that_word(paths: Paths) -> None:
     text = complaint(paths, model=Zeros(), metric="cosine")
     assert text.startswith("'mouse': metric 'cosine' is undefined")
 
 
 @pytest.mark.parametrize("rate", [np.float32(0.4), np.float64(0.4), Fraction(2, 5), Decimal("0.4")], ids=repr)
-def test_numbers_of_every_kind_can_be_given_and_are_kept_as_numbers(paths: Paths, tmp_path: Path, rate: Any) -> None:
+def test_numbers_of_every_type_are_accepted_and_recorded_as_numbers(paths: Paths, tmp_path: Path, rate: Any) -> None:
     options: dict[str, Any] = {"seed": np.int64(0), "repeats": np.int32(20), "min_usages": np.int64(10)}
     options |= {"alpha": np.float64(0.05), "max_per_word": np.int64(500), "normalised": np.bool_(False)}
     result = made(paths, ["mouse"], rate=rate, out=tmp_path / "out", **options)
@@ -343,18 +343,18 @@ def test_numbers_of_every_kind_can_be_given_and_are_kept_as_numbers(paths: Paths
     assert {**run["settings"], "rate": 0.4} == expected.settings
 
 
-def test_fewer_usages_can_be_enough(paths: Paths) -> None:
+def test_min_usages_can_be_lowered(paths: Paths) -> None:
     result = made(paths, min_usages=3)
     assert set(result.scores.words) == {*TESTED, "comet"}
     assert result.settings["min_usages"] == 3
 
 
-# ---------------------------------------------------------------------------------------------------------- which words
+# --------------------------------------------------------------------------------------------------- selection of words
 
 
-def test_without_words_those_frequent_in_both_are_compared_the_most_frequent_first(paths: Paths) -> None:
-    heard = Heard()
-    result = made(paths, None, min_count=25, monitor=heard)
+def test_without_words_the_frequent_words_of_both_corpora_are_compared(paths: Paths) -> None:
+    recorder = RecordingMonitor()
+    result = made(paths, None, min_count=25, monitor=recorder)
     counts = [Counter(re.findall(r"\w+", path.read_text("utf-8").lower())) for path in paths]
     often = [
         word
@@ -364,36 +364,34 @@ def test_without_words_those_frequent_in_both_are_compared_the_most_frequent_fir
     rarer = {word: min(count[word] / count.total() for count in counts) for word in often}
     assert list(result.words) == sorted(often, key=lambda word: -rarer[word])
     assert set(result.words) == {"mouse", "cell", "bread", "river"}
-    assert heard.notes[0] == (
+    assert recorder.notes[0] == (
         "studying all 4 words that occur 25 times or more in both corpora, without function words and numbers"
     )
-    assert heard.stages[:2] == ["counting old", "counting new"]
+    assert recorder.stages[:2] == ["counting old", "counting new"]
     remembered = {name: result.settings[name] for name in ("min_count", "top_words", "function_words", "candidates")}
     assert remembered == {"min_count": 25, "top_words": 100, "function_words": "en", "candidates": 4}
     assert result.run["words"] == list(result.words)
 
 
-def test_without_words_no_more_than_asked_for_are_compared(paths: Paths) -> None:
-    heard = Heard()
-    result = made(paths, None, min_count=25, top_words=2, monitor=heard)
+def test_without_words_at_most_the_requested_number_is_compared(paths: Paths) -> None:
+    recorder = RecordingMonitor()
+    result = made(paths, None, min_count=25, top_words=2, monitor=recorder)
     assert list(result.words) == ["bread", "mouse"]
-    assert heard.notes[0].startswith("studying the 2 most frequent of 4 words that occur 25 times or more")
+    assert recorder.notes[0].startswith("studying the 2 most frequent of 4 words that occur 25 times or more")
     assert (result.settings["top_words"], result.settings["candidates"]) == (2, 4)
     same(result.table.drop(columns="q"), made(paths, ["bread", "mouse"]).table.drop(columns="q"))
 
 
-def test_with_words_nothing_is_remembered_of_a_choice(saved: tuple[Result, Path]) -> None:
+def test_given_words_record_no_selection(saved: tuple[Result, Path]) -> None:
     assert saved[0].settings.keys().isdisjoint({"min_count", "top_words", "function_words", "candidates"})
 
 
-def test_without_a_frequent_word_the_remedies_are_told(paths: Paths) -> None:
+def test_without_a_frequent_word_the_remedies_are_reported(paths: Paths) -> None:
     text = complaint(paths, None, min_count=1000)
     assert re.search(r"no word .* at least 1000 times in both corpora; give the words", text)
 
 
-def test_words_may_come_as_a_list_a_mapping_a_file_a_string_or_one_after_the_other(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_words_may_be_a_list_mapping_file_string_or_iterator(paths: Paths, tmp_path: Path) -> None:
     expected = made(paths, ["mouse", "bread"])
     file = write(tmp_path / "words.txt", ["mouse", "bread"])
     tabs = write(tmp_path / "forms.tsv", ["mouse\tmouse", "bread\tbread"])
@@ -421,23 +419,23 @@ def test_all_forms_of_a_word_are_its_usages(paths: Paths) -> None:
 
 
 @pytest.mark.parametrize("word", ["ghost", "nowhere"])
-def test_a_word_that_a_corpus_lacks_is_listed_and_the_others_are_as_without_it(
+def test_word_absent_from_a_corpus_is_listed_and_does_not_affect_others(
     paths: Paths, saved: tuple[Result, Path], word: str
 ) -> None:
-    heard = Heard()
-    result = made(paths, [word, *TESTED], monitor=heard)
+    recorder = RecordingMonitor()
+    result = made(paths, [word, *TESTED], monitor=recorder)
     assert result.table["word"].tolist()[-1] == word
     assert result.table["verdict"].tolist()[-1] == "too few"
     same(result.table[:-1], saved[0].table[: len(TESTED)])
-    assert heard.notes == (["left out, as they never occur: 'nowhere'"] if word == "nowhere" else [])
+    assert recorder.notes == (["left out, as they never occur: 'nowhere'"] if word == "nowhere" else [])
 
 
-def test_words_of_which_none_occurs_are_refused_by_a_sentence(paths: Paths, tmp_path: Path) -> None:
+def test_words_that_never_occur_are_refused_in_one_sentence(paths: Paths, tmp_path: Path) -> None:
     text = complaint(paths, ["nowhere", "neverland"], out=tmp_path / "out")
     assert text == "none of the words occurs in the corpora (match: word): 'nowhere', 'neverland'; check the spelling"
 
 
-def test_without_a_word_of_enough_usages_there_is_a_table_and_a_page(paths: Paths, tmp_path: Path) -> None:
+def test_without_a_word_with_enough_usages_there_is_a_table_and_a_page(paths: Paths, tmp_path: Path) -> None:
     result = made(paths, ["comet", "ghost", "nowhere"], out=tmp_path / "out")
     assert result.table["verdict"].tolist() == ["too few"] * 3
     assert result.table[NUMBERS].isna().all(axis=None)
@@ -449,7 +447,7 @@ def test_without_a_word_of_enough_usages_there_is_a_table_and_a_page(paths: Path
     same(pd.read_parquet(tmp_path / "out" / "scores.parquet"), result.table)
 
 
-def test_no_more_usages_of_a_word_are_taken_than_asked_for_and_all_are_counted(paths: Paths) -> None:
+def test_usages_are_limited_as_requested_and_all_are_counted(paths: Paths) -> None:
     result = made(paths, max_per_word=20)
     table = result.table.set_index("word")
     for word, counts in COUNTS.items():
@@ -461,21 +459,21 @@ def test_no_more_usages_of_a_word_are_taken_than_asked_for_and_all_are_counted(p
 
 
 @pytest.mark.parametrize("every", [0, None])
-def test_all_words_are_taken_if_there_is_no_most(paths: Paths, every: int | None) -> None:
+def test_all_words_are_used_without_a_maximum(paths: Paths, every: int | None) -> None:
     result = made(paths, None, min_count=25, top_words=every)
     assert set(result.words) == {"mouse", "cell", "bread", "river"}
     assert result.settings["top_words"] is None
 
 
 @pytest.mark.parametrize("every", [0, None])
-def test_all_usages_are_taken_if_there_is_no_most(paths: Paths, saved: tuple[Result, Path], every: int | None) -> None:
+def test_all_usages_are_used_without_a_maximum(paths: Paths, saved: tuple[Result, Path], every: int | None) -> None:
     result = made(paths, max_per_word=every)
     assert result.settings["max_per_word"] is None
     assert result.siblings.settings["sampling"] is None
     same(result.table, saved[0].table)
 
 
-# ---------------------------------------------------------------------------------------------- what corpora are called
+# --------------------------------------------------------------------------------------------------------------- labels
 
 
 @pytest.mark.parametrize(
@@ -489,7 +487,7 @@ def test_all_usages_are_taken_if_there_is_no_most(paths: Paths, saved: tuple[Res
         ("früher & so", "später", ("früher & so", "später")),
     ],
 )
-def test_corpora_are_called_by_their_files(tmp_path: Path, old: str, new: str, labels: tuple[str, str]) -> None:
+def test_corpora_are_named_after_their_files(tmp_path: Path, old: str, new: str, labels: tuple[str, str]) -> None:
     result = quick(corpora_in(tmp_path, old, new))
     assert result.labels == labels
     assert [corpus["name"] for corpus in result.run["corpora"]] == list(labels)
@@ -509,14 +507,14 @@ def test_folders_give_their_names_and_patterns_do_not(tmp_path: Path) -> None:
     ("labels", "expected"),
     [(("then", "now"), ("then", "now")), ([" then ", "now\n"], ("then", "now")), ([1850, 1999], ("1850", "1999"))],
 )
-def test_corpora_are_called_as_asked(paths: Paths, labels: Any, expected: tuple[str, str]) -> None:
+def test_corpora_have_the_requested_labels(paths: Paths, labels: Any, expected: tuple[str, str]) -> None:
     result = quick(paths, labels=labels)
     assert result.labels == expected
     assert result.siblings.corpora == ["old", "new"]
 
 
 @pytest.mark.parametrize("labels", [("a",), ("a", "b", "c"), ("a", "a"), ("a", " a "), ("a", ""), "ab", ()])
-def test_labels_that_are_not_two_names_are_refused(paths: Paths, tmp_path: Path, labels: Any) -> None:
+def test_labels_other_than_two_names_are_refused(paths: Paths, tmp_path: Path, labels: Any) -> None:
     toy = Toy()
     text = complaint(paths, model=toy, labels=labels, out=tmp_path / "out")
     assert text.startswith("labels must be 2 different names, one for each corpus; got ")
@@ -534,10 +532,10 @@ def test_other_labels_need_no_other_store(paths: Paths, tmp_path: Path) -> None:
     ("old", "new"),
     [("1999.txt", "1850.txt"), ("news-2001.txt", "news 1900s.txt"), ("1950-1999.txt", "1850-1949.txt")],
 )
-def test_a_note_asks_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path, old: str, new: str) -> None:
-    heard = Heard()
-    first, second = quick(corpora_in(tmp_path, old, new), monitor=heard).labels
-    assert heard.notes[0] == (f"by its name {first} is later than {second}; if so, swap the two corpora")
+def test_note_warns_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path, old: str, new: str) -> None:
+    recorder = RecordingMonitor()
+    first, second = quick(corpora_in(tmp_path, old, new), monitor=recorder).labels
+    assert recorder.notes[0] == (f"by its name {first} is later than {second}; if so, swap the two corpora")
 
 
 @pytest.mark.parametrize(
@@ -552,17 +550,17 @@ def test_a_note_asks_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Pat
         ("1999/a.txt", "1850/b.txt"),
     ],
 )
-def test_no_note_asks_about_names_that_say_nothing_of_the_kind(tmp_path: Path, old: str, new: str) -> None:
-    heard = Heard()
-    quick(corpora_in(tmp_path, old, new), monitor=heard)
-    assert heard.notes == []
+def test_no_note_without_a_contradicting_year_in_the_names(tmp_path: Path, old: str, new: str) -> None:
+    recorder = RecordingMonitor()
+    quick(corpora_in(tmp_path, old, new), monitor=recorder)
+    assert recorder.notes == []
 
 
-# ------------------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------------------- error messages
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_path_that_is_not_there_is_named(paths: Paths, tmp_path: Path, which: int) -> None:
+def test_missing_path_is_named(paths: Paths, tmp_path: Path, which: int) -> None:
     toy = Toy()
     given: list[Any] = list(paths)
     given[which] = tmp_path / "none.txt"
@@ -571,7 +569,7 @@ def test_a_path_that_is_not_there_is_named(paths: Paths, tmp_path: Path, which: 
     assert (toy.calls, list(tmp_path.iterdir())) == ([], [])
 
 
-def test_the_same_corpus_twice_is_refused(paths: Paths) -> None:
+def test_same_corpus_twice_is_refused(paths: Paths) -> None:
     assert complaint((paths[0], paths[0])) == (
         f"both corpora are {str(paths[0])!r}; give two different ones, the old one first"
     )
@@ -579,7 +577,7 @@ def test_the_same_corpus_twice_is_refused(paths: Paths) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_the_same_corpus_by_another_name_is_refused(paths: Paths, tmp_path: Path) -> None:
+def test_same_corpus_under_another_name_is_refused(paths: Paths, tmp_path: Path) -> None:
     link = tmp_path / "link.txt"
     link.symlink_to(paths[0])
     assert complaint((paths[0], link)).startswith("both corpora are")
@@ -595,21 +593,21 @@ def test_two_files_with_the_same_text_are_refused(paths: Paths, tmp_path: Path) 
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("words", [["mouse"], None], ids=["words", "no words"])
-def test_a_corpus_without_a_word_is_named(paths: Paths, tmp_path: Path, which: int, words: Any) -> None:
+def test_corpus_without_words_is_named(paths: Paths, tmp_path: Path, which: int, words: Any) -> None:
     empty = write(tmp_path / "empty.txt", ["", "  ", "..."])
     given = (empty, paths[1]) if which == 0 else (paths[0], empty)
     assert complaint(given, words) == f"the corpus {str(empty)!r} is empty: there is no word in it"
 
 
 @pytest.mark.parametrize("words", [[], {}, [" "], ","])
-def test_an_empty_list_of_words_is_refused(paths: Paths, tmp_path: Path, words: Any) -> None:
+def test_empty_word_list_is_refused(paths: Paths, tmp_path: Path, words: Any) -> None:
     toy = Toy()
     text = complaint(paths, words, model=toy, out=tmp_path / "out")
     assert text == "there is no target word to look for; give a file with a word a line, or a list"
     assert (toy.calls, list(tmp_path.iterdir())) == ([], [])
 
 
-def test_an_empty_file_of_words_is_named(paths: Paths, tmp_path: Path) -> None:
+def test_empty_word_file_is_named(paths: Paths, tmp_path: Path) -> None:
     file = write(tmp_path / "words.txt", [""])
     assert complaint(paths, file) == f"the file of target words {str(file)!r} is empty; it must have a word a line"
 
@@ -643,16 +641,16 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize("words", [["mouse"], None], ids=["words", "no words"])
 @pytest.mark.parametrize(("options", "message"), BAD, ids=[f"{k}={v}" for bad, _ in BAD for k, v in bad.items()])
-def test_bad_settings_are_told_before_anything_is_read_or_written(
+def test_invalid_settings_are_reported_before_anything_is_read_or_written(
     paths: Paths, tmp_path: Path, words: Any, options: dict[str, Any], message: str
 ) -> None:
-    toy, heard = Toy(), Heard()
-    text = complaint(paths, words, model=toy, monitor=heard, out=tmp_path / "out", **options)
+    toy, recorder = Toy(), RecordingMonitor()
+    text = complaint(paths, words, model=toy, monitor=recorder, out=tmp_path / "out", **options)
     assert re.fullmatch(message, text)
-    assert (toy.calls, heard.stages, heard.notes, list(tmp_path.iterdir())) == ([], [], [], [])
+    assert (toy.calls, recorder.stages, recorder.notes, list(tmp_path.iterdir())) == ([], [], [], [])
 
 
-def test_what_an_encoder_cannot_be_told_is_refused(paths: Paths, tmp_path: Path) -> None:
+def test_unsupported_encoder_options_are_refused(paths: Paths, tmp_path: Path) -> None:
     text = complaint(paths, out=tmp_path / "out", layers="last")
     assert text == "layers cannot be set for an encoder that is already made"
     assert list(tmp_path.iterdir()) == []
@@ -684,7 +682,7 @@ def test_standard_input_cannot_be_both_corpora(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("name", ["out", "out/store"])
-def test_an_out_that_is_a_file_is_refused_and_left_alone(paths: Paths, tmp_path: Path, name: str) -> None:
+def test_file_as_out_is_refused_and_unchanged(paths: Paths, tmp_path: Path, name: str) -> None:
     file, toy = write(tmp_path / name, ["mine"]), Toy()
     text = complaint(paths, model=toy, out=tmp_path / "out")
     assert str(tmp_path / "out") in text
@@ -693,7 +691,7 @@ def test_an_out_that_is_a_file_is_refused_and_left_alone(paths: Paths, tmp_path:
     assert toy.calls == []
 
 
-def test_a_store_of_other_things_is_left_alone(paths: Paths, tmp_path: Path) -> None:
+def test_store_folder_with_other_files_is_refused_and_unchanged(paths: Paths, tmp_path: Path) -> None:
     mine, toy = write(tmp_path / "out" / "store" / "mine.txt", ["mine"]), Toy()
     text = complaint(paths, model=toy, out=tmp_path / "out")
     assert text.endswith("holds other files; choose an empty or a new one for the store")
@@ -711,7 +709,7 @@ def test_a_store_of_other_things_is_left_alone(paths: Paths, tmp_path: Path) -> 
     ],
     ids=["encoder", "sample", "split", "match", "forms"],
 )
-def test_a_store_made_in_another_way_is_refused_and_left_as_it_is(
+def test_store_made_with_other_options_is_refused_and_unchanged(
     paths: Paths, tmp_path: Path, first: dict[str, Any], second: dict[str, Any], message: str
 ) -> None:
     quick(paths, out=tmp_path / "out", **first)
@@ -722,19 +720,19 @@ def test_a_store_made_in_another_way_is_refused_and_left_as_it_is(
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_a_folder_of_other_corpora_is_refused_with_advice_that_helps(paths: Paths, tmp_path: Path) -> None:
+def test_folder_of_other_corpora_is_refused_with_useful_advice(paths: Paths, tmp_path: Path) -> None:
     quick(paths, out=tmp_path / "out")
     text = complaint((paths[1], paths[0]), out=tmp_path / "out")
     assert "is not the one that the store" in text
     assert "choose another folder" in text
     assert complaint((paths[1], paths[0]), out=tmp_path / "out", labels=("then", "now")) == text
-    assert "label" not in text  # as they change nothing here
+    assert "label" not in text  # labels have no effect here
 
 
-# --------------------------------------------------------------------------------------------------------- what is kept
+# ---------------------------------------------------------------------------------------------------------- saved files
 
 
-def test_a_run_leaves_its_scores_its_settings_its_page_and_its_store(saved: tuple[Result, Path]) -> None:
+def test_run_writes_its_scores_its_settings_its_page_and_its_store(saved: tuple[Result, Path]) -> None:
     result, out = saved
     assert {path.name for path in out.iterdir()} == FILES
     assert (out / "store").is_dir()
@@ -746,7 +744,7 @@ def test_a_run_leaves_its_scores_its_settings_its_page_and_its_store(saved: tupl
     assert all(word in page for word in WORDS)
 
 
-def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path], paths: Paths) -> None:
+def test_recorded_settings_include_all_that_shaped_the_result(saved: tuple[Result, Path], paths: Paths) -> None:
     result, out = saved
     run = json.loads((out / "run.json").read_text("utf-8"))
     assert run.pop("kind") == "comparison"
@@ -788,7 +786,7 @@ def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", run["finished"])
 
 
-def test_the_content_of_a_corpus_is_told_by_its_text_and_not_by_where_it_lies(paths: Paths, tmp_path: Path) -> None:
+def test_corpus_digest_depends_on_the_text_and_not_on_its_location(paths: Paths, tmp_path: Path) -> None:
     moved = corpora_in(tmp_path)
     first, second = quick(paths).run, quick(moved).run
     assert [corpus["content"] for corpus in first["corpora"]] == [corpus["content"] for corpus in second["corpora"]]
@@ -802,7 +800,7 @@ def test_the_content_of_a_corpus_is_told_by_its_text_and_not_by_where_it_lies(pa
 
 
 def repeated(run: dict[str, Any], words: Any) -> Result:
-    """A comparison with nothing but what run.json says, and the encoder."""
+    """Repeat a comparison with only the contents of run.json and the encoder."""
     known = set(inspect.signature(compare).parameters)
     settings = {name: value for name, value in run["settings"].items() if name in known}
     old, new = run["corpora"]
@@ -830,9 +828,7 @@ def repeated(run: dict[str, Any], words: Any) -> Result:
     ],
     ids=["as it comes", "auto", "distance", "token", "no words"],
 )
-def test_a_run_can_be_repeated_from_its_settings(
-    paths: Paths, tmp_path: Path, words: Any, options: dict[str, Any]
-) -> None:
+def test_run_can_be_repeated_from_its_record(paths: Paths, tmp_path: Path, words: Any, options: dict[str, Any]) -> None:
     result = made(paths, words, out=tmp_path / "out", **options)
     run = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     again = repeated(run, run["words"])
@@ -842,14 +838,14 @@ def test_a_run_can_be_repeated_from_its_settings(
         same(repeated(run, None).table, result.table)
 
 
-def test_the_forms_of_words_are_kept_with_the_settings(paths: Paths, tmp_path: Path) -> None:
+def test_forms_of_words_are_recorded_with_the_settings(paths: Paths, tmp_path: Path) -> None:
     made(paths, {"animal": ["mouse", "comet"]}, out=tmp_path / "out", min_usages=1000)
     run = json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))
     assert '"mouse"' in json.dumps(run)
     assert '"comet"' in json.dumps(run)
 
 
-def test_what_is_kept_without_a_folder_is_gone_with_the_result(
+def test_temporary_files_are_deleted_with_the_result(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -864,7 +860,7 @@ def test_what_is_kept_without_a_folder_is_gone_with_the_result(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_left_of_a_run_without_a_folder_that_fails(
+def test_failed_run_without_a_folder_leaves_nothing(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -875,7 +871,7 @@ def test_nothing_is_left_of_a_run_without_a_folder_that_fails(
     assert list(tmp_path.iterdir()) == []
 
 
-# ------------------------------------------------------------------------------------------------------ from run to run
+# -------------------------------------------------------------------------------------------------------- repeated runs
 
 
 @pytest.mark.parametrize(
@@ -892,19 +888,19 @@ def test_nothing_is_left_of_a_run_without_a_folder_that_fails(
     ],
     ids=str,
 )
-def test_a_second_run_in_the_same_folder_embeds_nothing_and_finds_what_a_first_one_would(
+def test_second_run_in_the_same_folder_embeds_nothing_and_gives_the_same_result(
     paths: Paths, folder: Path, options: dict[str, Any]
 ) -> None:
-    toy, heard = Toy(), Heard()
-    second = made(paths, **{"words": WORDS, **options}, model=toy, out=folder, monitor=heard)
+    toy, recorder = Toy(), RecordingMonitor()
+    second = made(paths, **{"words": WORDS, **options}, model=toy, out=folder, monitor=recorder)
     assert toy.calls == []
-    assert heard.notes[-1] == "the store has all of this already"
-    assert "encoding" not in heard.stages
+    assert recorder.notes[-1] == "the store has all of this already"
+    assert "encoding" not in recorder.stages
     same(second.table, made(paths, **{"words": WORDS, **options}).table)
     same(pd.read_parquet(folder / "scores.parquet"), second.table)
 
 
-def test_only_added_words_are_embedded_and_a_result_at_hand_stays_what_it_was(paths: Paths, tmp_path: Path) -> None:
+def test_only_added_words_are_embedded_and_an_earlier_result_is_unchanged(paths: Paths, tmp_path: Path) -> None:
     first = made(paths, ["mouse"], out=tmp_path / "out")
     toy = Toy()
     second = made(paths, ["bread", "mouse"], model=toy, out=tmp_path / "out")
@@ -920,7 +916,7 @@ def test_only_added_words_are_embedded_and_a_result_at_hand_stays_what_it_was(pa
 
 
 @pytest.mark.parametrize("words", [WORDS, None], ids=["words", "no words"])
-def test_a_run_that_was_stopped_goes_on_and_ends_as_if_it_had_not_been(
+def test_resumed_run_gives_the_same_result(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Any
 ) -> None:
     whole = made(paths, words)
@@ -937,9 +933,7 @@ def test_a_run_that_was_stopped_goes_on_and_ends_as_if_it_had_not_been(
     same(pd.read_parquet(tmp_path / "out" / "scores.parquet"), whole.table)
 
 
-def test_the_same_seed_gives_the_same_answer_and_another_one_other_swaps(
-    paths: Paths, saved: tuple[Result, Path]
-) -> None:
+def test_same_seed_gives_the_same_answer_and_another_seed_other_swaps(paths: Paths, saved: tuple[Result, Path]) -> None:
     same(made(paths).table, saved[0].table)
     table, other = (t.set_index("word").loc[TESTED] for t in (saved[0].table, made(paths, seed=1).table))
     assert (table["e_original"] == other["e_original"]).all()
@@ -947,9 +941,7 @@ def test_the_same_seed_gives_the_same_answer_and_another_one_other_swaps(
     assert (table["score"] != other["score"]).all()
 
 
-def test_a_word_is_scored_the_same_whatever_the_order_and_with_raw_vectors_whatever_the_other_words(
-    paths: Paths, saved: tuple[Result, Path]
-) -> None:
+def test_score_depends_on_other_words_only_through_the_space(paths: Paths, saved: tuple[Result, Path]) -> None:
     shared = ["q", "verdict"]
     same(made(paths, WORDS[::-1]).table, saved[0].table)
     expected = made(paths, WORDS, space="raw").table.drop(columns=shared).set_index("word")
@@ -958,13 +950,13 @@ def test_a_word_is_scored_the_same_whatever_the_order_and_with_raw_vectors_whate
         same(table.loc[words], expected.loc[words])
 
 
-def test_a_sample_of_usages_does_not_depend_on_the_other_words(paths: Paths) -> None:
+def test_sample_of_usages_does_not_depend_on_the_other_words(paths: Paths) -> None:
     alone, among = (made(paths, words, max_per_word=12, space="raw") for words in (["river"], WORDS))
     for period in ("old", "new"):
         pd.testing.assert_frame_equal(alone.word("river").usages(period), among.word("river").usages(period))
 
 
-def test_another_seed_takes_the_same_usages_and_other_swaps(paths: Paths, tmp_path: Path) -> None:
+def test_another_seed_uses_the_same_usages_and_other_swaps(paths: Paths, tmp_path: Path) -> None:
     first, other = (
         made(paths, ["bread"], max_per_word=12, out=tmp_path / "out", seed=seed, repeats=3) for seed in (0, 1)
     )
@@ -975,7 +967,7 @@ def test_another_seed_takes_the_same_usages_and_other_swaps(paths: Paths, tmp_pa
 
 
 @pytest.mark.parametrize("call", [compare, discover, trace], ids=lambda call: call.__name__)
-def test_another_sample_seed_takes_other_usages_and_needs_another_folder(
+def test_another_sample_seed_uses_other_usages_and_needs_another_folder(
     paths: Paths, tmp_path: Path, call: Callable[..., Any]
 ) -> None:
     words = {"min_count": 20} if call is discover else {"words": ["river"]}
@@ -992,10 +984,10 @@ def test_another_sample_seed_takes_other_usages_and_needs_another_folder(
     assert everything[0] == everything[1]
 
 
-def test_the_stages_of_a_run_are_told_in_their_order(paths: Paths, tmp_path: Path) -> None:
-    heard = Heard()
-    made(paths, TESTED, monitor=heard, out=tmp_path / "out")
-    assert heard.stages == ["reading old", "reading new", "encoding", "writing", "scoring", "report"]
+def test_stages_of_a_run_are_reported_in_order(paths: Paths, tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    made(paths, TESTED, monitor=recorder, out=tmp_path / "out")
+    assert recorder.stages == ["reading old", "reading new", "encoding", "writing", "scoring", "report"]
 
 
 # ----------------------------------------------------------------------------------------------------------- full disks
@@ -1005,7 +997,7 @@ def full(*_args: Any, **_options: Any) -> NoReturn:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_disk_that_is_full_while_vectors_are_written_is_told_in_a_sentence(
+def test_full_disk_while_vectors_are_written_is_reported_in_one_sentence(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.fsync", full)
@@ -1016,7 +1008,7 @@ def test_a_disk_that_is_full_while_vectors_are_written_is_told_in_a_sentence(
 
 
 @pytest.mark.parametrize("method", ["to_csv", "to_parquet"])
-def test_a_disk_that_is_full_while_scores_are_written_is_told_and_the_run_goes_on_from_there(
+def test_full_disk_while_scores_are_written_is_reported_and_the_run_resumes(
     paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     with monkeypatch.context() as patch:
@@ -1032,7 +1024,7 @@ def test_a_disk_that_is_full_while_scores_are_written_is_told_and_the_run_goes_o
 
 
 @pytest.mark.parametrize("save", [Result.save, Result.report], ids=["save", "report"])
-def test_a_disk_that_is_full_while_a_result_is_saved_leaves_no_half_of_a_file(
+def test_full_disk_while_a_result_is_saved_leaves_no_partial_file(
     saved: tuple[Result, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save: Callable[[Result, Path], Path]
 ) -> None:
     monkeypatch.setattr("os.fsync", full)

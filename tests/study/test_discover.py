@@ -1,4 +1,4 @@
-"""Discovery: two corpora in, and out comes which of all words changed."""
+"""Test ``discover``: from two corpora to the changed words among all words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOISE = ("quiet", "early", "slow", "large", "green", "bright")
 
 
 class Bag:
-    """A bag of the words of a sentence, each in a direction of its own."""
+    """Encoder that sums one direction for each word of a sentence."""
 
     def __init__(self) -> None:
         self.seen = 0
@@ -52,7 +52,7 @@ def sentence(word: str, topic: int, rng: np.random.Generator) -> str:
 
 
 def corpora(folder: Path, files: int = 3) -> tuple[Path, Path]:
-    """In the new corpus "mouse" is of the other topic; "bread", "river" and "Paris" are as they were."""
+    """Write corpora in which "mouse" changes its topic, and "bread", "river" and "Paris" are stable."""
     rng = np.random.default_rng(0)
     made = []
     for period in range(2):
@@ -85,14 +85,14 @@ def found(folder: Path) -> Discovery:
     return run(folder)
 
 
-def test_the_word_that_changed_is_on_top_and_called_so(found: Discovery) -> None:
+def test_changed_word_is_on_top_and_called_changed(found: Discovery) -> None:
     table = found.table.set_index("word")
     assert found.table["word"][0] == "mouse"
     assert table.loc["mouse", "verdict"] == "changed"
     assert table.loc["bread", "verdict"] == table.loc["river", "verdict"] == "stable"
 
 
-def test_function_words_names_and_rare_words_are_left_out_and_the_list_says_why(found: Discovery) -> None:
+def test_function_words_names_and_rare_words_are_excluded_with_a_reason(found: Discovery) -> None:
     assert not {"the", "of", "paris", "seldom"} & set(found.words)
     left = found.vocabulary_table().set_index("word")["left out as"]
     assert left["the"] == "function word"
@@ -102,7 +102,7 @@ def test_function_words_names_and_rare_words_are_left_out_and_the_list_says_why(
     assert set(left[left == ""].index) == set(found.words)
 
 
-def test_each_word_is_set_against_the_others(found: Discovery) -> None:
+def test_each_word_is_compared_with_the_others(found: Discovery) -> None:
     table = found.table
     assert list(table.columns[-4:]) == ["spread", "expected", "excess", "above"]
     assert table["above"][0] == 1
@@ -110,7 +110,7 @@ def test_each_word_is_set_against_the_others(found: Discovery) -> None:
     assert table["expected"][0] == pytest.approx(others.median())
 
 
-def test_names_are_taken_if_asked_for(folder: Path) -> None:
+def test_names_are_included_on_request(folder: Path) -> None:
     assert "paris" in run(folder, names=True).words
 
 
@@ -133,7 +133,7 @@ def same(a: Discovery, b: Discovery) -> bool:
     return a.table.equals(b.table) and a.siblings.vectors.tobytes() == b.siblings.vectors.tobytes()
 
 
-def test_a_second_run_encodes_nothing_and_says_the_same(folder: Path, tmp_path: Path) -> None:
+def test_second_run_encodes_nothing_and_gives_the_same_result(folder: Path, tmp_path: Path) -> None:
     first, again = Bag(), Bag()
     a = run(folder, tmp_path / "out", model=first)
     b = run(folder, tmp_path / "out", model=again)
@@ -142,7 +142,7 @@ def test_a_second_run_encodes_nothing_and_says_the_same(folder: Path, tmp_path: 
     assert same(a, b)
 
 
-def test_another_metric_takes_the_vectors_that_are_there(folder: Path, tmp_path: Path) -> None:
+def test_another_metric_uses_the_existing_vectors(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "out")
     again = Bag()
     other = run(folder, tmp_path / "out", model=again, metric="cosine")
@@ -150,13 +150,13 @@ def test_another_metric_takes_the_vectors_that_are_there(folder: Path, tmp_path:
     assert other.table["score"].tolist() != run(folder, tmp_path / "out").table["score"].tolist()
 
 
-def test_more_words_are_added_to_what_is_there(folder: Path, tmp_path: Path) -> None:
+def test_more_words_are_added_to_the_existing_store(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "out", top_words=2)
     wider = run(folder, tmp_path / "out", top_words=4)
     assert same(wider, run(folder, top_words=4))
 
 
-def test_it_does_not_matter_how_the_corpus_is_cut_into_parts(
+def test_partition_of_the_corpus_does_not_matter(
     folder: Path, found: Discovery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lexshift.engine.reader.split_corpus", lambda corpus: split_corpus(corpus, 1))
@@ -164,7 +164,7 @@ def test_it_does_not_matter_how_the_corpus_is_cut_into_parts(
 
 
 @pytest.mark.parametrize("stage", ["counting", "sampling", "encoding", "scoring", "saving"])
-def test_a_run_that_is_stopped_at_any_stage_goes_on_and_ends_the_same(
+def test_run_stopped_at_any_stage_resumes_and_gives_the_same_result(
     folder: Path, tmp_path: Path, found: Discovery, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
     monkeypatch.setattr("lexshift.store.plan.SHARD_CHARACTERS", 2_000)
@@ -195,8 +195,8 @@ def stopping(function: Any, after: int) -> Any:
     return wrapped
 
 
-def test_a_shared_sample_encodes_fewer_sentences_than_samples_apart(tmp_path: Path) -> None:
-    """Every line has three words, of each of which fifty usages are wanted."""
+def test_shared_sample_encodes_fewer_sentences_than_separate_samples(tmp_path: Path) -> None:
+    """Every line has three words, and fifty usages of each are requested."""
     rng = np.random.default_rng(0)
     for name in ("old", "new"):
         lines = [f"the mouse of bread and river {rng.integers(10**9)}" for _ in range(400)]
@@ -240,12 +240,12 @@ def test_without_change_few_words_are_called_changed(tmp_path: Path) -> None:
         ({"permutations": 0}, "permutations must be"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_sentence(folder: Path, options: dict[str, Any], message: str) -> None:
+def test_invalid_arguments_are_refused_in_one_sentence(folder: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises((UserError, ValueError), match=message):
         run(folder, **options)
 
 
-def test_a_store_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_store_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> None:
     run(folder, tmp_path / "out")
     changed = tmp_path / "changed"
     corpora(changed)
@@ -254,7 +254,7 @@ def test_a_store_of_another_corpus_is_refused(folder: Path, tmp_path: Path) -> N
         run(changed, tmp_path / "out")
 
 
-def test_a_corpus_edited_with_its_size_and_time_is_not_taken_for_the_old_one(tmp_path: Path) -> None:
+def test_corpus_edited_with_the_same_size_and_time_is_detected(tmp_path: Path) -> None:
     old, _ = corpora(tmp_path)
     run(tmp_path, tmp_path / "out")
     file = old / "0.txt"
@@ -268,7 +268,7 @@ def test_a_corpus_edited_with_its_size_and_time_is_not_taken_for_the_old_one(tmp
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
-def test_a_link_to_nothing_is_told_in_the_same_sentence_by_all_commands(tmp_path: Path) -> None:
+def test_dangling_link_is_reported_in_the_same_sentence_by_all_commands(tmp_path: Path) -> None:
     old, new = corpora(tmp_path)
     (old / "2.txt").unlink()
     (old / "2.txt").symlink_to(tmp_path / "nowhere")
@@ -284,7 +284,7 @@ def test_a_link_to_nothing_is_told_in_the_same_sentence_by_all_commands(tmp_path
         lexshift.trace(old, by="year", **options)
 
 
-def test_a_store_of_a_comparison_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_store_of_a_comparison_is_refused(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     lexshift.compare(folder / "1900s", folder / "2000s", ["mouse"], model=Bag(), resamples=20, out=out, monitor=False)
     with pytest.raises(UserError, match="holds a comparison; choose another one for the discovery"):
@@ -296,12 +296,12 @@ def test_a_store_of_a_comparison_is_refused(folder: Path, tmp_path: Path) -> Non
         run(folder, out)
 
 
-def test_the_same_corpus_twice_is_refused(folder: Path) -> None:
+def test_same_corpus_twice_is_refused(folder: Path) -> None:
     with pytest.raises(UserError, match="give two different ones"):
         discover(folder / "1900s", folder / "1900s", model=Bag(), monitor=False)
 
 
-def test_the_store_is_as_any_other(folder: Path, tmp_path: Path) -> None:
+def test_store_can_be_opened_like_any_other(folder: Path, tmp_path: Path) -> None:
     found = run(folder, tmp_path / "out")
     store = Siblings(tmp_path / "out" / "store")
     store.check()
@@ -309,7 +309,7 @@ def test_the_store_is_as_any_other(folder: Path, tmp_path: Path) -> None:
     assert store.settings["sampling"] == {"max_per_word": 200, "seed": 0, "shared": True}
 
 
-def test_its_name_says_the_outcome(found: Discovery) -> None:
+def test_repr_states_the_outcome(found: Discovery) -> None:
     assert repr(found).startswith("Result(") or repr(found).startswith("Discovery(")
     assert "changed between 1900s and 2000s" in repr(found)
 
@@ -329,12 +329,12 @@ class Notes:
         self.notes.append(text)
 
 
-def test_every_stage_is_told(folder: Path) -> None:
-    heard = Notes()
-    found = run(folder, monitor=heard)
+def test_every_stage_is_reported(folder: Path) -> None:
+    recorder = Notes()
+    found = run(folder, monitor=recorder)
     order = ["counting old", "counting new", "sampling old", "sampling new", "encoding", "writing", "scoring"]
-    assert heard.stages[:7] == order
+    assert recorder.stages[:7] == order
     chosen = f"studying all {len(found.words)} words that occur 10 times or more in both corpora"
     reasons = Counter(entry.reason for entry in found.vocabulary.entries if entry.reason)
     left_out = ", ".join(f"{n:,} {reason}" for reason, n in reasons.most_common())
-    assert heard.notes == [f"{chosen}, without function words, numbers and names", f"words left out: {left_out}"]
+    assert recorder.notes == [f"{chosen}, without function words, numbers and names", f"words left out: {left_out}"]

@@ -1,4 +1,4 @@
-"""Results folders: other kinds and other people's files are refused, and a save is all or nothing whenever it ends."""
+"""Test results folders: other kinds and foreign files are refused, and a save is atomic at any interruption."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="files of POSIX")
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -48,11 +48,11 @@ class Toy:
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """Exception that represents the end of the process."""
 
 
 class Disk:
-    """Counts the file operations of a save; from one of them on, all fail as if the process were killed."""
+    """Count the file operations of a save, and make all of them fail from a given one on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done, self.last = 0, sys.maxsize
@@ -98,7 +98,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def run(kind: str, paths: Sequence[Path], out: Any, toy: Toy | None = None, **options: Any) -> Any:
-    """Run the command whose results are of a kind."""
+    """Run the command whose results have the given kind."""
     given = {"model": toy or Toy(), "out": out, **FAST, **options}
     if kind == "simulation":
         return simulate(*paths, out=out, pseudowords=1, usages=2, monitor=False)
@@ -109,7 +109,7 @@ def run(kind: str, paths: Sequence[Path], out: Any, toy: Toy | None = None, **op
 
 
 def contents(number: int, kind: Kind) -> dict[str, bytes]:
-    """Files of results; those with an odd number lack the first file."""
+    """Return the files of results; those with an odd number lack the first file."""
     return {name: f"{name} of {number}".encode() for name in kind.files[number % 2 :]}
 
 
@@ -119,25 +119,25 @@ def save(folder: Path, kind: Kind, number: int) -> None:
 
 
 def files_in(folder: Path) -> dict[str, bytes | None]:
-    """All below a folder, hidden or not."""
+    """Return all files below a folder, including hidden ones."""
     found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
     return {name: path.read_bytes() if path.is_file() else None for name, path in found.items()}
 
 
 def results_in(folder: Path) -> dict[str, bytes | None]:
-    """The same without the store and the lock, and with a record without its time."""
+    """Return the files without the store, the lock and the time in the record."""
     found = {name: data for name, data in files_in(folder).items() if not name.startswith(("store", "parts", ".lock"))}
     if "run.json" in found:
         record = json.loads(found["run.json"] or b"")
         record = {name: value for name, value in record.items() if name not in ("finished", "sha256", "files")}
         found["run.json"] = json.dumps(record).encode()
     return {name: data for name, data in found.items() if name != "report.html"} | (
-        {"report.html": None} if "report.html" in found else {}  # it tells the time
+        {"report.html": None} if "report.html" in found else {}  # the record contains the time
     )
 
 
 def consistent(folder: Path, kind: Kind) -> int | None:
-    """The number of the results that a reader who checks the record finds, if they belong together."""
+    """Return the number of the results if the record is valid and all files belong together."""
     if not (folder / kind.record).exists():
         return None
     record = json.loads((folder / kind.record).read_bytes())
@@ -154,7 +154,7 @@ def consistent(folder: Path, kind: Kind) -> int | None:
 
 @pytest.mark.parametrize("there", KINDS)
 @pytest.mark.parametrize("wanted", KINDS)
-def test_a_folder_of_another_kind_is_refused_and_left_as_it_is(
+def test_folder_of_another_kind_is_refused_and_unchanged(
     paths: list[Path], tmp_path: Path, there: str, wanted: str
 ) -> None:
     save(tmp_path / "out", KINDS[there], 2)
@@ -170,7 +170,7 @@ def test_a_folder_of_another_kind_is_refused_and_left_as_it_is(
 
 
 @pytest.mark.parametrize("kind", ["comparison", "discovery"])
-def test_a_store_of_other_corpora_is_refused_and_left_as_it_is(paths: list[Path], tmp_path: Path, kind: str) -> None:
+def test_store_of_other_corpora_is_refused_and_unchanged(paths: list[Path], tmp_path: Path, kind: str) -> None:
     embed(*paths, words=["mouse"], model=Toy(), labels=["a", "b"], out=tmp_path / "out/store", max_per_word=200)
     before, toy = files_in(tmp_path), Toy()
     with pytest.raises(UserError, match=r"holds the corpora 'a', 'b' and was made for something else; choose another"):
@@ -178,7 +178,7 @@ def test_a_store_of_other_corpora_is_refused_and_left_as_it_is(paths: list[Path]
     assert (files_in(tmp_path), toy.calls) == (before, 0)
 
 
-# ------------------------------------------------------------------------------------------------ other people's files
+# ------------------------------------------------------------------------------------------------------- foreign files
 
 
 FOREIGN = {
@@ -195,7 +195,7 @@ FOREIGN = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("record", FOREIGN)
-def test_a_record_of_another_program_is_refused(paths: list[Path], tmp_path: Path, kind: str, record: str) -> None:
+def test_record_of_another_program_is_refused(paths: list[Path], tmp_path: Path, kind: str, record: str) -> None:
     (tmp_path / "run.json").write_bytes(FOREIGN[record])
     (tmp_path / KINDS[kind].files[0]).write_bytes(b"mine")
     before = files_in(tmp_path)
@@ -206,9 +206,7 @@ def test_a_record_of_another_program_is_refused(paths: list[Path], tmp_path: Pat
 
 @pytest.mark.parametrize(("kind", "name"), [(kind.name, name) for kind in KINDS.values() for name in kind.files])
 @pytest.mark.parametrize("change", ["edited", "beside nothing", "a folder", "a link"])
-def test_a_file_that_is_not_ours_is_refused(
-    paths: list[Path], tmp_path: Path, kind: str, name: str, change: str
-) -> None:
+def test_foreign_file_is_refused(paths: list[Path], tmp_path: Path, kind: str, name: str, change: str) -> None:
     out = tmp_path / "out"
     if change != "beside nothing":
         save(out, KINDS[kind], 2)
@@ -226,17 +224,17 @@ def test_a_file_that_is_not_ours_is_refused(
     assert files_in(tmp_path) == before
 
 
-def test_a_file_that_was_put_beside_results_without_it_is_refused(tmp_path: Path) -> None:
+def test_file_added_beside_results_that_lack_it_is_refused(tmp_path: Path) -> None:
     save(tmp_path, COMPARISON, 3)  # without the first file
     (tmp_path / COMPARISON.files[0]).write_text("mine")
     with pytest.raises(UserError, match="was not written by lexshift, or was changed since"):
         check_results(tmp_path, COMPARISON)
 
 
-def test_a_record_with_a_note_of_its_reader_is_refused(tmp_path: Path) -> None:
+def test_record_with_a_note_of_its_reader_is_refused(tmp_path: Path) -> None:
     save(tmp_path / "out", TRACE, 2)
     record = json.loads((tmp_path / "out/run.json").read_bytes())
-    (tmp_path / "out/run.json").write_text(json.dumps(record))  # in another layout it is the same record
+    (tmp_path / "out/run.json").write_text(json.dumps(record))  # another layout gives the same record
     check_results(tmp_path / "out", TRACE)
     (tmp_path / "out/run.json").write_text(json.dumps({**record, "note": "for the thesis"}))
     with pytest.raises(UserError, match="was changed since"):
@@ -244,7 +242,7 @@ def test_a_record_with_a_note_of_its_reader_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_other_files_are_left_alone(paths: list[Path], tmp_path: Path, kind: str) -> None:
+def test_other_files_are_unchanged(paths: list[Path], tmp_path: Path, kind: str) -> None:
     names = ["notes.txt", ".DS_Store", "scores.csv.bak", ".saving-notes", "store.txt"]
     for name in names:
         (tmp_path / name).write_text("mine")
@@ -253,7 +251,7 @@ def test_other_files_are_left_alone(paths: list[Path], tmp_path: Path, kind: str
         assert all((tmp_path / name).read_text() == "mine" for name in names)
 
 
-def test_a_file_that_is_edited_while_the_run_goes_on_is_not_replaced(tmp_path: Path) -> None:
+def test_file_edited_during_the_run_is_not_replaced(tmp_path: Path) -> None:
     save(tmp_path, TRACE, 2)
     with open_results(tmp_path, TRACE) as results:
         (tmp_path / "steps.csv").write_text("mine")
@@ -262,18 +260,18 @@ def test_a_file_that_is_edited_while_the_run_goes_on_is_not_replaced(tmp_path: P
     assert (tmp_path / "steps.csv").read_text() == "mine"
 
 
-def test_a_file_that_the_new_results_have_not_is_removed(tmp_path: Path) -> None:
+def test_file_absent_from_the_new_results_is_removed(tmp_path: Path) -> None:
     save(tmp_path, COMPARISON, 2)
     assert (tmp_path / "scores.csv").exists()
     save(tmp_path, COMPARISON, 3)
     assert not (tmp_path / "scores.csv").exists()
 
 
-# ------------------------------------------------------------------------------------------------------ all or nothing
+# ------------------------------------------------------------------------------------------------------- atomic saving
 
 
 def operations(folder: Path, kind: Kind, disk: Disk, first: bool) -> int:
-    """The number of file operations of a save."""
+    """Return the number of file operations of a save."""
     if not first:
         save(folder, kind, 2)
     disk.done = 0
@@ -284,9 +282,7 @@ def operations(folder: Path, kind: Kind, disk: Disk, first: bool) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [True, False], ids=["into a new folder", "over older results"])
 @pytest.mark.parametrize("kind", [*KINDS.values(), SIMULATION], ids=lambda kind: kind.name)
-def test_a_save_that_is_killed_at_any_moment_is_finished_or_undone(
-    tmp_path: Path, disk: Disk, kind: Kind, first: bool
-) -> None:
+def test_save_killed_at_any_moment_is_finished_or_undone(tmp_path: Path, disk: Disk, kind: Kind, first: bool) -> None:
     n = operations(tmp_path / "whole", kind, disk, first)
     expected = files_in(tmp_path / "whole")
     assert n > 3 * len(kind.files)
@@ -310,7 +306,7 @@ def test_a_save_that_is_killed_at_any_moment_is_finished_or_undone(
     assert seen == {None if first else 2, 3}
 
 
-def test_a_second_process_is_refused(tmp_path: Path) -> None:
+def test_second_process_is_refused(tmp_path: Path) -> None:
     with open_results(tmp_path / "out", TRACE):
         before = files_in(tmp_path)
         with pytest.raises(UserError, match="another process is writing"):
@@ -320,7 +316,7 @@ def test_a_second_process_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_holds_its_folder_until_its_end(paths: list[Path], tmp_path: Path, kind: str) -> None:
+def test_run_locks_its_folder_until_its_end(paths: list[Path], tmp_path: Path, kind: str) -> None:
     """While the encoder of one run works, another run is refused."""
     said: list[str] = []
 
@@ -340,7 +336,7 @@ def test_a_run_holds_its_folder_until_its_end(paths: list[Path], tmp_path: Path,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_command_that_was_killed_while_saving_is_run_again(paths: list[Path], tmp_path: Path, kind: str) -> None:
+def test_command_killed_while_saving_can_be_run_again(paths: list[Path], tmp_path: Path, kind: str) -> None:
     run(kind, paths, tmp_path / "whole", seed=1)
     run(kind, paths, tmp_path / "first", seed=0)
     with pytest.MonkeyPatch.context() as patch:
@@ -374,7 +370,7 @@ def test_a_command_that_was_killed_while_saving_is_run_again(paths: list[Path], 
             assert results_in(folder) == results_in(tmp_path / "whole")
 
 
-# ---------------------------------------------------------------------------------------------------------- odd folders
+# ------------------------------------------------------------------------------------------------------ unusual folders
 
 
 ODD = [
@@ -404,7 +400,7 @@ def odd_folders(folder: Path) -> dict[str, tuple[Any, str]]:
 @posix
 @pytest.mark.parametrize("kind", [*KINDS, "simulation"])
 @pytest.mark.parametrize("case", ODD)
-def test_a_folder_that_cannot_be_is_told_in_a_sentence_before_any_work(
+def test_impossible_folder_is_reported_in_one_sentence_before_any_work(
     paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, case: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -418,7 +414,7 @@ def test_a_folder_that_cannot_be_is_told_in_a_sentence_before_any_work(
 
 @posix
 @pytest.mark.parametrize("kind", KINDS)
-def test_folders_that_look_odd_but_are_good(
+def test_unusual_but_valid_folders_are_accepted(
     paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     (tmp_path / "real").mkdir()
@@ -434,7 +430,7 @@ def test_folders_that_look_odd_but_are_good(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_folder_that_may_not_be_written_is_told_before_any_work(
+def test_unwritable_folder_is_reported_before_any_work(
     paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
@@ -446,7 +442,7 @@ def test_a_folder_that_may_not_be_written_is_told_before_any_work(
 
 
 @posix
-def test_a_record_that_never_ends_is_refused(tmp_path: Path) -> None:
+def test_endless_record_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "run.json")
     refused = threading.Event()
 

@@ -1,4 +1,4 @@
-"""The language of the text is detected, recorded and said in every run; the model is warned about."""
+"""Test that every run detects, records and reports the language, and warns about the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WHO = ("farmer", "king", "miller", "smith", "baker")
 
 
 class Lengths:
-    """A cheap encoder that knows English."""
+    """Cheap encoder that supports English."""
 
     languages: tuple[str, ...] | None = ("en",)
 
@@ -35,7 +35,7 @@ class Lengths:
 
 
 class Notes(Silent):
-    """Keeps what is said."""
+    """Monitor that records notes."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -54,7 +54,7 @@ def corpora(folder: Path, *lines: str) -> list[Path]:
 
 
 def run(kind: str, paths: list[Path], word: str, out: Path, **options: Any) -> tuple[list[str], dict[str, Any], str]:
-    """What is said, what run.json holds (for a store, its settings), and the page."""
+    """Return the notes, the contents of run.json (for a store, its settings), and the page."""
     notes, model = Notes(), options.pop("model", None) or Lengths()
     fast: dict[str, Any] = {"resamples": 20, "permutations": 99, "monitor": notes, "model": model, "out": out} | options
     if kind == "embed":
@@ -76,7 +76,7 @@ KINDS = ["embed", "compare", "discover", "trace"]
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("language", ["auto", "de"])
-def test_a_language_that_the_model_does_not_know_is_said_everywhere(tmp_path: Path, kind: str, language: str) -> None:
+def test_language_unknown_to_the_model_is_reported_by_every_function(tmp_path: Path, kind: str, language: str) -> None:
     said, record, page = run(kind, corpora(tmp_path, GERMAN, GERMAN), "Maus", tmp_path / "out", language=language)
     warnings = [note for note in said if "is German, but the model lengths knows only English" in note]
     assert len(warnings) == 1
@@ -92,9 +92,7 @@ def test_a_language_that_the_model_does_not_know_is_said_everywhere(tmp_path: Pa
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("languages", [("en",), None])
-def test_nothing_is_said_where_there_is_nothing_to_say(
-    tmp_path: Path, kind: str, languages: tuple[str, ...] | None
-) -> None:
+def test_known_language_gives_no_warning(tmp_path: Path, kind: str, languages: tuple[str, ...] | None) -> None:
     model = Lengths()
     model.languages = languages
     line, word = (ENGLISH, "mouse") if languages else (GERMAN, "Maus")
@@ -105,8 +103,8 @@ def test_nothing_is_said_where_there_is_nothing_to_say(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_corpus_is_read_by_its_own_language_and_the_difference_is_said(tmp_path: Path, kind: str) -> None:
-    line = " mouse"  # a word that both have
+def test_each_corpus_is_read_by_its_own_language_and_the_difference_is_reported(tmp_path: Path, kind: str) -> None:
+    line = " mouse"  # a word of both languages
     paths = corpora(tmp_path, ENGLISH.replace("hill", "hill" + line), GERMAN.replace("Hügel", "Hügel" + line))
     said, record, _ = run(kind, paths, "mouse", tmp_path / "out")
     assert sum("different languages" in note for note in said) == 1
@@ -117,14 +115,14 @@ def test_each_corpus_is_read_by_its_own_language_and_the_difference_is_said(tmp_
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_language_that_is_not_recognised_is_said_and_english_rules_are_used(tmp_path: Path, kind: str) -> None:
+def test_unrecognised_language_is_reported_and_english_rules_are_used(tmp_path: Path, kind: str) -> None:
     said, record, _ = run(kind, corpora(tmp_path, NONSENSE, NONSENSE), "mouse", tmp_path / "out")
     assert sum("is not recognised" in note for note in said) == 1
     assert record["embedding"]["reading"]["language"] == "en"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_run_with_the_language_named_is_the_same_as_one_that_detects_it(tmp_path: Path, kind: str) -> None:
+def test_run_with_the_language_given_equals_one_that_detects_it(tmp_path: Path, kind: str) -> None:
     paths = corpora(tmp_path, GERMAN, GERMAN)
     store = "" if kind == "embed" else "store"
     for name, language in (("auto", "auto"), ("de", "de")):
@@ -137,7 +135,7 @@ def test_a_run_with_the_language_named_is_the_same_as_one_that_detects_it(tmp_pa
     assert "the store has all of this already" in said
 
 
-def test_function_words_are_those_of_the_language_that_is_asked_for(tmp_path: Path) -> None:
+def test_function_words_are_those_of_the_requested_language(tmp_path: Path) -> None:
     paths = corpora(tmp_path, GERMAN, GERMAN)
     options: dict[str, Any] = {
         "min_count": 5,
@@ -153,11 +151,11 @@ def test_function_words_are_those_of_the_language_that_is_asked_for(tmp_path: Pa
     found = lexshift.compare(*paths, language="fr", **options)
     assert found.settings["function_words"] == "fr"
     assert "die" in found.words
-    found = lexshift.compare(*paths, language="fi", **options)  # a language without a list
+    found = lexshift.compare(*paths, language="fi", **options)  # a language without a list of function words
     assert found.settings["function_words"] is None
 
 
-def test_lemmas_are_those_of_the_language_that_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lemmas_are_those_of_the_detected_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forms = {"de": {"Maus": "Maus", "Mäuse": "Maus"}}
     monkeypatch.setattr(targets, "lemma_dictionary", lambda language: forms[language])
     paths = corpora(tmp_path, GERMAN, GERMAN.replace("Die Maus lief", "Die Mäuse liefen"))
@@ -165,7 +163,7 @@ def test_lemmas_are_those_of_the_language_that_is_detected(tmp_path: Path, monke
     assert store.counts.loc["Maus"].tolist() == [40, 40]
 
 
-def test_the_built_in_model_knows_english() -> None:
+def test_built_in_model_supports_english() -> None:
     from lexshift.encode.loading import LANGUAGES
 
     assert LANGUAGES == {"minilm": ("en",)}

@@ -1,4 +1,4 @@
-"""load: results come back as they were saved, without model and corpora, and what is not results is refused."""
+"""Test ``load``: results are loaded as saved without model and corpora, and other folders are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ANY = r"\w"
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -47,7 +47,7 @@ def two_corpora(folder: Path) -> tuple[Path, Path]:
 
 
 def corpora(folder: Path, n: int = 2) -> list[Path]:
-    """Mouse changes in the second of n periods, and rare is rare."""
+    """Write corpora in which mouse changes in the second of n periods, and rare has few usages."""
     made = []
     for number in range(n):
         rng = random.Random(number)
@@ -60,7 +60,7 @@ def corpora(folder: Path, n: int = 2) -> list[Path]:
 
 
 def dated(folder: Path, months: bool = False) -> Path:
-    """One table of three years, in which mouse changes once, and bread every December."""
+    """Write one table of three years in which mouse changes once, and bread every December."""
     rng, rows = random.Random(0), []
     for year in (2001, 2002, 2003):
         for month in range(1, 13) if months else (7,):
@@ -74,7 +74,7 @@ def dated(folder: Path, months: bool = False) -> Path:
 
 
 def run(case: str, folder: Path, out: Path | None, **options: Any) -> Any:
-    """A run of a kind, of corpora in a folder."""
+    """Run the function of a case on corpora in a folder."""
     given: dict[str, Any] = {"model": Toy(), "out": out, **FAST, **options}
     if case.startswith("discovery"):
         return discover(*corpora(folder), min_count=10, **given)
@@ -110,7 +110,7 @@ def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Any, Path]]:
-    """Results of each case and their folder, whose corpora are gone; not to be written to."""
+    """Return the results of each case and their folder without its corpora; do not write to it."""
     known: dict[str, tuple[Any, Path]] = {}
 
     def get(case: str) -> tuple[Any, Path]:
@@ -127,7 +127,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Any,
 
 @pytest.fixture
 def copied(made: Callable[[str], tuple[Any, Path]], tmp_path: Path) -> Callable[[str], Path]:
-    """A copy of the folder of a case, to be damaged."""
+    """Return a copy of the folder of a case, so that a test may damage it."""
 
     def copy(case: str) -> Path:
         shutil.copytree(made(case)[1], tmp_path / "copy")
@@ -137,14 +137,14 @@ def copied(made: Callable[[str], tuple[Any, Path]], tmp_path: Path) -> Callable[
 
 
 def assert_equal(found: Any, saved: Any) -> None:
-    """All that can be asked of two results is the same, to the last digit."""
+    """Check that two results are equal to the last digit."""
     assert type(found) is type(saved)
     pd.testing.assert_frame_equal(found.table, saved.table, check_exact=True)
     assert list(found.words) == list(saved.words)
     assert found.run == saved.run
     assert found.labels == saved.labels
     assert (found.headline(), found.caution(), repr(found)) == (saved.headline(), saved.caution(), repr(saved))
-    assert json.dumps(found.details()) == json.dumps(saved.details())  # as texts, so that NaN is like NaN
+    assert json.dumps(found.details()) == json.dumps(saved.details())  # as text, so that NaN equals NaN
     assert (found.space is None) == (saved.space is None)
     for word in saved.words:
         if word not in saved.siblings:
@@ -168,11 +168,11 @@ def refused(folder: Path, message: str) -> None:
     assert 20 < len(text) < 600
 
 
-# ------------------------------------------------------------------------------------------------------- what was saved
+# ------------------------------------------------------------------------------------------------ loading saved results
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_results_come_back_as_they_were_saved(made: Callable[[str], tuple[Any, Path]], case: str) -> None:
+def test_results_are_loaded_as_they_were_saved(made: Callable[[str], tuple[Any, Path]], case: str) -> None:
     saved, folder = made(case)
     found = load(str(folder))
     assert_equal(found, saved)
@@ -183,7 +183,7 @@ def test_results_come_back_as_they_were_saved(made: Callable[[str], tuple[Any, P
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.startswith("trace")])
-def test_a_trace_has_its_steps_and_its_history(made: Callable[[str], tuple[Any, Path]], case: str) -> None:
+def test_trace_has_its_steps_and_its_history(made: Callable[[str], tuple[Any, Path]], case: str) -> None:
     saved, folder = made(case)
     found: Any = load(folder)
     pd.testing.assert_frame_equal(found.steps, saved.steps, check_exact=True)
@@ -198,14 +198,14 @@ def test_a_trace_has_its_steps_and_its_history(made: Callable[[str], tuple[Any, 
         assert np.array_equal(found.seasons[word].profile, season.profile, equal_nan=True)
 
 
-def test_a_discovery_has_its_vocabulary(made: Callable[[str], tuple[Any, Path]]) -> None:
+def test_discovery_has_its_vocabulary(made: Callable[[str], tuple[Any, Path]]) -> None:
     saved, folder = made("discovery")
     found: Any = load(folder)
     pd.testing.assert_frame_equal(found.vocabulary_table(), saved.vocabulary_table())
     assert (found.vocabulary, found.spreads) == (saved.vocabulary, saved.spreads)
 
 
-def test_a_comparison_has_its_scores(made: Callable[[str], tuple[Any, Path]]) -> None:
+def test_comparison_has_its_scores(made: Callable[[str], tuple[Any, Path]]) -> None:
     saved, folder = made("comparison in the raw space")
     found: Any = load(folder)
     for word, score in saved.scores.words.items():
@@ -218,14 +218,14 @@ def test_a_comparison_has_its_scores(made: Callable[[str], tuple[Any, Path]]) ->
 
 
 @pytest.mark.parametrize("case", KINDS)
-def test_results_that_were_loaded_can_be_saved_and_loaded_again(
+def test_loaded_results_can_be_saved_and_loaded_again(
     made: Callable[[str], tuple[Any, Path]], tmp_path: Path, case: str
 ) -> None:
     saved, folder = made(case)
     assert load(folder).save(tmp_path / "again") == tmp_path / "again"
     assert_equal(load(tmp_path / "again"), saved)
     before = {path.name: path.read_bytes() for path in tmp_path.joinpath("again").iterdir() if path.is_file()}
-    load(tmp_path / "again").save(tmp_path / "again")  # where they are
+    load(tmp_path / "again").save(tmp_path / "again")  # in their original folder
     assert {path.name: path.read_bytes() for path in tmp_path.joinpath("again").iterdir() if path.is_file()} == before
 
 
@@ -235,13 +235,13 @@ def test_results_without_a_folder_can_be_saved_and_loaded(tmp_path: Path, case: 
     saved.save(tmp_path / "kept")
     again = load(tmp_path / "kept")
     assert_equal(again, saved)
-    del saved  # and its store
+    del saved  # including its store
     assert len(again.word("mouse").usages(again.labels[0])) == 14
     assert not (tmp_path / "kept/store/.lock").exists()
 
 
 @pytest.mark.parametrize("case", ["comparison", "trace 2 periods"])
-def test_results_of_a_store_that_has_grown_since_are_loaded(tmp_path: Path, case: str) -> None:
+def test_results_of_a_store_that_was_extended_later_are_loaded(tmp_path: Path, case: str) -> None:
     first = run(case, tmp_path, tmp_path / "out", words=["mouse"])
     first.save(tmp_path / "first")
     grown = run(case, tmp_path, tmp_path / "out", words=["bread", "mouse", "river"])
@@ -255,7 +255,7 @@ def test_results_of_a_store_that_has_grown_since_are_loaded(tmp_path: Path, case
     assert list(again.words) == ["mouse"]
 
 
-def test_periods_that_a_store_has_beyond_those_of_a_trace_take_no_part(tmp_path: Path) -> None:
+def test_extra_periods_in_the_store_are_ignored_by_a_trace(tmp_path: Path) -> None:
     places = corpora(tmp_path, 3)
     options: dict[str, Any] = {"words": WORDS[:3], "model": Toy(), "out": tmp_path / "out", **FAST}
     trace(*places, **options)
@@ -265,16 +265,16 @@ def test_periods_that_a_store_has_beyond_those_of_a_trace_take_no_part(tmp_path:
     assert_equal(found, fewer)
 
 
-def test_a_folder_that_was_moved_is_loaded(copied: Callable[[str], Path], tmp_path: Path) -> None:
+def test_moved_folder_is_loaded(copied: Callable[[str], Path], tmp_path: Path) -> None:
     copied("comparison").rename(tmp_path / "moved")
     assert list(load(tmp_path / "moved").words) == WORDS
 
 
-# ----------------------------------------------------------------------------------------------------- what was damaged
+# ------------------------------------------------------------------------------------------------------ damaged results
 
 
 def rewrite(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:
-    """Change the record of a folder, as somebody would who knows how its checksum is made."""
+    """Change the record of a folder and update its checksum."""
     record = json.loads((folder / "run.json").read_bytes())
     del record["sha256"]
     change(record)
@@ -289,7 +289,7 @@ def forge(folder: Path, name: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("case", KINDS)
-def test_a_damaged_file_is_named(made: Callable[[str], tuple[Any, Path]], tmp_path: Path, case: str) -> None:
+def test_damaged_file_is_named(made: Callable[[str], tuple[Any, Path]], tmp_path: Path, case: str) -> None:
     saved, folder = made(case)
     for name in saved.files():
         for damage in ("changed", "missing", "empty", "a folder", "a link"):
@@ -305,7 +305,7 @@ def test_a_damaged_file_is_named(made: Callable[[str], tuple[Any, Path]], tmp_pa
             refused(copy, rf"{name}' in .* is not as it was written; run the command again")
 
 
-def test_a_folder_that_holds_no_results_is_refused(tmp_path: Path) -> None:
+def test_folder_without_results_is_refused(tmp_path: Path) -> None:
     old, new = corpora(tmp_path)
     (tmp_path / "empty").mkdir()
     embed(old, new, words=["mouse"], model=Toy(), out=tmp_path / "store")
@@ -328,13 +328,13 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("record", HOSTILE)
-def test_a_record_that_is_none_is_refused(copied: Callable[[str], Path], record: str) -> None:
+def test_invalid_record_is_refused(copied: Callable[[str], Path], record: str) -> None:
     folder = copied("comparison")
     (folder / "run.json").write_bytes(HOSTILE[record])
     refused(folder, r"run.json' was not written by lexshift, or was changed since")
 
 
-def test_a_record_that_was_edited_is_refused(copied: Callable[[str], Path]) -> None:
+def test_edited_record_is_refused(copied: Callable[[str], Path]) -> None:
     folder = copied("comparison")
     text = (folder / "run.json").read_text("utf-8")
     (folder / "run.json").write_text(text.replace('"alpha": 0.05', '"alpha": 0.5'), "utf-8")
@@ -342,14 +342,14 @@ def test_a_record_that_was_edited_is_refused(copied: Callable[[str], Path]) -> N
 
 
 @pytest.mark.parametrize("kind", ["discovery", "trace", "simulation", "", None, 3, [], {}])
-def test_a_record_of_the_wrong_kind_is_refused(copied: Callable[[str], Path], kind: Any) -> None:
+def test_record_of_the_wrong_kind_is_refused(copied: Callable[[str], Path], kind: Any) -> None:
     folder = copied("comparison")
     rewrite(folder, lambda record: record.update(kind=kind))
     refused(folder, ANY)
 
 
 @pytest.mark.parametrize("name", ["../secret", "/etc/hostname", "store/store.json", "..", ".", "", "a\0b", "x" * 5_000])
-def test_names_of_files_lead_nowhere_else(copied: Callable[[str], Path], name: str) -> None:
+def test_file_names_cannot_leave_the_folder(copied: Callable[[str], Path], name: str) -> None:
     folder = copied("comparison")
     (folder.parent / "secret").write_text("secret")
     checksum = hashlib.sha256(b"secret").hexdigest()
@@ -376,7 +376,7 @@ RECORDS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("change", RECORDS)
-def test_a_forged_record_is_refused_in_a_sentence(copied: Callable[[str], Path], change: str) -> None:
+def test_forged_record_is_refused_in_one_sentence(copied: Callable[[str], Path], change: str) -> None:
     folder = copied("comparison")
     rewrite(folder, RECORDS[change])
     refused(folder, ANY)
@@ -396,20 +396,20 @@ DETAILS = {
 
 @pytest.mark.parametrize("case", KINDS)
 @pytest.mark.parametrize("data", DETAILS)
-def test_forged_details_are_refused_in_a_sentence(copied: Callable[[str], Path], case: str, data: str) -> None:
+def test_forged_details_are_refused_in_one_sentence(copied: Callable[[str], Path], case: str, data: str) -> None:
     folder = copied(case)
     forge(folder, "details.json", DETAILS[data])
     refused(folder, ANY)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"\x93NUMPY", b"not a space"])
-def test_a_forged_space_is_refused_in_a_sentence(copied: Callable[[str], Path], data: bytes) -> None:
+def test_forged_space_is_refused_in_one_sentence(copied: Callable[[str], Path], data: bytes) -> None:
     folder = copied("comparison")
     forge(folder, "space.npz", data)
     refused(folder, ANY)
 
 
-def test_a_space_is_not_unpickled(copied: Callable[[str], Path], tmp_path: Path) -> None:
+def test_space_is_not_unpickled(copied: Callable[[str], Path], tmp_path: Path) -> None:
     class Trap:
         def __reduce__(self) -> Any:
             return (Path.touch, (tmp_path / "hurt",))
@@ -421,25 +421,25 @@ def test_a_space_is_not_unpickled(copied: Callable[[str], Path], tmp_path: Path)
     assert not (tmp_path / "hurt").exists()
 
 
-# ------------------------------------------------------------------------------------------------------------ the store
+# ------------------------------------------------------------------------------------------------- store of the results
 
 
 @pytest.mark.parametrize("case", KINDS)
-def test_a_store_that_is_missing_is_told(copied: Callable[[str], Path], case: str) -> None:
+def test_missing_store_is_reported(copied: Callable[[str], Path], case: str) -> None:
     folder = copied(case)
     shutil.rmtree(folder / "store")
     refused(folder, "store'")
 
 
 @pytest.mark.parametrize("name", ["store.json", "vectors.npy", "occurrences.parquet"])
-def test_a_store_that_is_damaged_is_told(copied: Callable[[str], Path], name: str) -> None:
+def test_damaged_store_is_reported(copied: Callable[[str], Path], name: str) -> None:
     folder = copied("comparison")
     (folder / "store" / name).write_bytes(b"{}")
     refused(folder, "store")
 
 
 @pytest.mark.parametrize("case", ["comparison", "trace 2 periods"])
-def test_a_store_of_other_corpora_is_refused(copied: Callable[[str], Path], tmp_path: Path, case: str) -> None:
+def test_store_of_other_corpora_is_refused(copied: Callable[[str], Path], tmp_path: Path, case: str) -> None:
     folder = copied(case)
     (tmp_path / "other").mkdir()
     places = corpora(tmp_path / "other")
@@ -453,8 +453,8 @@ def test_a_store_of_other_corpora_is_refused(copied: Callable[[str], Path], tmp_
     refused(folder, "store' is not the one that the results were computed from")
 
 
-def test_a_store_without_a_word_of_the_results_is_refused(copied: Callable[[str], Path], tmp_path: Path) -> None:
-    """The corpora are the same, so that only the words tell."""
+def test_store_without_a_word_of_the_results_is_refused(copied: Callable[[str], Path], tmp_path: Path) -> None:
+    """The corpora are the same, so that only the words differ."""
     folder = copied("comparison")
     (tmp_path / "other").mkdir()
     compare(*two_corpora(tmp_path / "other"), words=["bread"], model=Toy(), out=tmp_path / "new", **FAST)
@@ -463,7 +463,7 @@ def test_a_store_without_a_word_of_the_results_is_refused(copied: Callable[[str]
     refused(folder, "store' is not the one that the results were computed from")
 
 
-def test_a_store_of_another_encoder_is_refused(copied: Callable[[str], Path], tmp_path: Path) -> None:
+def test_store_of_another_encoder_is_refused(copied: Callable[[str], Path], tmp_path: Path) -> None:
     class Other(Toy):
         settings = {"model": "other"}  # noqa: RUF012
 
@@ -475,7 +475,9 @@ def test_a_store_of_another_encoder_is_refused(copied: Callable[[str], Path], tm
     refused(folder, "store' is not the one that the results were computed from")
 
 
-def test_saving_leaves_a_folder_alone_that_appeared_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saving_leaves_a_folder_that_appeared_meanwhile_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = compare(*two_corpora(tmp_path), ["bread"], model=Toy(), **FAST)
     note = tmp_path / "there" / "store" / "note.txt"
     make = Path.mkdir

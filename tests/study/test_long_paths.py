@@ -1,4 +1,4 @@
-"""Names that are too long for the system are refused in a sentence, and names that are made are never too long."""
+"""Test that names too long for the system are refused in one sentence, and that generated names are never too long."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def two(folder: Path, name: str = "x") -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("kind", ["compare", "discover", "trace", "embed"])
 @pytest.mark.parametrize("out", ["x" * 300, "x/" * 3000])
-def test_a_folder_whose_name_is_too_long_is_refused(tmp_path: Path, kind: str, out: str) -> None:
+def test_folder_whose_name_is_too_long_is_refused(tmp_path: Path, kind: str, out: str) -> None:
     choice: dict[str, Any] = {"min_count": 2} if kind == "discover" else {"words": ["mouse"]}
     run = getattr(lexshift, kind)
     with pytest.raises(UserError, match="File name too long"):
         run(*two(tmp_path), model=Lengths(), out=tmp_path / out, monitor=None, **choice)
 
 
-def test_the_folder_named_after_corpora_with_long_names_can_be_made(tmp_path: Path) -> None:
+def test_folder_named_after_corpora_with_long_names_can_be_created(tmp_path: Path) -> None:
     old, new = two(tmp_path, "ü" * 120)
     for name in (
         default_out("compare", (old, new)),
@@ -49,7 +49,7 @@ def test_the_folder_named_after_corpora_with_long_names_can_be_made(tmp_path: Pa
         (tmp_path / name).mkdir()
 
 
-def test_files_of_one_size_that_cannot_be_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_files_of_one_size_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = two(tmp_path)
 
     def denied(*_: Any, **__: Any) -> Any:

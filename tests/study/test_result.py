@@ -1,4 +1,4 @@
-"""What can be asked of a result: words, their usages, short views, and the page."""
+"""Test the methods of a result: words, their usages, short views, and the page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
@@ -43,14 +43,14 @@ class Toy:
 
 
 class Line(Toy):
-    """An encoder of one dimension."""
+    """Encoder of one dimension."""
 
     def vector(self, word: str) -> Floats:
         return super().vector(word)[:1]
 
 
 def lines_of(period: int) -> list[str]:
-    """A corpus in which a mouse is not what it is in the other one."""
+    """Return a corpus in which mouse has another meaning than in the other corpus."""
     rng, lines = random.Random(period), []
     for word, counts in COUNTS.items():
         use = "new" if period and word == "mouse" else "old"
@@ -75,21 +75,21 @@ def made(folder: Path, words: Any = WORDS, **options: Any) -> Result:
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """A result whose store is a temporary one."""
+    """Return a result with a temporary store."""
     return made(tmp_path_factory.mktemp("corpora"))
 
 
 def leaning(i: int, own: Matrix, other: Matrix) -> float:
-    """How much more like its own corpus than like the other one a usage is, by the definition."""
+    """Return how much more similar a usage is to its own corpus than to the other one, by definition."""
     others = np.delete(own.astype(float), i, axis=0)
     row = own[i : i + 1].astype(float)
     return float((1 - distance.cdist(row, others, "cosine")).mean() - (1 - distance.cdist(row, other, "cosine")).mean())
 
 
-# ---------------------------------------------------------------------------------------------------------- the result
+# -------------------------------------------------------------------------------------------------------------- result
 
 
-def test_a_result_says_what_came_out_in_a_sentence(result: Result) -> None:
+def test_result_summarises_the_outcome_in_one_sentence(result: Result) -> None:
     told = "1 of 3 words changed between 1850 and 1999 at a false discovery rate of 0.05; 3 occurred too rarely to say"
     assert result.headline() == told
     assert repr(result) == f"Result({told})"
@@ -111,12 +111,14 @@ def test_a_result_says_what_came_out_in_a_sentence(result: Result) -> None:
         ),
     ],
 )
-def test_the_sentence_fits_one_word_and_none(tmp_path: Path, words: Any, options: dict[str, Any], told: str) -> None:
+def test_summary_sentence_handles_one_word_and_no_words(
+    tmp_path: Path, words: Any, options: dict[str, Any], told: str
+) -> None:
     assert made(tmp_path, words, **options).headline() == told
 
 
 def moved_in(folder: Path, moved: int, kept: int) -> Result:
-    """A comparison of so many words that changed and so many that did not."""
+    """Compare corpora with the given numbers of changed and stable words."""
     words = [
         f"{kind}{'abcdefghijklmnop'[n]}" for kind, count in (("moved", moved), ("kept", kept)) for n in range(count)
     ]
@@ -133,7 +135,7 @@ def moved_in(folder: Path, moved: int, kept: int) -> Result:
 @pytest.mark.parametrize(
     ("moved", "kept", "cautious"), [(9, 0, False), (10, 0, True), (9, 3, False), (12, 2, True)], ids=str
 )
-def test_when_most_of_many_words_changed_caution_is_asked_for(
+def test_caution_is_given_when_most_of_many_words_changed(
     tmp_path: Path, moved: int, kept: int, cautious: bool
 ) -> None:
     result = moved_in(tmp_path, moved, kept)
@@ -149,7 +151,7 @@ def test_when_most_of_many_words_changed_caution_is_asked_for(
         assert "Most words differ" not in page
 
 
-def test_a_result_knows_its_corpora_and_counts(result: Result) -> None:
+def test_result_has_its_corpora_and_counts(result: Result) -> None:
     for side, period in enumerate(("old", "new")):
         assert result.corpus(period)["passages"] == len(lines_of(side))
         assert result.corpus(period)["words"] == sum(len(re.findall(r"\w+", line)) for line in lines_of(side))
@@ -164,14 +166,14 @@ def test_a_result_knows_its_corpora_and_counts(result: Result) -> None:
         result.corpus("1900")
 
 
-def test_a_result_without_a_folder_can_be_used_as_long_as_it_is_there(tmp_path: Path) -> None:
+def test_result_without_a_folder_is_usable_while_it_exists(tmp_path: Path) -> None:
     result = made(tmp_path, ["mouse"])
     store = result.siblings.path
     word = result.word("mouse")
     gone = weakref.ref(result)
     del result
     gc.collect()
-    assert store.is_dir()  # the word holds it
+    assert store.is_dir()  # the word keeps the store open
     assert len(word.usages("new")) == 20
     assert word.result.report(tmp_path / "late.html").stat().st_size > 1000
     del word
@@ -180,7 +182,7 @@ def test_a_result_without_a_folder_can_be_used_as_long_as_it_is_there(tmp_path: 
     assert not store.exists()
 
 
-def test_a_result_can_be_saved_wherever_one_likes(result: Result, tmp_path: Path) -> None:
+def test_result_can_be_saved_anywhere(result: Result, tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "there"
     assert result.save(folder) == folder
     assert {path.name for path in folder.iterdir()} == {
@@ -201,7 +203,7 @@ def test_a_result_can_be_saved_wherever_one_likes(result: Result, tmp_path: Path
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
-def test_a_result_is_not_saved_over_a_file(result: Result, tmp_path: Path) -> None:
+def test_result_is_not_saved_over_a_file(result: Result, tmp_path: Path) -> None:
     file = tmp_path / "mine"
     file.write_text("mine", "utf-8")
     with pytest.raises(UserError, match=r"the results '.*mine' would be a folder, but there is a file of that name"):
@@ -209,11 +211,11 @@ def test_a_result_is_not_saved_over_a_file(result: Result, tmp_path: Path) -> No
     assert file.read_text("utf-8") == "mine"
 
 
-# -------------------------------------------------------------------------------------------------------------- a word
+# --------------------------------------------------------------------------------------------------------------- words
 
 
 @pytest.mark.parametrize("word", ["mouse", "bread", "comet"])
-def test_usages_come_with_their_places_those_that_belong_most_to_their_corpus_first(result: Result, word: str) -> None:
+def test_usages_have_their_positions_and_are_ordered_by_leaning(result: Result, word: str) -> None:
     for side, (period, file) in enumerate((("old", "1850.txt"), ("new", "1999.txt"))):
         usages = result.word(word).usages(period)
         lines = lines_of(side)
@@ -230,7 +232,7 @@ def test_usages_come_with_their_places_those_that_belong_most_to_their_corpus_fi
 
 
 @pytest.mark.parametrize("word", ["mouse", "bread", "comet"])
-def test_a_usage_leans_to_the_corpus_whose_usages_it_is_more_like(result: Result, word: str) -> None:
+def test_usage_leans_to_the_corpus_with_the_more_similar_usages(result: Result, word: str) -> None:
     siblings, (old, new) = result.siblings[word], result.word(word).vectors
     for period, own, other in (("old", old, new), ("new", new, old)):
         sign = 1 if period == "new" else -1
@@ -245,19 +247,19 @@ def test_usages_of_a_changed_word_lean_apart(result: Result) -> None:
     assert mouse.usages("old")["leaning"].mean() < 0 < mouse.usages("new")["leaning"].mean()
 
 
-def test_a_corpus_may_go_by_its_label(result: Result) -> None:
+def test_corpus_may_be_selected_by_its_label(result: Result) -> None:
     mouse = result.word("mouse")
     for label, period in zip(("1850", "1999"), ("old", "new"), strict=True):
         pd.testing.assert_frame_equal(mouse.usages(label), mouse.usages(period))
 
 
-def test_the_names_old_and_new_come_before_labels(tmp_path: Path) -> None:
+def test_names_old_and_new_take_precedence_over_labels(tmp_path: Path) -> None:
     mouse = made(tmp_path, ["mouse"], labels=("new", "newest")).word("mouse")
     assert len(mouse.usages("old")) == 24
     assert len(mouse.usages("newest")) == len(mouse.usages("new")) == 20
 
 
-def test_usages_of_a_word_in_one_corpus_only_lean_nowhere(result: Result) -> None:
+def test_usages_of_a_word_in_one_corpus_only_have_no_leaning(result: Result) -> None:
     ghost = result.word("ghost")
     assert ghost.usages("old")["leaning"].tolist() == [0.0] * 12
     assert ghost.usages("new").empty
@@ -272,14 +274,14 @@ def test_usages_of_a_word_that_never_occurs_are_refused(result: Result) -> None:
     assert result.word("nowhere").score is None
 
 
-def test_a_word_or_a_period_that_is_not_there_is_answered_with_those_that_are(result: Result) -> None:
+def test_unknown_word_or_period_is_answered_with_the_known_ones(result: Result) -> None:
     with pytest.raises(UserError, match=r"word must be one of .*mouse.*; got 'mose'\. did you mean 'mouse'\?"):
         result.word("mose")
     with pytest.raises(UserError, match=r"period must be one of .*new.*old.*; got '1900'"):
         result.word("mouse").usages("1900")
 
 
-def test_a_word_has_its_row_and_its_scores(result: Result) -> None:
+def test_word_has_its_row_and_its_scores(result: Result) -> None:
     mouse, comet = result.word("mouse"), result.word("comet")
     pd.testing.assert_series_equal(mouse.row, result.table.iloc[0])
     assert mouse.score is result.scores.words["mouse"]
@@ -290,7 +292,7 @@ def test_a_word_has_its_row_and_its_scores(result: Result) -> None:
     assert (comet.row["verdict"], comet.row["n_old"]) == ("too few", 3)
 
 
-def test_a_word_says_what_came_out_for_it(result: Result) -> None:
+def test_word_summarises_its_outcome(result: Result) -> None:
     row = result.table.iloc[0]
     numbers = f"{row['score']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
     assert repr(result.word("mouse")) == f"WordResult('mouse': changed, score {numbers})"
@@ -298,7 +300,7 @@ def test_a_word_says_what_came_out_for_it(result: Result) -> None:
     assert repr(result.word("nowhere")) == "WordResult('nowhere': too few)"
 
 
-def test_the_plane_shows_both_corpora_around_their_middle_with_the_new_one_ahead(result: Result) -> None:
+def test_plane_is_centred_on_both_corpora_and_points_to_the_new_one(result: Result) -> None:
     plane, (rows_old, rows_new) = result.word("mouse").plane, result.word("mouse").vectors
     assert plane is not None
     assert (plane.old.shape, plane.new.shape) == ((24, 2), (20, 2))
@@ -327,7 +329,7 @@ def test_vectors_of_one_dimension_have_a_plane_and_a_page(tmp_path: Path) -> Non
 # --------------------------------------------------------------------------------------------------------- short views
 
 
-def test_a_notebook_shows_the_sentence_and_the_words(result: Result) -> None:
+def test_notebook_shows_the_sentence_and_the_words(result: Result) -> None:
     shown = result._repr_html_()
     assert f"<b>{result.headline()}.</b>" in shown
     assert re.findall(r"<bdi>(.*?)</bdi>", shown) == result.table["word"].tolist()
@@ -337,14 +339,14 @@ def test_a_notebook_shows_the_sentence_and_the_words(result: Result) -> None:
 
 
 @pytest.mark.parametrize("n", [19, 20, 21, 33])
-def test_a_notebook_shows_twenty_words_and_says_how_many_more_there_are(tmp_path: Path, n: int) -> None:
+def test_notebook_shows_twenty_words_and_the_number_of_the_others(tmp_path: Path, n: int) -> None:
     words = ["mouse", *(f"none{i:02}" for i in range(n - 1))]
     shown = made(tmp_path, words)._repr_html_()
     assert shown.count("<tr><th><bdi>") == min(n, 20)
     assert re.findall(r"and (\d+) more in <code>.table</code>", shown) == ([] if n <= 20 else [str(n - 20)])
 
 
-def test_a_notebook_shows_hostile_words_and_labels_as_text(tmp_path: Path) -> None:
+def test_notebook_shows_hostile_words_and_labels_as_text(tmp_path: Path) -> None:
     labels = ("<b>then</b>", "<img src=x onerror=alert(2)> & now")
     result = made(tmp_path, {HOSTILE: ["mouse"], "<i>rare</i>": ["ghost"]}, labels=labels)
     shown = result._repr_html_()
@@ -357,11 +359,11 @@ def test_a_notebook_shows_hostile_words_and_labels_as_text(tmp_path: Path) -> No
     assert repr(result.word(HOSTILE)).startswith(f"WordResult({HOSTILE!r}: changed")
 
 
-# ------------------------------------------------------------------------------------------------------------ the page
+# ---------------------------------------------------------------------------------------------------------------- page
 
 
 def data_of(page: str) -> dict[str, Any]:
-    """What the page's script reads."""
+    """Return the data that the script of the page reads."""
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found is not None
     loaded: dict[str, Any] = json.loads(found[1])
@@ -369,18 +371,18 @@ def data_of(page: str) -> dict[str, Any]:
 
 
 def details_of(page: str) -> list[dict[str, Any]]:
-    """What the script opens when a word is chosen, of all words."""
+    """Return the details of all words that the script opens when a word is selected."""
     groups = re.findall(r'<script type="application/octet-stream" id="group-\d+">(.*?)</script>', page, re.DOTALL)
     return [word for group in groups for word in json.loads(gzip.decompress(base64.b64decode(group)))]
 
 
 def facts_of(page: str) -> dict[str, str]:
-    """The page's table of settings."""
+    """Return the table of settings of the page."""
     rows = re.findall(r'<tr><th scope="row">(.*?)</th><td><bdi>(.*?)</bdi></td></tr>', page)
     return {html.unescape(name): html.unescape(value) for name, value in rows}
 
 
-def test_the_page_is_written_where_it_is_asked_for_and_folders_are_made(result: Result, tmp_path: Path) -> None:
+def test_page_is_written_to_the_requested_path_and_folders_are_created(result: Result, tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "page.html"
     assert result.report(path) == path
     page = path.read_text("utf-8")
@@ -390,7 +392,7 @@ def test_the_page_is_written_where_it_is_asked_for_and_folders_are_made(result: 
     assert [found.name for found in path.parent.iterdir()] == ["page.html"]
 
 
-def test_the_page_has_every_word_with_its_numbers_and_usages(result: Result, tmp_path: Path) -> None:
+def test_page_has_every_word_with_its_numbers_and_usages(result: Result, tmp_path: Path) -> None:
     page = result.report(tmp_path / "page.html").read_text("utf-8")
     words = {word["word"]: word | more for word, more in zip(data_of(page)["words"], details_of(page), strict=True)}
     assert list(words) == result.table["word"].tolist()
@@ -402,7 +404,7 @@ def test_the_page_has_every_word_with_its_numbers_and_usages(result: Result, tmp
     assert before + at + after == result.word("mouse").usages("new")["sentence"][0]
 
 
-def test_the_page_tells_the_settings_as_they_are(result: Result, tmp_path: Path) -> None:
+def test_page_shows_the_settings(result: Result, tmp_path: Path) -> None:
     facts = facts_of(result.report(tmp_path / "page.html").read_text("utf-8"))
     told = {name.replace("_", " "): value for name, value in result.settings.items()}
     assert facts.keys() >= told.keys()
@@ -413,7 +415,7 @@ def test_the_page_tells_the_settings_as_they_are(result: Result, tmp_path: Path)
     assert facts["seed"] == "0"
 
 
-def test_hostile_words_and_labels_begin_no_tag_on_the_page(tmp_path: Path) -> None:
+def test_hostile_words_and_labels_open_no_tag_on_the_page(tmp_path: Path) -> None:
     labels = (HOSTILE, "now")
     result = made(tmp_path, {HOSTILE: ["mouse"], "bread": ["bread"]}, labels=labels)
     page = result.report(tmp_path / "page.html").read_text("utf-8")
@@ -424,7 +426,7 @@ def test_hostile_words_and_labels_begin_no_tag_on_the_page(tmp_path: Path) -> No
     assert data["words"][0]["word"] == HOSTILE
 
 
-def test_a_page_cannot_take_the_place_of_a_folder_and_leaves_nothing_behind(result: Result, tmp_path: Path) -> None:
+def test_page_cannot_replace_a_folder_and_leaves_nothing_behind(result: Result, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     with pytest.raises(UserError, match=r"folder' cannot be written: "):

@@ -1,4 +1,4 @@
-"""Settings: one list of options from which signatures, command line, checks and the documentation cannot differ."""
+"""Test that signatures, command line, checks and documentation agree with the one list of settings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_every_question_has_a_function() -> None:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_the_signature_of_a_question_is_its_settings(question: str) -> None:
+def test_signature_of_a_question_equals_its_settings(question: str) -> None:
     parameters = inspect.signature(FUNCTIONS[question]).parameters
     named = {name: parameter.default for name, parameter in parameters.items() if name not in NOT_SETTINGS}
     expected = {name: value for name, value in question_defaults(question).items() if name not in PASSED_ON}
@@ -64,7 +64,7 @@ def test_every_parameter_is_documented(question: str) -> None:
     assert documented == set(inspect.signature(function).parameters)
 
 
-def test_the_options_that_are_passed_on_are_those_of_reading_and_encoding() -> None:
+def test_forwarded_options_are_those_of_reading_and_encoding() -> None:
     def panel(name: str) -> set[str]:
         return {option for option in OPTIONS if OPTIONS[option].panel == name}
 
@@ -73,8 +73,8 @@ def test_the_options_that_are_passed_on_are_those_of_reading_and_encoding() -> N
     assert set(get_type_hints(EncoderOptions)) == panel(ENCODING) - {"precision"}
 
 
-def test_an_option_is_passed_to_the_encoder_only_if_it_was_set() -> None:
-    """An encoder that is already made refuses options, so none may be passed on that nobody set."""
+def test_option_is_passed_to_the_encoder_only_if_it_was_set() -> None:
+    """An existing encoder refuses options, so only options that were set may be passed on."""
     assert Settings().encoder_options() == {}
     given: dict[str, Any] = {"layers": "last", "pooling": "first", "window": 64, "device": "cpu", "batch_tokens": 512}
     assert Settings(**given, precision="float16").encoder_options() == given
@@ -99,7 +99,7 @@ def command(question: str) -> Any:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_every_setting_is_an_option_of_the_command_line(question: str) -> None:
+def test_every_setting_is_a_command_line_option(question: str) -> None:
     options = {parameter.name: parameter for parameter in command(question).params}
     for name, default in question_defaults(question).items():
         option, shown = OPTIONS[name], options[name]
@@ -134,7 +134,7 @@ def test_questions_lack_the_settings_of_others() -> None:
         ("labels", "", None),
     ],
 )
-def test_text_of_the_command_line_is_parsed(name: str, text: str | None, value: Any) -> None:
+def test_command_line_text_is_parsed(name: str, text: str | None, value: Any) -> None:
     parse = OPTIONS[name].parse
     assert parse is not None
     assert parse(text) == value
@@ -147,7 +147,7 @@ def test_text_of_the_command_line_is_parsed(name: str, text: str | None, value: 
         ("permutations", "permutations must be a whole number, or auto; got 'half'"),
     ],
 )
-def test_text_that_is_no_number_is_refused(name: str, message: str) -> None:
+def test_non_numeric_text_is_refused(name: str, message: str) -> None:
     parse = OPTIONS[name].parse
     assert parse is not None
     with pytest.raises(UserError) as caught:
@@ -163,7 +163,7 @@ def test_text_that_is_no_number_is_refused(name: str, message: str) -> None:
     ("name", "meant"),
     [("min_usage", "min_usages"), ("langauge", "language"), ("layer", "layers"), ("metrik", "metric"), ("zzz", None)],
 )
-def test_an_unknown_keyword_is_reported_with_the_one_that_was_meant(
+def test_unknown_keyword_is_reported_with_a_suggestion(
     tmp_path: Path, question: str, name: str, meant: str | None
 ) -> None:
     hint = f"; did you mean {meant!r}?" if meant else ""
@@ -172,7 +172,7 @@ def test_an_unknown_keyword_is_reported_with_the_one_that_was_meant(
     assert str(caught.value) == f"{question} has no argument {name!r}{hint}"
 
 
-def test_a_discovery_takes_no_words(tmp_path: Path) -> None:
+def test_discovery_accepts_no_words(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="discover takes no words, because it tests all of them; use compare or trace"):
         discover(tmp_path / "a.txt", tmp_path / "b.txt", words=["mouse"], monitor=False)  # type: ignore[call-arg]
 
@@ -205,7 +205,7 @@ BAD: list[tuple[str, Any, str]] = [
 
 
 @pytest.mark.parametrize(("name", "bad", "message"), BAD, ids=[f"{name}={bad!r}" for name, bad, _ in BAD])
-def test_bad_values_are_refused_in_a_sentence_that_names_the_setting(name: str, bad: Any, message: str) -> None:
+def test_invalid_values_are_refused_in_a_sentence_that_names_the_setting(name: str, bad: Any, message: str) -> None:
     with pytest.raises(UserError, match=message) as caught:
         Settings(**{name: bad})
     assert name in str(caught.value)
@@ -227,24 +227,24 @@ def test_bad_values_are_refused_in_a_sentence_that_names_the_setting(name: str, 
         ("keep", 0, 0),
     ],
 )
-def test_values_have_one_form(name: str, value: Any, expected: Any) -> None:
+def test_values_are_normalised_to_one_form(name: str, value: Any, expected: Any) -> None:
     found = getattr(Settings(**{name: value}), name)
     assert found == expected
     assert type(found) is type(expected)
 
 
-def test_settings_cannot_be_changed() -> None:
+def test_settings_are_immutable() -> None:
     with pytest.raises(AttributeError):
         Settings().seed = 1  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(("metric", "keep"), [("nearest", 0.25), ("cosine", 0.0), ("apd", 0.0), (get("nearest"), 0.25)])
-def test_the_share_that_is_kept_depends_on_the_metric(metric: Any, keep: float) -> None:
+def test_kept_share_depends_on_the_metric(metric: Any, keep: float) -> None:
     assert default_keep(metric) == Settings(metric=metric).keep == Settings(metric=metric).sscd().keep == keep
     assert Settings(metric=metric, keep=0.5).sscd().keep == 0.5
 
 
-def test_settings_make_the_scores_that_they_name() -> None:
+def test_settings_create_the_scores_that_they_name() -> None:
     sscd = Settings(metric="cosine", strategy="distance", rate=0.2, repeats=3, seed=5, keep=0.1).sscd()
     assert (sscd.metric, sscd.strategy, sscd.rate, sscd.repeats, sscd.seed, sscd.keep) == (
         "cosine",
@@ -254,12 +254,12 @@ def test_settings_make_the_scores_that_they_name() -> None:
         5,
         0.1,
     )
-    assert Settings(rate="auto").sscd().rate == 0.3  # until the best one is found
+    assert Settings(rate="auto").sscd().rate == 0.3  # until the best rate is found
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("words_given", [True, False])
-def test_the_record_has_the_settings_of_the_question_that_shape_its_result(question: str, words_given: bool) -> None:
+def test_record_has_the_settings_that_shape_the_result(question: str, words_given: bool) -> None:
     record = Settings(metric=get("cosine"), seed=3).record(question, words_given)
     assert (record["metric"], record["seed"], record["confidence"]) == ("cosine", 3, 0.95)
     assert ("by" in record) == (question == TRACE)
@@ -274,7 +274,7 @@ def test_the_record_has_the_settings_of_the_question_that_shape_its_result(quest
 # -------------------------------------------------------------------------------------------------------- documentation
 
 
-def test_the_table_of_options_lists_every_option() -> None:
+def test_option_table_lists_every_option() -> None:
     lines = options_table().splitlines()
     assert lines[:2] == ["| option | default | meaning |", "| --- | --- | --- |"]
     cells = {line.split(" | ")[0].strip("| `"): line for line in lines[2:]}

@@ -1,4 +1,4 @@
-"""The space that a comparison scores in, what it keeps, what it tests and what it says."""
+"""Test the space of a comparison, its kept share, its tested metric and its methods text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAST: dict[str, Any] = {"permutations": 200, "resamples": 30, "monitor": False}
 
 
 class Toy:
-    """An encoder whose vector is a sum of hashes of the words around, in dimensions of unequal size off the origin."""
+    """Encoder whose vector is a sum of hashes of the surrounding words, with unequal dimensions and a nonzero mean."""
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
         around = [(s[:start] + s[end:]).split() for s, (start, end) in zip(sentences, spans, strict=True)]
@@ -38,7 +38,7 @@ class Toy:
 
 
 def lines_of(period: int) -> list[str]:
-    """A corpus in which mouse is used among other words than in the other one."""
+    """Return a corpus in which mouse has other neighbours than in the other corpus."""
     rng, lines = random.Random(period), []
     for word, counts in COUNTS.items():
         use = "new" if period and word == "mouse" else "old"
@@ -52,7 +52,7 @@ def lines_of(period: int) -> list[str]:
 
 @pytest.fixture(autouse=True)
 def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests do not wait until the disk has everything."""
+    """Do not wait for the disk in tests."""
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
@@ -68,14 +68,14 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Paths:
 def saved(
     request: pytest.FixtureRequest, paths: Paths, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Result, Path]:
-    """A comparison in each of the spaces and its folder."""
+    """Return a comparison in each of the spaces and its folder."""
     out = tmp_path_factory.mktemp(request.param) / "out"
     return made(paths, space=request.param, out=out), out
 
 
 @pytest.fixture(scope="module")
-def usual(paths: Paths) -> Result:
-    """A comparison as it is made unless asked otherwise."""
+def default_result(paths: Paths) -> Result:
+    """Return a comparison with default settings."""
     return made(paths)
 
 
@@ -84,12 +84,12 @@ def made(paths: Paths, words: Any = tuple(COUNTS), **options: Any) -> Result:
 
 
 def select_pairs(result: Result) -> Pairs:
-    """The vectors of the words that have enough of them, as they are stored."""
+    """Return the stored vectors of the words that have enough of them."""
     return {word: (result.siblings[word].old, result.siblings[word].new) for word in SCORED}
 
 
 def assert_scored(result: Result, pairs: Pairs, sscd: SSCD, tested: str) -> None:
-    """Whether the table holds what the parts say of these vectors."""
+    """Check the table against the individual functions applied to these vectors."""
     table = result.table.set_index("word")
     assert sorted(result.scores.words) == sorted(pairs)
     for word, (old, new) in pairs.items():
@@ -103,7 +103,7 @@ def assert_scored(result: Result, pairs: Pairs, sscd: SSCD, tested: str) -> None
 # The space of a comparison
 
 
-def test_scores_are_those_of_the_vectors_in_the_space_that_was_asked_for(saved: tuple[Result, Path]) -> None:
+def test_scores_use_the_vectors_in_the_requested_space(saved: tuple[Result, Path]) -> None:
     result = saved[0]
     pairs = select_pairs(result)
     moved = fit_space(pairs, result.settings["space"]).apply_to_words(pairs)
@@ -112,13 +112,13 @@ def test_scores_are_those_of_the_vectors_in_the_space_that_was_asked_for(saved: 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "apd"])
 @pytest.mark.parametrize("space", KINDS)
-def test_every_metric_is_of_the_vectors_in_the_space(paths: Paths, metric: str, space: str) -> None:
+def test_every_metric_uses_the_vectors_in_the_space(paths: Paths, metric: str, space: str) -> None:
     result = made(paths, metric=metric, space=space, rate=0.5, repeats=3)
     pairs = select_pairs(result)
     assert_scored(result, fit_space(pairs, space).apply_to_words(pairs), SSCD(metric, rate=0.5, repeats=3), metric)
 
 
-def test_a_space_makes_a_difference(paths: Paths) -> None:
+def test_space_changes_the_scores(paths: Paths) -> None:
     scores = [made(paths, space=space).table.set_index("word")["score"]["mouse"] for space in KINDS]
     assert len(set(scores)) == 3
 
@@ -134,7 +134,7 @@ def test_words_with_too_few_usages_do_not_change_the_space(saved: tuple[Result, 
     assert not np.allclose(with_it.mean, wanted.mean)
 
 
-def test_the_space_is_written_and_read_back(saved: tuple[Result, Path]) -> None:
+def test_space_is_written_and_read_back(saved: tuple[Result, Path]) -> None:
     result, out = saved
     read = Space.read(out / "space.npz")
     assert result.space is not None
@@ -165,22 +165,20 @@ def test_vectors_of_a_word_with_too_few_usages_are_in_the_same_space(saved: tupl
     np.testing.assert_array_equal(old, result.space.apply(result.siblings["comet"].old))
 
 
-def test_usages_lean_as_their_vectors_in_the_space_do(saved: tuple[Result, Path]) -> None:
+def test_leanings_of_usages_use_the_vectors_in_the_space(saved: tuple[Result, Path]) -> None:
     word = saved[0].word("mouse")
     for ours, wanted in zip(word.leanings, leanings(*word.vectors), strict=True):
         np.testing.assert_array_equal(ours, wanted)
 
 
-def test_without_words_to_score_there_is_no_space_and_vectors_are_as_they_are_stored(
-    paths: Paths, tmp_path: Path
-) -> None:
+def test_without_scored_words_there_is_no_space_and_vectors_are_raw(paths: Paths, tmp_path: Path) -> None:
     result = made(paths, min_usages=1000, out=tmp_path / "out")
     assert result.space is None
     assert not (tmp_path / "out" / "space.npz").exists()
     np.testing.assert_array_equal(result.word("mouse").vectors[0], result.siblings["mouse"].old)
 
 
-def test_a_space_of_an_earlier_run_is_not_left_beside_a_run_without_one(paths: Paths, tmp_path: Path) -> None:
+def test_space_of_an_earlier_run_is_removed_by_a_run_without_one(paths: Paths, tmp_path: Path) -> None:
     made(paths, out=tmp_path / "out")
     assert (tmp_path / "out" / "space.npz").exists()
     made(paths, min_usages=1000, out=tmp_path / "out")
@@ -188,16 +186,16 @@ def test_a_space_of_an_earlier_run_is_not_left_beside_a_run_without_one(paths: P
 
 
 @pytest.mark.parametrize(("space", "hint"), [("centered", "did you mean 'centred'"), ("", ""), (None, ""), (3, "")])
-def test_a_space_that_is_not_known_is_refused_before_anything_is_read(space: Any, hint: str, tmp_path: Path) -> None:
+def test_unknown_space_is_refused_before_anything_is_read(space: Any, hint: str, tmp_path: Path) -> None:
     wanted = rf"^space must be one of centred, raw, standardised; got .*{hint}"
     with pytest.raises(UserError, match=wanted):
         made((tmp_path / "none.txt", tmp_path / "neither.txt"), space=space)
 
 
-# What the run remembers
+# Record of the run
 
 
-def test_the_run_remembers_the_space_and_what_was_kept(saved: tuple[Result, Path]) -> None:
+def test_run_records_the_space_and_the_kept_share(saved: tuple[Result, Path]) -> None:
     result, out = saved
     told = json.loads((out / "run.json").read_text("utf-8"))["settings"]
     assert told == result.settings
@@ -205,8 +203,8 @@ def test_the_run_remembers_the_space_and_what_was_kept(saved: tuple[Result, Path
     assert (told["space"], told["keep"], told["metric"], told["rate"]) == (result.space.kind, 0.25, "nearest", 0.3)
 
 
-def test_unless_asked_otherwise_vectors_are_standardised_and_a_quarter_is_kept(usual: Result) -> None:
-    settings = {name: usual.settings[name] for name in ("metric", "rate", "keep", "space", "strategy")}
+def test_vectors_are_standardised_and_a_quarter_is_kept_by_default(default_result: Result) -> None:
+    settings = {name: default_result.settings[name] for name in ("metric", "rate", "keep", "space", "strategy")}
     assert settings == {
         "metric": "nearest",
         "rate": 0.3,
@@ -217,16 +215,16 @@ def test_unless_asked_otherwise_vectors_are_standardised_and_a_quarter_is_kept(u
 
 
 @pytest.mark.parametrize(("metric", "share"), [("nearest", 0.25), ("kl", 0.0), ("apd", 0.0), ("dscd-cosine", 0.0)])
-def test_a_share_is_kept_by_default_with_nearest_only(metric: str, share: float) -> None:
+def test_share_is_kept_by_default_with_nearest_only(metric: str, share: float) -> None:
     assert default_keep(metric) == share
 
 
-def test_nothing_is_kept_by_default_with_a_metric_of_ones_own() -> None:
+def test_nothing_is_kept_by_default_with_a_custom_metric() -> None:
     assert default_keep(Metric("mine", lambda old, new: abs(old.mean - new.mean)[:, 0])) == 0
 
 
 @pytest.mark.parametrize(("metric", "keep"), [("nearest", 0), ("nearest", 0.6), ("cosine", 0.6), ("cosine", None)])
-def test_the_share_that_is_asked_for_is_kept_and_remembered(paths: Paths, metric: str, keep: float | None) -> None:
+def test_requested_share_is_kept_and_recorded(paths: Paths, metric: str, keep: float | None) -> None:
     result = made(paths, metric=metric, keep=keep)
     share = keep or 0.0
     assert result.settings["keep"] == result.scores.sscd.keep == share
@@ -236,7 +234,7 @@ def test_the_share_that_is_asked_for_is_kept_and_remembered(paths: Paths, metric
 
 
 @pytest.mark.parametrize("keep", [-0.1, 1.5, "x", True])
-def test_a_share_that_is_none_is_refused_before_anything_is_read(tmp_path: Path, keep: Any) -> None:
+def test_invalid_share_is_refused_before_anything_is_read(tmp_path: Path, keep: Any) -> None:
     with pytest.raises(UserError, match=r"^keep must be a number from 0 to 1; got "):
         made((tmp_path / "none.txt", tmp_path / "neither.txt"), keep=keep)
 
@@ -244,11 +242,11 @@ def test_a_share_that_is_none_is_refused_before_anything_is_read(tmp_path: Path,
 # The test
 
 
-def test_a_word_scored_by_nearest_is_tested_by_apd(usual: Result) -> None:
+def test_word_scored_by_nearest_is_tested_by_apd(default_result: Result) -> None:
     ours, by_nearest = [], []
     for name in SCORED:
-        old, new = usual.word(name).vectors
-        scored = usual.scores.words[name]
+        old, new = default_result.word(name).vectors
+        scored = default_result.scores.words[name]
         assert scored.test == permutation_test(old, new, "apd", 200, 0, name)
         ours.append(scored.test.e_original)
         by_nearest.append(permutation_test(old, new, "nearest", 200, 0, name).e_original)
@@ -257,13 +255,13 @@ def test_a_word_scored_by_nearest_is_tested_by_apd(usual: Result) -> None:
 
 
 @pytest.mark.parametrize("metric", ["kl", "apd", "euclidean"])
-def test_a_word_scored_by_another_metric_is_tested_by_it(paths: Paths, metric: str) -> None:
+def test_word_scored_by_another_metric_is_tested_by_it(paths: Paths, metric: str) -> None:
     result = made(paths, metric=metric)
     for name, scored in result.scores.words.items():
         assert scored.test == permutation_test(*result.word(name).vectors, metric, 200, 0, name)
 
 
-def test_a_metric_of_ones_own_is_tested_by_the_one_that_it_names(paths: Paths) -> None:
+def test_custom_metric_is_tested_by_the_one_that_it_names(paths: Paths) -> None:
     def between(old: Any, new: Any) -> Any:
         return abs(old.mean - new.mean).max(axis=-1)
 
@@ -272,10 +270,10 @@ def test_a_metric_of_ones_own_is_tested_by_the_one_that_it_names(paths: Paths) -
         assert scored.test == permutation_test(*result.word(name).vectors, "cosine", 200, 0, name)
 
 
-# What is said of it
+# Methods text
 
 
-def test_the_methods_name_the_space(saved: tuple[Result, Path]) -> None:
+def test_methods_name_the_space(saved: tuple[Result, Path]) -> None:
     embedding = methods(saved[0])[1]
     said = {
         "raw": (False, False),
@@ -289,17 +287,17 @@ def test_the_methods_name_the_space(saved: tuple[Result, Path]) -> None:
 @pytest.mark.parametrize(
     ("keep", "said"), [(None, ", plus 25% of e_original."), (0.125, ", plus 12.5% of e_original.")]
 )
-def test_the_methods_name_the_share_that_is_kept(paths: Paths, keep: float | None, said: str) -> None:
+def test_methods_name_the_kept_share(paths: Paths, keep: float | None, said: str) -> None:
     assert said in methods(made(paths, keep=keep))[2]
 
 
-def test_the_methods_say_nothing_of_a_share_if_nothing_is_kept(paths: Paths) -> None:
+def test_methods_do_not_mention_a_share_if_nothing_is_kept(paths: Paths) -> None:
     assert "plus" not in methods(made(paths, keep=0))[2]
     assert "plus" not in methods(made(paths, metric="kl"))[2]
 
 
-def test_the_methods_name_the_measure_and_that_of_the_test(usual: Result, paths: Paths) -> None:
-    _, _, scores, significance = methods(usual)
+def test_methods_name_the_metric_and_that_of_the_test(default_result: Result, paths: Paths) -> None:
+    _, _, scores, significance = methods(default_result)
     assert "measured by the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
     assert "to the corpora, measured by the average pairwise cosine distance (APD) (all" in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():

@@ -1,4 +1,4 @@
-"""Periods in, tables out: the same as a comparison for two, skipped periods, one corpus cut by dates, and slips."""
+"""Test ``trace``: equality with a comparison for two periods, skipped periods, dated corpora, and mistakes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from lexshift.utils.arrays import Floats
 
 FAST: dict[str, Any] = {"permutations": 199, "resamples": 30, "repeats": 5, "monitor": False, "split": "lines"}
 WORDS = ["mouse", "bread", "comet", "ghost", "nowhere"]
-# How often each word occurs in each of four periods, and from which on it is used otherwise.
+# Number of occurrences of each word in four periods, and the first period of its new usage.
 COUNTS = {"mouse": (20, 18, 22, 20), "bread": (15, 20, 16, 18), "comet": (2, 14, 3, 15), "ghost": (12, 0, 1, 2)}
 MOVED = {"mouse": 2}
 NUMBERS = ["score", "low", "high", "p", "q"]
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     def __init__(self) -> None:
         self.settings = {"model": "toy"}
@@ -53,8 +53,8 @@ class Toy:
         return np.frombuffer(hashlib.blake2b(word.encode(), digest_size=6).digest(), np.int8) / 64
 
 
-class Heard:
-    """A monitor that keeps what it hears."""
+class RecordingMonitor:
+    """Monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[tuple[str, int]] = []
@@ -110,7 +110,7 @@ def found(paths: list[Path]) -> Trace:
     [{}, {"rate": "auto", "metric": "cosine"}, {"normalised": True, "space": "raw", "seed": 3, "strategy": "distance"}],
     ids=["as usual", "at the best rate", "normalised"],
 )
-def test_two_periods_are_a_comparison(paths: list[Path], options: dict[str, Any]) -> None:
+def test_trace_of_two_periods_equals_a_comparison(paths: list[Path], options: dict[str, Any]) -> None:
     ours = trace(*paths[1:3], words=WORDS, model=Toy(), **(FAST | options))
     theirs = compare(paths[1], paths[2], words=WORDS, model=Toy(), **(FAST | options))
     expected = theirs.table[theirs.table["verdict"] != "too few"].set_index("word").sort_index()
@@ -147,7 +147,7 @@ def test_every_step_of_every_word_has_a_row(found: Trace) -> None:
     assert ((table["q"] <= 0.05) == (table["verdict"] == "changed")).all()
 
 
-def test_the_planted_change_is_found_at_its_place(found: Trace) -> None:
+def test_planted_change_is_found_at_its_position(found: Trace) -> None:
     words = found.table.set_index("word")
     assert words["verdict"].to_dict() == {
         "mouse": "changed", "bread": "stable", "comet": "stable", "ghost": "too few", "nowhere": "too few",
@@ -162,14 +162,14 @@ def test_the_planted_change_is_found_at_its_place(found: Trace) -> None:
 
 
 def printed(found: Trace, word: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """The line of a word in the table that is printed."""
+    """Return the line of a word in the printed table."""
     monkeypatch.setattr(terminal.out, "_width", 200)
     print_result(found, "table")
     return next(line for line in capsys.readouterr().out.splitlines() if line.startswith(word)).rstrip()
 
 
 def judged(found: Trace, **changes: ChangePoints) -> Trace:
-    """The same trace with other change points."""
+    """Return the same trace with other change points."""
     return replace(found, changes={**found.changes, **changes})
 
 
@@ -194,7 +194,7 @@ def test_change_points_are_reported_if_the_word_changed_among_all_words(
         assert saved.loc["bread", "change_points"] == listed
 
 
-def test_a_gradual_drift_has_no_change_points(
+def test_gradual_drift_has_no_change_points(
     found: Trace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drifted = judged(found, mouse=replace(found.changes["mouse"], at=(1, 2), shape="gradual"))
@@ -205,13 +205,13 @@ def test_a_gradual_drift_has_no_change_points(
     assert "gradual drift" in printed(drifted, "mouse", monkeypatch, capsys)
 
 
-def test_the_shape_of_a_planted_change_is_told(found: Trace) -> None:
+def test_shape_of_a_planted_change_is_reported(found: Trace) -> None:
     assert found.table.set_index("word")["shape"].to_dict() == {
         "mouse": "step", "bread": "", "comet": "", "ghost": "", "nowhere": "",
     }  # fmt: skip
 
 
-def test_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -> None:
+def test_result_of_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -> None:
     alone = trace(*paths, words=["mouse"], model=Toy(), space="raw", **FAST)
     both = trace(*paths, words=["bread", "mouse"], model=Toy(), space="raw", **FAST)
     columns = ["from", "to", "score", "low", "high", "p"]
@@ -222,10 +222,10 @@ def test_a_word_does_not_depend_on_the_others(paths: list[Path], found: Trace) -
     assert found.changes["mouse"].at == (2,)
 
 
-def test_the_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
     table, passes = found.steps, []
     again = replace(found)
-    again.steps  # noqa: B018  it is made once
+    again.steps  # noqa: B018  it is computed once
     for name in ("groupby", "__getitem__"):
         whole = getattr(pd.DataFrame, name)
 
@@ -246,7 +246,7 @@ def test_the_rows_of_all_words_are_found_in_one_pass(found: Trace, monkeypatch: 
         again.word("mouse").steps("last")
 
 
-def test_usages_come_with_the_most_typical_first(found: Trace) -> None:
+def test_usages_are_ordered_by_typicality(found: Trace) -> None:
     frame = found.word("mouse").usages("2000s")
     assert len(frame) == 22
     assert frame["typical"].is_monotonic_decreasing
@@ -259,9 +259,9 @@ def test_usages_come_with_the_most_typical_first(found: Trace) -> None:
 
 
 @given(st.integers(1, 8), st.integers(1, 4), st.integers(0, 10**6))
-def test_typical_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -> None:
+def test_typicality_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -> None:
     rows = np.random.default_rng(seed).normal(size=(n, d))
-    rows[0] *= seed % 2  # a row of zeros is like nothing
+    rows[0] *= seed % 2  # a row of zeros has no similarity
     for i, value in enumerate(typicality(rows)):
         sizes = [np.linalg.norm(row) for row in rows]
         likes = [rows[i] @ rows[j] / ((sizes[i] * sizes[j]) or 1) for j in range(n) if j != i]
@@ -269,7 +269,7 @@ def test_typical_is_the_mean_cosine_with_the_others(n: int, d: int, seed: int) -
 
 
 @given(st.lists(st.integers(0, 4), min_size=0, max_size=7))
-def test_steps_go_from_one_period_with_enough_to_the_next(counts: list[int]) -> None:
+def test_steps_connect_consecutive_periods_with_enough_usages(counts: list[int]) -> None:
     found = find_steps("mouse", counts, 2)
     enough = [i for i, n in enumerate(counts) if n >= 2]
     expected = set()
@@ -284,7 +284,7 @@ def test_steps_go_from_one_period_with_enough_to_the_next(counts: list[int]) -> 
 
 
 def monthly(folder: Path) -> Path:
-    """Four years of months: a word that changes once, a word that returns every winter, and one that stays."""
+    """Write four years of months with a word that changes once, a seasonal word, and a stable one."""
     rng, rows = random.Random(0), []
     for year in range(2001, 2005):
         for month in range(1, 13):
@@ -302,9 +302,9 @@ def monthly(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_months_tell_changes_from_seasons(tmp_path: Path) -> None:
-    heard = Heard()
-    quick = FAST | {"monitor": heard, "permutations": 99, "resamples": 2, "repeats": 2, "min_usages": 5}
+def test_months_distinguish_changes_from_seasons(tmp_path: Path) -> None:
+    recorder = RecordingMonitor()
+    quick = FAST | {"monitor": recorder, "permutations": 99, "resamples": 2, "repeats": 2, "min_usages": 5}
     found = trace(
         monthly(tmp_path),
         words=["mouse", "turkey", "bread"],
@@ -321,7 +321,7 @@ def test_months_tell_changes_from_seasons(tmp_path: Path) -> None:
     assert int(np.argmax(found.seasons["turkey"].profile)) in (10, 11)
     assert "1 of 3 are seasonal" in found.headline()
     assert found.run["corpora"][0]["skipped"] == {"records without a date, of all periods": 1}
-    assert heard.done["scoring"] == dict(heard.stages)["scoring"] == 3 * (47 + 46)
+    assert recorder.done["scoring"] == dict(recorder.stages)["scoring"] == 3 * (47 + 46)
     saved = pd.read_csv(tmp_path / "out/steps.csv", keep_default_na=False)
     pd.testing.assert_frame_equal(saved, found.steps, check_dtype=False)
     assert pd.read_csv(tmp_path / "out/scores.csv")["word"].tolist() == found.table["word"].tolist()
@@ -336,7 +336,7 @@ def test_years_have_no_season(tmp_path: Path) -> None:
     assert found.table["season"].tolist() == [""]
 
 
-def test_run_again_nothing_is_embedded_again(paths: list[Path], tmp_path: Path) -> None:
+def test_repeated_run_embeds_nothing(paths: list[Path], tmp_path: Path) -> None:
     toy = Toy()
     first = trace(*paths, words=WORDS, model=toy, out=tmp_path / "out", **FAST)
     asked = toy.asked
@@ -349,24 +349,24 @@ def test_run_again_nothing_is_embedded_again(paths: list[Path], tmp_path: Path) 
 def test_without_words_the_frequent_ones_are_traced(paths: list[Path], tmp_path: Path) -> None:
     found = trace(*paths, model=Toy(), min_count=15, top_words=3, **FAST)
     assert set(found.words) >= {"mouse", "bread"}
-    heard = Heard()
-    quick = FAST | {"monitor": heard, "permutations": 19, "resamples": 2}
+    recorder = RecordingMonitor()
+    quick = FAST | {"monitor": recorder, "permutations": 19, "resamples": 2}
     table = monthly(tmp_path)
     by_year = trace(table, by="year", date_column="date", model=Toy(), min_count=300, top_words=2, **quick)
     assert set(by_year.words) < {"mouse", "turkey", "bread"}
     assert any(
         note.startswith("studying the 2 most frequent of 3 words that occur 300 times or more in the corpus")
-        for note in heard.notes
+        for note in recorder.notes
     )
 
 
 def test_corpora_out_of_order_are_noted(paths: list[Path]) -> None:
-    heard = Heard()
-    trace(paths[1], paths[0], paths[2], words=["mouse"], model=Toy(), **FAST | {"monitor": heard})
-    assert "by its name 1980s is later than 1960s; if so, swap the two corpora" in heard.notes
+    recorder = RecordingMonitor()
+    trace(paths[1], paths[0], paths[2], words=["mouse"], model=Toy(), **FAST | {"monitor": recorder})
+    assert "by its name 1980s is later than 1960s; if so, swap the two corpora" in recorder.notes
 
 
-def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:
+def test_periods_with_the_same_name_are_numbered(paths: list[Path], tmp_path: Path) -> None:
     for i, path in enumerate(paths[:3]):
         (tmp_path / str(i)).mkdir()
         (tmp_path / str(i) / "text.txt").write_text(path.read_text())
@@ -391,12 +391,12 @@ def test_periods_of_one_name_are_numbered(paths: list[Path], tmp_path: Path) -> 
     ],
     ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
 )
-def test_slips_are_told_in_a_sentence(paths: list[Path], options: dict[str, Any], said: str) -> None:
+def test_mistakes_are_reported_in_one_sentence(paths: list[Path], options: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         trace(*paths, **{"words": WORDS, "model": Toy(), **FAST, **options})
 
 
-def test_slips_about_corpora(paths: list[Path], tmp_path: Path) -> None:
+def test_mistakes_about_corpora_are_reported(paths: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UserError, match="one corpus has no periods: give two or more"):
         trace(paths[0], words=WORDS, model=Toy(), **FAST)
     with pytest.raises(UserError, match="both corpora are"):

@@ -1,4 +1,4 @@
-"""Periods are in the order in which they are given, whatever the order in which their vectors were stored."""
+"""Test that periods are in the given order, whatever the order in which their vectors were stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLES = ("scores.csv", "steps.csv", "details.json", "report.html")
 
 
 class Toy:
-    """An encoder whose vector is the sum of hashes of the words around."""
+    """Encoder whose vector is the sum of hashes of the surrounding words."""
 
     settings = {"model": "toy"}  # noqa: RUF012
 
@@ -33,7 +33,7 @@ class Toy:
 
 
 class Timed(Toy):
-    """An encoder that tells two periods apart."""
+    """Encoder that distinguishes two periods."""
 
     periods = ("1", "2")
 
@@ -50,7 +50,7 @@ def _quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Mouse changes in the 1980s; the periods differ in size."""
+    """Write corpora of different sizes in which mouse changes in the 1980s."""
     folder, made = tmp_path_factory.mktemp("periods"), {}
     for number, label in enumerate(("1950s", "1980s", "2010s")):
         rng, lines = random.Random(number), []
@@ -65,7 +65,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def run_of(folder: Path) -> dict[str, Any]:
-    """The record of a run without the time, and without the fingerprint, which tells how the store grew."""
+    """Return the record of a run without the time and without the fingerprint of the store."""
     run = json.loads((folder / "run.json").read_text())
     del run["finished"], run["store"]["fingerprint"], run["files"], run["sha256"]
     return run
@@ -77,7 +77,7 @@ def run_of(folder: Path) -> dict[str, Any]:
     ids="-".join,
 )
 @pytest.mark.parametrize("normalised", [False, True], ids=["plain", "normalised"])
-def test_periods_added_later_stand_where_they_are_given(
+def test_periods_added_later_are_in_the_given_order(
     paths: dict[str, Path], tmp_path: Path, before: list[str], normalised: bool
 ) -> None:
     grown, fresh = tmp_path / "grown", tmp_path / "fresh"
@@ -95,9 +95,7 @@ def test_periods_added_later_stand_where_they_are_given(
 
 
 @pytest.mark.parametrize("asked", [["1950s", "1980s"], ["2010s", "1950s"], ["1980s", "2010s"]], ids="-".join)
-def test_only_the_periods_that_are_asked_for_take_part(
-    paths: dict[str, Path], tmp_path: Path, asked: list[str]
-) -> None:
+def test_only_the_requested_periods_are_used(paths: dict[str, Path], tmp_path: Path, asked: list[str]) -> None:
     grown, fresh = tmp_path / "grown", tmp_path / "fresh"
     options: dict[str, Any] = {"words": WORDS, "model": Toy(), **FAST}
     trace(*paths.values(), out=grown, **options)
@@ -110,7 +108,7 @@ def test_only_the_periods_that_are_asked_for_take_part(
     assert Siblings(grown / "store").corpora == ["1950s", "1980s", "2010s"]
 
 
-def test_periods_of_another_corpus_that_the_store_holds_take_no_part(tmp_path: Path) -> None:
+def test_periods_of_another_corpus_in_the_store_are_not_used(tmp_path: Path) -> None:
     def table(name: str, years: range) -> Path:
         rng = random.Random(years[0])
         rows = [
@@ -131,7 +129,7 @@ def test_periods_of_another_corpus_that_the_store_holds_take_no_part(tmp_path: P
     assert (tmp_path / "out/steps.csv").read_bytes() == (tmp_path / "fresh/steps.csv").read_bytes()
 
 
-def test_the_vectors_of_a_call_are_in_the_order_of_its_corpora(paths: dict[str, Path], tmp_path: Path) -> None:
+def test_vectors_of_a_call_are_in_the_order_of_its_corpora(paths: dict[str, Path], tmp_path: Path) -> None:
     options: dict[str, Any] = {"words": WORDS, "model": Toy(), "split": "lines"}
     embed(paths["1980s"], paths["1950s"], labels=["1980s", "1950s"], out=tmp_path / "store", **options)
     again = embed(paths["1950s"], paths["2010s"], labels=["1950s", "2010s"], out=tmp_path / "store", **options)
@@ -145,7 +143,7 @@ def test_the_vectors_of_a_call_are_in_the_order_of_its_corpora(paths: dict[str, 
     assert Siblings(tmp_path / "store").corpora == ["1980s", "1950s", "2010s"]
 
 
-def test_a_comparison_knows_the_old_corpus_by_its_name(paths: dict[str, Path], tmp_path: Path) -> None:
+def test_comparison_identifies_the_old_corpus_by_its_name(paths: dict[str, Path], tmp_path: Path) -> None:
     old, new = paths["1950s"], paths["1980s"]
     options: dict[str, Any] = {"words": WORDS, "model": Toy(), "max_per_word": 200}
     embed(new, old, labels=["new", "old"], out=tmp_path / "out/store", **options, split="lines")
@@ -156,9 +154,7 @@ def test_a_comparison_knows_the_old_corpus_by_its_name(paths: dict[str, Path], t
     assert run_of(tmp_path / "out") == run_of(tmp_path / "fresh")
 
 
-def test_an_encoder_that_tells_periods_apart_by_their_order_refuses_another_order(
-    paths: dict[str, Path], tmp_path: Path
-) -> None:
+def test_encoder_with_ordered_periods_refuses_another_order(paths: dict[str, Path], tmp_path: Path) -> None:
     options: dict[str, Any] = {"words": WORDS, "model": Timed(), "out": tmp_path / "out", **FAST}
     trace(paths["1950s"], paths["1980s"], **options)
     with pytest.raises(UserError, match="the store has them in the order 1950s, 1980s, not 1980s, 1950s"):

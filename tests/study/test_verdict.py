@@ -1,4 +1,4 @@
-"""A word against words like it."""
+"""Test the comparison of a word with similar words."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def slow_control(scores: Floats, frequencies: Floats, spreads: Floats, like: int
 
 
 @given(st.integers(2, 40), st.integers(1, 50), st.integers(0, 99))
-def test_each_word_is_set_against_its_nearest_by_frequency_and_spread(n: int, like: int, seed: int) -> None:
+def test_each_word_is_compared_with_its_nearest_by_frequency_and_spread(n: int, like: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.normal(size=n)
-    # Irrational steps: no two distances in rank are equal but by symmetry, which the test leaves out.
+    # With irrational steps, distances in rank are equal only by symmetry, which the test excludes.
     frequencies, spreads = rng.permutation(n).astype(float), rng.normal(size=n)
     f, s = rankdata(frequencies), rankdata(spreads)
     distances = (f[:, None] - f) ** 2 + (s[:, None] - s) ** 2
@@ -47,14 +47,14 @@ def test_each_word_is_set_against_its_nearest_by_frequency_and_spread(n: int, li
     for i, (expected, excess, above) in enumerate(slow_control(scores, frequencies, spreads, like)):
         ordered = np.sort(np.delete(distances[i], i))
         if like < n - 1 and ordered[like - 1] == ordered[like]:
-            continue  # two words at one distance, of which either may be taken
+            continue  # two words at the same distance, of which either is valid
         assert control.expected[i] == pytest.approx(expected)
         assert control.excess[i] == pytest.approx(excess)
         assert control.above[i] == pytest.approx(above)
 
 
 def test_frequency_explains_a_score_that_is_high_for_all_rare_words() -> None:
-    """Scores fall with frequency; one word in the middle is far above its like, though below all rare words."""
+    """Scores fall with frequency; one word is far above similar words but below all rare words."""
     rng = np.random.default_rng(0)
     frequencies = np.linspace(1, 100, 400)
     scores = 0.5 - 0.004 * frequencies + rng.normal(0, 0.01, 400)
@@ -65,12 +65,12 @@ def test_frequency_explains_a_score_that_is_high_for_all_rare_words() -> None:
     assert control.above[200] == 1
 
 
-def test_a_word_alone_has_nothing_to_be_set_against() -> None:
+def test_single_word_has_no_control_words() -> None:
     control = compare_with_similar(np.array([0.4]), np.array([1.0]), np.array([0.5]))
     assert (control.expected.tolist(), control.excess.tolist(), control.above.tolist()) == ([0.4], [0.0], [0.0])
 
 
-def test_words_that_are_alike_in_all_have_no_excess() -> None:
+def test_words_that_are_equal_in_everything_have_no_excess() -> None:
     control = compare_with_similar(np.full(300, 0.2), np.full(300, 1.0), np.full(300, 0.5))
     assert control.excess.tolist() == [0.0] * 300
     assert control.above.tolist() == [0.0] * 300

@@ -1,4 +1,4 @@
-"""Accuracies and thresholds, against loops over every threshold and every two pairs."""
+"""Test accuracies and thresholds against loops over every threshold and every two pairs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from lexshift.tune.pairs import Pair, Usage
 pytestmark = pytest.mark.tune
 
 Judged = list[tuple[float, bool]]
-NEXT = float(np.nextafter(1.0, 0.0))  # the cosine of a vector with itself is this or 1
+NEXT = float(np.nextafter(1.0, 0.0))  # the cosine of a vector with itself is this value or 1
 FEW = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 0.9, 1.0])  # so that there are ties
 JUDGED = st.lists(st.tuples(st.one_of(FEW, st.floats(-1, 1)), st.booleans()), min_size=1, max_size=12)
 
@@ -41,17 +41,17 @@ def apart(judged: Judged) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_
 
 
 def right_above(threshold: float, judged: Judged) -> int:
-    """How many pairs are judged rightly if those above a threshold are called the same."""
+    """Return the number of correct pairs if those above a threshold are called the same."""
     return sum((value > threshold) == same for value, same in judged)
 
 
-# ------------------------------------------------------------------------------------------------- the best threshold
+# ----------------------------------------------------------------------------------------------------- best threshold
 
 
 @given(JUDGED)
 @example([(0.5, True), (0.5, False), (0.5, True)])
 @example([(0.9, False), (0.1, True)])
-def test_no_threshold_is_better_than_the_best_and_it_is_as_good_as_it_says(judged: Judged) -> None:
+def test_best_threshold_is_optimal_with_the_reported_accuracy(judged: Judged) -> None:
     threshold, accuracy = best_threshold(*apart(judged))
     most = max(right_above(edge, judged) for edge in [-2.0, *(value for value, _ in judged)])
     assert accuracy == most / len(judged)
@@ -59,7 +59,7 @@ def test_no_threshold_is_better_than_the_best_and_it_is_as_good_as_it_says(judge
     assert type(threshold) is type(accuracy) is float
 
 
-def test_the_threshold_is_between_two_values_even_if_no_number_is() -> None:
+def test_threshold_lies_between_two_values_even_for_adjacent_floats() -> None:
     judged = [(NEXT, False), (1.0, True)]
     threshold, accuracy = best_threshold(*apart(judged))
     assert accuracy == 1
@@ -67,12 +67,12 @@ def test_the_threshold_is_between_two_values_even_if_no_number_is() -> None:
 
 
 @given(JUDGED, st.randoms(use_true_random=False))
-def test_the_order_of_the_pairs_does_not_matter(judged: Judged, source: Any) -> None:
+def test_order_of_the_pairs_does_not_matter(judged: Judged, source: Any) -> None:
     shuffled = source.sample(judged, len(judged))
     assert best_threshold(*apart(judged)) == best_threshold(*apart(shuffled))
 
 
-def test_the_threshold_is_in_the_middle_between_two_values_and_the_lowest_of_equally_good_ones() -> None:
+def test_threshold_is_the_midpoint_and_the_lowest_of_equally_good_ones() -> None:
     assert best_threshold(*apart([(0.25, False), (0.75, True)])) == (0.5, 1.0)
     assert best_threshold(*apart([(0.0, False), (0.25, True), (0.5, False), (1.0, True)])) == (0.125, 0.75)
 
@@ -88,7 +88,7 @@ def test_pairs_of_one_kind_are_all_on_one_side_of_the_threshold(same: bool) -> N
 
 
 @given(JUDGED)
-def test_the_auc_is_the_share_of_two_pairs_that_are_in_order_with_ties_half(judged: Judged) -> None:
+def test_auc_is_the_share_of_ordered_pairs_with_ties_counted_half(judged: Judged) -> None:
     ours = auc(*apart(judged))
     points = [
         1.0 if one > other else 0.5 if one == other else 0.0
@@ -103,13 +103,13 @@ def test_the_auc_is_the_share_of_two_pairs_that_are_in_order_with_ties_half(judg
         assert np.isnan(ours)
 
 
-def test_the_auc_of_perfect_useless_and_opposite_values() -> None:
+def test_auc_of_perfect_useless_and_opposite_values() -> None:
     values = np.array([0.1, 0.2, 0.8, 0.9])
     same = np.array([False, False, True, True])
     assert (auc(values, same), auc(values, ~same), auc(np.ones(4), same)) == (1.0, 0.0, 0.5)
 
 
-def test_what_is_looked_at_is_the_best_accuracy_and_the_auc() -> None:
+def test_evaluation_has_the_best_accuracy_and_the_auc() -> None:
     values, same = apart([(0.1, False), (0.4, True), (0.3, True), (0.2, False), (0.9, False)])
     assert figures(values, same) == {"auc": pytest.approx(4 / 6), "accuracy_at_best_threshold": 0.8}
 
@@ -118,7 +118,7 @@ def test_what_is_looked_at_is_the_best_accuracy_and_the_auc() -> None:
 
 
 class Known:
-    """An encoder that has a vector for each sentence, and remembers what it was asked."""
+    """Encoder with a fixed vector for each sentence that records its requests."""
 
     def __init__(self, vectors: dict[str, Sequence[float]]) -> None:
         self.vectors = vectors
@@ -134,7 +134,7 @@ def pair(first: str, second: str, same: bool = True) -> Pair:
 
 
 def by_angle(*judged: tuple[float, bool]) -> tuple[Known, list[Pair]]:
-    """Pairs whose cosines are known."""
+    """Return pairs with known cosines."""
     vectors: dict[str, Sequence[float]] = {"o": (2.0, 0.0)}
     vectors |= {str(cosine): (3 * cosine, 3 * (1 - cosine**2) ** 0.5) for cosine, _ in judged}
     return Known(vectors), [pair("o", str(cosine), same) for cosine, same in judged]
@@ -153,7 +153,7 @@ def test_similarities_are_cosines(n: int, d: int, seed: int) -> None:
         assert value == pytest.approx(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)), abs=1e-9)
 
 
-def test_the_encoder_is_asked_for_the_words_where_they_are() -> None:
+def test_encoder_receives_the_spans_of_the_words() -> None:
     known = Known({"one": (1, 0), "three": (0, 1)})
     first, second = usage_vectors(known, [pair("one", "three"), pair("three", "one")])
     assert known.asked == [("one", (0, 1)), ("three", (0, 5)), ("three", (0, 1)), ("one", (0, 3))]
@@ -162,7 +162,7 @@ def test_the_encoder_is_asked_for_the_words_where_they_are() -> None:
     assert first.dtype == second.dtype == np.float64
 
 
-def test_a_word_that_the_tokenizer_drops_is_like_no_other() -> None:
+def test_word_dropped_by_the_tokenizer_has_a_similarity_of_0() -> None:
     pairs = [
         Pair("x", Usage("the \u200b plane", 4, 5), Usage("the plane", 4, 9), True),
         Pair("x", Usage("the plane", 4, 9), Usage("the plane", 4, 9), True),
@@ -176,7 +176,7 @@ def test_a_word_that_the_tokenizer_drops_is_like_no_other() -> None:
     assert np.isfinite(list(figures.values())).all()
 
 
-# -------------------------------------------------------------------------------------------------------------- judge
+# --------------------------------------------------------------------------------------------------------- evaluation
 
 
 def test_dev_pairs_are_judged_by_the_threshold_of_the_held_out_pairs() -> None:
@@ -194,7 +194,7 @@ def test_dev_pairs_are_judged_by_the_threshold_of_the_held_out_pairs() -> None:
     }
 
 
-def test_dev_pairs_change_nothing_about_the_held_out_ones() -> None:
+def test_dev_pairs_do_not_change_the_held_out_figures() -> None:
     known, held_out = by_angle((0.2, False), (0.4, True), (0.6, False), (0.8, True), (0.9, True))
     more, dev = by_angle((0.95, False), (-0.5, True))
     known.vectors |= more.vectors
@@ -205,7 +205,7 @@ def test_dev_pairs_change_nothing_about_the_held_out_ones() -> None:
 
 
 @given(st.lists(st.tuples(FEW, st.booleans()), min_size=1, max_size=6), st.lists(st.tuples(FEW, st.booleans())))
-def test_figures_are_those_of_a_loop(held_out: Judged, dev: Judged) -> None:
+def test_figures_equal_those_of_a_loop(held_out: Judged, dev: Judged) -> None:
     known, ours = by_angle(*held_out)
     more, theirs = by_angle(*dev)
     known.vectors |= more.vectors
@@ -222,15 +222,15 @@ def test_figures_are_those_of_a_loop(held_out: Judged, dev: Judged) -> None:
         assert figures[f"dev {BEST}"] >= figures[CHOSEN]
 
 
-def test_gold_is_what_the_pairs_say() -> None:
+def test_gold_is_taken_from_the_pairs() -> None:
     assert pair_labels([pair("a", "b", True), pair("a", "b", False)]).tolist() == [True, False]
     assert pair_labels([]).dtype == bool
 
 
-# ---------------------------------------------------------------------------------------------------------- the words
+# -------------------------------------------------------------------------------------------------- described figures
 
 
-def test_figures_are_told_in_words() -> None:
+def test_figures_are_described_in_words() -> None:
     figures = {"threshold": 0.5, f"held-out {BEST}": 0.7126, "held-out auc": 0.8}
     held_out = "AUC 0.800 on held-out pairs (0.713 accuracy at the best threshold of these pairs)"
     assert describe_results(figures) == held_out
@@ -242,14 +242,14 @@ def test_figures_are_told_in_words() -> None:
     )
 
 
-def test_the_auc_which_needs_no_threshold_is_told_first() -> None:
+def test_auc_is_reported_first_because_it_needs_no_threshold() -> None:
     known, pairs = by_angle((0.25, False), (0.75, True))
     assert next(iter(evaluate(known, pairs, pairs))) == "held-out auc"
     assert not any(name.endswith("accuracy") for name in evaluate(known, pairs, pairs))
 
 
 @pytest.mark.parametrize("number", [float, np.float64])
-def test_of_an_evaluation_the_accuracy_and_the_auc_are_kept(number: Callable[[float], float]) -> None:
+def test_accuracy_and_auc_of_an_evaluation_are_recorded(number: Callable[[float], float]) -> None:
     entry = {"eval_accuracy_at_best_threshold": number(0.75), "eval_auc": number(0.5), "eval_runtime": 1.0, "step": 4}
     figures = read_figures(entry)
     assert figures == {"accuracy_at_best_threshold": 0.75, "auc": 0.5}
@@ -257,5 +257,5 @@ def test_of_an_evaluation_the_accuracy_and_the_auc_are_kept(number: Callable[[fl
     assert describe_figures(figures) == "held-out AUC 0.500"
 
 
-def test_what_is_no_evaluation_has_no_figures() -> None:
+def test_invalid_evaluation_has_no_figures() -> None:
     assert read_figures({"loss": 0.5, "step": 3}) == {}

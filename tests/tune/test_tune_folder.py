@@ -1,4 +1,4 @@
-"""The folder of a tuned model: whose it is, what is found again, and that a model appears whole or not at all."""
+"""Test the folder of a tuned model: ownership, resuming, and atomic publishing."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def begun_in(folder: Path) -> Path:
 
 
 def make_checkpoint(path: Path, step: int) -> None:
-    """A checkpoint as the trainer writes it, marked as ours."""
+    """Write a checkpoint like the trainer does, marked as ours."""
     path.mkdir(parents=True)
     (path / "model.safetensors").write_bytes(WEIGHTS)
     for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
@@ -84,20 +84,20 @@ def end(folder: Path) -> TunedModel:
     return finish(folder, save, {"plan": PLAN, "history": HISTORY, "corpus": "Käse"})
 
 
-# ---------------------------------------------------------------------------------------------------------- whose it is
+# ------------------------------------------------------------------------------------------------------------ ownership
 
 
-def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
+def test_folder_is_created_with_its_parents(tmp_path: Path) -> None:
     with tuning_folder(tmp_path / "a" / "b") as folder:
         assert folder == tmp_path / "a" / "b"
         assert folder.is_dir()
-    with tuning_folder(str(tmp_path / "a" / "b")) as folder:  # what is left of it is no hindrance
+    with tuning_folder(str(tmp_path / "a" / "b")) as folder:  # its remains do not interfere
         begun(folder)
     with tuning_folder(folder):
         pass
 
 
-def test_a_file_in_its_place_is_refused_and_stays(tmp_path: Path) -> None:
+def test_file_in_place_of_the_folder_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
     with (
         pytest.raises(UserError, match=r"the tuned model '.*out' would be a folder, but there is a file of that name"),
@@ -108,7 +108,7 @@ def test_a_file_in_its_place_is_refused_and_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["config.json", "notes.txt", "store.json"])
-def test_a_folder_with_other_files_is_refused_and_stays(name: str, tmp_path: Path) -> None:
+def test_folder_with_other_files_is_refused_and_unchanged(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("mine")
     sentence = f"the folder {str(tmp_path)!r} holds other files; choose an empty or a new one (--out)"
     with pytest.raises(UserError, match=re.escape(sentence)), tuning_folder(tmp_path):
@@ -116,7 +116,7 @@ def test_a_folder_with_other_files_is_refused_and_stays(name: str, tmp_path: Pat
     assert names(tmp_path) == {name}
 
 
-def test_a_folder_is_written_by_one_at_a_time(tmp_path: Path) -> None:
+def test_folder_has_one_writer_at_a_time(tmp_path: Path) -> None:
     with (
         tuning_folder(tmp_path / "out"),
         pytest.raises(UserError, match=r"another process is writing '.*out'"),
@@ -127,13 +127,13 @@ def test_a_folder_is_written_by_one_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-# -------------------------------------------------------------------------------------------------------- what is found
+# ------------------------------------------------------------------------------------------------------------- resuming
 
 
-def test_a_plan_is_kept_when_a_run_begins_and_found_again(tmp_path: Path) -> None:
+def test_plan_is_saved_when_a_run_starts_and_found_again(tmp_path: Path) -> None:
     work = begun(tmp_path)
     assert json.loads((work / "plan.json").read_bytes()) == PLAN
-    assert find_finished(tmp_path, {**PLAN, "time tokens": ()}) is None  # as it comes back from a file
+    assert find_finished(tmp_path, {**PLAN, "time tokens": ()}) is None  # as it is read back from a file
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_another_plan_is_refused_with_the_difference(change: dict[str, Any], dif
         find_finished(tmp_path, PLAN | change)
 
 
-def test_another_name_of_the_same_weights_is_no_other_plan(tmp_path: Path) -> None:
+def test_another_name_of_the_same_weights_is_the_same_plan(tmp_path: Path) -> None:
     begun(tmp_path)
     assert find_finished(tmp_path, {**PLAN, "model": "elsewhere"}) is None
     end(tmp_path)
@@ -170,7 +170,7 @@ def test_another_name_of_the_same_weights_is_no_other_plan(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", '{"lexshift": "0.1"}', '{"plan": 3}'])
-def test_a_run_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> None:
+def test_unreadable_run_record_is_damaged(text: str, tmp_path: Path) -> None:
     (tmp_path / RUN).write_text(text)
     with tuning_folder(tmp_path) as folder, pytest.raises(UserError, match=r"run\.json' is damaged; choose another"):
         find_finished(folder, PLAN)
@@ -178,7 +178,7 @@ def test_a_run_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "3"])
-def test_a_plan_that_cannot_be_read_is_damaged(text: str, tmp_path: Path) -> None:
+def test_unreadable_plan_is_damaged(text: str, tmp_path: Path) -> None:
     plan = begun(tmp_path) / "plan.json"
     plan.write_text(text)
     with pytest.raises(UserError, match=r"plan\.json' is damaged: delete '.*unfinished' and run again"):
@@ -191,7 +191,7 @@ FAULTS = ["whole", "cut", "empty", "no text", "cut weights", "cut archive", "no 
 
 
 @given(st.dictionaries(st.integers(1, 2000), st.sampled_from(FAULTS), max_size=6))
-def test_the_last_checkpoint_is_the_latest_whole_one_and_no_other_is_touched(checkpoints: dict[int, str]) -> None:
+def test_last_checkpoint_is_the_latest_complete_one_and_others_are_unchanged(checkpoints: dict[int, str]) -> None:
     with TemporaryDirectory() as place:
         folder = Path(place)
         for step, kind in checkpoints.items():
@@ -228,10 +228,10 @@ def test_without_work_there_is_no_checkpoint(tmp_path: Path) -> None:
     assert (tmp_path / UNFINISHED / "plan.json").exists()
 
 
-# -------------------------------------------------------------------------------------------------------------- the end
+# ----------------------------------------------------------------------------------------------------------- publishing
 
 
-def test_a_finished_model_is_in_its_place_with_what_was_done_and_nothing_else(tmp_path: Path) -> None:
+def test_finished_model_is_published_with_its_record_and_nothing_else(tmp_path: Path) -> None:
     work = begun(tmp_path)
     (work / "checkpoint-5").mkdir()
     tuned = end(tmp_path)
@@ -246,7 +246,7 @@ def test_a_finished_model_is_in_its_place_with_what_was_done_and_nothing_else(tm
     assert (again.folder, again.run) == (tuned.folder, tuned.run)
 
 
-def test_the_history_is_a_table_with_a_row_for_each_look(tmp_path: Path) -> None:
+def test_history_is_a_table_with_one_row_per_evaluation(tmp_path: Path) -> None:
     begun(tmp_path)
     table = end(tmp_path).history
     assert list(table.columns) == ["step", "loss", "held_out_loss"]
@@ -255,7 +255,7 @@ def test_the_history_is_a_table_with_a_row_for_each_look(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("stop", ["config.json", "a.safetensors", "1_Pooling/config.json", RUN])
-def test_an_end_that_is_stopped_leaves_no_model_and_can_be_done_again(
+def test_interrupted_publishing_leaves_no_model_and_can_be_repeated(
     stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun(tmp_path)
@@ -280,7 +280,7 @@ def test_an_end_that_is_stopped_leaves_no_model_and_can_be_done_again(
     assert names(tmp_path) == {"config.json", "a.safetensors", "z.json", "1_Pooling", RUN, ".lock"}
 
 
-def test_a_full_disk_at_the_end_is_told_and_the_work_stays(tmp_path: Path) -> None:
+def test_full_disk_at_the_end_is_reported_and_the_work_is_preserved(tmp_path: Path) -> None:
     work = begun(tmp_path)
 
     def full(made: Path) -> None:
@@ -292,7 +292,7 @@ def test_a_full_disk_at_the_end_is_told_and_the_work_stays(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["unfinished/chapter.txt", "unfinished/checkpoint-1/chapter.txt", "unfinished"])
-def test_a_folder_of_the_user_is_no_unfinished_work(tmp_path: Path, name: str) -> None:
+def test_folder_of_the_user_is_not_treated_as_unfinished_work(tmp_path: Path, name: str) -> None:
     (tmp_path / "project" / name).parent.mkdir(parents=True)
     (tmp_path / "project" / name).write_text("mine")
     with (
@@ -305,11 +305,11 @@ def test_a_folder_of_the_user_is_no_unfinished_work(tmp_path: Path, name: str) -
     assert (tmp_path / "project" / name).read_text() == "mine"
 
 
-# ---------------------------------------------------------------------------------------- what others put in the folder
+# ------------------------------------------------------------------------------------------ foreign files in the folder
 
 
 @pytest.mark.parametrize("name", ["config.json", "z.json", "1_Pooling/config.json", RUN])
-def test_a_file_that_was_put_in_the_folder_meanwhile_is_not_replaced(name: str, tmp_path: Path) -> None:
+def test_file_added_to_the_folder_meanwhile_is_not_replaced(name: str, tmp_path: Path) -> None:
     work = begun(tmp_path)
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine")
@@ -317,7 +317,7 @@ def test_a_file_that_was_put_in_the_folder_meanwhile_is_not_replaced(name: str, 
     with pytest.raises(UserError, match=re.escape(sentence)):
         end(tmp_path)
     assert (tmp_path / name).read_text() == "mine"
-    assert names(tmp_path) == {UNFINISHED, Path(name).parts[0]}  # nothing of the model is there
+    assert names(tmp_path) == {UNFINISHED, Path(name).parts[0]}  # no file of the model exists
     assert (work / "plan.json").exists()
     (tmp_path / name).rename(tmp_path / "mine.txt")
     assert end(tmp_path).run["plan"] == PLAN
@@ -326,7 +326,7 @@ def test_a_file_that_was_put_in_the_folder_meanwhile_is_not_replaced(name: str, 
 
 
 @pytest.mark.parametrize("kind", ["folder", "link", "link to nothing"])
-def test_what_is_no_file_is_not_replaced_either(kind: str, tmp_path: Path) -> None:
+def test_non_file_in_place_of_an_output_is_not_replaced(kind: str, tmp_path: Path) -> None:
     out, mine = tmp_path / "out", tmp_path / "mine"
     begun_in(out)
     if kind == "folder":
@@ -345,7 +345,7 @@ def test_what_is_no_file_is_not_replaced_either(kind: str, tmp_path: Path) -> No
         assert mine.exists() == (kind == "link")
 
 
-def test_notes_in_the_unfinished_work_stay(tmp_path: Path) -> None:
+def test_notes_in_the_unfinished_work_are_preserved(tmp_path: Path) -> None:
     work = begun(tmp_path)
     notes = [work / "note.txt", work / "checkpoint-5" / "note.txt", work / "checkpoint-notes" / "a" / "note.txt"]
     for step in (5, 10):
@@ -363,9 +363,7 @@ def test_notes_in_the_unfinished_work_stay(tmp_path: Path) -> None:
     assert all(note.read_text() == "mine" for note in notes)
 
 
-def test_work_that_was_left_when_a_run_was_stopped_at_its_end_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_work_left_by_a_run_stopped_at_its_end_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work = begun(tmp_path)
     make_checkpoint(work / "checkpoint-5", 5)
 
@@ -382,7 +380,7 @@ def test_work_that_was_left_when_a_run_was_stopped_at_its_end_is_removed(
 
 
 @pytest.mark.parametrize(("best", "kept"), [(None, {4, 5}), (5, {4, 5}), (4, {4, 5}), (1, {1, 5})])
-def test_the_last_checkpoint_and_the_best_are_kept_and_notes_in_the_others(
+def test_last_and_best_checkpoints_and_notes_in_the_others_are_preserved(
     best: int | None, kept: set[int], tmp_path: Path
 ) -> None:
     for step in range(1, 6):

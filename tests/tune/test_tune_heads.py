@@ -1,4 +1,4 @@
-"""Models with the head that predicts masked words: kept if there is one, new if not, and told new tokens."""
+"""Test models with a masked language head: existing heads, new heads, and new tokens."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ IN_ONE_PLACE = ("bert", "roberta", "xlm-roberta", "mpnet")
 
 @cache
 def with_head(family: str) -> Any:
-    """A model whose every weight matters, head included; shared, so not to be changed."""
-    make_model(family, depth=1)  # as that imports the family without warnings
+    """Return a shared model with a head in which every weight affects the result; do not modify it."""
+    make_model(family, depth=1)  # this imports the family without warnings
     torch.manual_seed(3)
     model = transformers.AutoModelForMaskedLM.from_config(make_config(family, depth=2))
     with torch.no_grad():
@@ -35,14 +35,14 @@ def with_head(family: str) -> Any:
 
 
 def saved(family: str, place: Path, model: Any = None) -> Path:
-    """The folder of a model with a head."""
+    """Return the folder of a model with a head."""
     make_tokenizer(family).save_pretrained(place)
     (model or with_head(family)).save_pretrained(place)
     return place
 
 
 def inputs_of(family: str) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-    """A padded batch, and some places in it."""
+    """Return a padded batch and some positions in it."""
     made = make_tokenizer(family)(TEXT[:5], padding=True, return_tensors="pt")
     real = made["attention_mask"].bool()
     where = (torch.rand(real.shape, generator=torch.Generator().manual_seed(0)) < 0.3) & real
@@ -52,7 +52,7 @@ def inputs_of(family: str) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_predictions_are_those_of_the_whole_forward_pass_at_the_masked_places(family: str) -> None:
+def test_predictions_equal_the_full_forward_pass_at_the_masked_positions(family: str) -> None:
     model = with_head(family)
     assert (head_of(model) is not None) == (family in IN_ONE_PLACE)
     inputs, where = inputs_of(family)
@@ -62,7 +62,7 @@ def test_predictions_are_those_of_the_whole_forward_pass_at_the_masked_places(fa
     torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
 
 
-def test_predictions_of_camembert_are_those_of_its_forward_pass() -> None:
+def test_predictions_of_camembert_equal_its_forward_pass() -> None:
     config = {**make_config("roberta", 2).to_dict(), "model_type": "camembert"}
     model = transformers.CamembertForMaskedLM(transformers.CamembertConfig(**config)).eval()
     assert head_of(model) is not None
@@ -72,7 +72,7 @@ def test_predictions_of_camembert_are_those_of_its_forward_pass() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_saved_head_is_kept(family: str, tmp_path: Path) -> None:
+def test_saved_head_is_used(family: str, tmp_path: Path) -> None:
     model, tokenizer, place, new_head = load_with_head(saved(family, tmp_path), None)
     assert not new_head
     assert place == tmp_path
@@ -84,7 +84,7 @@ def test_a_saved_head_is_kept(family: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_missing_head_is_made_anew_on_the_word_embeddings(family: str) -> None:
+def test_missing_head_is_created_from_the_word_embeddings(family: str) -> None:
     model, _, _, new_head = load_with_head(folder(family), None)
     assert new_head
     words = model.get_input_embeddings().weight
@@ -97,7 +97,7 @@ def test_a_missing_head_is_made_anew_on_the_word_embeddings(family: str) -> None
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "distilbert"])
 @pytest.mark.parametrize("whole", [False, True], ids=["without a head", "with a head"])
-def test_a_model_that_lacks_weights_of_its_layers_is_refused(family: str, whole: bool, tmp_path: Path) -> None:
+def test_model_that_lacks_weights_of_its_layers_is_refused(family: str, whole: bool, tmp_path: Path) -> None:
     saved(family, tmp_path, None if whole else make_model(family, depth=2))
     file = tmp_path / "model.safetensors"
     weights = load_file(file)
@@ -110,7 +110,7 @@ def test_a_model_that_lacks_weights_of_its_layers_is_refused(family: str, whole:
 
 
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
-def test_a_model_without_its_pooler_is_none_that_lacks_weights(family: str, tmp_path: Path) -> None:
+def test_model_without_its_pooler_is_not_missing_weights(family: str, tmp_path: Path) -> None:
     saved(family, tmp_path, make_model(family, depth=2))
     file = tmp_path / "model.safetensors"
     weights = load_file(file)
@@ -120,7 +120,7 @@ def test_a_model_without_its_pooler_is_none_that_lacks_weights(family: str, tmp_
     assert load_with_head(tmp_path, None)[3]
 
 
-def test_a_tokenizer_without_a_mask_token_is_refused(tmp_path: Path) -> None:
+def test_tokenizer_without_a_mask_token_is_refused(tmp_path: Path) -> None:
     saved("modernbert", tmp_path)
     tokenizer = make_tokenizer("modernbert")
     plain = transformers.PreTrainedTokenizerFast(
@@ -131,7 +131,7 @@ def test_a_tokenizer_without_a_mask_token_is_refused(tmp_path: Path) -> None:
         load_with_head(tmp_path, None)
 
 
-def test_a_model_that_predicts_no_masked_words_is_refused(tmp_path: Path) -> None:
+def test_model_without_a_masked_language_head_is_refused(tmp_path: Path) -> None:
     make_tokenizer("bert").save_pretrained(tmp_path)
     config = transformers.GPT2Config(vocab_size=200, n_embd=16, n_layer=1, n_head=2, n_positions=32)
     transformers.GPT2Model(config).save_pretrained(tmp_path)
@@ -140,7 +140,7 @@ def test_a_model_that_predicts_no_masked_words_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("damage", ["cut", "no config", "no weights"])
-def test_a_damaged_folder_is_refused(damage: str, tmp_path: Path) -> None:
+def test_damaged_folder_is_refused(damage: str, tmp_path: Path) -> None:
     saved("bert", tmp_path)
     if damage == "cut":
         file = tmp_path / "model.safetensors"
@@ -152,7 +152,7 @@ def test_a_damaged_folder_is_refused(damage: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_new_tokens_are_one_token_each_and_old_embeddings_stay(family: str, tmp_path: Path) -> None:
+def test_new_tokens_are_single_tokens_and_old_embeddings_are_unchanged(family: str, tmp_path: Path) -> None:
     model, tokenizer, _, _ = load_with_head(saved(family, tmp_path / "before"), None)
     old = model.get_input_embeddings().weight.detach().clone()
     text = "A mouse ran under the table."
@@ -192,7 +192,7 @@ def test_new_tokens_are_one_token_each_and_old_embeddings_stay(family: str, tmp_
         torch.testing.assert_close(again.eval()(**inputs).logits[where], after, rtol=1e-5, atol=1e-5)
 
 
-def test_new_tokens_take_rows_that_the_embeddings_have_to_spare() -> None:
+def test_new_tokens_use_spare_rows_of_the_embeddings() -> None:
     config = make_config("bert", depth=1)
     tokenizer = make_tokenizer("bert")
     n = len(tokenizer)
@@ -207,7 +207,7 @@ def test_new_tokens_take_rows_that_the_embeddings_have_to_spare() -> None:
     assert not torch.isclose(rows[n : n + 2], old[n : n + 2]).all()
 
 
-def test_weights_have_a_digest_of_their_own() -> None:
+def test_weights_have_their_own_digest() -> None:
     model = transformers.BertForMaskedLM(make_config("bert", depth=1))
     before = digest_weights(model)
     assert before == digest_weights(model)

@@ -1,4 +1,4 @@
-"""Tuning to corpora and to their time: that it learns, that a run that is stopped ends alike, and what is refused."""
+"""Test tuning to corpora and to their time: learning, resuming with the same result, and refused input."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ SHORT: dict[str, Any] = {"epochs": 100, "steps": 12, "batch": 8, "learning_rate"
 HELD_OUT = 0.2
 
 
-class Told:
-    """A monitor that remembers, and stops the run at a step."""
+class RecordingMonitor:
+    """Monitor that records its events and stops the run at a step."""
 
     def __init__(self, stop: int | None = None) -> None:
         self.notes: list[str] = []
@@ -83,13 +83,13 @@ def corpora_in(place: Path, n: int = 100) -> tuple[Path, Path]:
 
 
 def whole_words() -> Any:
-    """A tokenizer whose pieces are words: a trained one is another in every process, and a run with it is too."""
+    """Return a tokenizer of whole words, because a trained one differs between processes."""
     vocabulary = {token: number for number, token in enumerate((*SPECIAL, *PLAIN))}
     return transformers.BertTokenizerFast(vocab=vocabulary, model_max_length=POSITIONS)
 
 
 def saved(place: Path, depth: int = 1, **options: Any) -> Path:
-    """The folder of a small model without a head."""
+    """Return the folder of a small model without a head."""
     tokenizer, config = whole_words(), make_config("bert", depth)
     config.update({"vocab_size": len(tokenizer), **options})
     torch.manual_seed(0)
@@ -103,7 +103,7 @@ def saved(place: Path, depth: int = 1, **options: Any) -> Path:
 
 
 class Place:
-    """A folder with corpora and a model, and runs on them."""
+    """Folder with corpora and a model, and runs on them."""
 
     def __init__(self, path: Path, n: int = 100, depth: int = 1) -> None:
         self.path = path
@@ -125,13 +125,13 @@ class Place:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """For runs in folders of their own names."""
+    """Return a place for runs in separate folders."""
     return Place(tmp_path_factory.mktemp("shared"))
 
 
 @pytest.fixture(scope="module")
 def whole(shared: Place) -> TunedModel:
-    """A run without a break."""
+    """Return an uninterrupted run."""
     return shared.time("whole")
 
 
@@ -141,15 +141,15 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture(scope="module")
-def told() -> Told:
-    return Told()
+def recorder() -> RecordingMonitor:
+    return RecordingMonitor()
 
 
 @pytest.fixture(scope="module")
-def learned(learner: Place, told: Told) -> TunedModel:
-    """A run that is long enough to learn something."""
+def learned(learner: Place, recorder: RecordingMonitor) -> TunedModel:
+    """Return a run that is long enough to learn something."""
     return learner.time(
-        training={"epochs": 100, "steps": 60, "batch": 16, "learning_rate": 1e-2, "every": 20}, monitor=told
+        training={"epochs": 100, "steps": 60, "batch": 16, "learning_rate": 1e-2, "every": 20}, monitor=recorder
     )
 
 
@@ -158,7 +158,7 @@ def weights(tuned: TunedModel) -> bytes:
 
 
 def measured(tuned: TunedModel) -> dict[str, Any]:
-    """What a run measured, without what depends on the clock."""
+    """Return the measurements of a run without those that depend on the clock."""
     return {name: value for name, value in tuned.run.items() if name != "seconds"}
 
 
@@ -169,7 +169,7 @@ def assert_same_run(ours: TunedModel, theirs: TunedModel) -> None:
 
 
 def recomputed(tuned: TunedModel, corpora: tuple[Path, ...], seed: int, times: int) -> tuple[float, float]:
-    """The held-out loss and how often the period is right, one sentence at a time."""
+    """Compute the held-out loss and the period accuracy one sentence at a time."""
     model = transformers.AutoModelForMaskedLM.from_pretrained(tuned.folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(tuned.folder)
     tokens = [f"<{number}>" for number in range(1, times + 1)]
@@ -202,17 +202,17 @@ def recomputed(tuned: TunedModel, corpora: tuple[Path, ...], seed: int, times: i
 # ------------------------------------------------------------------------------------------------------------- learning
 
 
-def test_the_held_out_loss_falls_and_the_period_is_known(learned: TunedModel) -> None:
+def test_held_out_loss_falls_and_the_period_is_predicted(learned: TunedModel) -> None:
     run = learned.run
     before, after = run["before"], run["after"]
     assert after["held_out_loss"] < before["held_out_loss"] - 1
-    assert after["perplexity"] < 24  # better than to know the words of both periods alone
+    assert after["perplexity"] < 24  # better than knowing only the words of both periods
     assert run["chance"] == 0.5
     assert after["period"] > 0.9
     assert run["steps"] == run["best step"] == 60
 
 
-def test_a_run_is_kept_with_its_plan_and_what_was_measured(learner: Place, learned: TunedModel) -> None:
+def test_run_is_recorded_with_its_plan_and_its_measurements(learner: Place, learned: TunedModel) -> None:
     run = json.loads((learned.folder / "run.json").read_bytes())
     assert run == learned.run
     plan = run["plan"]
@@ -237,13 +237,13 @@ def test_a_run_is_kept_with_its_plan_and_what_was_measured(learner: Place, learn
     assert run["after"] == run["history"][3]
 
 
-def test_held_out_figures_are_those_of_a_loop_over_sentences(learner: Place, learned: TunedModel) -> None:
+def test_held_out_figures_equal_those_of_a_loop_over_sentences(learner: Place, learned: TunedModel) -> None:
     loss, period = recomputed(learned, learner.corpora, 0, 2)
     assert learned.run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
     assert learned.run["after"]["period"] == period
 
 
-def test_a_run_without_time_has_no_period(shared: Place) -> None:
+def test_run_without_time_has_no_period(shared: Place) -> None:
     tuned = shared.mlm("plain")
     assert tuned.run["chance"] is None
     assert "period" not in tuned.history.columns
@@ -253,22 +253,24 @@ def test_a_run_without_time_has_no_period(shared: Place) -> None:
     assert tuned.run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
 
 
-def test_a_monitor_is_told_of_the_corpora_the_steps_and_the_looks(learned: TunedModel, told: Told) -> None:
+def test_monitor_receives_the_corpora_the_steps_and_the_evaluations(
+    learned: TunedModel, recorder: RecordingMonitor
+) -> None:
     size = (learned.folder.parent / "old.txt").stat().st_size
-    assert told.stages[0] == ("reading old", size, "bytes")
-    assert [name for name, _, _ in told.stages] == ["reading old", "reading new", "tuning"]
-    assert told.stages[-1] == ("tuning", 60, "steps")
-    assert [step for step, _, _ in told.steps] == list(range(1, 61))
-    assert re.fullmatch(r"loss \d\.\d{3} perplexity [\d.]+, period \d+%", told.steps[-1][2])
-    assert any("has no head that predicts masked words; a new one is trained" in note for note in told.notes)
-    looks = [note for note in told.notes if note.startswith("step ")]
+    assert recorder.stages[0] == ("reading old", size, "bytes")
+    assert [name for name, _, _ in recorder.stages] == ["reading old", "reading new", "tuning"]
+    assert recorder.stages[-1] == ("tuning", 60, "steps")
+    assert [step for step, _, _ in recorder.steps] == list(range(1, 61))
+    assert re.fullmatch(r"loss \d\.\d{3} perplexity [\d.]+, period \d+%", recorder.steps[-1][2])
+    assert any("has no head that predicts masked words; a new one is trained" in note for note in recorder.notes)
+    looks = [note for note in recorder.notes if note.startswith("step ")]
     assert [look.split(":")[0] for look in looks] == [f"step {step} of 60" for step in (0, 20, 40, 60)]
     assert f"perplexity {learned.run['before']['perplexity']:,.1f}, period" in looks[0]
     assert looks[0].startswith("step 0 of 60: perplexity")
     assert looks[1].startswith("step 20 of 60: loss ")
 
 
-def test_a_head_that_is_there_is_trained_on(shared: Place, whole: TunedModel, tmp_path: Path) -> None:
+def test_existing_head_is_trained_further(shared: Place, whole: TunedModel, tmp_path: Path) -> None:
     assert whole.run["new head"]
     plain = shared.mlm("plain")
     settings = LanguageSettings(**SHORT, held_out=HELD_OUT)
@@ -277,10 +279,10 @@ def test_a_head_that_is_there_is_trained_on(shared: Place, whole: TunedModel, tm
     assert again.run["before"]["held_out_loss"] == pytest.approx(plain.run["after"]["held_out_loss"], rel=1e-3)
 
 
-# ------------------------------------------------------------------------------------------------------- the same again
+# -------------------------------------------------------------------------------------------- repeated and resumed runs
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_others(shared: Place, whole: TunedModel) -> None:
+def test_same_seed_gives_the_same_bytes_and_another_seed_others(shared: Place, whole: TunedModel) -> None:
     assert_same_run(shared.time("again"), whole)
     other = shared.time(
         "other", training={"epochs": 100, "steps": 12, "batch": 8, "learning_rate": 5e-3, "every": 4, "seed": 1}
@@ -289,44 +291,44 @@ def test_the_same_seed_gives_the_same_bytes_and_another_others(shared: Place, wh
 
 
 @pytest.mark.parametrize("stop", [1, 4, 6, 12])
-def test_a_run_that_was_stopped_ends_as_if_it_had_not(stop: int, shared: Place, whole: TunedModel) -> None:
+def test_resumed_run_gives_the_same_result(stop: int, shared: Place, whole: TunedModel) -> None:
     name = f"stopped {stop}"
     with pytest.raises(KeyboardInterrupt):
-        shared.time(name, monitor=Told(stop))
+        shared.time(name, monitor=RecordingMonitor(stop))
     assert not (shared.path / name / "run.json").exists()
     assert not (shared.path / name / "config.json").exists()
-    told = Told()
-    assert_same_run(shared.time(name, monitor=told), whole)
+    recorder = RecordingMonitor()
+    assert_same_run(shared.time(name, monitor=recorder), whole)
     last = 4 * ((stop - 1) // 4)
-    assert [step for step, _, _ in told.steps] == list(range(last + 1, 13))
-    assert (f"resuming after step {last}" in told.notes) == (last > 0)
+    assert [step for step, _, _ in recorder.steps] == list(range(last + 1, 13))
+    assert (f"resuming after step {last}" in recorder.notes) == (last > 0)
 
 
-def test_a_run_that_was_stopped_again_and_again_ends_alike(shared: Place, whole: TunedModel) -> None:
+def test_repeatedly_resumed_run_gives_the_same_result(shared: Place, whole: TunedModel) -> None:
     for stop in (5, 10):
         with pytest.raises(KeyboardInterrupt):
-            shared.time("often", monitor=Told(stop))
+            shared.time("often", monitor=RecordingMonitor(stop))
     assert_same_run(shared.time("often"), whole)
 
 
-def test_the_history_of_a_run_that_goes_on_has_the_same_losses(shared: Place) -> None:
+def test_history_of_a_resumed_run_has_the_same_losses(shared: Place) -> None:
     training = {
         "epochs": 100,
         "steps": 42,
         "batch": 2,
         "learning_rate": 1e-3,
         "every": 21,
-    }  # where losses are told every second step
+    }  # where losses are logged every second step
     unbroken = shared.time("losses", training=training)
     with pytest.raises(KeyboardInterrupt):
-        shared.time("losses stopped", training=training, monitor=Told(25))
+        shared.time("losses stopped", training=training, monitor=RecordingMonitor(25))
     ours = shared.time("losses stopped", training=training)
     assert weights(ours) == weights(unbroken)
     assert ours.run["history"] == unbroken.run["history"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_a_run_that_is_killed_as_it_writes_a_checkpoint_ends_as_if_it_had_not(shared: Place, whole: TunedModel) -> None:
+def test_run_killed_while_writing_a_checkpoint_gives_the_same_result(shared: Place, whole: TunedModel) -> None:
     script = dedent(
         f"""
         import os, signal, sys
@@ -355,9 +357,9 @@ def test_a_run_that_is_killed_as_it_writes_a_checkpoint_ends_as_if_it_had_not(sh
     assert (work / "checkpoint-4" / "trainer_state.json").exists()
     assert (work / "checkpoint-8").exists()
     assert not (work / "checkpoint-8" / "trainer_state.json").exists()
-    told = Told()
-    ours = shared.time("killed", monitor=told)
-    assert told.steps[0][0] == 5
+    recorder = RecordingMonitor()
+    ours = shared.time("killed", monitor=recorder)
+    assert recorder.steps[0][0] == 5
     assert_same_run(ours, whole)
 
 
@@ -381,19 +383,19 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_checkpoint_is_ignored(damage: str, shared: Place, whole: TunedModel) -> None:
+def test_damaged_checkpoint_is_ignored(damage: str, shared: Place, whole: TunedModel) -> None:
     name = f"damaged: {damage}"
     with pytest.raises(KeyboardInterrupt):
-        shared.time(name, monitor=Told(9))
+        shared.time(name, monitor=RecordingMonitor(9))
     DAMAGES[damage](shared.path / name / "unfinished" / "checkpoint-8")
-    told = Told()
-    ours = shared.time(name, monitor=told)
-    assert told.steps[0][0] == 5
+    recorder = RecordingMonitor()
+    ours = shared.time(name, monitor=recorder)
+    assert recorder.steps[0][0] == 5
     assert_same_run(ours, whole)
 
 
 def stopped_at_the_end(shared: Place, name: str, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
-    """A run that is stopped when all is done but the model not yet written."""
+    """Return a run that is stopped after training but before the model is written."""
 
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -404,26 +406,26 @@ def stopped_at_the_end(shared: Place, name: str, monkeypatch: pytest.MonkeyPatch
             shared.time(name, **options)
 
 
-def test_a_run_that_was_stopped_before_its_model_was_written_ends_alike(
+def test_run_stopped_before_its_model_was_written_gives_the_same_result(
     shared: Place, whole: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_at_the_end(shared, "end", monkeypatch)
     assert_same_run(shared.time("end"), whole)
 
 
-def test_a_run_goes_on_in_a_folder_that_was_moved(shared: Place, worse: TunedModel) -> None:
+def test_run_resumes_in_a_moved_folder(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shared.time("from here", training=WORSE, monitor=Told(worse.run["best step"] + 1))
+        shared.time("from here", training=WORSE, monitor=RecordingMonitor(worse.run["best step"] + 1))
     shutil.move(shared.path / "from here", shared.path / "to there")
     assert_same_run(shared.time("to there", training=WORSE), worse)
 
 
-def test_a_finished_model_is_not_tuned_again(shared: Place, whole: TunedModel) -> None:
+def test_finished_model_is_not_tuned_again(shared: Place, whole: TunedModel) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in whole.folder.iterdir() if path.name != ".lock"}
-    told = Told()
-    again = shared.time("whole", monitor=told)
-    assert told.notes[-1] == "the folder already has this tuned model"
-    assert told.steps == []
+    recorder = RecordingMonitor()
+    again = shared.time("whole", monitor=recorder)
+    assert recorder.notes[-1] == "the folder already has this tuned model"
+    assert recorder.steps == []
     assert again.run == whole.run
     assert {path.name: path.stat().st_mtime_ns for path in whole.folder.iterdir() if path.name != ".lock"} == before
 
@@ -444,22 +446,22 @@ OTHER: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("difference", OTHER)
-def test_a_folder_is_for_one_run_alone(difference: str, shared: Place, whole: TunedModel) -> None:
+def test_folder_belongs_to_one_run(difference: str, shared: Place, whole: TunedModel) -> None:
     before = weights(whole)
     with pytest.raises(UserError, match=re.escape(f"holds a model tuned with {difference}; choose another folder")):
         shared.time("whole", **OTHER[difference])
     assert weights(whole) == before
 
 
-def test_unfinished_work_of_another_run_is_not_touched(shared: Place, whole: TunedModel) -> None:
+def test_unfinished_work_of_another_run_is_unchanged(shared: Place, whole: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shared.time("begun", monitor=Told(6))
+        shared.time("begun", monitor=RecordingMonitor(6))
     with pytest.raises(UserError, match=r"unfinished' holds the unfinished work of a run with mask 0\.15, not 0\.3: "):
         shared.time("begun", mask=0.3)
     assert_same_run(shared.time("begun"), whole)
 
 
-def test_a_folder_of_something_else_is_refused(shared: Place) -> None:
+def test_folder_of_another_kind_is_refused(shared: Place) -> None:
     (shared.path / "foreign").mkdir()
     (shared.path / "foreign" / "notes.txt").write_text("mine")
     with pytest.raises(UserError, match=r"foreign' holds other files; choose an empty or a new one"):
@@ -468,7 +470,7 @@ def test_a_folder_of_something_else_is_refused(shared: Place) -> None:
         shared.time("old.txt")
 
 
-def test_a_full_disk_is_told_in_a_sentence_and_the_run_goes_on_later(
+def test_full_disk_is_reported_in_one_sentence_and_the_run_resumes_later(
     shared: Place, whole: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     save = torch.save
@@ -485,51 +487,51 @@ def test_a_full_disk_is_told_in_a_sentence_and_the_run_goes_on_later(
     assert_same_run(shared.time("full"), whole)
 
 
-# --------------------------------------------------------------------------------------------------- how long, how much
+# -------------------------------------------------------------------------------------- duration and amount of training
 
 WORSE: dict[str, Any] = {"epochs": 1000, "steps": 30, "batch": 8, "learning_rate": 0.1, "every": 2, "patience": 2}
 
 
 @pytest.fixture(scope="module")
 def worse(shared: Place) -> TunedModel:
-    """A run that gets worse after a while."""
+    """Return a run that gets worse after some steps."""
     return shared.time("worse", training=WORSE)
 
 
-def test_a_run_ends_when_it_gets_no_better_and_the_best_model_is_kept(shared: Place, worse: TunedModel) -> None:
+def test_run_stops_early_without_improvement_and_keeps_the_best_model(shared: Place, worse: TunedModel) -> None:
     run = worse.run
     history = worse.history
     looks = history[history["step"] > 0]
     best = int(looks["step"][looks["held_out_loss"].idxmin()])
     assert run["best step"] == best
-    assert run["steps"] == best + 4 < 30  # two looks later
+    assert run["steps"] == best + 4 < 30  # two evaluations later
     assert run["after"] == next(row for row in run["history"] if row["step"] == best)
     loss, period = recomputed(worse, shared.corpora, 0, 2)
     assert run["after"]["held_out_loss"] == pytest.approx(loss, rel=1e-4)
     assert run["after"]["period"] == period
 
 
-def test_a_run_that_ended_early_is_told(shared: Place, worse: TunedModel) -> None:
-    told = Told()
-    again = shared.time("worse again", training=WORSE, monitor=told)
-    assert told.notes[-1] == f"stopped after step {again.run['steps']}, because the held-out result did not improve"
+def test_early_stopping_is_reported(shared: Place, worse: TunedModel) -> None:
+    recorder = RecordingMonitor()
+    again = shared.time("worse again", training=WORSE, monitor=recorder)
+    assert recorder.notes[-1] == f"stopped after step {again.run['steps']}, because the held-out result did not improve"
     assert_same_run(again, worse)
 
 
-def test_patience_is_remembered_over_a_break(shared: Place, worse: TunedModel) -> None:
+def test_patience_is_preserved_when_a_run_resumes(shared: Place, worse: TunedModel) -> None:
     with pytest.raises(KeyboardInterrupt):
-        shared.time("patient", training=WORSE, monitor=Told(worse.run["best step"] + 3))
+        shared.time("patient", training=WORSE, monitor=RecordingMonitor(worse.run["best step"] + 3))
     assert_same_run(shared.time("patient", training=WORSE), worse)
 
 
-def test_a_run_that_ended_early_and_was_stopped_before_its_model_was_written_ends_alike(
+def test_early_stopped_run_interrupted_before_saving_gives_the_same_result(
     shared: Place, worse: TunedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped_at_the_end(shared, "early end", monkeypatch, training=WORSE)
     assert_same_run(shared.time("early end", training=WORSE), worse)
 
 
-def test_without_patience_a_run_goes_on_to_its_last_step(shared: Place, worse: TunedModel) -> None:
+def test_without_patience_a_run_continues_to_its_last_step(shared: Place, worse: TunedModel) -> None:
     steps = worse.run["steps"] + 4
     tuned = shared.time(
         "impatient",
@@ -539,7 +541,7 @@ def test_without_patience_a_run_goes_on_to_its_last_step(shared: Place, worse: T
     assert tuned.history["step"].tolist() == list(range(0, steps + 1, 2))
 
 
-def test_the_last_steps_are_looked_at_too(shared: Place) -> None:
+def test_last_steps_are_evaluated(shared: Place) -> None:
     tuned = shared.mlm("uneven", training={"epochs": 100, "steps": 5, "batch": 8, "learning_rate": 5e-3, "every": 3})
     assert tuned.history["step"].tolist() == [0, 3, 5]
     loss, _ = recomputed(tuned, shared.corpora, 0, 0)
@@ -547,7 +549,7 @@ def test_the_last_steps_are_looked_at_too(shared: Place) -> None:
 
 
 @pytest.mark.parametrize("mask", [1e-9, 0.15], ids=["one word of each sentence", "some words"])
-def test_a_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: Place, tmp_path: Path) -> None:
+def test_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: Place, tmp_path: Path) -> None:
     model = saved(tmp_path / "model", hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
     made = []
     for parts in (1, 4):
@@ -557,7 +559,7 @@ def test_a_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: 
     moved = 0.0
     start = load_file(model / "model.safetensors")
     for name, weight in made[0].items():
-        if not name.endswith("key.bias"):  # which attention does not depend on: chance alone moves them
+        if not name.endswith("key.bias"):  # attention does not depend on them, so they change only by chance
             np.testing.assert_allclose(weight, made[1][name], rtol=0, atol=1e-4, err_msg=name)
         if name.removeprefix("bert.") in start:
             moved = max(moved, float((weight - start[name.removeprefix("bert.")]).abs().max()))
@@ -565,7 +567,7 @@ def test_a_batch_in_parts_gives_the_weights_of_a_whole_one(mask: float, shared: 
 
 
 class Recorded:
-    """What a run trains on and looks at."""
+    """Record the training and evaluation data of a run."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.training: list[tuple[int, ...]] = []
@@ -590,7 +592,7 @@ ONE_STEP: dict[str, Any] = {"epochs": 100, "steps": 1, "batch": 4, "learning_rat
 
 
 @pytest.mark.parametrize("most", [100_000, 40])
-def test_no_held_out_sentence_is_trained_on_and_all_others_are(
+def test_every_sentence_except_the_held_out_ones_is_trained_on(
     most: int, shared: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = Recorded(monkeypatch)
@@ -607,7 +609,7 @@ def test_no_held_out_sentence_is_trained_on_and_all_others_are(
     assert found == known if n == 100 else found < known
 
 
-def test_a_sentence_of_both_corpora_is_held_out_of_both_or_of_neither(
+def test_sentence_of_both_corpora_is_held_out_of_both_or_of_neither(
     shared: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = Recorded(monkeypatch)
@@ -619,7 +621,7 @@ def test_a_sentence_of_both_corpora_is_held_out_of_both_or_of_neither(
     assert not set(recorded.training) & set(recorded.held_out)
 
 
-def test_the_sample_does_not_depend_on_the_order_of_the_corpus(shared: Place, tmp_path: Path) -> None:
+def test_sample_does_not_depend_on_the_order_of_the_corpus(shared: Place, tmp_path: Path) -> None:
     turned = []
     for path in shared.corpora:
         turned.append(tmp_path / path.name)
@@ -630,7 +632,7 @@ def test_the_sample_does_not_depend_on_the_order_of_the_corpus(shared: Place, tm
     assert ours.run["history"] == theirs.run["history"]
 
 
-def test_no_more_are_held_out_than_are_soon_looked_at(shared: Place) -> None:
+def test_number_of_held_out_sentences_is_limited(shared: Place) -> None:
     samples = [sample_sentences(corpus, Reading(split="lines")) for corpus in shared.corpora]
 
     def tokenize(sentences: list[str], periods: list[int]) -> tuple[list[Any], int]:
@@ -654,7 +656,7 @@ def test_long_sentences_are_cut_and_counted(shared: Place, monkeypatch: pytest.M
     assert sizes.count(9) >= long
 
 
-def test_text_that_looks_like_a_time_token_is_text(
+def test_text_that_looks_like_a_time_token_is_ordinary_text(
     shared: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded = Recorded(monkeypatch)
@@ -667,13 +669,13 @@ def test_text_that_looks_like_a_time_token_is_text(
     assert {sum(number in numbers for number in ids) for ids in recorded.training} == {1}
 
 
-def test_numbers_of_numpy_are_numbers(shared: Place) -> None:
+def test_numpy_numbers_are_accepted(shared: Place) -> None:
     training = {"epochs": 100, "steps": np.int64(1), "batch": np.int64(4), "learning_rate": 1e-3, "seed": np.int64(3)}
     tuned = shared.mlm("numpy", training=training, max_sentences=np.int64(50), mask=np.float32(0.25))
     assert (tuned.run["steps"], tuned.run["plan"]["mask"]) == (1, 0.25)
 
 
-# ------------------------------------------------------------------------------------------------------- what comes out
+# --------------------------------------------------------------------------------------------------------- tuned models
 
 SENTENCES = ["the plane landed", "the mouse ran under the table"]
 SPANS = [(4, 9), (4, 9)]
@@ -690,7 +692,7 @@ def opened(path: Path) -> HuggingFaceEncoder:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_tuned_model_of_every_family_is_an_encoder_with_other_vectors(
+def test_tuned_model_of_every_family_is_an_encoder_with_other_vectors(
     family: str, shared: Place, tmp_path: Path
 ) -> None:
     training = {"epochs": 100, "steps": 2, "batch": 4, "learning_rate": 1e-2}
@@ -706,7 +708,7 @@ def test_a_tuned_model_of_every_family_is_an_encoder_with_other_vectors(
 
 
 @pytest.mark.parametrize("how", [{}, {"attention": True}, {"attention": True, "tokens": True}], ids=str)
-def test_a_model_that_knows_the_time_is_an_encoder_with_periods(how: dict[str, bool], shared: Place) -> None:
+def test_model_tuned_to_time_is_an_encoder_with_periods(how: dict[str, bool], shared: Place) -> None:
     name = f"encoder {how}"
     tuned = shared.time(name, **how)
     encoder = opened(tuned.folder)
@@ -718,7 +720,7 @@ def test_a_model_that_knows_the_time_is_an_encoder_with_periods(how: dict[str, b
     assert numbers == ([n, n + 1] if with_tokens else [tokenizer.unk_token_id] * 2)
     assert tuned.run["plan"]["attention"] == how.get("attention", False)
     assert tuned.run["plan"]["time tokens"] == (["<1>", "<2>"] if with_tokens else [])
-    assert ("period" in tuned.run["after"]) == (not how)  # attention knows the answer
+    assert ("period" in tuned.run["after"]) == (not how)  # with attention the period is an input
     assert (tuned.run["chance"] is None) == bool(how)
     assert tuned.run["after"]["held_out_loss"] < tuned.run["before"]["held_out_loss"]
     old, new = vectors(encoder, 0), vectors(encoder, 1)
@@ -747,7 +749,7 @@ def test_temporal_attention_is_tuned_in_other_families(family: str, shared: Plac
     assert any("time_embeddings" in name for name in made)
 
 
-def test_three_periods_are_told_apart(shared: Place, tmp_path: Path) -> None:
+def test_three_periods_are_distinguished(shared: Place, tmp_path: Path) -> None:
     third = tmp_path / "later.txt"
     third.write_text("".join(f"{line}\n" for line in lines(0, 50, seed=5)))
     tuned = shared.time("three", corpora=(*shared.corpora, third), training=ONE_STEP)
@@ -757,27 +759,27 @@ def test_three_periods_are_told_apart(shared: Place, tmp_path: Path) -> None:
     assert opened(tuned.folder).periods == ("old", "new", "later")
 
 
-# ------------------------------------------------------------------------------------------------------------- refusals
+# -------------------------------------------------------------------------------------------------------- refused input
 
 
-def test_a_family_without_temporal_attention_is_refused(shared: Place) -> None:
+def test_family_without_temporal_attention_is_refused(shared: Place) -> None:
     with pytest.raises(UserError, match=r"temporal attention supports models of the types .*; this one is mpnet"):
         shared.time("mpnet", model=folder("mpnet"), attention=True)
 
 
 @pytest.mark.parametrize("kind", ["time", "mlm"])
-def test_a_model_that_knows_the_time_is_not_tuned_again(kind: str, shared: Place, whole: TunedModel) -> None:
+def test_model_tuned_to_time_is_not_tuned_again(kind: str, shared: Place, whole: TunedModel) -> None:
     with pytest.raises(UserError, match=r"the model '.*whole' is already tuned on periods; start from one that"):
         (shared.time if kind == "time" else shared.mlm)(f"twice {kind}", model=whole.folder)
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_the_time_of_one_corpus_is_no_time(n: int, shared: Place) -> None:
+def test_tuning_to_time_needs_more_than_one_corpus(n: int, shared: Place) -> None:
     with pytest.raises(UserError, match=r"^tuning on time needs at least two corpora, the oldest"):
         shared.time("one", corpora=shared.corpora[:n])
 
 
-def test_the_same_text_twice_is_of_no_two_times(shared: Place) -> None:
+def test_same_text_as_two_periods_is_refused(shared: Place) -> None:
     first, second = shared.corpora
     for corpora in ((first, first), (first, second, first)):
         with pytest.raises(UserError, match=r"^both corpora are '.*'; give two different ones, the old one first$"):
@@ -785,12 +787,12 @@ def test_the_same_text_twice_is_of_no_two_times(shared: Place) -> None:
     assert not (shared.path / "twice the same").exists()
 
 
-def test_without_a_corpus_there_is_nothing_to_tune_to(shared: Place) -> None:
+def test_tuning_without_a_corpus_is_refused(shared: Place) -> None:
     with pytest.raises(UserError, match=r"^no corpus to train on; give at least one$"):
         shared.mlm("none", corpora=())
 
 
-def test_one_corpus_can_be_tuned_to(shared: Place) -> None:
+def test_tuning_to_one_corpus_is_possible(shared: Place) -> None:
     assert shared.mlm("single", corpora=shared.corpora[:1], training=ONE_STEP).run["trained on"] == 80
 
 
@@ -823,14 +825,14 @@ def test_one_corpus_can_be_tuned_to(shared: Place) -> None:
     ],
     ids=str,
 )
-def test_what_means_nothing_is_refused(options: dict[str, Any], sentence: str, shared: Place) -> None:
+def test_invalid_values_are_refused(options: dict[str, Any], sentence: str, shared: Place) -> None:
     with pytest.raises(UserError, match=re.escape(sentence)) as caught:
         shared.time("refused", **options)
     assert "\n" not in str(caught.value)
     assert not (shared.path / "refused" / "run.json").exists()
 
 
-def test_too_few_sentences_are_told_with_their_number(shared: Place, tmp_path: Path) -> None:
+def test_too_few_sentences_are_reported_with_their_number(shared: Place, tmp_path: Path) -> None:
     few = tmp_path / "few.txt"
     few.write_text("the mouse ran\nthe mouse hid\n")
     sentence = f"2 sentences in '{few}' are too few to train on and to hold out 0.2 of them; give a larger corpus"
@@ -848,7 +850,7 @@ def test_too_few_sentences_are_told_with_their_number(shared: Place, tmp_path: P
     ],
     ids=repr,
 )
-def test_a_corpus_that_cannot_be_read_is_named(data: bytes, sentence: str, shared: Place, tmp_path: Path) -> None:
+def test_unreadable_corpus_is_named(data: bytes, sentence: str, shared: Place, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(data)
     with pytest.raises(UserError, match=sentence):
         shared.mlm("bad", corpora=(shared.corpora[0], tmp_path / "bad.txt"))

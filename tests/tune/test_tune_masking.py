@@ -1,4 +1,4 @@
-"""Masked sentences: how many words, which ones, and the same ones whatever was drawn before."""
+"""Test masked sentences: the number and selection of words, independent of earlier draws."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.tune
 
 Ids = npt.NDArray[np.int64]
 MASK, PAD, BEGIN, END = 4, 0, 2, 3
-OTHERS = np.arange(10, 60)  # words that stand in for others; those of the sentences are from 100 on
+OTHERS = np.arange(10, 60)  # replacement words; those of the sentences start at 100
 TIMES = np.array([60, 61, 62])
 NO_TIMES = np.array([], np.int64)
 PLAIN = Vocabulary(MASK, PAD, OTHERS, NO_TIMES, (1, 1))
@@ -43,12 +43,12 @@ def sentence(words: int, time: int | None = None, ends: tuple[int, int] = (1, 1)
 
 
 def near(count: int, share: float, n: int) -> None:
-    """A count of n draws is as often as it should be: within four standard errors."""
+    """Check that a count of n draws is within four standard errors of its expectation."""
     assert abs(count / n - share) < 4 * (share * (1 - share) / n) ** 0.5, (count / n, share, n)
 
 
 def many(masking: Masking, vocabulary: Vocabulary, words: int, draws: int) -> tuple[Ids, Ids, Ids]:
-    """The same sentence many times, before and after, and the labels."""
+    """Return the same sentence many times before and after masking, and the labels."""
     rng = np.random.default_rng(5)
     times = [None if not len(vocabulary.times) else i % len(vocabulary.times) for i in range(draws)]
     before = [sentence(words, time) for time in times]
@@ -56,11 +56,11 @@ def many(masking: Masking, vocabulary: Vocabulary, words: int, draws: int) -> tu
     return np.array(before), np.array([masked for masked, _ in after]), np.array([labels for _, labels in after])
 
 
-# ------------------------------------------------------------------------------------------------------------ how often
+# -------------------------------------------------------------------------------------------------------- masking rates
 
 
 @pytest.mark.parametrize("share", [0.15, 0.4])
-def test_as_many_words_are_asked_for_as_is_said_and_of_ten_eight_are_masked_and_one_is_replaced(share: float) -> None:
+def test_requested_share_of_words_is_predicted_and_masked_80_10_10(share: float) -> None:
     words, draws = 40, 1000
     before, after, labels = many(Masking(share, 0.0), PLAIN, words, draws)
     asked = labels != IGNORED
@@ -69,10 +69,10 @@ def test_as_many_words_are_asked_for_as_is_said_and_of_ten_eight_are_masked_and_
     near((after[asked] == MASK).sum(), 0.8, n)
     near(np.isin(after[asked], OTHERS).sum(), 0.1, n)
     near((after[asked] == before[asked]).sum(), 0.1, n)
-    near((asked.sum(0)[1:-1] > share * draws).sum(), 0.5, words)  # at every place alike
+    near((asked.sum(0)[1:-1] > share * draws).sum(), 0.5, words)  # equally at every position
 
 
-def test_words_are_replaced_by_all_others_alike() -> None:
+def test_replacements_are_uniform_over_all_other_words() -> None:
     _, after, _ = many(Masking(0.9, 0.0), PLAIN, 40, 1500)
     found = after[np.isin(after, OTHERS)]
     counts = np.bincount(found - OTHERS[0], minlength=len(OTHERS))
@@ -82,7 +82,7 @@ def test_words_are_replaced_by_all_others_alike() -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.2])
-def test_time_tokens_are_asked_for_as_often_as_is_said_and_replaced_by_other_time_tokens(share: float) -> None:
+def test_time_tokens_are_predicted_at_the_requested_rate_and_replaced_by_others(share: float) -> None:
     draws = 6000
     before, after, labels = many(Masking(0.15, share), TIMED, 6, draws)
     asked = labels[:, 1] != IGNORED
@@ -93,19 +93,19 @@ def test_time_tokens_are_asked_for_as_often_as_is_said_and_replaced_by_other_tim
     replaced = (now != MASK) & (now != was)
     near(replaced.sum(), 0.1, len(now))
     assert np.isin(now[replaced], TIMES).all()
-    for time in TIMES:  # each of the two others as often
+    for time in TIMES:  # each of the two others equally often
         instead = now[replaced & (was == time)]
         other = TIMES[time != TIMES]
         near((instead == other[0]).sum(), 0.5, len(instead))
 
 
 @pytest.mark.parametrize(("share", "asked"), [(0.0, 0), (1.0, 300)])
-def test_time_tokens_are_asked_for_never_or_always_if_that_is_said(share: float, asked: int) -> None:
+def test_time_tokens_are_never_or_always_predicted_at_rates_0_and_1(share: float, asked: int) -> None:
     _, _, labels = many(Masking(0.15, share), TIMED, 6, 300)
     assert (labels[:, 1] != IGNORED).sum() == asked
 
 
-# --------------------------------------------------------------------------------------------------- what, and what not
+# -------------------------------------------------------------------------------------------------- selection of tokens
 
 
 @given(
@@ -116,7 +116,7 @@ def test_time_tokens_are_asked_for_never_or_always_if_that_is_said(share: float,
     time_share=st.floats(0, 1),
     seed=st.integers(0, 10_000),
 )
-def test_only_words_and_time_tokens_are_masked_and_their_labels_are_what_they_were(
+def test_only_words_and_time_tokens_are_masked_and_labels_are_the_originals(
     words: int, time: int | None, ends: tuple[int, int], share: float, time_share: float, seed: int
 ) -> None:
     vocabulary = Vocabulary(MASK, PAD, OTHERS, NO_TIMES if time is None else TIMES, ends)
@@ -136,13 +136,13 @@ def test_only_words_and_time_tokens_are_masked_and_their_labels_are_what_they_we
             assert masked[i] in {MASK, ids[i], *(OTHERS if i in of_words else TIMES)}
 
 
-def test_a_sentence_without_a_word_has_nothing_to_ask_for() -> None:
+def test_sentence_without_a_word_has_nothing_to_predict() -> None:
     masked, labels = Masking(0.5, 0.0).apply(sentence(0), PLAIN, np.random.default_rng(0))
     assert masked.tolist() == [BEGIN, END]
     assert labels.tolist() == [IGNORED, IGNORED]
 
 
-def test_one_word_is_asked_for_where_chance_would_ask_for_none_and_it_may_be_any() -> None:
+def test_at_least_one_random_word_of_a_sentence_is_predicted() -> None:
     _, _, labels = many(Masking(1e-9, 0.0), PLAIN, 5, 500)
     assert ((labels != IGNORED).sum(1) == 1).all()
     for place in range(1, 6):
@@ -150,7 +150,7 @@ def test_one_word_is_asked_for_where_chance_would_ask_for_none_and_it_may_be_any
 
 
 @pytest.mark.parametrize("family", [*KINDS.values(), "mpnet", "distilbert"])
-def test_no_special_token_and_no_time_token_stands_in_for_a_word(family: str) -> None:
+def test_special_tokens_and_time_tokens_never_replace_a_word(family: str) -> None:
     tokenizer, model = make_tokenizer(family), make_model(family, depth=1)
     add_tokens(model, tokenizer, ["<1>", "<2>"])
     vocabulary = Vocabulary.from_tokenizer(tokenizer, ("<1>", "<2>"), (1, 1))
@@ -164,7 +164,7 @@ def test_no_special_token_and_no_time_token_stands_in_for_a_word(family: str) ->
     assert words | special | set(vocabulary.times.tolist()) == set(range(len(tokenizer)))
 
 
-# ---------------------------------------------------------------------------------------------------------------- a run
+# --------------------------------------------------------------------------------------------------------- training run
 
 
 def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
@@ -174,7 +174,7 @@ def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
 
 
 def sentences(n: int, seed: int = 0) -> tuple[list[Ids], Ids]:
-    """Sentences of many lengths, each of its own words, and their periods."""
+    """Return sentences of many lengths with different words, and their periods."""
     rng = np.random.default_rng(seed)
     periods = rng.integers(0, 3, n)
     found = []
@@ -190,7 +190,7 @@ def training(seed: int = 3, examples: int = 60) -> TrainingExamples:
     return TrainingExamples(found, periods, TIMED, Masking(), 8, examples, seed)
 
 
-def test_what_is_masked_in_an_example_does_not_depend_on_what_was_drawn_before() -> None:
+def test_masking_of_an_example_does_not_depend_on_earlier_draws() -> None:
     whole = training()
     expected = [whole[i] for i in range(len(whole))]
     assert len(expected) == 60
@@ -218,7 +218,7 @@ def test_another_seed_and_another_pass_mask_other_words() -> None:
     assert sum(len(set(found)) > 1 for found in looks) > 15
 
 
-def test_an_example_is_its_sentence_with_its_period() -> None:
+def test_example_is_its_sentence_with_its_period() -> None:
     found, periods = sentences(20)
     run = training()
     order = batch_order(np.array([len(ids) for ids in found]), 8, 60, 3)
@@ -231,7 +231,7 @@ def test_an_example_is_its_sentence_with_its_period() -> None:
 
 
 @pytest.mark.parametrize("ask", [False, True])
-def test_held_out_sentences_are_masked_alike_at_every_look(ask: bool) -> None:
+def test_held_out_sentences_are_masked_alike_in_every_evaluation(ask: bool) -> None:
     found, periods = sentences(15)
     looks = [HeldOutExamples(found, periods, TIMED, Masking(0.15, 0.5), 7, ask) for _ in range(2)]
     n = len(looks[0])
@@ -243,7 +243,7 @@ def test_held_out_sentences_are_masked_alike_at_every_look(ask: bool) -> None:
     assert not all(same(other[i], first[i]) for i in range(15))
 
 
-def test_held_out_sentences_are_asked_for_words_and_each_once_for_its_time() -> None:
+def test_held_out_sentences_are_tested_for_words_and_once_for_their_time() -> None:
     found, periods = sentences(15)
     watched = HeldOutExamples(found, periods, TIMED, Masking(0.15, 0.5), 7, True)
     known = {tuple(ids): period for ids, period in zip(found, periods, strict=True)}
@@ -266,7 +266,7 @@ def test_held_out_sentences_are_asked_for_words_and_each_once_for_its_time() -> 
         assert example["ids"][1] == MASK
 
 
-# --------------------------------------------------------------------------------------------------- the order of a run
+# ---------------------------------------------------------------------------------------------------- order of training
 
 
 @given(
@@ -275,11 +275,11 @@ def test_held_out_sentences_are_asked_for_words_and_each_once_for_its_time() -> 
     passes=st.floats(0.1, 4),
     seed=st.integers(0, 1000),
 )
-def test_every_pass_has_every_sequence_once_in_batches_of_like_length(
+def test_every_pass_has_every_sequence_once_in_batches_of_similar_length(
     lengths: list[int], batch: int, passes: float, seed: int
 ) -> None:
     n = len(lengths)
-    whole = -(-n // batch) * batch  # the last batch of a pass is filled up
+    whole = -(-n // batch) * batch  # the last batch of a pass is filled
     examples = max(1, round(passes * whole))
     order = batch_order(np.array(lengths), batch, examples, seed)
     assert len(order) == examples
@@ -296,23 +296,23 @@ def test_every_pass_has_every_sequence_once_in_batches_of_like_length(
             assert all(len(piece) == batch for piece in cut[:-1])
 
 
-def test_passes_differ_and_so_do_seeds() -> None:
+def test_passes_and_seeds_differ() -> None:
     lengths = np.arange(40) % 9
     order = batch_order(lengths, 4, 80, 0)
     assert (order[:40] != order[40:]).any()
     assert (batch_order(lengths, 4, 80, 1) != order).any()
 
 
-def test_little_of_a_batch_is_padding_in_every_pass() -> None:
+def test_batches_contain_little_padding_in_every_pass() -> None:
     lengths = np.random.default_rng(0).integers(5, 100, 1003)
     order = batch_order(lengths, 32, 3 * 1024, 0)
-    steps = [lengths[order[i : i + 32]] for i in range(0, len(order), 32)]  # as the trainer cuts them
+    steps = [lengths[order[i : i + 32]] for i in range(0, len(order), 32)]  # batches like those of the trainer
     for begin in range(0, len(steps), 32):
         some = steps[begin : begin + 32]
         assert sum(step.max() * len(step) for step in some) < 1.1 * sum(step.sum() for step in some)
 
 
-def test_of_many_sequences_a_hundred_batches_are_drawn_at_a_time() -> None:
+def test_many_sequences_are_drawn_a_hundred_batches_at_a_time() -> None:
     lengths = np.random.default_rng(0).permutation(5 * 300 + 2)
     order = batch_order(lengths, 5, len(lengths), 0)
     assert sorted(order) == list(range(len(lengths)))
@@ -322,7 +322,7 @@ def test_of_many_sequences_a_hundred_batches_are_drawn_at_a_time() -> None:
     assert np.ptp(means) < 0.15 * len(lengths)  # and each hundred batches has all lengths
 
 
-# -------------------------------------------------------------------------------------------------------------- a batch
+# -------------------------------------------------------------------------------------------------------------- batches
 
 
 @given(
@@ -331,7 +331,7 @@ def test_of_many_sequences_a_hundred_batches_are_drawn_at_a_time() -> None:
     attention=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_a_batch_is_padded_and_has_times_if_asked(
+def test_batch_is_padded_and_has_times_on_request(
     lengths: list[int], ends: tuple[int, int], attention: bool, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -353,10 +353,10 @@ def test_a_batch_is_padded_and_has_times_if_asked(
             assert batch["times"][row] == times + [0] * rest
 
 
-# ------------------------------------------------------------------------------------------------------------- the loss
+# ----------------------------------------------------------------------------------------------------------------- loss
 
 
-def test_the_loss_is_the_mean_over_masked_places_and_the_sums_are_those_of_each_example() -> None:
+def test_loss_is_the_mean_over_masked_positions_and_sums_are_per_example() -> None:
     torch.manual_seed(0)
     model = transformers.BertForMaskedLM(
         transformers.BertConfig(
@@ -381,7 +381,7 @@ def test_the_loss_is_the_mean_over_masked_places_and_the_sums_are_those_of_each_
         asked = labels[i, 1] != IGNORED
         right = asked and max((60, 61, 62), key=lambda time: float(scores[i, 1, time])) == labels[i, 1]
         rows.append([sum(words), len(words), int(right), int(asked)])
-    assert 0 < sum(row[2] for row in rows) < 3  # both right and wrong ones
+    assert 0 < sum(row[2] for row in rows) < 3  # includes right and wrong predictions
     found = add_loss(model, TIMES)(**inputs, labels=labels)
     np.testing.assert_allclose(found["sums"].detach().numpy(), rows, atol=1e-5)
     mean = sum(losses.values()) / len(losses)
@@ -394,7 +394,7 @@ def test_the_loss_is_the_mean_over_masked_places_and_the_sums_are_those_of_each_
     assert float(trained["loss"].detach()) == pytest.approx(mean, abs=1e-5)
 
 
-def test_figures_are_over_all_words_and_not_over_batches() -> None:
+def test_figures_are_averaged_over_words_and_not_over_batches() -> None:
     class Found:
         predictions = np.array([[4.0, 1, 0, 0], [6.0, 4, 0, 0], [0.0, 0, 1, 1], [0.0, 0, 0, 1]])
 

@@ -1,4 +1,4 @@
-"""Pairs of usages: WiC's own format, the JSON of MCL-WiC, tables; and words held out."""
+"""Test pairs of usages in the formats of WiC and MCL-WiC and in tables, and held-out words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LINES = ["carry\tV\t0-1\tCarry the gear .\tSound carries well .", "plane\tN\t1-1
 def write_wic(
     folder: Path, lines: Sequence[str], gold: Sequence[str], name: str = "train", ending: str = ".txt"
 ) -> Path:
-    """Both files of WiC's own format; the one with the usages."""
+    """Write both files of the WiC format, and return the one with the usages."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}.gold{ending}").write_bytes("".join(f"{line}\n" for line in gold).encode())
     path = folder / f"{name}.data{ending}"
@@ -39,7 +39,7 @@ def write_wic(
 
 
 def entry(pair: Pair, name: Any, convert: Any = int) -> dict[str, Any]:
-    """A pair as MCL-WiC has it, without its tag."""
+    """Return a pair in the MCL-WiC format without its tag."""
     usages = {
         f"{field}{which}": value if field == "sentence" else convert(value)
         for which, usage in ((1, pair.first), (2, pair.second))
@@ -49,7 +49,7 @@ def entry(pair: Pair, name: Any, convert: Any = int) -> dict[str, Any]:
 
 
 def write_json(folder: Path, entries: Any, tags: Any, ending: str = "") -> Path:
-    """Both files of MCL-WiC's format; the one with the usages."""
+    """Write both files of the MCL-WiC format, and return the one with the usages."""
     (folder / f"train.gold{ending}").write_text(json.dumps(tags, indent=1), "utf-8")
     path = folder / f"train.data{ending}"
     path.write_text(json.dumps(entries, indent=1), "utf-8")
@@ -61,7 +61,7 @@ def row(pair: Pair, same: str | None = None) -> list[str]:
 
 
 def write_table(path: Path, rows: list[list[str]], header: tuple[str, ...] = COLUMNS) -> Path:
-    """A table by its ending: csv quotes what must be quoted, tsv nothing."""
+    """Write a table in the format of its extension: csv with quoting where necessary, tsv without."""
     if path.suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([header, *rows])
@@ -71,7 +71,7 @@ def write_table(path: Path, rows: list[list[str]], header: tuple[str, ...] = COL
 
 
 def complaint(*paths: Path) -> str:
-    """The one sentence about pairs that cannot be read."""
+    """Return the error message about unreadable pairs."""
     with pytest.raises(UserError) as error:
         read_pairs(*paths)
     assert "\n" not in str(error.value)
@@ -79,15 +79,15 @@ def complaint(*paths: Path) -> str:
     return str(error.value)
 
 
-# ------------------------------------------------------------------------------------------------- what is read
+# ------------------------------------------------------------------------------------------------------ reading
 
 
-def test_a_file_of_wic_and_its_folder_are_read(tmp_path: Path) -> None:
+def test_wic_file_and_its_folder_are_read(tmp_path: Path) -> None:
     path = write_wic(tmp_path, LINES, "FT")
     assert read_pairs(path) == read_pairs(str(tmp_path)) == PAIRS
 
 
-def test_all_files_of_a_folder_are_read_by_name_and_others_passed_over(tmp_path: Path) -> None:
+def test_all_files_of_a_folder_are_read_by_name_and_others_skipped(tmp_path: Path) -> None:
     write_wic(tmp_path, LINES[1:], "T", "b")
     write_wic(tmp_path, LINES[:1], "F", "a")
     for name in ("README.txt", "._a.data.txt", "mine.csv", "lone.gold.txt"):
@@ -96,25 +96,25 @@ def test_all_files_of_a_folder_are_read_by_name_and_others_passed_over(tmp_path:
     assert read_pairs(tmp_path) == PAIRS
 
 
-def test_several_paths_are_put_together_in_the_order_given(tmp_path: Path) -> None:
+def test_several_paths_are_concatenated_in_the_given_order(tmp_path: Path) -> None:
     one, two = write_wic(tmp_path / "1", LINES, "FT"), write_table(tmp_path / "2.csv", [row(CARRY)])
     assert read_pairs(two, one, two) == [CARRY, *PAIRS, CARRY]
 
 
 @pytest.mark.parametrize("ending", ["", ".txt", ".json"])
-def test_it_is_the_content_that_says_which_format_it_is(tmp_path: Path, ending: str) -> None:
+def test_format_is_detected_from_the_content(tmp_path: Path, ending: str) -> None:
     assert read_pairs(write_wic(tmp_path, LINES, "FT", ending=ending)) == PAIRS
     entries, tags = [entry(CARRY, "x"), entry(PLANE, "y")], [{"id": "x", "tag": "F"}, {"id": "y", "tag": "T"}]
     assert read_pairs(write_json(tmp_path, entries, tags, ending)) == PAIRS
 
 
-def test_a_word_that_begins_with_a_bracket_is_no_json(tmp_path: Path) -> None:
+def test_word_that_starts_with_a_bracket_is_not_json(tmp_path: Path) -> None:
     path = write_wic(tmp_path, ["[sic]\tN\t0-1\t[sic] a\tb [sic]"], "T")
     assert read_pairs(path) == [Pair("[sic]", Usage("[sic] a", 0, 5), Usage("b [sic]", 2, 7), True)]
 
 
 @pytest.mark.parametrize("convert", [int, str])
-def test_json_is_matched_by_id_and_may_hold_numbers_as_text(tmp_path: Path, convert: Any) -> None:
+def test_json_is_matched_by_id_and_may_contain_numbers_as_text(tmp_path: Path, convert: Any) -> None:
     entries = [entry(CARRY, "training.en-en.0", convert), entry(PLANE, 1, convert)]
     tags = [{"id": "1", "tag": "T"}, {"id": "training.en-en.0", "tag": "F"}]
     assert read_pairs(write_json(tmp_path, entries, tags)) == PAIRS
@@ -125,18 +125,18 @@ def test_json_is_matched_by_id_and_may_hold_numbers_as_text(tmp_path: Path, conv
     ("said", "same"),
     [(text, same) for texts, same in (("1 true T yes", True), ("0 false F no", False)) for text in texts.split()],
 )
-def test_a_table_may_say_same_in_several_ways(tmp_path: Path, name: str, said: str, same: bool) -> None:
+def test_table_may_spell_same_in_several_ways(tmp_path: Path, name: str, said: str, same: bool) -> None:
     table = [row(CARRY, text) for text in (said, said.upper(), said.lower(), f" {said} ")]
     assert [pair.same for pair in read_pairs(write_table(tmp_path / name, table))] == [same] * 4
 
 
-def test_a_table_may_have_other_columns_in_another_order_and_numbers_with_a_point(tmp_path: Path) -> None:
+def test_table_may_have_extra_reordered_columns_and_decimal_numbers(tmp_path: Path) -> None:
     table = [["note", "2.0", *row(PLANE)[:2], *row(PLANE)[3:]]]
     path = write_table(tmp_path / "mine.TSV", table, ("", "start1", *COLUMNS[:2], *COLUMNS[3:]))
     assert read_pairs(path) == [PLANE]
 
 
-def test_windows_line_ends_a_mark_of_byte_order_and_empty_lines_at_the_end_do_not_matter(tmp_path: Path) -> None:
+def test_windows_line_ends_byte_order_mark_and_trailing_empty_lines_are_ignored(tmp_path: Path) -> None:
     path = write_wic(tmp_path, LINES, "FT")
     for file, more in ((path, "\r\n\r\n"), (tmp_path / "train.gold.txt", "")):
         text = "\r\n".join(file.read_text("utf-8").splitlines())
@@ -144,12 +144,12 @@ def test_windows_line_ends_a_mark_of_byte_order_and_empty_lines_at_the_end_do_no
     assert read_pairs(path) == PAIRS
 
 
-def test_white_space_in_a_sentence_of_wic_stays_and_is_counted(tmp_path: Path) -> None:
+def test_whitespace_in_a_wic_sentence_is_preserved_and_counted(tmp_path: Path) -> None:
     path = write_wic(tmp_path, ["b\tN\t1-0\t a  b \t\u00a0b\u00a0"], "T")
     assert read_pairs(path) == [Pair("b", Usage(" a  b ", 4, 5), Usage("\u00a0b\u00a0", 1, 2), True)]
 
 
-# What would be a line end or a tab in some format; \r is read as a line end, and \ufeff may mark the order of bytes.
+# Characters with a meaning in some format: \r is read as a line end, and \ufeff may be a byte order mark.
 CHARACTERS = st.characters(codec="utf-8", exclude_characters="\t\n\r\ufeff")
 TOKEN = st.text(CHARACTERS.filter(lambda character: not character.isspace()), min_size=1, max_size=5)
 SPACE = st.text(st.sampled_from(" \u00a0\u2009\x1f"), min_size=1, max_size=2)
@@ -157,7 +157,7 @@ SPACE = st.text(st.sampled_from(" \u00a0\u2009\x1f"), min_size=1, max_size=2)
 
 @st.composite
 def marked(draw: st.DrawFn) -> tuple[Usage, int]:
-    """A usage of a token, and how many tokens are before it."""
+    """Draw a usage of a token, and the number of tokens before it."""
     tokens = draw(st.lists(TOKEN, min_size=1, max_size=5))
     index = draw(st.integers(0, len(tokens) - 1))
     text = draw(st.sampled_from(["", " ", "\u00a0"]))
@@ -172,7 +172,7 @@ RANDOM = st.lists(st.tuples(TOKEN, marked(), marked(), st.booleans()), min_size=
 
 
 @given(RANDOM)
-def test_what_is_written_is_read_again(
+def test_written_pairs_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[tuple[str, tuple[Usage, int], tuple[Usage, int], bool]]
 ) -> None:
     folder = tmp_path_factory.mktemp("pairs")
@@ -186,21 +186,21 @@ def test_what_is_written_is_read_again(
         assert read_pairs(write_table(folder / name, [row(pair) for pair in pairs])) == pairs
 
 
-def test_a_csv_may_quote_commas_quotes_and_line_ends(tmp_path: Path) -> None:
+def test_csv_may_quote_commas_quotes_and_line_ends(tmp_path: Path) -> None:
     pair = Pair("a, b", Usage('"A,\nplane"', 4, 9), Usage('x\t""', 0, 1), False)
     assert read_pairs(write_table(tmp_path / "mine.csv", [row(pair)])) == [pair]
 
 
 @pytest.mark.parametrize(("part", "size"), [("train", 5428), ("dev", 638)])
-def test_wic_itself_is_read(data: Path, part: str, size: int) -> None:
+def test_real_wic_data_is_read(data: Path, part: str, size: int) -> None:
     pairs = read_pairs(data / "wic" / part)
     assert len(pairs) == size
-    assert sum(pair.same for pair in pairs) == size / 2  # its makers balanced it
+    assert sum(pair.same for pair in pairs) == size / 2  # the data set is balanced
     usages = [(pair.word, usage) for pair in pairs for usage in (pair.first, pair.second)]
     marked = [(word, usage.sentence[usage.start : usage.end]) for word, usage in usages]
     assert all(text and text == text.strip() for _, text in marked)
     alike = sum(text.casefold().startswith(word.casefold()[:2]) for word, text in marked)
-    assert alike > 0.97 * len(marked)  # the rest is go, went and the like
+    assert alike > 0.97 * len(marked)  # the rest are irregular forms such as go and went
 
 
 def test_words_of_wic_are_held_out(data: Path) -> None:
@@ -210,20 +210,20 @@ def test_words_of_wic_are_held_out(data: Path) -> None:
     assert 0.1 * len(pairs) <= len(held) < 0.15 * len(pairs)
 
 
-# ------------------------------------------------------------------------------------------------- mistakes
+# ------------------------------------------------------------------------------------------- error messages
 
 
-def test_no_path_at_all_is_told() -> None:
+def test_empty_path_list_is_reported() -> None:
     assert complaint() == "no pairs to read; give at least one file or folder"
 
 
 @pytest.mark.parametrize("name", ["none", "none.csv", "none.data.txt", "x" * 5000, "nul\0"])
-def test_a_path_that_is_not_there_is_told(tmp_path: Path, name: str) -> None:
+def test_missing_path_is_reported(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     assert complaint(path) == f"no such file or folder: {str(path)!r} (looked from {os.getcwd()})"
 
 
-def test_a_folder_without_pairs_is_told_and_where_they_are(tmp_path: Path) -> None:
+def test_folder_without_pairs_is_reported_with_their_location(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("")
     told = f"{str(tmp_path)!r} holds no pairs, that is, no file *.data.txt or *.data; give "
     assert complaint(tmp_path) == told + "a folder that does, or a table"
@@ -232,16 +232,16 @@ def test_a_folder_without_pairs_is_told_and_where_they_are(tmp_path: Path) -> No
     assert complaint(tmp_path) == told + "the folders in it that do (dev, train)"
 
 
-def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_folder_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "iterdir", refuse)  # to root, no folder is shut
+    monkeypatch.setattr(Path, "iterdir", refuse)  # root can read every folder
     assert complaint(tmp_path) == f"{str(tmp_path)!r} cannot be read: Permission denied"
 
 
 @pytest.mark.parametrize("name", ["pairs.txt", "train.gold.txt", "mine.csv.gz", ".data.txt", "train.data.xml"])
-def test_a_file_of_no_known_name_is_told(tmp_path: Path, name: str) -> None:
+def test_file_with_an_unknown_name_is_reported(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text("\n".join(LINES))
     assert complaint(path) == (
@@ -251,7 +251,7 @@ def test_a_file_of_no_known_name_is_told(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("ending", ["", ".txt", ".json"])
-def test_a_file_without_gold_is_told_also_in_a_folder(tmp_path: Path, ending: str) -> None:
+def test_file_without_gold_is_reported_also_in_a_folder(tmp_path: Path, ending: str) -> None:
     path = write_wic(tmp_path, LINES, "FT", ending=ending)
     gold = tmp_path / f"train.gold{ending}"
     gold.unlink()
@@ -260,14 +260,14 @@ def test_a_file_without_gold_is_told_also_in_a_folder(tmp_path: Path, ending: st
 
 
 @pytest.mark.parametrize(("gold", "lines"), [("", 0), ("F", 1), ("FTT", 3)])
-def test_another_number_of_lines_in_the_gold_is_told(tmp_path: Path, gold: str, lines: int) -> None:
+def test_wrong_number_of_gold_lines_is_reported(tmp_path: Path, gold: str, lines: int) -> None:
     path = write_wic(tmp_path, LINES, gold)
     beside = str(tmp_path / "train.gold.txt")
     assert complaint(path) == f"{str(path)!r} has 2 lines and {beside!r} {lines}; each pair must have a line in both"
 
 
 @pytest.mark.parametrize("line", ["", "carry\tV\t0-1\tCarry it .", LINES[0] + "\t", LINES[0].replace("\t", " ")])
-def test_a_wrong_number_of_fields_in_a_line_is_told(tmp_path: Path, line: str) -> None:
+def test_wrong_number_of_fields_in_a_line_is_reported(tmp_path: Path, line: str) -> None:
     path = write_wic(tmp_path, [LINES[0], line, LINES[1]], "FFT")
     fields = len(line.split("\t"))
     expected = "fields instead of 5, word, part of speech, i-j, sentence 1, sentence 2, between tabs"
@@ -275,7 +275,7 @@ def test_a_wrong_number_of_fields_in_a_line_is_told(tmp_path: Path, line: str) -
 
 
 @pytest.mark.parametrize("indices", ["", "1", "1-", "-1-1", "1:2", "0-1-2", "a-b", "1.0-1", "0-" + "9" * 5000])
-def test_an_index_of_another_form_is_told(tmp_path: Path, indices: str) -> None:
+def test_malformed_index_is_reported(tmp_path: Path, indices: str) -> None:
     path = write_wic(tmp_path, [LINES[0], LINES[1].replace("1-1", indices)], "FT")
     told = complaint(path)
     assert told.startswith(f"{str(path)!r}, line 2: ")
@@ -290,12 +290,12 @@ def test_an_index_of_another_form_is_told(tmp_path: Path, indices: str) -> None:
         ("1-3", "sentence 2: there is no token 3, as the sentence has 3 tokens, numbered from 0"),
     ],
 )
-def test_an_index_beyond_its_sentence_is_told(tmp_path: Path, indices: str, told: str) -> None:
+def test_index_beyond_its_sentence_is_reported(tmp_path: Path, indices: str, told: str) -> None:
     path = write_wic(tmp_path, [LINES[0], LINES[1].replace("1-1", indices)], "FT")
     assert complaint(path) == f"{str(path)!r}, line 2, {told}"
 
 
-def test_an_empty_sentence_and_an_empty_word_are_told(tmp_path: Path) -> None:
+def test_empty_sentence_and_empty_word_are_reported(tmp_path: Path) -> None:
     path = write_wic(tmp_path, ["a\tN\t0-0\ta\t "], "T")
     assert complaint(path) == f"{str(path)!r}, line 1, sentence 2: there is no token 0, as the sentence is empty"
     path = write_wic(tmp_path, [" \tN\t0-0\ta\ta"], "T")
@@ -305,7 +305,7 @@ def test_an_empty_sentence_and_an_empty_word_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", ["", "1", "t", "TF", "True", "T\tF", "x" * 5000])
-def test_gold_that_is_neither_t_nor_f_is_told(tmp_path: Path, answer: str) -> None:
+def test_gold_other_than_t_or_f_is_reported(tmp_path: Path, answer: str) -> None:
     path = write_wic(tmp_path, [*LINES, LINES[0]], ["F", answer, "T"])
     told = complaint(path)
     assert told.startswith(f"{str(tmp_path / 'train.gold.txt')!r}, line 2: ")
@@ -314,25 +314,25 @@ def test_gold_that_is_neither_t_nor_f_is_told(tmp_path: Path, answer: str) -> No
 
 
 @pytest.mark.parametrize("tag", ["", "1", "t", 1, True, None, ["T"]])
-def test_a_tag_that_is_neither_t_nor_f_is_told(tmp_path: Path, tag: Any) -> None:
+def test_tag_other_than_t_or_f_is_reported(tmp_path: Path, tag: Any) -> None:
     path = write_json(tmp_path, [entry(CARRY, "x")], [{"id": "x", "tag": tag}])
     assert complaint(path) == f"{str(tmp_path / 'train.gold')!r}, entry 1: {tag!r} must be T, the same meaning, or F"
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 @pytest.mark.parametrize("same", ["", "2", "same", "TRUE FALSE"])
-def test_a_table_with_another_value_for_same_is_told(tmp_path: Path, name: str, same: str) -> None:
+def test_table_with_an_unknown_value_for_same_is_reported(tmp_path: Path, name: str, same: str) -> None:
     path = write_table(tmp_path / name, [row(CARRY), row(PLANE, same)])
     told = f"line 3: same is {same!r}; it must be 1 or 0, true or false, T or F, yes or no"
     assert complaint(path) == f"{str(path)!r}, {told}"
 
 
-SPANS = [(2, 8), (7, 7), (5, 2), (9, 10), (1, 2)]  # beyond, empty, backwards, outside, and only white space
+SPANS = [(2, 8), (7, 7), (5, 2), (9, 10), (1, 2)]  # beyond the end, empty, reversed, outside, and only whitespace
 
 
 @pytest.mark.parametrize(("start", "end"), SPANS)
 @pytest.mark.parametrize("which", [1, 2])
-def test_a_span_that_is_not_within_its_sentence_is_told(tmp_path: Path, start: int, end: int, which: int) -> None:
+def test_span_outside_of_its_sentence_is_reported(tmp_path: Path, start: int, end: int, which: int) -> None:
     usages = (PLANE.first._replace(start=start, end=end), CARRY.first)
     pair = Pair("x", *(usages if which == 1 else usages[::-1]), same=True)
     told = (
@@ -346,7 +346,7 @@ def test_a_span_that_is_not_within_its_sentence_is_told(tmp_path: Path, start: i
 
 
 @pytest.mark.parametrize("value", ["", "two", "-1", "2.5", "nan", "1e3", "9" * 5000])
-def test_a_place_that_is_no_whole_number_is_told(tmp_path: Path, value: str) -> None:
+def test_non_integer_offset_is_reported(tmp_path: Path, value: str) -> None:
     table = row(PLANE)
     table[COLUMNS.index("end2")] = value
     path = write_table(tmp_path / "mine.csv", [row(CARRY), table])
@@ -357,7 +357,7 @@ def test_a_place_that_is_no_whole_number_is_told(tmp_path: Path, value: str) -> 
 
 
 @pytest.mark.parametrize("value", [None, True, -1, 2.5, [2], {}, float("nan")])
-def test_a_place_in_json_that_is_no_whole_number_is_told(tmp_path: Path, value: Any) -> None:
+def test_non_integer_offset_in_json_is_reported(tmp_path: Path, value: Any) -> None:
     path = write_json(tmp_path, [entry(PLANE, 0) | {"start1": value}], [{"id": 0, "tag": "T"}])
     told = f"entry 1: start1 is {value!r}; it must be a whole number, 0 or more"
     assert complaint(path) == f"{str(path)!r}, {told}"
@@ -365,7 +365,7 @@ def test_a_place_in_json_that_is_no_whole_number_is_told(tmp_path: Path, value: 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
 @pytest.mark.parametrize("column", COLUMNS)
-def test_a_missing_column_is_told(tmp_path: Path, name: str, column: str) -> None:
+def test_missing_column_is_reported(tmp_path: Path, name: str, column: str) -> None:
     header = tuple("other" if known == column else known for known in COLUMNS)
     path = write_table(tmp_path / name, [row(PLANE)], header)
     must = ", ".join(COLUMNS)
@@ -373,13 +373,13 @@ def test_a_missing_column_is_told(tmp_path: Path, name: str, column: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine.tsv"])
-def test_a_wrong_number_of_fields_in_a_table_is_told(tmp_path: Path, name: str) -> None:
+def test_wrong_number_of_fields_in_a_table_is_reported(tmp_path: Path, name: str) -> None:
     path = write_table(tmp_path / name, [row(PLANE), row(PLANE)[:-1]])
     assert complaint(path) == f"{str(path)!r}, line 3: 7 fields instead of 8"
 
 
 @pytest.mark.parametrize("content", ["", "\n", " \n\n"])
-def test_empty_files_are_told(tmp_path: Path, content: str) -> None:
+def test_empty_files_are_reported(tmp_path: Path, content: str) -> None:
     path, gold = tmp_path / "a.data.txt", tmp_path / "a.gold.txt"
     path.write_text(content)
     gold.write_text(content)
@@ -390,13 +390,13 @@ def test_empty_files_are_told(tmp_path: Path, content: str) -> None:
     assert complaint(table).startswith(f"{str(table)!r}, line 1: no column 'word'; it must have word, ")
 
 
-def test_files_of_nothing_but_a_header_or_an_empty_list_are_told(tmp_path: Path) -> None:
+def test_files_with_only_a_header_or_an_empty_list_are_reported(tmp_path: Path) -> None:
     for path in (write_table(tmp_path / "mine.tsv", []), write_json(tmp_path, [], [])):
         assert complaint(path) == f"{str(path)!r} is empty; it must hold at least one pair"
 
 
 @pytest.mark.parametrize("file", ["train.data.txt", "train.gold.txt", "mine.csv", "mine.tsv"])
-def test_text_that_is_not_utf8_is_told_with_its_line(tmp_path: Path, file: str) -> None:
+def test_text_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path, file: str) -> None:
     path = write_wic(tmp_path, LINES, "FT")
     for name in ("mine.csv", "mine.tsv"):
         write_table(tmp_path / name, [row(CARRY)])
@@ -407,7 +407,7 @@ def test_text_that_is_not_utf8_is_told_with_its_line(tmp_path: Path, file: str) 
 
 
 @pytest.mark.parametrize("field", ["id", "lemma", "sentence1", "start1", "end1", "sentence2", "start2", "end2"])
-def test_a_missing_field_of_json_is_told(tmp_path: Path, field: str) -> None:
+def test_missing_json_field_is_reported(tmp_path: Path, field: str) -> None:
     bad = entry(PLANE, 1)
     del bad[field]
     path = write_json(tmp_path, [entry(CARRY, 0), bad], [{"id": i, "tag": "T"} for i in (0, 1)])
@@ -426,13 +426,13 @@ def test_a_missing_field_of_json_is_told(tmp_path: Path, field: str) -> None:
         ({"id": "0"}, "the id '0' occurs twice; each pair must have its own"),
     ],
 )
-def test_a_wrong_value_in_json_is_told(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+def test_wrong_json_value_is_reported(tmp_path: Path, change: dict[str, Any], told: str) -> None:
     entries = [entry(CARRY, 0), entry(PLANE, 1) | change]
     path = write_json(tmp_path, entries, [{"id": i, "tag": "T"} for i in (0, 1)])
     assert complaint(path) == f"{str(path)!r}, entry 2: {told}"
 
 
-def test_ids_of_only_one_of_the_files_are_told(tmp_path: Path) -> None:
+def test_ids_in_only_one_of_the_files_are_reported(tmp_path: Path) -> None:
     tags = [{"id": i, "tag": "T"} for i in (0, 1)]
     gold = tmp_path / "train.gold"
     path = write_json(tmp_path, [entry(CARRY, 0), entry(PLANE, 2)], tags)
@@ -451,7 +451,7 @@ def test_ids_of_only_one_of_the_files_are_told(tmp_path: Path) -> None:
     ],
     ids=["cut", "long", "deep", "bare"],
 )
-def test_json_that_cannot_be_read_is_told(tmp_path: Path, content: str, told: str) -> None:
+def test_unreadable_json_is_reported(tmp_path: Path, content: str, told: str) -> None:
     path = write_json(tmp_path, [], [])
     path.write_text(content)
     assert complaint(path).startswith(f"{str(path)!r}{told}")
@@ -466,17 +466,17 @@ def test_json_that_cannot_be_read_is_told(tmp_path: Path, content: str, told: st
         ('[{"id": 0}]', "entry 1: no 'tag'; it must have id, tag"),
     ],
 )
-def test_gold_of_json_that_is_something_else_is_told(tmp_path: Path, gold: str, told: str) -> None:
+def test_malformed_json_gold_is_reported(tmp_path: Path, gold: str, told: str) -> None:
     path = write_json(tmp_path, [entry(CARRY, 0)], [])
     (tmp_path / "train.gold").write_text(gold)
     assert complaint(path) == f"{str(tmp_path / 'train.gold')!r}, {told}"
 
 
-# ------------------------------------------------------------------------------------------------- holding out
+# ---------------------------------------------------------------------------------------------- held-out words
 
 
 def of_words(words: Sequence[str]) -> list[Pair]:
-    """A pair of each word, told apart by its sentence."""
+    """Return one pair for each word, with a different sentence each."""
     return [Pair(word, Usage(f"x {i}", 0, 1), Usage("x", 0, 1), i % 2 == 0) for i, word in enumerate(words)]
 
 
@@ -486,13 +486,13 @@ WORDS = st.lists(st.sampled_from(["a", "A", "b", "ß", "SS", "c", "d", "e"]), mi
 @given(
     WORDS, st.sampled_from([0.0, 0.05, 0.1, 0.3, 0.5, 0.9, 1.0]), st.integers(0, 5), st.randoms(use_true_random=False)
 )
-def test_a_share_is_held_out_by_words_whatever_the_order(
+def test_share_is_held_out_by_words_in_any_order(
     words: list[str], share: float, seed: int, source: random.Random
 ) -> None:
     pairs = of_words(words)
     counts = Counter(word.casefold() for word in words)
     by_hash = sorted(counts, key=lambda word: place_key(seed, "", word))
-    if share and len(pairs) - counts[by_hash[-1]] < max(share * len(pairs) - 1e-9, 1):  # the last word is needed too
+    if share and len(pairs) - counts[by_hash[-1]] < max(share * len(pairs) - 1e-9, 1):  # the last word is required
         with pytest.raises(UserError, match="cannot be held out"):
             hold_out(pairs, share, seed)
         return
@@ -505,7 +505,7 @@ def test_a_share_is_held_out_by_words_whatever_the_order(
     assert bool(held) == (share > 0)
     assert len(held) >= share * len(pairs) - 1e-9
     assert sides[1] == set(by_hash[: len(sides[1])])
-    if held:  # without the word taken last it would be too few
+    if held:  # without the last selected word there would be too few
         assert len(held) - counts[by_hash[len(sides[1]) - 1]] < max(share * len(pairs) - 1e-9, 1)
     shuffled = source.sample(pairs, len(pairs))
     again = hold_out(shuffled, share, seed)
@@ -520,12 +520,12 @@ def test_another_seed_holds_out_other_words_and_a_larger_share_more() -> None:
     assert few != other
 
 
-def test_a_share_is_as_its_decimals_say() -> None:
-    assert 0.07 * 100 > 7  # as a binary number it would be one more
+def test_share_is_interpreted_by_its_decimals() -> None:
+    assert 0.07 * 100 > 7  # as a binary fraction it would be one more
     assert len(hold_out(of_words([f"word{i}" for i in range(100)]), 0.07, 0)[1]) == 7
 
 
-def test_a_share_of_nothing_holds_out_nothing_and_the_smallest_one_word() -> None:
+def test_share_of_zero_holds_out_nothing_and_the_smallest_share_one_word() -> None:
     pairs = of_words("abc")
     assert hold_out(pairs, 0, 0) == (pairs, [])
     assert hold_out([], 0.0, 0) == ([], [])
@@ -541,7 +541,7 @@ def test_a_share_of_nothing_holds_out_nothing_and_the_smallest_one_word() -> Non
         ("", 0.5, "share 0.5 of 0 pairs of 0 words"),
     ],
 )
-def test_a_side_that_would_be_empty_is_told(words: str, share: float, told: str) -> None:
+def test_empty_side_is_reported(words: str, share: float, told: str) -> None:
     with pytest.raises(UserError) as error:
         hold_out(of_words(words), share, 0)
     end = "cannot be held out, as no word would be left; give a smaller share, or pairs of more words"
@@ -549,12 +549,12 @@ def test_a_side_that_would_be_empty_is_told(words: str, share: float, told: str)
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), True, "0.1", None])
-def test_a_share_that_is_none_is_told(share: Any) -> None:
+def test_invalid_share_is_reported(share: Any) -> None:
     with pytest.raises(UserError, match=r"share must be a number from 0 to 1; got "):
         hold_out(of_words("abc"), share, 0)
 
 
 @pytest.mark.parametrize("seed", [-1, 0.5, True, None])
-def test_a_seed_that_is_none_is_told(seed: Any) -> None:
+def test_invalid_seed_is_reported(seed: Any) -> None:
     with pytest.raises(UserError, match=r"seed must be a whole number, 0 or more; got "):
         hold_out(of_words("abc"), 0.1, seed)

@@ -1,4 +1,4 @@
-"""The light form: an encoder that stays as it is, and a projection of its vectors that is learnt."""
+"""Test learning a projection of the vectors of a frozen encoder."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ THOROUGH: dict[str, Any] = {
     "device": "cpu",
 }
 LEARNED = ("bert", "xlm-roberta")
-DETERMINED = "xlm-roberta"  # the pieces of the tiny BERT differ from process to process, and so what it learns
+DETERMINED = "xlm-roberta"  # the pieces of the tiny BERT differ between processes, and so do its results
 
 
 class Runs:
-    """Pairs, and projections learnt from them, each once."""
+    """Pairs, and projections learned from them, each computed once."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -106,19 +106,19 @@ def assert_same_model(one: Path, other: Path) -> None:
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
 
 
-# ------------------------------------------------------------------------------------------------------- what is learnt
+# ------------------------------------------------------------------------------------------------------------- learning
 
 
-def test_meanings_of_words_never_trained_on_are_told_apart_better(runs: Runs) -> None:
+def test_unseen_words_are_disambiguated_better(runs: Runs) -> None:
     run = runs.learned(DETERMINED).run
     before, after = run["untuned"], run["tuned"]
     for figure in (f"held-out {BEST}", "held-out auc"):
-        assert 1 - after[figure] < 0.7 * (1 - before[figure]), figure  # of the mistakes, few are left
+        assert 1 - after[figure] < 0.7 * (1 - before[figure]), figure  # few of the mistakes remain
     assert after["dev auc"] > before["dev auc"]
 
 
 @pytest.mark.parametrize("family", LEARNED)
-def test_the_encoder_stays_as_it_is(runs: Runs, family: str) -> None:
+def test_encoder_is_not_modified(runs: Runs, family: str) -> None:
     was, now = (load_model(path)[:2] for path in (folder(family), runs.learned(family).folder))
     before, after = was[0].state_dict(), now[0].state_dict()
     assert before.keys() == after.keys()
@@ -128,7 +128,7 @@ def test_the_encoder_stays_as_it_is(runs: Runs, family: str) -> None:
 
 
 @pytest.mark.parametrize("family", LEARNED)
-def test_vectors_are_those_of_the_encoder_multiplied_with_the_projection(runs: Runs, family: str) -> None:
+def test_vectors_are_those_of_the_encoder_multiplied_by_the_projection(runs: Runs, family: str) -> None:
     tuned = runs.learned(family)
     plain, ours = loaded(folder(family)), loaded(tuned.folder)
     P = matrix(tuned)
@@ -140,7 +140,7 @@ def test_vectors_are_those_of_the_encoder_multiplied_with_the_projection(runs: R
 
 
 @pytest.mark.parametrize("family", LEARNED)
-def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Runs, family: str) -> None:
+def test_figures_are_those_of_the_saved_model_and_of_the_original(runs: Runs, family: str) -> None:
     tuned = runs.learned(family)
     held_out, dev = hold_out(read_pairs(runs.pairs), 0.25, 0)[1], read_pairs(runs.dev)
     assert tuned.run["tuned"] == evaluate(as_encoder(tuned.folder), held_out, dev)
@@ -151,21 +151,21 @@ def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Ru
     )
 
 
-def test_the_best_projection_is_the_one_that_is_saved(runs: Runs, tmp_path: Path) -> None:
+def test_best_projection_is_saved(runs: Runs, tmp_path: Path) -> None:
     wild = {"steps": 40, "epochs": 99, "batch": 8, "learning_rate": 2.0, "every": 1, "patience": 0, "device": "cpu"}
     tuned = runs.tune(tmp_path / "out", model=folder(DETERMINED), training=wild)
     best = tuned.run["best step"]
     rows = tuned.history[tuned.history["step"] > 0]
-    assert best < 40  # or the last would be saved by chance
+    assert best < 40  # otherwise the last one would be saved by chance
     assert rows.set_index("step")["auc"].idxmax() == best
     assert tuned.run["tuned"]["held-out auc"] == pytest.approx(rows["auc"].max(), abs=0.01)
 
 
-# ------------------------------------------------------------------------------------------------------------- the loss
+# ----------------------------------------------------------------------------------------------------------------- loss
 
 
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 50))
-def test_the_loss_is_the_surprise_at_the_labels_by_a_logistic_function_of_the_cosine(n: int, d: int, seed: int) -> None:
+def test_loss_is_the_cross_entropy_of_a_logistic_function_of_the_cosine(n: int, d: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     first, second = rng.normal(size=(2, n, d))
     spread, labels = rng.uniform(0.5, 2, d), rng.integers(0, 2, n)
@@ -183,7 +183,7 @@ def test_the_loss_is_the_surprise_at_the_labels_by_a_logistic_function_of_the_co
     assert made["loss"].item() == pytest.approx(np.mean(losses), rel=1e-5)
 
 
-def test_it_begins_by_dividing_each_dimension_by_its_spread(runs: Runs, tmp_path: Path) -> None:
+def test_initial_projection_divides_each_dimension_by_its_spread(runs: Runs, tmp_path: Path) -> None:
     still = {"steps": 1, "batch": 8, "learning_rate": 1e-12, "device": "cpu"}
     tuned = runs.tune(tmp_path / "out", training=still)
     training = hold_out(read_pairs(runs.few), 0.25, 0)[0]
@@ -192,7 +192,7 @@ def test_it_begins_by_dividing_each_dimension_by_its_spread(runs: Runs, tmp_path
     np.testing.assert_allclose(matrix(tuned), np.diag(1 / spread), rtol=1e-4, atol=1e-6)
 
 
-def test_a_dimension_that_never_differs_does_no_harm(tmp_path: Path, runs: Runs) -> None:
+def test_constant_dimension_is_harmless(tmp_path: Path, runs: Runs) -> None:
     model, tokenizer = make_model("bert"), make_tokenizer("bert")
     with torch.no_grad():
         for layer in model.encoder.layer:
@@ -204,10 +204,10 @@ def test_a_dimension_that_never_differs_does_no_harm(tmp_path: Path, runs: Runs)
     assert np.isfinite(encoded(loaded(tuned.folder), USAGES)).all()
 
 
-# ------------------------------------------------------------------------------------------------------ what is written
+# -------------------------------------------------------------------------------------------------------- written files
 
 
-def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
+def test_run_record_is_written_beside_the_model(runs: Runs) -> None:
     tuned = runs.learned("bert")
     names = {path.name for path in tuned.folder.iterdir()}
     assert {FILE, PROJECTION, RUN, "config.json", "model.safetensors", "tokenizer.json"} <= names
@@ -223,29 +223,29 @@ def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
     assert all(row["loss"] > 0 for row in run["history"][1:])
 
 
-def test_the_last_look_has_a_loss_even_if_it_is_soon_after_the_one_before(runs: Runs, tmp_path: Path) -> None:
+def test_last_evaluation_has_a_loss_even_soon_after_the_previous_one(runs: Runs, tmp_path: Path) -> None:
     training = {"steps": 41, "epochs": 99, "batch": 8, "every": 20, "patience": 0, "device": "cpu"}
     history = runs.tune(tmp_path / "out", training=training).history
     assert history["step"].tolist() == [0, 20, 40, 41]
     assert history["loss"].notna().tolist() == [False, True, True, True]
 
 
-def test_without_dev_pairs_there_are_no_figures_of_them(runs: Runs) -> None:
+def test_without_dev_pairs_there_are_no_dev_figures(runs: Runs) -> None:
     run = runs.quick().run
     assert run["tuned"].keys() == run["untuned"].keys() == {"threshold", f"held-out {BEST}", "held-out auc"}
 
 
-def test_dev_pairs_choose_nothing(runs: Runs, tmp_path: Path) -> None:
+def test_dev_pairs_do_not_affect_the_training(runs: Runs, tmp_path: Path) -> None:
     with_dev = runs.tune(tmp_path / "out", dev=[runs.dev])
     assert_same_model(with_dev.folder, runs.quick().folder)
     assert with_dev.run["history"] == runs.quick().run["history"]
     assert CHOSEN in with_dev.run["tuned"]
 
 
-# ---------------------------------------------------------------------------------------------- again, and after a stop
+# -------------------------------------------------------------------------------------------- repeated and resumed runs
 
 
-def test_the_same_seed_gives_the_same_projection_and_another_seed_another(runs: Runs, tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_projection_and_another_seed_another(runs: Runs, tmp_path: Path) -> None:
     again = runs.tune(tmp_path / "again")
     assert_same_model(again.folder, runs.quick().folder)
     assert without_time(again.run) == without_time(runs.quick().run)
@@ -254,23 +254,23 @@ def test_the_same_seed_gives_the_same_projection_and_another_seed_another(runs: 
 
 
 @pytest.mark.parametrize("stop", [2, 8, "tuned"])
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs: Runs, tmp_path: Path, stop: int | str) -> None:
+def test_resumed_run_gives_the_same_result(runs: Runs, tmp_path: Path, stop: int | str) -> None:
     with pytest.raises(StoppedError):
         runs.tune(tmp_path / "out", monitor=Listener(stop))
     assert not (tmp_path / "out" / RUN).exists()
-    heard = Listener()
-    again = runs.tune(tmp_path / "out", monitor=heard)
+    recorder = Listener()
+    again = runs.tune(tmp_path / "out", monitor=recorder)
     done = {2: 0, 8: 6, "tuned": 9}[stop]
-    assert heard.steps == list(range(done + 1, 10))
+    assert recorder.steps == list(range(done + 1, 10))
     assert_same_model(again.folder, runs.quick().folder)
     assert without_time(again.run) == without_time(runs.quick().run)
     assert not (again.folder / UNFINISHED).exists()
 
 
-def test_a_finished_projection_is_not_learnt_again(runs: Runs) -> None:
-    heard = Listener()
-    again = runs.tune(runs.quick().folder, monitor=heard)
-    assert heard.notes == ["the folder already has this tuned model"]
+def test_finished_projection_is_not_learned_again(runs: Runs) -> None:
+    recorder = Listener()
+    again = runs.tune(runs.quick().folder, monitor=recorder)
+    assert recorder.notes == ["the folder already has this tuned model"]
     assert again.run == runs.quick().run
 
 
@@ -282,24 +282,24 @@ def test_a_finished_projection_is_not_learnt_again(runs: Runs) -> None:
         ("held_out", {"held_out": 0.4}),
     ],
 )
-def test_a_folder_of_other_settings_is_refused(runs: Runs, name: str, options: dict[str, Any]) -> None:
+def test_folder_of_other_settings_is_refused(runs: Runs, name: str, options: dict[str, Any]) -> None:
     options = options | ({"model": folder(options["model"])} if "model" in options else {})
     with pytest.raises(UserError, match=f"holds a model tuned with {name} .*choose another folder"):
         runs.tune(runs.quick().folder, **options)
 
 
-def test_a_run_ends_when_it_gets_no_better(runs: Runs, tmp_path: Path) -> None:
+def test_run_stops_early_without_improvement(runs: Runs, tmp_path: Path) -> None:
     idle = {"steps": 9, "epochs": 9, "batch": 8, "learning_rate": 1e-12, "every": 1, "patience": 2, "device": "cpu"}
-    heard = Listener()
-    run = runs.tune(tmp_path / "out", training=idle, monitor=heard).run
+    recorder = Listener()
+    run = runs.tune(tmp_path / "out", training=idle, monitor=recorder).run
     assert (run["steps"], run["best step"]) == (3, 1)
-    assert "stopped after step 3, because the held-out result did not improve" in heard.notes
+    assert "stopped after step 3, because the held-out result did not improve" in recorder.notes
 
 
-# -------------------------------------------------------------------------------------------------- models of their own
+# ------------------------------------------------------------------------------------------------------- special models
 
 
-def test_a_model_with_markers_is_used_as_it_says(runs: Runs, tmp_path: Path) -> None:
+def test_model_with_markers_is_used_with_its_settings(runs: Runs, tmp_path: Path) -> None:
     xl_lexeme("bert", tmp_path)
     plain = loaded(tmp_path / "saved")
     tuned = runs.tune(tmp_path / "out", model=tmp_path / "saved")
@@ -310,12 +310,12 @@ def test_a_model_with_markers_is_used_as_it_says(runs: Runs, tmp_path: Path) -> 
     np.testing.assert_allclose(encoded(ours, USAGES), encoded(plain, USAGES) @ matrix(tuned).T, rtol=1e-4, atol=1e-4)
 
 
-def test_a_tuned_model_cannot_have_a_second_projection(runs: Runs, tmp_path: Path) -> None:
+def test_tuned_model_cannot_have_a_second_projection(runs: Runs, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has a projection; start from one without either"):
         runs.tune(tmp_path / "out", model=runs.quick().folder)
 
 
-def test_the_model_need_not_be_square(runs: Runs, tmp_path: Path) -> None:
+def test_projection_need_not_be_square(runs: Runs, tmp_path: Path) -> None:
     tuned = runs.tune(tmp_path / "out", model=folder("electra-projected"))
     assert make_config("electra-projected").embedding_size != HIDDEN
     assert matrix(tuned).shape == (HIDDEN, HIDDEN)

@@ -1,4 +1,4 @@
-"""A sample of distinct sentences: against a slow twin, whatever the order of the text, and all that is too short."""
+"""Test the sample of distinct sentences against a slow reference, for any text order and too short sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINES = Reading(split="lines")
 SHORT = "sentences of fewer than 3 words"
 
 
-def written(folder: str | Path, text: str | bytes, name: str = "x.txt") -> Path:
+def write_file(folder: str | Path, text: str | bytes, name: str = "x.txt") -> Path:
     path = Path(folder, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -34,13 +34,13 @@ def number(sentence: str, seed: int) -> int:
 
 
 def words_in(line: str) -> int:
-    """What is between spaces, and each letter of a script that has none."""
+    """Split at spaces and return each letter of a script without spaces."""
     spaced = "".join(f" {letter} " if letter in "日本" else letter for letter in line)
     return len(spaced.split())
 
 
 def plain(lines: list[str], most: int | None, seed: int) -> tuple[list[str], int, int, int]:
-    """The sample, how many sentences there were, of how many words, and how many were too short."""
+    """Return the sample, the number of sentences, their words, and the number of too short ones."""
     found = [line.strip() for line in lines if line.strip()]
     long = [line for line in found if words_in(line) >= 3]
     kept = sorted(set(long), key=lambda line: number(line, seed))
@@ -58,56 +58,56 @@ LINE = st.lists(WORD, max_size=5).map(" ".join)
 @given(
     lines=st.lists(LINE, max_size=30), most=st.none() | st.integers(1, 12), seed=st.integers(0, 50), order=st.randoms()
 )
-def test_a_sample_is_the_sentences_of_smallest_hash_whatever_their_order(
+def test_sample_has_the_sentences_of_smallest_hash_in_any_order(
     lines: list[str], most: int | None, seed: int, order: random.Random
 ) -> None:
     lines = [*lines, "one mouse ran home"]
     expected = plain(lines, most, seed)
     with TemporaryDirectory() as folder:
-        assert counts(sample_sentences(written(folder, "\n".join(lines)), LINES, most, seed)) == expected
+        assert counts(sample_sentences(write_file(folder, "\n".join(lines)), LINES, most, seed)) == expected
         order.shuffle(lines)
-        assert counts(sample_sentences(written(folder, "\n".join(lines)), LINES, most, seed)) == expected
+        assert counts(sample_sentences(write_file(folder, "\n".join(lines)), LINES, most, seed)) == expected
 
 
 @pytest.mark.parametrize("line", ["a  mouse", "the\tmouse", "one   mouse  ", "Käse \t 日"])
-def test_two_words_far_apart_are_two_words(line: str, tmp_path: Path) -> None:
-    sample = sample_sentences(written(tmp_path, f"{line}\nthe mouse ran\n"), LINES)
+def test_words_separated_by_many_spaces_are_two_words(line: str, tmp_path: Path) -> None:
+    sample = sample_sentences(write_file(tmp_path, f"{line}\nthe mouse ran\n"), LINES)
     assert counts(sample) == plain([line, "the mouse ran"], None, 0)
 
 
 @pytest.mark.parametrize("line", ["the\tmouse\tran", "the\u00a0mouse\u00a0ran\u00a0off"])
-def test_words_are_apart_by_any_white_space(line: str, tmp_path: Path) -> None:
-    sample = sample_sentences(written(tmp_path, f"{line}\nthe mouse ran\n"), LINES)
+def test_words_are_separated_by_any_whitespace(line: str, tmp_path: Path) -> None:
+    sample = sample_sentences(write_file(tmp_path, f"{line}\nthe mouse ran\n"), LINES)
     assert counts(sample) == plain([line, "the mouse ran"], None, 0)
 
 
-def test_a_smaller_sample_is_the_beginning_of_a_larger_one(tmp_path: Path) -> None:
-    path = written(tmp_path, "".join(f"the mouse number {i} ran\n" for i in range(300)))
+def test_smaller_sample_is_the_beginning_of_a_larger_one(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "".join(f"the mouse number {i} ran\n" for i in range(300)))
     whole = sample_sentences(path, LINES).sentences
     assert len(whole) == 300
     for most in (1, 2, 57, 299, 300, 1000):
         assert sample_sentences(path, LINES, most).sentences == whole[:most]
 
 
-def test_another_seed_takes_other_sentences(tmp_path: Path) -> None:
-    path = written(tmp_path, "".join(f"the mouse number {i} ran\n" for i in range(300)))
+def test_another_seed_selects_other_sentences(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "".join(f"the mouse number {i} ran\n" for i in range(300)))
     taken = [sample_sentences(path, LINES, 100, seed).sentences for seed in range(20)]
     assert len({tuple(found) for found in taken}) == 20
     times = [sum(f"the mouse number {i} ran" in found for found in taken) for i in range(300)]
     assert abs(sum(i * n for i, n in enumerate(times)) / sum(times) - 149.5) < 4 * 300 / 12**0.5 / 2000**0.5
-    assert max(times) <= 16  # of 20, each with the chance of a third
+    assert max(times) <= 16  # of 20 samples, each with probability one third
     assert sum(n == 0 for n in times) <= 4
 
 
-def test_a_sentence_that_comes_often_is_kept_once_and_counted_each_time(tmp_path: Path) -> None:
-    sample = sample_sentences(written(tmp_path, "the mouse ran\n" * 7 + "a cat sat still\n"), LINES, 5)
+def test_repeated_sentence_is_sampled_once_and_counted_each_time(tmp_path: Path) -> None:
+    sample = sample_sentences(write_file(tmp_path, "the mouse ran\n" * 7 + "a cat sat still\n"), LINES, 5)
     assert sorted(sample.sentences) == ["a cat sat still", "the mouse ran"]
     assert (sample.total, sample.tally.words) == (8, 25)
 
 
-def test_sentences_of_prose_are_found_and_those_too_short_told(tmp_path: Path) -> None:
+def test_sentences_of_prose_are_found_and_too_short_ones_are_reported(tmp_path: Path) -> None:
     text = "The mouse ran home. It hid. Dr. Smith saw it again!\n\nNobody else did so. No.\n"
-    sample = sample_sentences(written(tmp_path, text), Reading(split="prose"))
+    sample = sample_sentences(write_file(tmp_path, text), Reading(split="prose"))
     assert sorted(sample.sentences) == ["Dr. Smith saw it again!", "Nobody else did so.", "The mouse ran home."]
     assert sample.total == 3
     assert dict(sample.tally.skipped) == {SHORT: 2}
@@ -115,23 +115,23 @@ def test_sentences_of_prose_are_found_and_those_too_short_told(tmp_path: Path) -
 
 def test_lines_of_a_wrapped_paragraph_are_one_text(tmp_path: Path) -> None:
     text = "The mouse ran\nhome. Nobody saw\nit there.\n\nThe end was\nnear.\n"
-    sample = sample_sentences(written(tmp_path, text), Reading(split="wrapped"))
+    sample = sample_sentences(write_file(tmp_path, text), Reading(split="wrapped"))
     assert sorted(sample.sentences) == ["Nobody saw it there.", "The end was near.", "The mouse ran home."]
 
 
-def test_all_files_of_a_corpus_are_read_in_whatever_format(tmp_path: Path) -> None:
-    written(tmp_path, "the mouse ran\n", "in/a.txt")
-    written(tmp_path, gzip.compress("die mouse läuft weg\n".encode("latin-1"), mtime=0), "in/b.txt.gz")
-    written(tmp_path, json.dumps({"body": "she moved the mouse"}) + "\n", "in/c.jsonl")
+def test_all_files_of_a_corpus_are_read_in_any_format(tmp_path: Path) -> None:
+    write_file(tmp_path, "the mouse ran\n", "in/a.txt")
+    write_file(tmp_path, gzip.compress("die mouse läuft weg\n".encode("latin-1"), mtime=0), "in/b.txt.gz")
+    write_file(tmp_path, json.dumps({"body": "she moved the mouse"}) + "\n", "in/c.jsonl")
     reading = Reading(split="lines", encoding="latin-1", text_column="body")
     sample = sample_sentences(tmp_path / "in", reading)
     assert sorted(sample.sentences) == ["die mouse läuft weg", "she moved the mouse", "the mouse ran"]
     assert sample.tally.files == 3
 
 
-def test_the_content_is_that_of_the_files(tmp_path: Path) -> None:
+def test_content_digest_is_that_of_the_files(tmp_path: Path) -> None:
     def content(text: str, name: str = "x.txt") -> str:
-        return sample_sentences(written(tmp_path, text, name), LINES, 1).content
+        return sample_sentences(write_file(tmp_path, text, name), LINES, 1).content
 
     first = content("the mouse ran\nthe cat sat still\n")
     assert content("the mouse ran\nthe cat sat still\n") == first
@@ -139,10 +139,10 @@ def test_the_content_is_that_of_the_files(tmp_path: Path) -> None:
     assert sample_sentences(tmp_path / "x.txt", LINES, 2, seed=5).content == content((tmp_path / "x.txt").read_text())
 
 
-def test_progress_is_told_in_bytes_up_to_all_of_them(tmp_path: Path) -> None:
+def test_progress_is_reported_in_bytes(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     for name in ("in/a.txt", "in/b.txt"):
-        written(tmp_path, "the mouse ran home\n" * 2000, name)
+        write_file(tmp_path, "the mouse ran home\n" * 2000, name)
     sample_sentences(tmp_path / "in", LINES, progress=lambda done, total: told.append((done, total)))
     total = 2 * 19 * 2000
     assert {whole for _, whole in told} == {total}
@@ -151,19 +151,19 @@ def test_progress_is_told_in_bytes_up_to_all_of_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "mouse\nthe mouse\n"])
-def test_a_corpus_without_a_sentence_is_refused(text: str, tmp_path: Path) -> None:
-    path = written(tmp_path, text)
+def test_corpus_without_a_sentence_is_refused(text: str, tmp_path: Path) -> None:
+    path = write_file(tmp_path, text)
     with pytest.raises(UserError, match=rf"^the corpus '{path}' .*$"):
         sample_sentences(path, LINES)
 
 
-def test_a_corpus_in_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = written(tmp_path, "the mouse ran\nun été très chaud\n".encode("latin-1"))
+def test_corpus_in_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "the mouse ran\nun été très chaud\n".encode("latin-1"))
     with pytest.raises(UserError, match=r"x\.txt' is not UTF-8 at line 2 \(byte 0xe9\)"):
         sample_sentences(path, LINES)
 
 
-# ------------------------------------------------------------------------------------------- the sentences of a passage
+# ----------------------------------------------------------------------------------------------- sentences of a passage
 
 PIECES = st.sampled_from(["mouse", "Käse", "日本", "🐁", " ", "  ", ". ", "! ", "? ", "。", "“", "(", "\t", "Dr. "])
 
@@ -171,7 +171,7 @@ PIECES = st.sampled_from(["mouse", "Käse", "日本", "🐁", " ", "  ", ". ", "
 @given(
     st.lists(PIECES, max_size=60).map("".join), st.sampled_from(["lines", "prose"]), st.sampled_from(["en", "de", "ja"])
 )
-def test_the_sentences_of_a_passage_are_all_of_its_text_in_order(text: str, split: str, language: str) -> None:
+def test_sentences_of_a_passage_cover_all_of_its_text_in_order(text: str, split: str, language: str) -> None:
     passage = Passage(text, split, language)
     found = list(passage.sentences())
     assert "".join("".join(found).split()) == "".join(text.split())
@@ -181,13 +181,13 @@ def test_the_sentences_of_a_passage_are_all_of_its_text_in_order(text: str, spli
     if split == "lines":
         assert len(found) == bool(text.strip())
     at = 0
-    for sentence in found:  # each is the one that its words are in
+    for sentence in found:  # each sentence is found from its position
         at = text.index(sentence, at)
         assert passage.sentence(at, at + 1)[0] == sentence
         at += len(sentence)
 
 
-def test_sentences_of_prose_are_those_that_a_reader_sees() -> None:
+def test_prose_is_split_into_the_expected_sentences() -> None:
     text = "  Dr. Smith saw a mouse in the U.S. Army. It ran!  Where to? "
     assert list(Passage(text, "prose", "en").sentences()) == [
         "Dr. Smith saw a mouse in the U.S. Army.",
@@ -199,7 +199,7 @@ def test_sentences_of_prose_are_those_that_a_reader_sees() -> None:
 
 
 @pytest.mark.parametrize("split", ["lines", "prose"])
-def test_a_sentence_beyond_the_longest_is_cut(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlong_sentence_is_cut(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sentences, "LONGEST", 30)
     text = "word " * 20
     assert [len(found) for found in Passage(text, split, "en").sentences()] in ([29], [30])
@@ -207,6 +207,6 @@ def test_a_sentence_beyond_the_longest_is_cut(split: str, monkeypatch: pytest.Mo
     assert list(Passage("a" * 30, split, "en").sentences()) == ["a" * 30]
 
 
-def test_a_sentence_of_a_script_without_spaces_is_kept(tmp_path: Path) -> None:
-    sample = sample_sentences(written(tmp_path, "昨日は雨が降った。\n雨。\nเมื่อวานฝนตก\n"), LINES)
+def test_sentence_of_a_script_without_spaces_is_kept(tmp_path: Path) -> None:
+    sample = sample_sentences(write_file(tmp_path, "昨日は雨が降った。\n雨。\nเมื่อวานฝนตก\n"), LINES)
     assert set(sample.sentences) == {"昨日は雨が降った。", "เมื่อวานฝนตก"}

@@ -1,4 +1,4 @@
-"""The arguments of the trainer."""
+"""Test the arguments of the trainer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lexshift.tune.training import training_arguments
 pytestmark = pytest.mark.tune
 
 
-def test_the_trainer_is_told_what_the_schedule_says(tmp_path: Path) -> None:
+def test_trainer_receives_the_schedule(tmp_path: Path) -> None:
     settings = TrainingSettings(batch=24, accumulate=3, learning_rate=2e-3, every=20, seed=11, device="cpu")
     told = training_arguments(settings, 95, tmp_path, "eval_nll", False)
     assert Path(told.output_dir) == tmp_path / "unfinished"
@@ -38,7 +38,7 @@ def test_the_trainer_is_told_what_the_schedule_says(tmp_path: Path) -> None:
     assert told.eval_on_start
 
 
-def test_a_run_that_goes_on_does_not_look_at_its_start(tmp_path: Path) -> None:
+def test_resumed_run_does_not_evaluate_at_its_start(tmp_path: Path) -> None:
     checkpoint = tmp_path / "unfinished" / "checkpoint-5"
     checkpoint.mkdir(parents=True)
     (checkpoint / "trainer_state.json").write_text("{}")
@@ -49,6 +49,6 @@ def test_a_run_that_goes_on_does_not_look_at_its_start(tmp_path: Path) -> None:
     assert not training_arguments(TrainingSettings(device="cpu"), 9, tmp_path, "eval_nll", False).eval_on_start
 
 
-def test_a_device_that_is_not_known_is_refused(tmp_path: Path) -> None:
+def test_unknown_device_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="abacus"):
         training_arguments(TrainingSettings(device="abacus"), 9, tmp_path, "eval_nll", False)

@@ -1,4 +1,4 @@
-"""Encoders tuned on pairs of usages: what they learn, what is saved, runs that stop and go on, and what is refused."""
+"""Test encoders tuned on pairs of usages: learning, saved files, resumed runs, and refused input."""
 
 from __future__ import annotations
 
@@ -89,14 +89,14 @@ THOROUGH: dict[str, Any] = {
     "device": "cpu",
 }
 LEARNED = [("bert", "sentence"), ("roberta", "mean"), ("xlm-roberta", "sentence")]
-DETERMINED = LEARNED[1:]  # the pieces of the tiny BERT differ from process to process, and so what it learns
+DETERMINED = LEARNED[1:]  # the pieces of the tiny BERT differ between processes, and so do its results
 SAVED = ("model.safetensors", "config.json", "tokenizer.json", FILE)
 THREE = tuple(KINDS.values())
 USAGES = [Usage(sentence, *match.span()) for sentence in TEXT for match in re.finditer(r"\w+", sentence)]
 
 
 def planted(place: Path, n: int, words: Sequence[str] = WORDS, seed: int = 0, fillers: int = 1) -> Path:
-    """Pairs in WiC's own format; the meaning of a word is told by the word before it."""
+    """Write pairs in the WiC format; the preceding word determines the meaning of a word."""
     source = random.Random(seed)
     place.mkdir(parents=True)
     lines, gold = [], []
@@ -114,7 +114,7 @@ def planted(place: Path, n: int, words: Sequence[str] = WORDS, seed: int = 0, fi
 
 
 class Listener:
-    """Hears all, and stops a run when it has made so many steps or when it is told something."""
+    """Monitor that records its events and stops a run at a step or at a message."""
 
     def __init__(self, stop: int | str | None = None) -> None:
         self.stop = stop
@@ -137,11 +137,11 @@ class Listener:
 
 
 class StoppedError(Exception):
-    """As if the machine had been switched off."""
+    """Exception that represents a machine that was switched off."""
 
 
 class Runs:
-    """Pairs, and models tuned on them, each once."""
+    """Pairs, and models tuned on them, each computed once."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
@@ -201,19 +201,19 @@ def without_time(run: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in run.items() if name != "seconds"}
 
 
-# ------------------------------------------------------------------------------------------------------- what is learnt
+# ------------------------------------------------------------------------------------------------------------- learning
 
 
 @pytest.mark.parametrize(("family", "pooling"), DETERMINED)
-def test_meanings_of_words_never_trained_on_are_told_apart_better(runs: Runs, family: str, pooling: str) -> None:
+def test_unseen_words_are_disambiguated_better(runs: Runs, family: str, pooling: str) -> None:
     tuned = runs.learned(family, pooling)
     before, after = tuned.run["untuned"], tuned.run["tuned"]
     for figure in (f"held-out {BEST}", "held-out auc", CHOSEN, "dev auc"):
-        assert 1 - after[figure] < 0.6 * (1 - before[figure]), figure  # of the mistakes, few are left
+        assert 1 - after[figure] < 0.6 * (1 - before[figure]), figure  # few of the mistakes remain
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
-def test_a_tuned_folder_is_an_encoder_without_any_option(runs: Runs, family: str, pooling: str) -> None:
+def test_tuned_folder_is_an_encoder_without_any_option(runs: Runs, family: str, pooling: str) -> None:
     encoder = loaded(runs.learned(family, pooling).folder)
     assert (encoder.markers, encoder.pooling, encoder.layers, encoder.periods) == (MARKERS, pooling, "last", ())
     assert encoder.dimensions == HIDDEN
@@ -221,7 +221,7 @@ def test_a_tuned_folder_is_an_encoder_without_any_option(runs: Runs, family: str
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
-def test_its_vectors_are_those_of_sentence_transformers(runs: Runs, family: str, pooling: str) -> None:
+def test_vectors_equal_those_of_sentence_transformers(runs: Runs, family: str, pooling: str) -> None:
     path = runs.learned(family, pooling).folder
     first: Any = Transformer(str(path))
     numbers = first.tokenizer.convert_tokens_to_ids(list(MARKERS))
@@ -235,7 +235,7 @@ def test_its_vectors_are_those_of_sentence_transformers(runs: Runs, family: str,
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
-def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Runs, family: str, pooling: str) -> None:
+def test_figures_are_those_of_the_saved_model_and_of_the_original(runs: Runs, family: str, pooling: str) -> None:
     tuned = runs.learned(family, pooling)
     held_out, dev = runs.split(tuned)[1], read_pairs(runs.dev)
     assert tuned.run["tuned"] == evaluate(as_encoder(tuned.folder), held_out, dev)
@@ -243,7 +243,7 @@ def test_the_figures_are_those_of_the_saved_model_and_of_the_one_it_was(runs: Ru
 
 
 @pytest.mark.parametrize(("family", "pooling"), LEARNED)
-def test_the_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str, pooling: str) -> None:
+def test_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str, pooling: str) -> None:
     model, tokenizer, _ = load_model(runs.learned(family, pooling).folder)
     numbers = tokenizer.convert_tokens_to_ids(list(MARKERS))
     for usage in USAGES:
@@ -254,21 +254,21 @@ def test_the_markers_are_single_tokens_of_a_tuned_model(runs: Runs, family: str,
     assert len(model.get_input_embeddings().weight) == len(tokenizer) == len(make_tokenizer(family)) + 2
 
 
-def test_the_best_model_is_the_one_that_is_saved(runs: Runs, tmp_path: Path) -> None:
+def test_best_model_is_saved(runs: Runs, tmp_path: Path) -> None:
     wild = {"steps": 12, "epochs": 9, "batch": 8, "learning_rate": 0.02, "every": 1, "patience": 0, "device": "cpu"}
     tuned = runs.tune(tmp_path / "out", model=folder("roberta"), training=wild)
     history = tuned.history[tuned.history["step"] > 0]
     best = tuned.run["best step"]
-    assert best < 12  # or the last would be saved by chance
+    assert best < 12  # otherwise the last one would be saved by chance
     assert history.set_index("step")["auc"].idxmax() == best
     assert tuned.run["after"] == tuned.run["history"][best]
     assert tuned.run["tuned"]["held-out auc"] == pytest.approx(tuned.run["after"]["auc"], abs=0.01)
 
 
-# ------------------------------------------------------------------------------------------------------ what is written
+# -------------------------------------------------------------------------------------------------------- written files
 
 
-def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
+def test_run_record_is_written_beside_the_model(runs: Runs) -> None:
     tuned = runs.learned("bert", "sentence")
     names = {path.name for path in tuned.folder.iterdir() if not path.name.startswith(".")}
     assert {*SAVED, RUN} <= names
@@ -285,7 +285,7 @@ def test_the_run_is_written_beside_the_model(runs: Runs) -> None:
     assert plan["model"] == str(folder("bert"))
 
 
-def test_the_history_has_a_row_for_each_look(runs: Runs) -> None:
+def test_history_has_one_row_per_evaluation(runs: Runs) -> None:
     tuned = runs.quick()
     run = tuned.run
     assert tuned.history.columns.tolist() == ["step", "loss", "auc", "accuracy_at_best_threshold"]
@@ -297,38 +297,38 @@ def test_the_history_has_a_row_for_each_look(runs: Runs) -> None:
     assert run["seconds"] >= 0
 
 
-def test_those_who_listen_hear_of_every_step_and_of_both_accuracies(runs: Runs, tmp_path: Path) -> None:
-    heard = Listener()
-    tuned = runs.tune(tmp_path / "out", dev=[runs.dev], monitor=heard)
-    assert heard.stages == [("tuning", 6, "steps")]
-    assert heard.steps == [1, 2, 3, 4, 5, 6]
-    for name, note in (("untuned", heard.notes[0]), ("tuned", heard.notes[-1])):
+def test_monitor_receives_every_step_and_both_accuracies(runs: Runs, tmp_path: Path) -> None:
+    recorder = Listener()
+    tuned = runs.tune(tmp_path / "out", dev=[runs.dev], monitor=recorder)
+    assert recorder.stages == [("tuning", 6, "steps")]
+    assert recorder.steps == [1, 2, 3, 4, 5, 6]
+    for name, note in (("untuned", recorder.notes[0]), ("tuned", recorder.notes[-1])):
         assert note == f"{name}: {describe_results(tuned.run[name])}"
-    looks = [note for note in heard.notes if note.startswith("step ")]
+    looks = [note for note in recorder.notes if note.startswith("step ")]
     assert [note.split(":")[0] for note in looks] == [f"step {step} of 6" for step in (0, 2, 4, 6)]
-    # Dev pairs choose nothing.
+    # Dev pairs do not affect the selection.
     assert_same_model(tuned.folder, runs.quick().folder)
     assert tuned.run["history"] == runs.quick().run["history"]
 
 
-def test_without_dev_pairs_there_are_no_figures_of_them(runs: Runs) -> None:
+def test_without_dev_pairs_there_are_no_dev_figures(runs: Runs) -> None:
     run = runs.quick().run
     assert run["pairs"]["dev"] == 0
     for figures in (run["tuned"], run["untuned"]):
         assert figures.keys() == {"threshold", f"held-out {BEST}", "held-out auc"}
 
 
-def test_nothing_is_said_but_by_the_monitor(runs: Runs, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_only_the_monitor_produces_output(runs: Runs, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder("bert")
-    capfd.readouterr()  # what was said as it was made
+    capfd.readouterr()  # output of the creation of the model
     runs.tune(tmp_path / "out", training={"steps": 1, "batch": 8, "device": "cpu"})
     assert capfd.readouterr() == ("", "")
 
 
-# ---------------------------------------------------------------------------------------------- again, and after a stop
+# -------------------------------------------------------------------------------------------- repeated and resumed runs
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs, tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs, tmp_path: Path) -> None:
     quick, again = runs.quick(), runs.tune(tmp_path / "again")
     assert_same_model(quick.folder, again.folder)
     assert without_time(again.run) == without_time(quick.run)
@@ -340,22 +340,22 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(runs: Runs
 
 
 @pytest.mark.parametrize("stop", ["untuned", 5, "tuned"])
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(runs: Runs, tmp_path: Path, stop: int | str) -> None:
+def test_resumed_run_gives_the_same_result(runs: Runs, tmp_path: Path, stop: int | str) -> None:
     quick = runs.quick()
     with pytest.raises(StoppedError):
         runs.tune(tmp_path / "out", monitor=Listener(stop))
     assert not (tmp_path / "out" / RUN).exists()
-    heard = Listener()
-    again = runs.tune(tmp_path / "out", monitor=heard)
+    recorder = Listener()
+    again = runs.tune(tmp_path / "out", monitor=recorder)
     done = {"untuned": 0, 5: 4, "tuned": 6}[stop]
-    assert heard.steps == list(range(done + 1, 7))
-    assert (f"resuming after step {done}" in heard.notes) == (done > 0)
+    assert recorder.steps == list(range(done + 1, 7))
+    assert (f"resuming after step {done}" in recorder.notes) == (done > 0)
     assert_same_model(again.folder, quick.folder)
     assert without_time(again.run) == without_time(quick.run)
     assert not (again.folder / UNFINISHED).exists()
 
 
-def test_a_run_with_word_pooling_goes_on_too_even_if_it_is_stopped_twice(runs: Runs, tmp_path: Path) -> None:
+def test_run_with_word_pooling_stopped_twice_gives_the_same_result(runs: Runs, tmp_path: Path) -> None:
     options: dict[str, Any] = {"pooling": "mean", "model": folder("roberta")}
     whole = runs.tune(tmp_path / "whole", **options)
     for stop in (3, 6):
@@ -366,13 +366,13 @@ def test_a_run_with_word_pooling_goes_on_too_even_if_it_is_stopped_twice(runs: R
     assert without_time(whole.run) == without_time(parts.run)
 
 
-def test_a_finished_model_is_not_tuned_again(runs: Runs) -> None:
+def test_finished_model_is_not_tuned_again(runs: Runs) -> None:
     quick = runs.quick()
     times = {path: path.stat().st_mtime_ns for path in quick.folder.iterdir() if not path.name.startswith(".")}
-    heard = Listener()
-    again = runs.tune(quick.folder, monitor=heard)
-    assert heard.notes == ["the folder already has this tuned model"]
-    assert heard.steps == []
+    recorder = Listener()
+    again = runs.tune(quick.folder, monitor=recorder)
+    assert recorder.notes == ["the folder already has this tuned model"]
+    assert recorder.steps == []
     assert again.run == quick.run
     assert {path: path.stat().st_mtime_ns for path in times} == times
 
@@ -390,7 +390,7 @@ OTHER: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", OTHER)
-def test_a_folder_of_other_settings_is_refused_and_stays(runs: Runs, name: str) -> None:
+def test_folder_of_other_settings_is_refused_and_unchanged(runs: Runs, name: str) -> None:
     path = runs.quick().folder
     before = {file.name: file.read_bytes() for file in path.iterdir() if file.is_file()}
     options = OTHER[name] | ({"model": folder(OTHER[name]["model"])} if name == "model" else {})
@@ -407,12 +407,12 @@ def test_unfinished_work_of_other_settings_is_refused_and_can_be_finished(runs: 
     assert_same_model(runs.tune(tmp_path / "out").folder, runs.quick().folder)
 
 
-def test_a_run_ends_when_it_gets_no_better_and_so_it_does_if_it_was_stopped(runs: Runs, tmp_path: Path) -> None:
+def test_run_stops_early_without_improvement_also_when_resumed(runs: Runs, tmp_path: Path) -> None:
     idle = {"steps": 9, "epochs": 9, "batch": 8, "learning_rate": 1e-12, "every": 1, "patience": 2, "device": "cpu"}
-    heard = Listener()
-    whole = runs.tune(tmp_path / "whole", training=idle, monitor=heard)
+    recorder = Listener()
+    whole = runs.tune(tmp_path / "whole", training=idle, monitor=recorder)
     assert (whole.run["steps"], whole.run["best step"]) == (3, 1)
-    assert "stopped after step 3, because the held-out result did not improve" in heard.notes
+    assert "stopped after step 3, because the held-out result did not improve" in recorder.notes
     with pytest.raises(StoppedError):
         runs.tune(tmp_path / "parts", training=idle, monitor=Listener(3))
     parts = runs.tune(tmp_path / "parts", training=idle)
@@ -420,7 +420,7 @@ def test_a_run_ends_when_it_gets_no_better_and_so_it_does_if_it_was_stopped(runs
     assert_same_model(whole.folder, parts.folder)
 
 
-# ------------------------------------------------------------------------------------------------------------- the loss
+# ----------------------------------------------------------------------------------------------------------------- loss
 
 
 def network_of(family: str, pooling: str, place: Path, window: int = POSITIONS) -> Siamese:
@@ -429,9 +429,7 @@ def network_of(family: str, pooling: str, place: Path, window: int = POSITIONS) 
 
 
 @pytest.mark.parametrize("pooling", ["sentence", "mean"])
-def test_the_loss_is_half_the_squared_distance_or_what_lacks_to_the_margin(
-    runs: Runs, tmp_path: Path, pooling: str
-) -> None:
+def test_loss_is_half_the_squared_distance_or_the_gap_to_the_margin(runs: Runs, tmp_path: Path, pooling: str) -> None:
     network = network_of("bert", pooling, tmp_path)
     pairs = read_pairs(runs.few)
     settings = PairSettings(batch=12, device="cpu")
@@ -477,11 +475,11 @@ def test_word_pooling_is_the_mean_between_the_markers(shapes: list[tuple[int, in
     assert pooling.get_embedding_dimension() == 5
 
 
-# --------------------------------------------------------------------------------------------------- markers in a model
+# --------------------------------------------------------------------------------------------------- markers of a model
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_model_gets_the_markers_and_keeps_what_it_had(family: str) -> None:
+def test_markers_are_added_to_a_model_and_its_tokens_are_unchanged(family: str) -> None:
     model, tokenizer = make_model(family), make_tokenizer(family)
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     rows = model.get_input_embeddings().weight.detach().clone()
@@ -490,14 +488,14 @@ def test_a_model_gets_the_markers_and_keeps_what_it_had(family: str) -> None:
     assert after.shape == (len(rows) + 2, rows.shape[1])
     assert torch.equal(after[:-2], rows)
     assert not torch.equal(after[-1], after[-2])
-    assert ((after[-2:] - rows.mean(0)) / rows.std(0)).abs().max() < 6  # no farther out than words are
+    assert ((after[-2:] - rows.mean(0)) / rows.std(0)).abs().max() < 6  # not farther from the origin than words
     changed = [name for name, weight in model.state_dict().items() if not torch.equal(weight, before[name])]
     assert len(changed) == 1
     assert tokenizer.convert_tokens_to_ids(list(MARKERS)) == [len(rows), len(rows) + 1]
 
 
 def lexeme(family: str) -> tuple[Any, Any]:
-    """A model as XL-LEXEME is: markers that its tokenizer knows, with embeddings of their own."""
+    """Return a model like XL-LEXEME, whose tokenizer has markers with their own embeddings."""
     model, tokenizer = make_model(family), make_tokenizer(family)
     tokenizer.add_special_tokens({"additional_special_tokens": list(MARKERS)})
     torch.manual_seed(2)
@@ -508,7 +506,7 @@ def lexeme(family: str) -> tuple[Any, Any]:
 
 
 def xl_lexeme(family: str, place: Path) -> Any:
-    """The same, saved by sentence-transformers itself, and as that has it."""
+    """Return the same model saved by sentence-transformers, and the loaded object."""
     model, tokenizer = lexeme(family)
     parts = place / "parts"
     model.save_pretrained(parts)
@@ -519,7 +517,7 @@ def xl_lexeme(family: str, place: Path) -> Any:
 
 
 @pytest.mark.parametrize("family", THREE)
-def test_a_model_that_has_the_markers_keeps_their_embeddings(family: str) -> None:
+def test_existing_markers_keep_their_embeddings(family: str) -> None:
     model, tokenizer = lexeme(family)
     rows, text = model.get_input_embeddings().weight.detach().clone(), tokenizer.backend_tokenizer.to_str()
     add_markers(model, tokenizer)
@@ -527,7 +525,7 @@ def test_a_model_that_has_the_markers_keeps_their_embeddings(family: str) -> Non
     assert tokenizer.backend_tokenizer.to_str() == text
 
 
-def test_a_model_that_has_one_of_the_markers_gets_the_other() -> None:
+def test_missing_marker_is_added_beside_an_existing_one() -> None:
     model, tokenizer = make_model("bert"), make_tokenizer("bert")
     tokenizer.add_tokens(["</t>"], special_tokens=True)
     model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
@@ -538,7 +536,7 @@ def test_a_model_that_has_one_of_the_markers_gets_the_other() -> None:
     assert tokenizer.convert_tokens_to_ids(list(MARKERS)) == [len(rows), len(rows) - 1]
 
 
-def test_xl_lexeme_and_a_tuned_model_can_be_tuned_on(runs: Runs, tmp_path: Path) -> None:
+def test_xl_lexeme_and_a_tuned_model_can_be_tuned_further(runs: Runs, tmp_path: Path) -> None:
     xl_lexeme("bert", tmp_path)
     held_out = runs.split(runs.quick())[1]
     still = {"steps": 1, "batch": 8, "learning_rate": 1e-12, "device": "cpu"}
@@ -554,9 +552,7 @@ def test_xl_lexeme_and_a_tuned_model_can_be_tuned_on(runs: Runs, tmp_path: Path)
 
 
 @pytest.mark.parametrize("family", THREE)
-def test_a_checkpoint_of_sentence_transformers_with_markers_is_used_as_it_was_trained(
-    family: str, tmp_path: Path
-) -> None:
+def test_sentence_transformers_checkpoint_with_markers_is_used_as_trained(family: str, tmp_path: Path) -> None:
     network = xl_lexeme(family, tmp_path)
     encoder = loaded(tmp_path / "saved")
     assert (encoder.markers, encoder.pooling, encoder.layers) == (MARKERS, "sentence", "last")
@@ -565,7 +561,7 @@ def test_a_checkpoint_of_sentence_transformers_with_markers_is_used_as_it_was_tr
 
 
 def apart(tokenizer: Any, usage: Usage) -> list[int]:
-    """The tokens of a usage as the published code has them: each part by itself, between its markers."""
+    """Return the tokens of a usage like the published code: each part separately, between its markers."""
     sentence, start, end = usage
     before, after = tokenizer.convert_tokens_to_ids(list(MARKERS))
     left, word, right = (
@@ -577,7 +573,7 @@ def apart(tokenizer: Any, usage: Usage) -> list[int]:
 
 @pytest.mark.parametrize("family", THREE)
 @given(data=st.data())
-def test_the_tokens_are_those_of_the_published_code(family: str, data: st.DataObject) -> None:
+def test_tokens_equal_those_of_the_published_code(family: str, data: st.DataObject) -> None:
     tokenizer = tokenizer_with_markers(family)
     if data.draw(st.booleans()):
         usage = data.draw(st.sampled_from(USAGES))
@@ -592,7 +588,7 @@ def test_the_tokens_are_those_of_the_published_code(family: str, data: st.DataOb
 
 
 @pytest.mark.parametrize("family", THREE)
-def test_only_the_markers_of_a_text_to_train_on_are_special(family: str) -> None:
+def test_only_inserted_markers_of_a_training_text_are_special(family: str) -> None:
     tokenizer = tokenizer_with_markers(family)
     network = Siamese(None, tokenizer, 512)
     sentence = f"the <t> {tokenizer.sep_token} </t>{tokenizer.mask_token} plane <t>"
@@ -624,7 +620,7 @@ LONG_USAGES = [Usage(LONG, *match.span()) for match in re.finditer(r"\S+", LONG)
 
 @pytest.mark.parametrize("window", [16, 25, 40])
 @pytest.mark.parametrize("family", THREE)
-def test_a_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int) -> None:
+def test_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int) -> None:
     tokenizer = tokenizer_with_markers(family)
     for usage in LONG_USAGES:
         cut = _cut(usage, tokenizer, window)
@@ -635,7 +631,7 @@ def test_a_sentence_is_cut_so_that_word_and_markers_fit(family: str, window: int
 
 @given(data=st.data())
 @pytest.mark.parametrize("family", THREE)
-def test_a_sentence_that_fits_is_not_cut(family: str, data: st.DataObject) -> None:
+def test_short_sentence_is_not_cut(family: str, data: st.DataObject) -> None:
     tokenizer = tokenizer_with_markers(family)
     usage = data.draw(st.sampled_from([*USAGES, *LONG_USAGES]))
     pieces = len(tokenizer(mark_word(usage))["input_ids"])
@@ -647,9 +643,7 @@ def test_a_sentence_that_fits_is_not_cut(family: str, data: st.DataObject) -> No
 
 @pytest.mark.parametrize("pooling", ["sentence", "mean"])
 @pytest.mark.parametrize("family", THREE)
-def test_the_model_sees_the_word_and_both_markers_wherever_the_word_is(
-    family: str, pooling: str, tmp_path: Path
-) -> None:
+def test_model_sees_the_word_and_both_markers_at_any_position(family: str, pooling: str, tmp_path: Path) -> None:
     network = network_of(family, pooling, tmp_path, window=16)
     seen = network.network.preprocess(network.texts(LONG_USAGES))["input_ids"]
     assert seen.shape[1] <= 16
@@ -662,35 +656,33 @@ def test_the_model_sees_the_word_and_both_markers_wherever_the_word_is(
 
 
 @pytest.mark.parametrize("family", THREE)
-def test_a_cut_sentence_has_the_word_in_its_middle_and_is_not_much_shorter_than_it_could_be(family: str) -> None:
+def test_cut_sentence_has_the_word_in_its_middle_and_nearly_fills_the_window(family: str) -> None:
     tokenizer = tokenizer_with_markers(family)
     sentence = " ".join([*["the", "hills"] * 30, "plane", *["the", "hills"] * 30])
     cut = _cut(Usage(sentence, *span_of(sentence, "plane")), tokenizer, 24)
     ids = tokenizer(mark_word(cut), add_special_tokens=False)["input_ids"]
     before, after = (ids.index(number) for number in tokenizer.convert_tokens_to_ids(list(MARKERS)))
     assert abs(before - (len(ids) - 1 - after)) <= 3
-    assert 16 <= len(ids) <= 22  # of a word cut apart nothing is left
+    assert 16 <= len(ids) <= 22  # nothing remains of a split word
 
 
-def test_a_model_is_tuned_on_sentences_that_are_too_long(runs: Runs, tmp_path: Path) -> None:
+def test_model_can_be_tuned_on_overlong_sentences(runs: Runs, tmp_path: Path) -> None:
     tuned = runs.tune(tmp_path / "out", window=10, pooling="mean")
     assert tuned.run["plan"]["window"] == 10
-    assert runs.quick().run["plan"]["window"] == POSITIONS  # 128 are more than it takes
+    assert runs.quick().run["plan"]["window"] == POSITIONS  # 128 tokens are above its maximum
     assert np.isfinite(encoded(loaded(tuned.folder), USAGES)).all()
 
 
 @pytest.mark.parametrize("window", [1, 4])
-def test_a_window_without_room_for_a_word_between_its_markers_is_refused(
-    runs: Runs, tmp_path: Path, window: int
-) -> None:
+def test_window_without_room_for_a_word_between_its_markers_is_refused(runs: Runs, tmp_path: Path, window: int) -> None:
     with pytest.raises(UserError, match="window"):
         runs.tune(tmp_path / "out", window=window, training={"steps": 1, "batch": 8, "device": "cpu"})
 
 
-# ------------------------------------------------------------------------------------------------------------- its uses
+# -------------------------------------------------------------------------------------------------- use of tuned models
 
 
-def test_a_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
+def test_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_text("before plane the\nhills plane a\nrunway plane on\n")
     (tmp_path / "new.txt").write_text("after plane the\nthree plane a\nsmall plane on\n")
     path = runs.learned("xlm-roberta", "sentence").folder
@@ -705,12 +697,12 @@ def test_a_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
     assert sorted(tuple(np.round(row, 3)) for row in vectors[:3]) == sorted(key[:3])
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = unit @ unit.T
-    assert cosines[:3, :3].min() > cosines[:3, 3:].max()  # each meaning by itself
+    assert cosines[:3, :3].min() > cosines[:3, 3:].max()  # each meaning separately
     assert store.settings["encoder"]["markers"] == list(MARKERS)
     assert store.settings["encoder"]["pooling"] == "sentence"
 
 
-# ----------------------------------------------------------------------------------------------------- what is refused
+# ------------------------------------------------------------------------------------------------------- refused input
 
 
 @pytest.mark.parametrize(
@@ -738,7 +730,7 @@ def test_a_tuned_model_embeds_corpora(runs: Runs, tmp_path: Path) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("light", [False, True])
-def test_values_that_mean_nothing_are_refused_before_anything_is_made(
+def test_invalid_values_are_refused_before_anything_is_created(
     runs: Runs, tmp_path: Path, options: dict[str, Any], told: str, light: bool
 ) -> None:
     with pytest.raises(UserError) as caught:
@@ -748,7 +740,7 @@ def test_values_that_mean_nothing_are_refused_before_anything_is_made(
     assert not (tmp_path / "out").exists()
 
 
-def test_pairs_that_are_not_there_are_refused(tmp_path: Path) -> None:
+def test_missing_pairs_are_refused(tmp_path: Path) -> None:
     for pairs, told in (((), "no pairs to read"), (("nothing",), "no such file or folder: 'nothing'")):
         with pytest.raises(UserError, match=told):
             tune_wic(*pairs, out=tmp_path / "out", model=folder("bert"))
@@ -764,7 +756,7 @@ def test_pairs_that_are_not_there_are_refused(tmp_path: Path) -> None:
     ],
     ids=["periods", "projection"],
 )
-def test_a_model_tuned_to_periods_or_with_a_projection_is_refused(
+def test_model_tuned_to_periods_or_with_a_projection_is_refused(
     runs: Runs, tmp_path: Path, adaptation: Adaptation, light: bool
 ) -> None:
     model = tmp_path / "model"
@@ -777,9 +769,7 @@ def test_a_model_tuned_to_periods_or_with_a_projection_is_refused(
 
 
 @pytest.mark.parametrize("light", [False, True])
-def test_held_out_pairs_that_are_all_of_one_meaning_are_refused_or_leave_a_run_that_is_json(
-    tmp_path: Path, light: bool
-) -> None:
+def test_held_out_pairs_of_one_meaning_are_refused_or_give_a_valid_json_record(tmp_path: Path, light: bool) -> None:
     lines = [f"{word}\tN\t1-1\tthe {word} of\ta {word} on" for word in WORDS]
     (tmp_path / "one.data.txt").write_text("\n".join(lines))
     (tmp_path / "one.gold.txt").write_text("\n".join("T" * len(lines)))
@@ -794,7 +784,7 @@ def test_held_out_pairs_that_are_all_of_one_meaning_are_refused_or_leave_a_run_t
 
 
 @pytest.mark.parametrize("light", [False, True])
-def test_nothing_runs_but_on_the_device_asked_for(
+def test_only_the_requested_device_is_used(
     runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, light: bool
 ) -> None:
     asked: list[str] = []
@@ -809,7 +799,7 @@ def test_nothing_runs_but_on_the_device_asked_for(
     assert set(asked) == {"cpu"}
 
 
-def test_a_library_that_is_missing_is_named(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_named(runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = ("datasets", "sentence_transformers")
     monkeypatch.setattr("lexshift.tune.training.find_spec", lambda name: None if name in missing else find_spec(name))
     with pytest.raises(UserError) as caught:
@@ -817,7 +807,7 @@ def test_a_library_that_is_missing_is_named(runs: Runs, tmp_path: Path, monkeypa
     assert str(caught.value) == "tuning needs datasets, sentence_transformers: pip install 'lexshift[tune]'"
 
 
-def test_a_folder_with_other_files_is_refused(runs: Runs, tmp_path: Path) -> None:
+def test_folder_with_other_files_is_refused(runs: Runs, tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("mine")
     with pytest.raises(UserError, match="holds other files; choose an empty or a new one"):
         runs.tune(tmp_path)

@@ -1,4 +1,4 @@
-"""Settings in tests: the arguments of a tuning function, with those that are settings gathered in an object."""
+"""Build the arguments of a tuning function in tests, with the settings gathered in an object."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lexshift.tune.settings import TrainingSettings
 
 
 def arguments(kind: type[TrainingSettings], options: dict[str, Any]) -> dict[str, Any]:
-    """Options whose names are settings, and those in ``training``, become ``settings``."""
+    """Move the options that are settings, and those in ``training``, into ``settings``."""
     others = dict(options)
     training = others.pop("training", None) or {}
     names = [field.name for field in fields(kind) if field.name in others]

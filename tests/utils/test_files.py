@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, one writer at a time, and faults of the disk in one sentence."""
+"""Test atomic writes, one writer at a time, and disk faults in one sentence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lexshift import UserError
 from lexshift.utils.files import disk_faults, one_writer, write_whole
 
 
-def test_a_file_is_on_the_disk_before_it_takes_its_place_and_its_name_after(
+def test_file_is_synced_before_it_is_renamed_and_its_folder_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "file"
@@ -41,9 +41,7 @@ def test_a_file_is_on_the_disk_before_it_takes_its_place_and_its_name_after(
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "full"), KeyboardInterrupt(), ValueError("no")], ids=repr)
 @pytest.mark.parametrize("before", [None, b"what was there"])
-def test_a_file_that_cannot_be_written_whole_leaves_what_was_there(
-    tmp_path: Path, error: BaseException, before: bytes | None
-) -> None:
+def test_failed_write_leaves_the_previous_file(tmp_path: Path, error: BaseException, before: bytes | None) -> None:
     path = tmp_path / "file"
     if before is not None:
         path.write_bytes(before)
@@ -59,14 +57,14 @@ def test_a_file_that_cannot_be_written_whole_leaves_what_was_there(
         assert path.read_bytes() == before
 
 
-def test_the_leftover_of_a_killed_writer_is_replaced(tmp_path: Path) -> None:
+def test_leftover_of_a_killed_writer_is_replaced(tmp_path: Path) -> None:
     (tmp_path / ".file.lexshift.tmp").write_bytes(b"a long rest of an earlier run")
     write_whole(tmp_path / "file", lambda file: file.write(b"short"))
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == {"file": b"short"}
 
 
 @pytest.mark.parametrize("name", ["file.tmp", "file.bak", ".file.tmp", "file~"])
-def test_files_of_the_user_beside_a_file_are_left_alone(tmp_path: Path, name: str) -> None:
+def test_files_of_the_user_beside_a_file_are_unchanged(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"mine")
     write_whole(tmp_path / "file", lambda file: file.write(b"short"))
     assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == {"file": b"short", name: b"mine"}
@@ -75,9 +73,7 @@ def test_files_of_the_user_beside_a_file_are_left_alone(tmp_path: Path, name: st
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links and pipes of POSIX")
 @pytest.mark.parametrize("name", ["file.tmp", ".file.lexshift.tmp"])
 @pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder"])
-def test_nothing_is_written_through_what_stands_in_the_place_of_a_temporary_file(
-    tmp_path: Path, name: str, kind: str
-) -> None:
+def test_nothing_is_written_through_a_link_in_place_of_a_temporary_file(tmp_path: Path, name: str, kind: str) -> None:
     victim, place = tmp_path / "victim", tmp_path / name
     if kind == "pipe":
         os.mkfifo(place)
@@ -110,7 +106,7 @@ def test_two_writers_of_a_file_do_not_mix(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links of POSIX")
-def test_a_lock_is_not_made_through_a_link(tmp_path: Path) -> None:
+def test_lock_is_not_created_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / ".lock").symlink_to(tmp_path / "victim")
     with pytest.raises(UserError, match="folder' cannot be written"), one_writer(tmp_path / "folder"):
@@ -131,7 +127,7 @@ def test_a_lock_is_not_made_through_a_link(tmp_path: Path) -> None:
     ],
     ids=repr,
 )
-def test_faults_of_the_disk_are_one_sentence_that_names_the_folder(error: OSError, sentence: str) -> None:
+def test_disk_faults_are_one_sentence_that_names_the_folder(error: OSError, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence) as caught, disk_faults(Path("some", "store")):
         raise error
     assert repr(str(Path("some", "store"))) in str(caught.value)
@@ -140,13 +136,13 @@ def test_faults_of_the_disk_are_one_sentence_that_names_the_folder(error: OSErro
 
 
 @pytest.mark.parametrize("error", [UserError("a sentence"), KeyError("word"), KeyboardInterrupt()], ids=repr)
-def test_other_faults_are_not_those_of_the_disk(error: BaseException) -> None:
+def test_other_faults_are_not_reported_as_disk_faults(error: BaseException) -> None:
     with pytest.raises(type(error)) as caught, disk_faults(Path("store")):
         raise error
     assert caught.value is error
 
 
-def test_a_folder_has_one_writer_and_then_the_next(tmp_path: Path) -> None:
+def test_folder_has_one_writer_and_then_the_next(tmp_path: Path) -> None:
     with one_writer(tmp_path):
         with pytest.raises(UserError, match="another process is writing"), one_writer(tmp_path):
             pytest.fail("two writers")
@@ -161,7 +157,7 @@ def test_a_folder_has_one_writer_and_then_the_next(tmp_path: Path) -> None:
         assert os.listdir(tmp_path / "other") == [".lock"]
 
 
-def test_a_lock_whose_file_was_left_is_free(tmp_path: Path) -> None:
+def test_lock_whose_file_was_left_is_free(tmp_path: Path) -> None:
     (tmp_path / ".lock").write_bytes(b"left")
     with one_writer(tmp_path):
         assert (tmp_path / ".lock").read_bytes() == b"left"

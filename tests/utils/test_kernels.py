@@ -1,4 +1,4 @@
-"""Kernels: compiled when first called and not before, and right whether or not the result can be kept on disk."""
+"""Test kernels: compiled by their first call, and correct with or without a cache on disk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lexshift.utils.kernels import Kernel, kernel
 
 @kernel
 def square(x: float) -> float:
-    """A number times itself."""
+    """Return the square of a number."""
     return x * x
 
 
@@ -30,18 +30,18 @@ def defined(source: str, **scope: Any) -> Any:
 
 
 def python(source: str, *args: str, **env: str) -> str:
-    """What a fresh interpreter prints."""
+    """Return the output of a new interpreter."""
     run = subprocess.run([sys.executable, "-c", dedent(source), *args], env=env or None, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     return run.stdout.strip()
 
 
-def test_a_kernel_is_compiled_by_its_first_call_and_by_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernel_is_compiled_by_its_first_call_only(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
     njit = numba.njit
 
     def counting(*args: Any, **options: Any) -> Any:
-        if args:  # numba decorating functions of its own
+        if args:  # numba decorates its own functions
             return njit(*args, **options)
 
         def decorate(function: Any) -> Any:
@@ -59,7 +59,7 @@ def test_a_kernel_is_compiled_by_its_first_call_and_by_no_other(monkeypatch: pyt
     assert compiled == ["square"]
 
 
-def test_a_kernel_may_call_other_kernels_and_these_still_others() -> None:
+def test_kernel_may_call_other_kernels_recursively() -> None:
     fresh = kernel(defined("def f(x):\n    return x * x\n"))
     total = kernel(defined("def f(x):\n    return fresh(x).sum()\n", fresh=fresh))
     twice = kernel(defined("def f(x):\n    return 2.0 * total(x)\n", total=total))
@@ -67,18 +67,18 @@ def test_a_kernel_may_call_other_kernels_and_these_still_others() -> None:
     assert total(np.arange(10.0)) == 285.0
 
 
-def test_a_kernel_keeps_the_name_docstring_and_module_of_its_function() -> None:
+def test_kernel_keeps_the_name_docstring_and_module_of_its_function() -> None:
     attributes = [getattr(square, name) for name in ("__name__", "__qualname__", "__doc__", "__module__")]
-    assert attributes == ["square", "square", "A number times itself.", __name__]
+    assert attributes == ["square", "square", "Return the square of a number.", __name__]
     assert square.compiled.__name__ == "square"
-    assert square.compiled.__doc__ == "A number times itself."
+    assert square.compiled.__doc__ == "Return the square of a number."
 
 
-def test_a_kernel_takes_arguments_by_name() -> None:
+def test_kernel_accepts_arguments_by_name() -> None:
     assert square(x=5.0) == 25.0
 
 
-def test_a_kernel_keeps_the_default_arguments_of_its_function() -> None:
+def test_kernel_keeps_the_default_arguments_of_its_function() -> None:
     power = kernel(defined("def f(x, exponent=2):\n    return x ** exponent\n"))
     assert power(3.0, 3) == 27.0
     assert power(3.0) == 9.0
@@ -89,12 +89,12 @@ def test_nan_and_infinity_keep_their_meaning_in_a_kernel() -> None:
     assert np.isnan(total(np.array([1.0, np.nan, 2.0])))
     assert total(np.array([1.0, -np.inf])) == np.inf
     ratio = kernel(defined("def f(x, y):\n    return x / y\n"))
-    assert ratio(1.0, 0.0) == np.inf  # and no ZeroDivisionError
+    assert ratio(1.0, 0.0) == np.inf  # and not a ZeroDivisionError
     assert np.isnan(ratio(0.0, 0.0))
 
 
 @pytest.mark.slow
-def test_the_package_works_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
+def test_package_works_where_no_cache_folder_can_be_written(tmp_path: Path) -> None:
     source = """
         import numpy as np
         from lexshift import Gaussian
@@ -143,7 +143,7 @@ def test_compiled_code_is_shared_by_all_installations_of_a_user(tmp_path: Path) 
     assert python(CACHED, installed(tmp_path / "b"), **cache) == "3 3.5 2"
 
 
-def test_a_kernel_that_belongs_to_no_module_is_not_cached(tmp_path: Path) -> None:
+def test_kernel_outside_of_a_module_is_not_cached(tmp_path: Path) -> None:
     source = """
         from lexshift.utils.kernels import kernel
 
@@ -157,7 +157,7 @@ def test_a_kernel_that_belongs_to_no_module_is_not_cached(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_cache_is_in_the_users_cache_folder(tmp_path: Path) -> None:
+def test_cache_is_in_the_cache_folder_of_the_user(tmp_path: Path) -> None:
     python(CACHED, installed(tmp_path / "a"), HOME=str(tmp_path), XDG_CACHE_HOME=str(tmp_path / "cache"))
     assert len(list((tmp_path / "cache" / "lexshift" / "kernels").iterdir())) == 4  # two kernels, two signatures
 
@@ -175,7 +175,7 @@ def test_damaged_compiled_code_is_compiled_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [("np.minimum", "np.maximum"), ("1.5", "2.5"), ("x=1", "x=3")])
-def test_the_fingerprint_depends_on_names_constants_and_defaults(change: tuple[str, str]) -> None:
+def test_fingerprint_depends_on_names_constants_and_defaults(change: tuple[str, str]) -> None:
     source = "def f(x=1):\n    return np.minimum(x, 1.5)\n"
     first, again, other = (
         kernel(defined(text, np=np)).fingerprint for text in (source, "\n\n" + source, source.replace(*change))
@@ -193,7 +193,7 @@ MODULES = {
 
 
 @pytest.mark.slow
-def test_a_change_to_what_a_kernel_uses_from_another_module_is_seen_in_the_next_process(tmp_path: Path) -> None:
+def test_change_in_another_module_is_detected_in_the_next_process(tmp_path: Path) -> None:
     def answer(factor: float) -> str:
         for name, text in MODULES.items():
             (tmp_path / name).write_text(text.format(factor))
@@ -210,7 +210,7 @@ def test_importing_the_package_loads_neither_torch_nor_numba_nor_scipy() -> None
     assert python(f"import sys, lexshift; dir(lexshift); lexshift.__version__; print({heavy})") == "[]"
 
 
-def test_numba_is_loaded_by_the_first_call_of_a_kernel_and_not_by_its_module() -> None:
+def test_numba_is_loaded_by_the_first_kernel_call_and_not_by_its_module() -> None:
     source = """
         import sys, numpy
         from lexshift import SSCD, Gaussian
@@ -222,7 +222,7 @@ def test_numba_is_loaded_by_the_first_call_of_a_kernel_and_not_by_its_module() -
     assert python(source) == "False True"
 
 
-def test_threads_that_call_a_fresh_kernel_at_once_all_get_the_right_answer() -> None:
+def test_concurrent_first_calls_of_a_kernel_give_the_right_answer() -> None:
     threads = 8
     inner = kernel(defined("def f(x):\n    return x * x\n"))
     fresh = kernel(defined("def f(x):\n    return inner(x).sum() + 1.0\n", inner=inner))

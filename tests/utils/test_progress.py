@@ -1,4 +1,4 @@
-"""Who is told how far a run is: nobody, a terminal, a notebook, or a monitor of one's own."""
+"""Test the progress of a run: none, in a terminal, in a notebook, or with a custom monitor."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MOVING = re.compile(r"<progress(?![^>]*\bvalue=)")
 """A bar without a value, which browsers draw as one that moves."""
 
 
-class Heard:
-    """A monitor of one's own."""
+class RecordingMonitor:
+    """Custom monitor that records its events."""
 
     def __init__(self) -> None:
         self.stages: list[str] = []
@@ -42,22 +42,22 @@ class Heard:
 
 
 class Screen(io.StringIO):
-    """A terminal."""
+    """Standard error that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 class ZMQInteractiveShell:
-    """What a notebook's shell is called."""
+    """Class with the name of the shell of a notebook."""
 
 
 class TerminalInteractiveShell:
-    """What the shell of IPython in a terminal is called."""
+    """Class with the name of the shell of IPython in a terminal."""
 
 
 class Cell:
-    """The output of a notebook's cell: all that it has shown."""
+    """Output of a notebook cell that records everything shown."""
 
     def __init__(self) -> None:
         self.pictures: list[str] = []
@@ -72,7 +72,7 @@ class Cell:
 
 
 class Clock:
-    """Time that passes when told to."""
+    """Clock that advances on request."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -82,7 +82,7 @@ class Clock:
 
 
 class Lengths:
-    """An encoder."""
+    """Encoder whose vectors are lengths."""
 
     def encode(self, sentences: list[str], spans: list[tuple[int, int]]) -> npt.NDArray[np.float32]:
         return np.array([[len(s), start] for s, (start, _) in zip(sentences, spans, strict=True)], np.float32)
@@ -90,7 +90,7 @@ class Lengths:
 
 @pytest.fixture
 def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
-    """Standard error is a terminal."""
+    """Make standard error a terminal."""
     screen = Screen()
     monkeypatch.setattr(monitor, "sys", SimpleNamespace(stderr=screen))
     monkeypatch.setattr(progress, "err", Console(file=screen, force_terminal=True, width=120))
@@ -99,14 +99,14 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
 
 
 def shell(monkeypatch: pytest.MonkeyPatch, kind: type | None) -> None:
-    """Be in a shell of IPython."""
+    """Simulate a shell of IPython."""
     pytest.importorskip("IPython")
     monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: None if kind is None else kind())
 
 
 @pytest.fixture
 def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
-    """The output of a cell, in a notebook."""
+    """Return the output of a cell in a notebook."""
     shell(monkeypatch, ZMQInteractiveShell)
     output = Cell()
     monkeypatch.setattr("IPython.display.display", output.display)
@@ -115,7 +115,7 @@ def cell(monkeypatch: pytest.MonkeyPatch) -> Cell:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock that bars look at."""
+    """Replace the clock of the progress bars."""
     found = Clock()
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=found.monotonic))
     return found
@@ -128,14 +128,14 @@ def corpora_in(folder: Path) -> tuple[Path, Path]:
     return old, new
 
 
-def ran(folder: Path, **options: Any) -> None:
+def run_comparison(folder: Path, **options: Any) -> None:
     compare(*corpora_in(folder), ["mouse"], model=Lengths(), permutations=50, resamples=20, **options)
 
 
-# ---------------------------------------------------------------------------------------------------------- who is told
+# --------------------------------------------------------------------------------------------- selection of the monitor
 
 
-def test_nobody_is_told_if_nobody_is_to_be(terminal: Screen, cell: Cell) -> None:
+def test_monitor_false_shows_no_progress(terminal: Screen, cell: Cell) -> None:
     with watching(False) as monitor:
         monitor.stage("reading", 10, "bytes")
         monitor.advance(5, 2, "well")
@@ -144,18 +144,18 @@ def test_nobody_is_told_if_nobody_is_to_be(terminal: Screen, cell: Cell) -> None
     assert (terminal.getvalue(), cell.pictures) == ("", [])
 
 
-def test_a_monitor_of_ones_own_is_told_even_in_a_terminal(terminal: Screen) -> None:
-    heard = Heard()
-    with watching(heard) as monitor:
-        assert monitor is heard
+def test_custom_monitor_receives_events_even_in_a_terminal(terminal: Screen) -> None:
+    recorder = RecordingMonitor()
+    with watching(recorder) as monitor:
+        assert monitor is recorder
         monitor.stage("reading", 10, "bytes")
         monitor.advance(5, 2)
         monitor.note("something")
-    assert heard.stages == ["reading: 10 bytes 5/2", "something"]
+    assert recorder.stages == ["reading: 10 bytes 5/2", "something"]
     assert terminal.getvalue() == ""
 
 
-def test_without_a_terminal_or_a_notebook_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_terminal_or_a_notebook_no_progress_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     text = io.StringIO()
     monkeypatch.setattr("lexshift.utils.monitor.sys", SimpleNamespace(stderr=text))
     with watching(True) as monitor:
@@ -164,7 +164,7 @@ def test_without_a_terminal_or_a_notebook_nobody_is_told(monkeypatch: pytest.Mon
     assert text.getvalue() == ""
 
 
-def test_a_terminal_shows_bars_which_end_with_the_run(terminal: Screen) -> None:
+def test_terminal_shows_bars_that_end_with_the_run(terminal: Screen) -> None:
     running = []
     with watching(True) as monitor:
         assert isinstance(monitor, Bars)
@@ -181,7 +181,7 @@ def test_a_terminal_shows_bars_which_end_with_the_run(terminal: Screen) -> None:
     assert "2 kB" in shown
 
 
-def test_a_terminal_shows_how_it_goes_after_the_bar(terminal: Screen) -> None:
+def test_terminal_shows_the_status_after_the_bar(terminal: Screen) -> None:
     def last() -> str:
         bars._progress.refresh()
         shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
@@ -198,7 +198,7 @@ def test_a_terminal_shows_how_it_goes_after_the_bar(terminal: Screen) -> None:
         assert "loss" not in last()
 
 
-def test_the_bars_of_a_terminal_end_when_a_run_fails(terminal: Screen) -> None:
+def test_bars_of_a_terminal_end_when_a_run_fails(terminal: Screen) -> None:
     def fail() -> None:
         with watching(True) as monitor:
             assert isinstance(monitor, Bars)
@@ -213,7 +213,7 @@ def test_the_bars_of_a_terminal_end_when_a_run_fails(terminal: Screen) -> None:
     assert "reading" in terminal.getvalue()
 
 
-def test_a_notebook_shows_a_line_of_its_own_and_nothing_in_the_terminal(terminal: Screen, cell: Cell) -> None:
+def test_notebook_shows_its_own_line_and_nothing_in_the_terminal(terminal: Screen, cell: Cell) -> None:
     with watching(True) as monitor:
         assert isinstance(monitor, NotebookBars)
         monitor.stage("reading", 10, "bytes")
@@ -222,7 +222,7 @@ def test_a_notebook_shows_a_line_of_its_own_and_nothing_in_the_terminal(terminal
 
 
 @pytest.mark.parametrize("kind", [TerminalInteractiveShell, None], ids=["in a terminal", "only imported"])
-def test_ipython_outside_of_a_notebook_is_a_terminal_like_others(
+def test_ipython_outside_of_a_notebook_is_an_ordinary_terminal(
     terminal: Screen, monkeypatch: pytest.MonkeyPatch, kind: type | None
 ) -> None:
     shell(monkeypatch, kind)
@@ -239,13 +239,13 @@ def test_without_ipython_there_is_no_notebook(terminal: Screen, monkeypatch: pyt
     assert terminal.getvalue() == ""
 
 
-# ----------------------------------------------------------------------------------------------- the line in a notebook
+# ------------------------------------------------------------------------------------------ progress line in a notebook
 
 
-def test_a_notebook_shows_the_share_the_count_and_the_time_left(cell: Cell, clock: Clock) -> None:
+def test_notebook_shows_the_share_the_count_and_the_time_left(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("encoding", 1000, "sentences")
-    assert "<progress style" in cell.pictures[-1]  # nothing is known yet
+    assert "<progress style" in cell.pictures[-1]  # no progress is known yet
     assert " left" not in cell.pictures[-1]
     clock.now += 30
     bars.advance(250, 1234)
@@ -258,7 +258,7 @@ def test_a_notebook_shows_the_share_the_count_and_the_time_left(cell: Cell, cloc
     assert " left" not in cell.pictures[-1]
 
 
-def test_each_stage_in_a_notebook_begins_anew(cell: Cell, clock: Clock) -> None:
+def test_each_stage_in_a_notebook_starts_again(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("reading old", 4000, "bytes")
     clock.now += 1
@@ -273,7 +273,7 @@ def test_each_stage_in_a_notebook_begins_anew(cell: Cell, clock: Clock) -> None:
     assert "writing 5 rows, 8 s left" in cell.pictures[-1]
 
 
-def test_a_stage_of_unknown_size_in_a_notebook_has_no_share(cell: Cell, clock: Clock) -> None:
+def test_stage_of_unknown_size_in_a_notebook_has_no_share(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("reading old", 0, "bytes")
     clock.now += 1
@@ -283,7 +283,7 @@ def test_a_stage_of_unknown_size_in_a_notebook_has_no_share(cell: Cell, clock: C
     assert " left" not in cell.pictures[-1]
 
 
-def test_more_than_there_was_to_do_is_all_of_it(cell: Cell, clock: Clock) -> None:
+def test_progress_beyond_the_total_is_shown_as_complete(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("reading old", 100, "bytes")
     clock.now += 1
@@ -291,7 +291,7 @@ def test_more_than_there_was_to_do_is_all_of_it(cell: Cell, clock: Clock) -> Non
     assert '<progress value="1.000"' in cell.pictures[-1]
 
 
-def test_a_notebook_is_not_flooded_but_sees_the_end(cell: Cell, clock: Clock) -> None:
+def test_notebook_updates_are_limited_but_include_the_end(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("scoring", 1000, "words")
     before = len(cell.pictures)
@@ -302,7 +302,7 @@ def test_a_notebook_is_not_flooded_but_sees_the_end(cell: Cell, clock: Clock) ->
     assert "scoring 1,000 words" in cell.pictures[-1]
 
 
-def test_notes_in_a_notebook_are_text_and_stay(cell: Cell, clock: Clock) -> None:
+def test_notes_in_a_notebook_are_text_and_remain(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.note("<script>alert(1)</script> & more")
     bars.stage("<b>stage</b>", 10, "<i>rows</i>")
@@ -316,7 +316,7 @@ def test_notes_in_a_notebook_are_text_and_stay(cell: Cell, clock: Clock) -> None
         assert not any(tag in picture for picture in cell.pictures)
 
 
-def test_a_notebook_shows_how_it_goes_as_text(cell: Cell, clock: Clock) -> None:
+def test_notebook_shows_the_status_as_text(cell: Cell, clock: Clock) -> None:
     bars = NotebookBars()
     bars.stage("tuning", 10, "steps")
     clock.now += 1
@@ -332,36 +332,34 @@ def test_a_notebook_shows_how_it_goes_as_text(cell: Cell, clock: Clock) -> None:
     assert "loss" not in cell.pictures[-1]
 
 
-# --------------------------------------------------------------------------------------------------- a whole comparison
+# ------------------------------------------------------------------------------------------------- complete comparisons
 
 
-def test_a_comparison_shows_its_stages_in_a_terminal(terminal: Screen, tmp_path: Path) -> None:
-    ran(tmp_path)
+def test_comparison_shows_its_stages_in_a_terminal(terminal: Screen, tmp_path: Path) -> None:
+    run_comparison(tmp_path)
     for stage in ("reading old", "reading new", "encoding", "scoring"):
         assert stage in terminal.getvalue()
 
 
-def test_a_comparison_shows_nothing_if_asked_to(terminal: Screen, cell: Cell, tmp_path: Path) -> None:
-    ran(tmp_path, monitor=False)
+def test_comparison_shows_nothing_if_requested(terminal: Screen, cell: Cell, tmp_path: Path) -> None:
+    run_comparison(tmp_path, monitor=False)
     assert (terminal.getvalue(), cell.pictures) == ("", [])
 
 
-def test_a_comparison_shows_its_stages_in_a_notebook(cell: Cell, tmp_path: Path) -> None:
-    ran(tmp_path)
+def test_comparison_shows_its_stages_in_a_notebook(cell: Cell, tmp_path: Path) -> None:
+    run_comparison(tmp_path)
     shown = "\n".join(cell.pictures)
     for stage in ("reading old", "reading new", "encoding", "scoring"):
         assert stage in shown
 
 
 @pytest.mark.parametrize("keep", [False, True], ids=["nothing kept", "kept in a folder"])
-def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_is_over(
-    cell: Cell, tmp_path: Path, keep: bool
-) -> None:
-    ran(tmp_path, out=tmp_path / "out" if keep else None)
+def test_notebook_line_stops_updating_when_the_run_ends(cell: Cell, tmp_path: Path, keep: bool) -> None:
+    run_comparison(tmp_path, out=tmp_path / "out" if keep else None)
     assert not MOVING.search(cell.pictures[-1])
 
 
-def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_fails(cell: Cell) -> None:
+def test_notebook_line_stops_updating_when_the_run_fails(cell: Cell) -> None:
     def fail() -> None:
         with watching(True) as monitor:
             monitor.stage("encoding", 10, "sentences")
@@ -372,7 +370,7 @@ def test_the_line_in_a_notebook_does_not_go_on_moving_when_the_run_fails(cell: C
     assert not MOVING.search(cell.pictures[-1])
 
 
-def test_a_warning_is_printed_without_the_head_of_a_note(terminal: Screen) -> None:
+def test_warning_is_printed_without_the_prefix_of_a_note(terminal: Screen) -> None:
     progress.note("read two files")
     progress.note("warning: the text is German")
     shown = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())

@@ -1,4 +1,4 @@
-"""One seed, and a stream of its own for each word and each purpose."""
+"""Test that one seed gives a separate stream for each word and each purpose."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def numbers(key: Key, count: int = 4) -> list[int]:
 
 
 @given(keys)
-def test_the_same_seed_purpose_and_word_give_the_same_numbers(key: Key) -> None:
+def test_same_seed_purpose_and_word_give_the_same_numbers(key: Key) -> None:
     assert numbers(key) == numbers(key)
 
 
@@ -43,7 +43,7 @@ def test_changing_one_part_of_the_key_is_enough(key: Key, other: Key) -> None:
         assert numbers(key) != numbers(changed)
 
 
-def test_every_word_and_purpose_has_a_stream_of_its_own() -> None:
+def test_every_word_and_purpose_has_its_own_stream() -> None:
     words = (*SOME_WORDS, *(f"word{i}" for i in range(1_000)))
     first = {tuple(numbers((seed, purpose, word), 1)) for seed in (0, 1) for purpose in PURPOSES for word in words}
     assert len(first) == 2 * len(PURPOSES) * len(words)
@@ -59,17 +59,17 @@ def test_streams_of_neighbouring_seeds_are_uncorrelated() -> None:
     assert np.abs(correlations).max() < 5 / np.sqrt(2_000)
 
 
-def test_the_numbers_do_not_depend_on_the_process_or_the_machine() -> None:
+def test_numbers_do_not_depend_on_the_process_or_the_machine() -> None:
     assert generator(0, "swap", "plane").bit_generator.random_raw() == 17817599232500940925
     assert generator(7, "bootstrap", "naïve").bit_generator.random_raw() == 6475513699141784139
 
 
-def test_the_word_is_empty_if_not_given() -> None:
+def test_word_is_empty_by_default() -> None:
     assert generator(3, "samples").random() == generator(3, "samples", "").random()
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**200, np.int64(5), np.uint8(5)])
-def test_whole_numbers_from_0_up_are_seeds(seed: Any) -> None:
+def test_nonnegative_integers_are_seeds(seed: Any) -> None:
     checked = checks.seed(seed)
     assert checked == seed
     assert type(checked) is int
@@ -79,6 +79,6 @@ def test_whole_numbers_from_0_up_are_seeds(seed: Any) -> None:
 @pytest.mark.parametrize(
     "seed", [-1, 1.0, 1.5, float("nan"), "1", None, True, np.bool_(False), np.float64(1), [1], -(2**99)]
 )
-def test_anything_else_is_refused_as_a_seed(seed: Any) -> None:
+def test_other_values_are_refused_as_a_seed(seed: Any) -> None:
     with pytest.raises(ValueError, match=r"seed must be a whole number, 0 or more; got "):
         checks.seed(seed)

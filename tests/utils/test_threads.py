@@ -1,4 +1,4 @@
-"""Many words at a time: every answer in its place, and products of matrices on one core each while it lasts."""
+"""Test the processing of many words at a time: ordered results, and one core per matrix product."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def two_threads() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("workers", [None, 1, 3])
-def test_answers_are_in_the_order_of_the_items_whichever_is_ready_first(workers: int | None) -> None:
+def test_results_are_in_the_order_of_the_items(workers: int | None) -> None:
     rest = threading.Event()
 
     def one(i: int) -> int:
@@ -37,17 +37,17 @@ def test_answers_are_in_the_order_of_the_items_whichever_is_ready_first(workers:
             rest.set()
         return i * i
 
-    heard: list[int] = []
-    found = for_each(range(5), one, heard.append, workers)
+    recorder: list[int] = []
+    found = for_each(range(5), one, recorder.append, workers)
     assert list(found.items()) == [(i, i * i) for i in range(5)]
-    assert heard == [1, 2, 3, 4, 5]
+    assert recorder == [1, 2, 3, 4, 5]
 
 
-def test_of_nothing_there_is_nothing() -> None:
+def test_no_items_give_no_results() -> None:
     assert for_each([], len) == {}
 
 
-def test_the_first_error_is_raised_and_what_has_not_begun_is_left() -> None:
+def test_first_error_is_raised_and_pending_items_are_skipped() -> None:
     begun: list[int] = []
 
     def one(i: int) -> None:
@@ -62,13 +62,13 @@ def test_the_first_error_is_raised_and_what_has_not_begun_is_left() -> None:
     assert product_threads() == {2}
 
 
-def test_products_take_one_core_in_each_thread_and_as_many_as_before_afterwards() -> None:
+def test_matrix_products_use_one_core_per_thread_and_are_restored_afterwards() -> None:
     found = for_each(range(3), lambda _: product_threads())
     assert list(found.values()) == [{1}] * 3
     assert product_threads() == {2}
 
 
-def test_a_call_inside_another_leaves_it_as_it_was() -> None:
+def test_nested_call_does_not_affect_the_outer_one() -> None:
     with single_products():
         for_each(range(2), lambda i: i)
         assert product_threads() == {1}

@@ -1,4 +1,4 @@
-"""The divergences, against the formulas of the paper written with full covariance matrices, floor included."""
+"""Test the divergences against the formulas of the paper with full covariance matrices, including the floor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTS = st.sampled_from([(2, 2), (3, 20), (40, 7), (300, 2), (25, 25)])
 
 
 def textbook_kl(m1: Floats, v1: Floats, m2: Floats, v2: Floats) -> float:
-    """KL(N1 || N2) of appendix A, with covariance matrices, their inverses and their determinants."""
+    """Compute KL(N1 || N2) of appendix A with covariance matrices, their inverses and determinants."""
     S1, S2 = np.diag(v1), np.diag(v2)
     inverse, shift = np.linalg.inv(S2), m2 - m1
     log_ratio = np.linalg.slogdet(S1)[1] - np.linalg.slogdet(S2)[1]
@@ -26,13 +26,13 @@ def textbook_kl(m1: Floats, v1: Floats, m2: Floats, v2: Floats) -> float:
 
 
 def described(sets: list[Floats]) -> Gaussian:
-    """The Gaussians of a batch of sets of rows, moments by numpy."""
+    """Return the Gaussians of a batch of sets of rows, with moments by numpy."""
     mean, variance = [rows.mean(axis=0) for rows in sets], [rows.var(axis=0, ddof=1) for rows in sets]
     return Gaussian(np.array(mean), np.array(variance), len(sets[0]))
 
 
 def check(old: list[Floats], new: list[Floats], floored: bool, rtol: float = 1e-9) -> None:
-    """All three divergences of a batch of pairs of sets are the textbook's, over the dimensions that vary at all."""
+    """Check that all three divergences of a batch equal the textbook formulas over the dimensions that vary."""
     forward, backward = [], []
     for x, y in zip(old, new, strict=True):
         together = np.concatenate([x, y]).var(axis=0, ddof=1)
@@ -52,19 +52,19 @@ def check(old: list[Floats], new: list[Floats], floored: bool, rtol: float = 1e-
 
 
 def sets(b: int, n: int, d: int, mean: float, rng: np.random.Generator) -> list[Floats]:
-    """Sets of rows about means of their own; the spread of a dimension is anywhere from 1/2 to 2."""
+    """Return sets of rows around different means with standard deviations from 1/2 to 2."""
     spread = 2.0 ** rng.uniform(-1, 1, size=(b, 1, d))
     return list(mean + spread * (rng.normal(size=(b, 1, d)) + rng.normal(size=(b, n, d))))
 
 
 @given(b=st.integers(1, 4), d=st.integers(1, 40), mean=st.sampled_from([0.0, 1e3]), seed=SEEDS)
-def test_without_a_floor_they_are_the_textbooks(b: int, d: int, mean: float, seed: int) -> None:
+def test_without_a_floor_divergences_equal_the_textbook_formulas(b: int, d: int, mean: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     check(sets(b, 12, d, mean, rng), sets(b, 17, d, mean, rng), floored=False)
 
 
 @given(counts=COUNTS, d=st.integers(4, 40), b=st.integers(1, 3), seed=SEEDS)
-def test_a_variance_is_raised_to_its_share_of_the_variance_of_all_rows_together(
+def test_variance_is_raised_to_its_share_of_the_pooled_variance(
     counts: tuple[int, int], d: int, b: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -72,13 +72,13 @@ def test_a_variance_is_raised_to_its_share_of_the_variance_of_all_rows_together(
     kind = rng.permutation(np.arange(d) % 5)
     for x, y in zip(old, new, strict=True):
         x[:, kind == 0] = 2.5  # no variance in the old set
-        y[:, kind == 1] = -1.5  # none in the new one
-        x[:, kind == 2], y[:, kind == 2] = 1.0, 4.0  # none in either, and two means
-        x[:, kind == 3] = y[:, kind == 3] = 7.0  # constant over both: counts nothing
+        y[:, kind == 1] = -1.5  # no variance in the new set
+        x[:, kind == 2], y[:, kind == 2] = 1.0, 4.0  # no variance in either set, and different means
+        x[:, kind == 3] = y[:, kind == 3] = 7.0  # constant over both sets, counts zero
     check(old, new, floored=True)
 
 
-def test_a_dimension_that_is_constant_over_both_sets_counts_nothing() -> None:
+def test_dimension_that_is_constant_over_both_sets_counts_zero() -> None:
     rng = np.random.default_rng(0)
     old, new = rng.normal(size=(10, 3)), rng.normal(size=(14, 3))
     with_constant = [np.insert(rows, [0, 2, 3], 7.0, axis=1) for rows in (old, new)]
@@ -89,7 +89,7 @@ def test_a_dimension_that_is_constant_over_both_sets_counts_nothing() -> None:
         assert_array_equal(divergence(constant, constant), [0.0])
 
 
-def test_a_spread_just_above_the_floor_counts_as_it_is_and_just_below_as_the_floor() -> None:
+def test_variance_above_the_floor_is_unchanged_and_below_it_is_raised() -> None:
     rng = np.random.default_rng(1)
     flat = rng.normal(size=(50, 1))
     new = rng.normal(size=(50, 1))
@@ -99,7 +99,7 @@ def test_a_spread_just_above_the_floor_counts_as_it_is_and_just_below_as_the_flo
 
 
 @given(d=st.integers(1, 60), apart=st.sampled_from([0.0, 1e-16, 1e-12, 1e-8, 1e-4, 1.0]), seed=SEEDS)
-def test_they_are_never_negative_however_near_the_gaussians_are(d: int, apart: float, seed: int) -> None:
+def test_divergences_of_similar_gaussians_are_never_negative(d: int, apart: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     mean, variance = rng.normal(size=(20, d)), 10.0 ** rng.uniform(-3, 3, size=(20, d))
     old, new = Gaussian(mean, variance, 10), Gaussian(mean, variance * np.exp(apart * rng.normal(size=(20, d))), 10)
@@ -108,7 +108,7 @@ def test_they_are_never_negative_however_near_the_gaussians_are(d: int, apart: f
 
 
 @given(b=st.integers(1, 4), d=st.integers(1, 100), seed=SEEDS)
-def test_equal_gaussians_are_no_distance_apart(b: int, d: int, seed: int) -> None:
+def test_divergence_of_equal_gaussians_is_zero(b: int, d: int, seed: int) -> None:
     g = described(sets(b, 9, d, 5.0, np.random.default_rng(seed)))
     for divergence in (kl, kl_reverse, jeffreys):
         assert_allclose(divergence(g, g), np.zeros(b), rtol=0, atol=1e-16 * d)
@@ -130,7 +130,7 @@ def test_5000_dimensions_at_the_floor_do_not_overflow(n_old: int, n_new: int, lo
 
 
 @given(d=st.integers(1, 30), scale=st.sampled_from([1e-6, 1e-3, 1e3, 1e6]), seed=SEEDS)
-def test_the_unit_of_a_dimension_does_not_matter(d: int, scale: float, seed: int) -> None:
+def test_divergences_do_not_depend_on_the_unit_of_a_dimension(d: int, scale: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     old, new = sets(2, 8, d, 0.0, rng), sets(2, 5, d, 0.0, rng)
     unit = np.where(rng.random(d) < 0.5, scale, 1.0)

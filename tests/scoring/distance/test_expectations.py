@@ -1,7 +1,7 @@
-"""DSCD without sampling, against integrals over the plane, known distributions, and vectors drawn at random.
+"""Test DSCD without sampling against integrals over the plane, known distributions, and random vectors.
 
-The twins: the definition of each distance integrated over all of R^2, which settles what two variables can settle;
-chi, noncentral chi and projected normal distributions in any number of dimensions; and Monte Carlo for the rest.
+The references are: the definition of each distance integrated over R^2, for up to two variables; chi, noncentral chi
+and projected normal distributions in any number of dimensions; and Monte Carlo for the rest.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _cosine(x: Array, y: Array) -> Array:
 
 
 def value(name: str, a: Array, p: Array, b: Array, q: Array) -> float:
-    """The expected distance of one pair of Gaussians."""
+    """Return the expected distance of one pair of Gaussians."""
     old, new = (
         Gaussian(np.atleast_2d(m).astype(float), np.atleast_2d(s).astype(float) ** 2, 9) for m, s in ((a, p), (b, q))
     )
@@ -55,7 +55,7 @@ def value(name: str, a: Array, p: Array, b: Array, q: Array) -> float:
 
 
 def fields(d: int, mean: float, larger: float, seed: int) -> Fields:
-    """Random Gaussians about a common mean of so many spreads; five dimensions are so many times larger."""
+    """Return random Gaussians around a common mean in units of the spread, with five larger dimensions."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) < 5, larger, 1.0)
     common = mean * rng.normal(size=d)
@@ -65,14 +65,14 @@ def fields(d: int, mean: float, larger: float, seed: int) -> Fields:
 
 
 def panels(edges: Array, nodes: int = 15) -> tuple[Floats, Floats]:
-    """Gauss-Legendre nodes and weights on every panel between the edges."""
+    """Return Gauss-Legendre nodes and weights on every panel between the edges."""
     x, w = np.polynomial.legendre.leggauss(nodes)
     half, middle = np.diff(edges) / 2, (edges[1:] + edges[:-1]) / 2
     return (middle[:, None] + half[:, None] * x).ravel(), (half[:, None] * w).ravel()
 
 
 def over_the_plane(f: Callable[[Array, Array], Array], a: float, p: float, b: float, q: float) -> Array:
-    """E f(x, y) of x ~ N(a, p^2), y ~ N(b, q^2): in polar coordinates, with edges on the axes and where |x| = |y|."""
+    """Integrate E f(x, y) of x ~ N(a, p^2), y ~ N(b, q^2) in polar coordinates, split at the axes and |x| = |y|."""
     distance, direction = math.hypot(a / p, b / q), math.atan2(b / q, a / p)
     reach = math.asin(9 / distance) if distance > 9 else math.pi
     axes = np.arange(-8, 9) * np.pi / 2
@@ -86,7 +86,7 @@ def over_the_plane(f: Callable[[Array, Array], Array], a: float, p: float, b: fl
 
 
 def folded(mean: float, sd: float) -> float:
-    """E|z| of z ~ N(mean, sd^2), as the integral it is."""
+    """Return E|z| of z ~ N(mean, sd^2) by integration."""
     z, weight = panels(np.unique(np.append(np.linspace(mean - 12 * sd, mean + 12 * sd, 25), 0.0)))
     return float(weight @ (np.abs(z) * stats.norm.pdf(z, mean, sd)))
 
@@ -95,7 +95,7 @@ def folded(mean: float, sd: float) -> float:
 
 
 @given(d=st.integers(1, 6), mean=st.sampled_from([0.0, 1.0, 50.0]), seed=SEEDS)
-def test_cityblock_adds_up_the_mean_absolute_difference_of_each_dimension(d: int, mean: float, seed: int) -> None:
+def test_cityblock_sums_the_mean_absolute_difference_of_each_dimension(d: int, mean: float, seed: int) -> None:
     a, p, b, q = fields(d, mean, 100.0, seed)
     want = sum(folded(a[j] - b[j], math.hypot(p[j], q[j])) for j in range(d))
     assert value("cityblock", a, p, b, q) == pytest.approx(want, rel=1e-11)
@@ -103,7 +103,7 @@ def test_cityblock_adds_up_the_mean_absolute_difference_of_each_dimension(d: int
 
 @pytest.mark.parametrize("name", ["euclidean", "chebyshev"])
 @given(mean=st.sampled_from([0.0, 1.0, 50.0]), seed=SEEDS)
-def test_in_one_dimension_euclidean_and_chebyshev_are_the_mean_absolute_difference(
+def test_euclidean_and_chebyshev_in_one_dimension_are_the_mean_absolute_difference(
     name: str, mean: float, seed: int
 ) -> None:
     a, p, b, q = fields(1, 1.0, 1.0, seed)
@@ -112,7 +112,7 @@ def test_in_one_dimension_euclidean_and_chebyshev_are_the_mean_absolute_differen
 
 
 @given(d=st.integers(1, 3), mean=st.sampled_from([0.0, 1.0, 20.0]), larger=st.sampled_from([1e-3, 1.0]), seed=SEEDS)
-def test_canberra_adds_up_integrals_over_the_plane(d: int, mean: float, larger: float, seed: int) -> None:
+def test_canberra_sums_integrals_over_the_plane(d: int, mean: float, larger: float, seed: int) -> None:
     a, p, b, q = fields(d, mean, larger, seed)
     want = sum(
         over_the_plane(lambda x, y: np.abs(x - y) / (np.abs(x) + np.abs(y)), *at) for at in zip(a, p, b, q, strict=True)
@@ -121,7 +121,7 @@ def test_canberra_adds_up_integrals_over_the_plane(d: int, mean: float, larger: 
 
 
 @pytest.mark.parametrize("signs", [(1, 1), (1, -1), (-1, 1), (-1, -1)])
-def test_canberra_is_as_exact_for_means_of_opposite_signs_as_for_means_of_one(signs: tuple[int, int]) -> None:
+def test_canberra_is_as_exact_for_means_of_opposite_signs_as_of_equal_signs(signs: tuple[int, int]) -> None:
     a, p, b, q = 0.0126 * signs[0], 0.21, 0.0132 * signs[1], 2.745
     want = over_the_plane(lambda x, y: np.abs(x - y) / (np.abs(x) + np.abs(y)), a, p, b, q)
     got = value("canberra", *(np.array([field]) for field in (a, p, b, q)))
@@ -130,7 +130,7 @@ def test_canberra_is_as_exact_for_means_of_opposite_signs_as_for_means_of_one(si
 
 @pytest.mark.parametrize("name", ["euclidean", "chebyshev"])
 @given(mean=st.sampled_from([0.0, 1.0, 10.0]), larger=st.sampled_from([1e-3, 1.0]), seed=SEEDS)
-def test_in_two_dimensions_euclidean_and_chebyshev_are_integrals_over_the_plane(
+def test_euclidean_and_chebyshev_in_two_dimensions_are_integrals_over_the_plane(
     name: str, mean: float, larger: float, seed: int
 ) -> None:
     a, p, b, q = fields(2, 1.0, larger, seed)
@@ -143,7 +143,7 @@ def test_in_two_dimensions_euclidean_and_chebyshev_are_integrals_over_the_plane(
 
 
 @given(mean=st.sampled_from([0.0, 1.0, 10.0]), larger=st.sampled_from([1e-3, 1.0]), seed=SEEDS)
-def test_in_two_dimensions_cosine_is_one_integral_over_the_plane_for_each_vector(
+def test_cosine_in_two_dimensions_is_one_integral_over_the_plane_per_vector(
     mean: float, larger: float, seed: int
 ) -> None:
     a, p, b, q = fields(2, mean, larger, seed)
@@ -155,14 +155,14 @@ def test_in_two_dimensions_cosine_is_one_integral_over_the_plane_for_each_vector
 
 
 @given(mean=st.sampled_from([0.0, 1.0, 10.0]), seed=SEEDS)
-def test_in_two_dimensions_correlation_compares_which_of_the_two_is_larger(mean: float, seed: int) -> None:
+def test_correlation_in_two_dimensions_compares_which_coordinate_is_larger(mean: float, seed: int) -> None:
     a, p, b, q = fields(2, mean, 1.0, seed)
     x, y = (1 - 2 * stats.norm.cdf(m[1] - m[0], scale=math.hypot(*s)) for m, s in ((a, p), (b, q)))  # E sign(x0 - x1)
     assert value("correlation", a, p, b, q) == pytest.approx(1 - x * y, rel=1e-9, abs=1e-14)
 
 
 @given(d=st.integers(1, 5), mean=st.sampled_from([0.0, 1.0, 10.0]), alike=st.booleans(), seed=SEEDS)
-def test_braycurtis_is_the_expansion_it_says_it_is(d: int, mean: float, alike: bool, seed: int) -> None:
+def test_braycurtis_equals_its_documented_expansion(d: int, mean: float, alike: bool, seed: int) -> None:
     a, p, b, q = fields(d, mean, 1.0, seed)
     if alike:
         q = p
@@ -181,16 +181,14 @@ def test_braycurtis_is_the_expansion_it_says_it_is(d: int, mean: float, alike: b
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 100, 768])
-def test_euclidean_between_like_gaussians_is_the_mean_of_a_chi_distribution(d: int) -> None:
+def test_euclidean_between_equal_gaussians_is_the_mean_of_a_chi_distribution(d: int) -> None:
     p, q = np.full(d, 1.2), np.full(d, 0.5)
     chi = math.sqrt(2) * math.exp(special.gammaln((d + 1) / 2) - special.gammaln(d / 2))
     assert value("euclidean", np.ones(d), p, np.ones(d), q) == pytest.approx(1.3 * chi, rel=1e-11)
 
 
 @given(d=st.integers(1, 60), mean=st.sampled_from([0.1, 1.0, 3.0]), seed=SEEDS)
-def test_euclidean_of_one_spread_in_all_dimensions_is_the_mean_of_a_noncentral_chi(
-    d: int, mean: float, seed: int
-) -> None:
+def test_euclidean_of_equal_variances_is_the_mean_of_a_noncentral_chi(d: int, mean: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     a, b, (s, t) = mean * rng.normal(size=d), rng.normal(size=d), rng.uniform(0.3, 2, 2)
     spread = math.hypot(s, t)
@@ -201,7 +199,7 @@ def test_euclidean_of_one_spread_in_all_dimensions_is_the_mean_of_a_noncentral_c
 
 
 @pytest.mark.parametrize("d", [1, 2, 16, 128, 768])
-def test_chebyshev_of_zero_means_is_the_mean_of_the_largest_of_half_normals(d: int) -> None:
+def test_chebyshev_of_zero_means_is_the_mean_maximum_of_half_normals(d: int) -> None:
     z, weight = panels(np.linspace(0, 12, 200))
     survival = -np.expm1(d * np.log1p(-2 * stats.norm.sf(z)))  # 1 - P(|z| <= t)^d
     got = value("chebyshev", np.ones(d), np.full(d, 0.6), np.ones(d), np.full(d, 0.8))
@@ -209,7 +207,7 @@ def test_chebyshev_of_zero_means_is_the_mean_of_the_largest_of_half_normals(d: i
 
 
 @given(d=st.integers(2, 30), mean=st.sampled_from([0.0, 1.0, 50.0]), seed=SEEDS)
-def test_chebyshev_is_the_integral_of_the_chance_that_some_difference_is_larger(d: int, mean: float, seed: int) -> None:
+def test_chebyshev_is_the_integral_of_the_tail_probability(d: int, mean: float, seed: int) -> None:
     a, p, b, q = fields(d, 1.0, 100.0, seed)
     a += mean
     centre, spread = np.abs(a - b), np.hypot(p, q)
@@ -219,7 +217,7 @@ def test_chebyshev_is_the_integral_of_the_chance_that_some_difference_is_larger(
 
 
 def mean_direction(mean: Floats, sd: float) -> Floats:
-    """E[x / |x|] of x ~ N(mean, sd^2 I), the projected normal distribution."""
+    """Return E[x / |x|] of x ~ N(mean, sd^2 I), the projected normal distribution."""
     d = len(mean)
     at_zero = math.exp(special.gammaln((d + 1) / 2) - special.gammaln(d / 2 + 1)) / (math.sqrt(2) * sd)
     direction: Floats = mean * at_zero * special.hyp1f1(0.5, d / 2 + 1, -(mean @ mean) / (2 * sd**2))
@@ -230,13 +228,13 @@ def mean_direction(mean: Floats, sd: float) -> Floats:
 @given(
     d=st.integers(3, 200), mean=st.sampled_from([0.01, 1.0, 5.0]), scale=st.sampled_from([1e-4, 1.0, 1e4]), seed=SEEDS
 )
-def test_cosine_and_correlation_of_one_spread_in_all_dimensions_are_those_of_projected_normals(
+def test_cosine_and_correlation_of_equal_variances_are_those_of_projected_normals(
     name: str, d: int, mean: float, scale: float, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     a, b, (p, q) = mean * scale * rng.normal(size=d), scale * rng.normal(size=d), scale * 10.0 ** rng.uniform(-1, 1, 2)
     x, y = a, b
-    if name == "correlation":  # an isotropic Gaussian again, in the d - 1 dimensions across (1, ..., 1)
+    if name == "correlation":  # an isotropic Gaussian in the d - 1 dimensions orthogonal to (1, ..., 1)
         across = np.linalg.svd(np.ones((1, d)))[2][1:]
         x, y = across @ a, across @ b
     want = 1 - mean_direction(x, p) @ mean_direction(y, q)
@@ -245,11 +243,11 @@ def test_cosine_and_correlation_of_one_spread_in_all_dimensions_are_those_of_pro
 
 @pytest.mark.parametrize("name", ["cosine", "correlation"])
 @given(d=st.integers(2, 100), larger=st.sampled_from([1.0, 100.0]), seed=SEEDS)
-def test_vectors_without_a_mean_direction_are_at_a_distance_of_exactly_1(
+def test_vectors_without_a_mean_direction_have_a_distance_of_exactly_1(
     name: str, d: int, larger: float, seed: int
 ) -> None:
     _, p, b, q = fields(d, 1.0, larger, seed)
-    common = 3.0 if name == "correlation" else 0.0  # an average that all dimensions share is no direction to it
+    common = 3.0 if name == "correlation" else 0.0  # an average shared by all dimensions has no direction for it
     assert value(name, np.full(d, common), p, b, q) == pytest.approx(1, abs=1e-14)
 
 
@@ -257,7 +255,7 @@ def test_vectors_without_a_mean_direction_are_at_a_distance_of_exactly_1(
 
 
 def effective(p: Floats, q: Floats, a: Floats, b: Floats) -> float:
-    """How many dimensions there would be if all were as large as the large ones."""
+    """Return the effective number of dimensions, relative to the largest ones."""
     size = np.sqrt(p**2 + q**2 + (a + b) ** 2)
     return float(size.sum() ** 2 / (size**2).sum())
 
@@ -267,7 +265,7 @@ def effective(p: Floats, q: Floats, a: Floats, b: Floats) -> float:
     ("d", "mean", "larger", "constant"),
     [(3, 0.3, 1.0, 0), (16, 1.0, 1.0, 4), (16, 50.0, 1.0, 0), (40, 0.5, 100.0, 0), (100, 0.0, 1.0, 30)],
 )
-def test_an_expected_distance_is_the_mean_over_vectors_drawn(
+def test_expected_distance_equals_the_mean_over_drawn_vectors(
     name: str, d: int, mean: float, larger: float, constant: int
 ) -> None:
     a, p, b, q = fields(d, mean, larger, seed=d)
@@ -283,7 +281,7 @@ def test_an_expected_distance_is_the_mean_over_vectors_drawn(
 
 @pytest.mark.parametrize("d", [4, 16, 64, 256, 768])
 @pytest.mark.parametrize("kind", ["alike", "unlike", "spread", "far", "larger"])
-def test_braycurtis_is_off_by_no_more_than_one_over_the_square_of_the_number_of_dimensions(d: int, kind: str) -> None:
+def test_braycurtis_error_is_at_most_one_over_the_squared_number_of_dimensions(d: int, kind: str) -> None:
     a, p, b, q = fields(d, 10.0 if kind == "far" else 0.3, 100.0 if kind == "larger" and d > 5 else 1.0, seed=d)
     if kind in ("alike", "unlike"):
         a, p, b, q = 0 * a, 1 + 0 * p, 0 * b, (1.0 if kind == "alike" else 3.0) + 0 * q
@@ -294,7 +292,7 @@ def test_braycurtis_is_off_by_no_more_than_one_over_the_square_of_the_number_of_
     for _ in range(128 // d + 1):
         x, y = rng.normal(a, p, (4000, d)), rng.normal(b, q, (4000, d))
         apart, together = np.abs(x - y).sum(axis=1), np.abs(x + y).sum(axis=1)
-        # A ratio less what its numerator and denominator are off their means by: the same mean, a smaller error.
+        # Control variates: subtracting the deviations keeps the mean and reduces the error.
         ratios.append(apart / together - (apart - N) / D + N * (together - D) / D**2)
     error = np.std(ratios) / math.sqrt(np.size(ratios))
     bound = 1 / effective(p, q, a, b) ** 2  # d^2 if the dimensions are of one size
@@ -304,12 +302,12 @@ def test_braycurtis_is_off_by_no_more_than_one_over_the_square_of_the_number_of_
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DISTANCES)
 @pytest.mark.parametrize(("d", "larger"), [(12, 1.0), (60, 10.0)])
-def test_the_sampled_mode_converges_to_the_expected_one(name: str, d: int, larger: float) -> None:
+def test_sampled_mode_converges_to_the_expected_one(name: str, d: int, larger: float) -> None:
     a, p, b, q = fields(d, 0.5, larger, seed=1)
     old, new = Gaussian(a, p**2, 9), Gaussian(b, q**2, 9)
     rng = np.random.default_rng(0)
     pairs = cdist(rng.normal(a, p, (600, d)), rng.normal(b, q, (600, d)), name)
-    by_row, by_column = pairs.mean(axis=1).var(), pairs.mean(axis=0).var()  # pairs that share a vector go together
+    by_row, by_column = pairs.mean(axis=1).var(), pairs.mean(axis=0).var()  # pairs that share a vector are grouped
     want = dscd(name)(old, new)
     approximation = want / effective(p, q, a, b) ** 2 if name == "braycurtis" else 0.0
     for samples in (100, 4000):
@@ -317,12 +315,12 @@ def test_the_sampled_mode_converges_to_the_expected_one(name: str, d: int, large
         assert abs(dscd(name, "sampled", samples)(old, new) - want) <= 4.5 * error + approximation
 
 
-# The edges.
+# Edge cases.
 
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(b=st.integers(1, 4), d=st.integers(2, 40), mean=st.sampled_from([0.0, 1.0, 50.0]), seed=SEEDS)
-def test_without_any_variance_it_is_the_distance_between_the_means(
+def test_without_variance_it_is_the_distance_between_the_means(
     name: str, b: int, d: int, mean: float, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -339,7 +337,7 @@ def test_without_any_variance_it_is_the_distance_between_the_means(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DISTANCES)
 @given(d=st.integers(4, 20), seed=SEEDS)
-def test_a_vanishing_variance_and_none_at_all_come_to_the_same(name: str, d: int, seed: int) -> None:
+def test_vanishing_variance_and_zero_variance_give_the_same_value(name: str, d: int, seed: int) -> None:
     a, p, b, q = fields(d, 0.5, 1.0, seed)
     p[: d // 2] = q[1 : d // 2] = 0.0
     p_tiny, q_tiny = np.where(p > 0, p, 1e-9), np.where(q > 0, q, 1e-9)
@@ -348,7 +346,7 @@ def test_a_vanishing_variance_and_none_at_all_come_to_the_same(name: str, d: int
 
 @pytest.mark.parametrize("mean", [0.0, 1e-3, 0.1, 1.0, -3.0])
 @pytest.mark.parametrize("other", [0.0, 0.5, 4.0])
-def test_canberra_to_a_dimension_that_does_not_vary_is_one_integral(mean: float, other: float) -> None:
+def test_canberra_to_a_constant_dimension_is_one_integral(mean: float, other: float) -> None:
     def density_times_ratio(y: float) -> float:
         return abs(mean - y) / (abs(mean) + abs(y)) * math.exp(-0.5 * (y - other) ** 2) / math.sqrt(2 * math.pi)
 
@@ -359,8 +357,8 @@ def test_canberra_to_a_dimension_that_does_not_vary_is_one_integral(mean: float,
     assert value("canberra", varying, np.ones(1), constant, np.zeros(1)) == pytest.approx(want, rel=1e-7)
 
 
-def test_vectors_that_can_point_in_two_directions_only_differ_by_their_signs() -> None:
-    # In a process of its own: a loop that never ends cannot be stopped from within.
+def test_vectors_with_only_two_possible_directions_differ_by_their_signs() -> None:
+    # Use a separate process, because an endless loop cannot be stopped from within.
     code = """
 import numpy as np
 from lexshift import Gaussian
@@ -379,7 +377,7 @@ for distance, one in zip((cosine, cosine, correlation), map(np.atleast_2d, only)
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(d=st.integers(3, 40), power=st.integers(-40, 40), seed=SEEDS)
-def test_the_unit_that_vectors_are_measured_in_does_not_matter(name: str, d: int, power: int, seed: int) -> None:
+def test_unit_of_the_vectors_does_not_matter(name: str, d: int, power: int, seed: int) -> None:
     a, p, b, q = fields(d, 1.0, 10.0, seed)
     unit = 2.0**power
     scale = unit if name in ("chebyshev", "cityblock", "euclidean") else 1.0
@@ -389,7 +387,7 @@ def test_the_unit_that_vectors_are_measured_in_does_not_matter(name: str, d: int
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(b=st.integers(2, 5), d=st.integers(2, 30), seed=SEEDS)
-def test_a_batch_is_its_pairs_one_by_one_and_the_same_both_ways(name: str, b: int, d: int, seed: int) -> None:
+def test_batch_equals_its_pairs_and_is_symmetric(name: str, b: int, d: int, seed: int) -> None:
     each = [fields(d, 1.0, 10.0, seed + i) for i in range(b)]
     m1, s1, m2, s2 = (np.array(field) for field in zip(*each, strict=True))
     old, new = Gaussian(m1, s1**2, 9), Gaussian(m2, s2**2, 9)

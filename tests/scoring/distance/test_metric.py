@@ -1,4 +1,4 @@
-"""The registry, what is asked of a metric, and DSCD in its two modes."""
+"""Test the registry, the requirements of a metric, and DSCD in its two modes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sets(n: int, m: int, d: int, seed: int = 0) -> tuple[Floats, Floats]:
 
 
 def gaussians(*shape: int, seed: int = 0) -> tuple[Gaussian, Gaussian]:
-    """A batch of pairs of random Gaussians: (..., d)."""
+    """Return a batch of pairs of random Gaussians of shape (..., d)."""
     rng = np.random.default_rng(seed)
     old, new = (Gaussian(1 + rng.normal(size=shape), rng.uniform(0.1, 3, shape), 12) for _ in range(2))
     return old, new
@@ -36,7 +36,7 @@ def gaussians(*shape: int, seed: int = 0) -> tuple[Gaussian, Gaussian]:
 # The registry.
 
 
-def test_all_17_metrics_of_the_paper_are_registered_and_both_modes_of_dscd_apd_and_nearest() -> None:
+def test_all_17_metrics_of_the_paper_and_both_modes_of_dscd_apd_and_nearest_exist() -> None:
     assert len(PAPER) == len(set(PAPER)) == 17
     assert set(PAPER) == {*CLOSED_FORM, *(f"dscd-{distance}" for distance in DISTANCES)}
     modes = {f"dscd-{distance}:{mode}" for distance in DISTANCES for mode in ("expected", "sampled")}
@@ -47,7 +47,7 @@ def test_all_17_metrics_of_the_paper_are_registered_and_both_modes_of_dscd_apd_a
 
 
 @pytest.mark.parametrize("name", DISTANCES)
-def test_a_plain_name_is_the_distance_between_the_means_and_dscd_its_expectation(name: str) -> None:
+def test_plain_name_is_the_distance_between_means_and_dscd_its_expectation(name: str) -> None:
     old, new = gaussians(3, 8)
     assert_array_equal(get(name)(old, new), means.distances(getattr(means, name.upper()), old.mean, new.mean))
     want = expectations.for_batches(getattr(expectations, name))(old, new)
@@ -59,7 +59,7 @@ def test_a_plain_name_is_the_distance_between_the_means_and_dscd_its_expectation
 @pytest.mark.parametrize(
     ("wrong", "meant"), [("cosin", "cosine"), ("KL-reverse", "kl-reverse"), ("dscd-canbera", "dscd-canberra")]
 )
-def test_a_name_that_is_almost_right_is_answered_with_the_right_one(wrong: str, meant: str) -> None:
+def test_misspelt_name_is_answered_with_the_closest_one(wrong: str, meant: str) -> None:
     for ask in (get, SSCD):
         with pytest.raises(
             ValueError, match=rf"metric must be one of apd, .*; got '{wrong}'\. did you mean '{meant}'\?"
@@ -68,12 +68,12 @@ def test_a_name_that_is_almost_right_is_answered_with_the_right_one(wrong: str, 
 
 
 @pytest.mark.parametrize("wrong", ["quite another", "", 3, None, ["kl"]])
-def test_what_is_no_metric_at_all_is_refused_with_the_list_of_all(wrong: Any) -> None:
+def test_unknown_metric_is_refused_with_the_list_of_all(wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"metric must be one of apd, .*nearest.*; got "):
         get(wrong)
 
 
-def test_a_name_is_taken_once_unless_it_is_to_be_replaced() -> None:
+def test_name_can_be_registered_once_unless_replaced() -> None:
     first = Metric("mine", lambda old, new: (old.mean - new.mean)[:, 0])
     second = Metric("mine", lambda old, new: (new.mean - old.mean)[:, 0])
     register(first)
@@ -85,7 +85,7 @@ def test_a_name_is_taken_once_unless_it_is_to_be_replaced() -> None:
     assert metrics().count("mine") == 1
 
 
-def test_a_metric_of_the_paper_is_not_replaced_by_accident() -> None:
+def test_metric_of_the_paper_is_not_replaced_by_accident() -> None:
     kl = get("kl")
     with pytest.raises(ValueError, match="'kl' is already registered"):
         register(Metric("kl", lambda old, new: (old.mean - new.mean)[:, 0]))
@@ -100,11 +100,11 @@ def test_only_a_metric_can_be_registered(wrong: Any) -> None:
     assert metrics() == before
 
 
-# A metric of one's own.
+# Custom metrics.
 
 
 def hellinger(old: Gaussian, new: Gaussian) -> Floats:
-    """Squared Hellinger distance of Gaussians with diagonal covariance."""
+    """Compute the squared Hellinger distance of Gaussians with diagonal covariance."""
     both = old.variance + new.variance
     overlap = np.sqrt(2 * np.sqrt(old.variance * new.variance) / both) * np.exp(
         -((old.mean - new.mean) ** 2) / both / 4
@@ -116,7 +116,7 @@ def hellinger(old: Gaussian, new: Gaussian) -> Floats:
 def directly(
     old: Floats, new: Floats, between: Callable[[Gaussian, Gaussian], Floats], sscd: SSCD
 ) -> tuple[float, Floats]:
-    """e_original and e_swap of a metric of Gaussians, one swap after the other, moments by numpy."""
+    """Compute e_original and e_swap of a metric of Gaussians one swap after the other, with moments by numpy."""
 
     def of(rows_old: Matrix, rows_new: Matrix) -> float:
         pair = (Gaussian(rows.mean(axis=0), rows.var(axis=0, ddof=1), len(rows)) for rows in (rows_old, rows_new))
@@ -129,7 +129,7 @@ def directly(
 
 
 @given(n=st.integers(3, 30), m=st.integers(3, 30), d=st.integers(1, 12), seed=SEEDS)
-def test_a_metric_of_ones_own_works_by_name_and_as_it_is(n: int, m: int, d: int, seed: int) -> None:
+def test_custom_metric_works_by_name_and_as_an_object(n: int, m: int, d: int, seed: int) -> None:
     old, new = sets(n, m, d, seed)
     mine = Metric("hellinger", hellinger, needs_variance=True)
     register(mine, replace=True)
@@ -141,7 +141,7 @@ def test_a_metric_of_ones_own_works_by_name_and_as_it_is(n: int, m: int, d: int,
         assert change.score == pytest.approx(np.abs(e_original - e_swap).mean(), rel=1e-6, abs=1e-12)
 
 
-def test_a_metric_that_looks_at_means_only_is_given_no_variances_after_swaps() -> None:
+def test_metric_of_means_only_receives_no_variances_after_swaps() -> None:
     seen = []
 
     def first(old: Gaussian, new: Gaussian) -> Floats:
@@ -156,7 +156,7 @@ def test_a_metric_that_looks_at_means_only_is_given_no_variances_after_swaps() -
 
 @pytest.mark.parametrize("shape", [(5,), (1, 5), (4, 5), (2, 3, 5)])
 @pytest.mark.parametrize("name", ["kl", "cosine", "dscd-euclidean", "dscd-euclidean:sampled"])
-def test_a_metric_reduces_the_last_axis_and_keeps_the_others(name: str, shape: tuple[int, ...]) -> None:
+def test_metric_reduces_the_last_axis_and_keeps_the_others(name: str, shape: tuple[int, ...]) -> None:
     old, new = gaussians(*shape)
     got = np.asarray(get(name)(old, new))
     assert got.shape == shape[:-1]
@@ -179,14 +179,14 @@ def test_values_of_a_wrong_shape_are_refused(between: Callable[..., Any], shape:
         Metric("mine", between)(*gaussians(4, 5))
 
 
-def test_a_sampled_metric_that_returns_more_than_a_number_is_refused_by_name() -> None:
+def test_sampled_metric_that_returns_more_than_a_number_is_refused_by_name() -> None:
     mine = Metric("mine", lambda x, y: np.abs(x - y).sum(axis=1), samples=7)
     with pytest.raises(ValueError, match="metric 'mine'"):
         mine(*gaussians(4, 5))
 
 
 @pytest.mark.parametrize("name", ["cosine", "correlation", "braycurtis"])
-def test_a_mean_of_zeros_is_refused_by_the_name_of_the_metric(name: str) -> None:
+def test_zero_mean_is_refused_with_the_name_of_the_metric(name: str) -> None:
     rows = np.array([[1.0, 1.0], [-1.0, -1.0]])
     with pytest.raises(ValueError, match=f"metric '{name}' is undefined for these sets: its value is nan"):
         SSCD(name).score(rows, rows)
@@ -195,14 +195,14 @@ def test_a_mean_of_zeros_is_refused_by_the_name_of_the_metric(name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["dscd-cosine", "dscd-correlation", "dscd-correlation:sampled", "dscd-braycurtis"])
-def test_vectors_without_a_direction_are_refused_by_the_name_of_the_metric(name: str) -> None:
+def test_vectors_without_a_direction_are_refused_with_the_name_of_the_metric(name: str) -> None:
     zeros = Gaussian(np.zeros(3), np.zeros(3), 4)
     with pytest.raises(ValueError, match=f"metric '{name}' is undefined for these sets: its value is nan"):
         get(name)(zeros, zeros)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_one_value_that_is_not_finite_is_refused_among_good_ones_and_by_name(value: float) -> None:
+def test_one_non_finite_value_among_finite_ones_is_refused_by_name(value: float) -> None:
     mine = Metric("mine", lambda old, new: np.where([False, False, True, False], value, (old.mean - new.mean)[:, 0]))
     with pytest.raises(ValueError, match=f"metric 'mine' is undefined for these sets: its value is {value}"):
         evaluate([get("kl"), mine], *gaussians(4, 5), np.random.default_rng(0))
@@ -213,7 +213,7 @@ def test_one_value_that_is_not_finite_is_refused_among_good_ones_and_by_name(val
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(b=st.integers(1, 3), d=st.integers(2, 20), samples=st.integers(1, 30), seed=SEEDS)
-def test_a_sampled_metric_is_the_average_over_vectors_drawn_from_the_generator(
+def test_sampled_metric_averages_over_vectors_drawn_from_the_generator(
     name: str, b: int, d: int, samples: int, seed: int
 ) -> None:
     old, new = gaussians(b, d, seed=seed)
@@ -227,11 +227,11 @@ def test_a_sampled_metric_is_the_average_over_vectors_drawn_from_the_generator(
         )
         for i in range(b)
     ]
-    assert_allclose(got, want, rtol=1e-4, atol=1e-6)  # what is drawn is rounded to float32, there after each step
+    assert_allclose(got, want, rtol=1e-4, atol=1e-6)  # draws are rounded to float32 after each step
 
 
 @given(first=st.sampled_from(DISTANCES), second=st.sampled_from(DISTANCES), seed=SEEDS)
-def test_sampled_metrics_of_one_size_share_what_is_drawn(first: str, second: str, seed: int) -> None:
+def test_sampled_metrics_of_one_size_share_their_draws(first: str, second: str, seed: int) -> None:
     old, new = gaussians(3, 6, seed=seed)
     both = [dscd(first, "sampled", 20), get("cosine"), dscd(second, "sampled", 20)]
     together = evaluate(both, old, new, np.random.default_rng(seed))
@@ -239,7 +239,7 @@ def test_sampled_metrics_of_one_size_share_what_is_drawn(first: str, second: str
         assert_array_equal(metric(old, new, np.random.default_rng(seed)), values)
 
 
-def test_a_sampled_metric_is_not_disturbed_by_another_that_draws_fewer() -> None:
+def test_sampled_metric_is_not_affected_by_another_that_draws_fewer() -> None:
     old, new = gaussians(3, 6)
     few, many = dscd("cosine", "sampled", 10), dscd("euclidean", "sampled", 20)
     for together in ([few, many], [many, few]):
@@ -248,7 +248,7 @@ def test_a_sampled_metric_is_not_disturbed_by_another_that_draws_fewer() -> None
             assert_array_equal(metric(old, new, np.random.default_rng(1)), value)
 
 
-def test_the_same_seed_gives_the_same_value_and_another_seed_another() -> None:
+def test_same_seed_gives_the_same_value_and_another_seed_another() -> None:
     old, new = sets(20, 30, 6)
     metric = dscd("euclidean", "sampled", samples=50)
     once, again, other = (SSCD(metric, repeats=3, seed=seed).score(old, new) for seed in (4, 4, 5))
@@ -260,14 +260,14 @@ def test_the_same_seed_gives_the_same_value_and_another_seed_another() -> None:
     assert metric(old_gaussian, new_gaussian) != metric(old_gaussian, new_gaussian, np.random.default_rng(1))
 
 
-def test_original_and_swapped_sets_see_the_same_draws() -> None:
+def test_original_and_swapped_sets_use_the_same_draws() -> None:
     rows = np.random.default_rng(0).normal(size=(12, 5))
     change = SSCD(dscd("euclidean", "sampled", samples=30), rate=1.0, repeats=2).score(rows, rows[::-1])
-    assert_allclose(change.e_swap, change.e_original, rtol=1e-6)  # all rows trade places with themselves
+    assert_allclose(change.e_swap, change.e_original, rtol=1e-6)  # all rows are swapped with themselves
 
 
 @pytest.mark.parametrize("name", DISTANCES)
-def test_the_sampled_mode_draws_1000_vectors_unless_told(name: str) -> None:
+def test_sampled_mode_draws_1000_vectors_by_default(name: str) -> None:
     assert get(f"dscd-{name}:sampled").samples == dscd(name, "sampled").samples == 1000
     metric = dscd(name, "sampled", samples=7)
     assert (metric.name, metric.samples, metric.needs_variance) == (f"dscd-{name}:sampled", 7, True)
@@ -288,6 +288,6 @@ def test_the_sampled_mode_draws_1000_vectors_unless_told(name: str) -> None:
         (("cosine", "sampled", "many"), "samples must be .*; got 'many'"),
     ],
 )
-def test_a_wrong_argument_of_dscd_is_refused_by_name(arguments: tuple[Any, ...], message: str) -> None:
+def test_invalid_argument_of_dscd_is_refused_by_name(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         dscd(*arguments)

@@ -1,4 +1,4 @@
-"""The distance to the nearest of a few drawn usages, against every draw there is."""
+"""Test the distance to the nearest of a few drawn usages against an enumeration of all draws."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sets(n: int, m: int, d: int, seed: int, mean: float = 1.0) -> tuple[Floats, 
 
 
 def slow(old: Matrix, new: Matrix, few: int) -> float:
-    """Every draw of a few usages of the other set, and the nearest of them, on average; both ways averaged."""
+    """Average the nearest distance over all draws of a few usages of the other set, in both directions."""
     distances = cdist(old.astype(float), new.astype(float), "cosine")
     ways = []
     for from_one in (distances, distances.T):
@@ -44,7 +44,7 @@ def slow(old: Matrix, new: Matrix, few: int) -> float:
 
 
 def by_rank(old: Matrix, new: Matrix, few: int) -> float:
-    """The same where there are too many draws: the k-th nearest of n is the nearest of s in C(n - k, s - 1) of them."""
+    """Weight the k-th nearest of n usages by C(n - k, s - 1), the number of draws of size s in which it is nearest."""
     distances = cdist(old.astype(float), new.astype(float), "cosine")
     ways = []
     for from_one in (distances, distances.T):
@@ -56,7 +56,7 @@ def by_rank(old: Matrix, new: Matrix, few: int) -> float:
 
 
 def fast(old: Matrix, new: Matrix, few: int | None = None, sides: Array | None = None) -> Floats:
-    """What the kernel says, with another number of usages drawn if asked for."""
+    """Return the value of the kernel, optionally for another number of drawn usages."""
     with pytest.MonkeyPatch.context() as patch:
         if few is not None:
             patch.setattr(nearest, "N_DRAWN", few)
@@ -64,28 +64,28 @@ def fast(old: Matrix, new: Matrix, few: int | None = None, sides: Array | None =
 
 
 def taken(old: Matrix, new: Matrix, sides: Array) -> tuple[Matrix, Matrix]:
-    """The rows of the two sides, each as often as it counts."""
+    """Return the rows of the two sides, repeated by their counts."""
     rows = np.concatenate([old, new])
     return np.repeat(rows, np.maximum(sides, 0), axis=0), np.repeat(rows, np.maximum(-sides, 0), axis=0)
 
 
-# Against every draw
+# Comparison with all draws
 
 
 @given(SIZES, SIZES, DIMENSIONS, FEWS, st.sampled_from([0.0, 1.0, 20.0]), SEEDS)
-def test_the_value_is_the_mean_over_all_draws(n: int, m: int, d: int, few: int, mean: float, seed: int) -> None:
+def test_value_is_the_mean_over_all_draws(n: int, m: int, d: int, few: int, mean: float, seed: int) -> None:
     old, new = sets(n, m, d, seed, mean)
     assert fast(old, new, few)[0] == pytest.approx(slow(old, new, few), rel=1e-9, abs=1e-12)
 
 
 @given(SIZES, SIZES, DIMENSIONS, FEWS, SEEDS)
-def test_the_value_of_float32_rows_is_the_mean_over_all_draws(n: int, m: int, d: int, few: int, seed: int) -> None:
+def test_value_of_float32_rows_is_the_mean_over_all_draws(n: int, m: int, d: int, few: int, seed: int) -> None:
     old, new = (rows.astype(np.float32) for rows in sets(n, m, d, seed))
     assert fast(old, new, few)[0] == pytest.approx(slow(old, new, few), abs=2e-6)
 
 
 @given(st.integers(1, 5), st.integers(1, 5), FEWS, st.data(), SEEDS)
-def test_usages_that_count_several_times_or_not_at_all_are_rows_repeated_or_left_out(
+def test_usage_counts_are_equivalent_to_repeated_or_omitted_rows(
     n: int, m: int, few: int, data: st.DataObject, seed: int
 ) -> None:
     old, new = sets(n, m, 4, seed)
@@ -97,23 +97,23 @@ def test_usages_that_count_several_times_or_not_at_all_are_rows_repeated_or_left
 
 
 @given(st.integers(2, 90), st.integers(2, 90), st.integers(2, 30), SEEDS)
-def test_twenty_are_drawn_or_all_if_there_are_fewer(n: int, m: int, d: int, seed: int) -> None:
+def test_twenty_usages_are_drawn_or_all_if_there_are_fewer(n: int, m: int, d: int, seed: int) -> None:
     old, new = sets(n, m, d, seed)
     assert fast(old, new)[0] == pytest.approx(by_rank(old, new, 20), rel=1e-9)
 
 
-def test_by_rank_is_the_mean_over_all_draws() -> None:
+def test_computation_by_rank_is_the_mean_over_all_draws() -> None:
     for n, m, few in itertools.product((2, 5, 8), (3, 6), (1, 2, 4, 20)):
         old, new = sets(n, m, 3, n * m)
         assert by_rank(old, new, few) == pytest.approx(slow(old, new, few), rel=1e-12)
 
 
-def test_the_draws_that_are_left_out_of_many_do_not_count() -> None:
+def test_draws_omitted_for_many_usages_are_negligible() -> None:
     old, new = sets(700, 900, 6, 0)
     assert fast(old, new)[0] == pytest.approx(by_rank(old, new, 20), rel=1e-8)
 
 
-def test_draws_of_usages_with_many_copies_are_those_of_their_rows() -> None:
+def test_draws_of_repeated_usages_equal_those_of_their_rows() -> None:
     old, new = sets(30, 40, 5, 1)
     rng = np.random.default_rng(1)
     sides = np.concatenate(
@@ -124,11 +124,11 @@ def test_draws_of_usages_with_many_copies_are_those_of_their_rows() -> None:
     assert_allclose(fast(old, new, sides=sides), wanted, rtol=1e-9)
 
 
-# What follows from the definition
+# Properties of the definition
 
 
 @given(st.integers(2, 30), st.integers(2, 30), DIMENSIONS, SEEDS)
-def test_of_one_drawn_usage_it_is_the_average_pairwise_distance(n: int, m: int, d: int, seed: int) -> None:
+def test_with_one_drawn_usage_it_is_the_average_pairwise_distance(n: int, m: int, d: int, seed: int) -> None:
     old, new = sets(n, m, d, seed)
     units = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (old, new)]
     apd = float(get("apd")(Gaussian.fit(units[0]), Gaussian.fit(units[1])))
@@ -136,7 +136,7 @@ def test_of_one_drawn_usage_it_is_the_average_pairwise_distance(n: int, m: int, 
 
 
 @given(st.integers(2, 15), st.integers(2, 15), st.integers(15, 40), SEEDS)
-def test_of_fewer_usages_than_are_drawn_the_nearest_of_all_counts(n: int, m: int, few: int, seed: int) -> None:
+def test_with_fewer_usages_than_draws_the_nearest_of_all_counts(n: int, m: int, few: int, seed: int) -> None:
     old, new = sets(n, m, 4, seed)
     distances = cdist(old, new, "cosine")
     wanted = 0.5 * (distances.min(axis=0).mean() + distances.min(axis=1).mean())
@@ -144,14 +144,14 @@ def test_of_fewer_usages_than_are_drawn_the_nearest_of_all_counts(n: int, m: int
 
 
 @given(st.integers(2, 12), st.integers(2, 12), SEEDS)
-def test_the_more_are_drawn_the_nearer_is_the_nearest(n: int, m: int, seed: int) -> None:
+def test_drawing_more_usages_lowers_the_distance(n: int, m: int, seed: int) -> None:
     old, new = sets(n, m, 5, seed)
     values = [fast(old, new, few)[0] for few in range(1, max(n, m) + 1)]
     assert (np.diff(values) < 0).all()
 
 
 @given(st.integers(2, 25), st.integers(2, 25), FEWS, st.booleans(), SEEDS)
-def test_the_order_of_the_usages_does_not_matter(n: int, m: int, few: int, double: bool, seed: int) -> None:
+def test_order_of_the_usages_does_not_matter(n: int, m: int, few: int, double: bool, seed: int) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, 6, seed))
     rng = np.random.default_rng(seed)
     wanted = pytest.approx(fast(old, new, few)[0], abs=1e-12 if double else 1e-6)
@@ -159,7 +159,7 @@ def test_the_order_of_the_usages_does_not_matter(n: int, m: int, few: int, doubl
 
 
 @given(st.integers(2, 25), st.integers(2, 25), FEWS, st.booleans(), SEEDS)
-def test_the_old_and_the_new_set_may_change_places(n: int, m: int, few: int, double: bool, seed: int) -> None:
+def test_old_and_new_set_are_interchangeable(n: int, m: int, few: int, double: bool, seed: int) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, 6, seed))
     value = fast(old, new, few)[0]
     assert fast(old, new, few, -original_sides(n, m))[0] == pytest.approx(value, rel=1e-12)
@@ -167,14 +167,14 @@ def test_the_old_and_the_new_set_may_change_places(n: int, m: int, few: int, dou
 
 
 @given(st.integers(2, 20), st.integers(2, 20), st.floats(1e-6, 1e6), SEEDS)
-def test_the_lengths_of_the_vectors_do_not_matter(n: int, m: int, factor: float, seed: int) -> None:
+def test_lengths_of_the_vectors_do_not_matter(n: int, m: int, factor: float, seed: int) -> None:
     old, new = sets(n, m, 5, seed)
     lengths = np.random.default_rng(seed).uniform(0.1, 10, (n, 1))
     assert fast(old * lengths, new * factor)[0] == pytest.approx(fast(old, new)[0], rel=1e-9)
 
 
 @given(st.integers(2, 12), st.integers(2, 12), st.integers(1, 9), SEEDS)
-def test_each_of_a_batch_is_what_it_is_alone(n: int, m: int, size: int, seed: int) -> None:
+def test_batch_equals_its_items_computed_alone(n: int, m: int, size: int, seed: int) -> None:
     old, new = sets(n, m, 4, seed)
     rng = np.random.default_rng(seed)
     sides = rng.permuted(original_sides(n, m).repeat(size, axis=0), axis=1)
@@ -184,7 +184,7 @@ def test_each_of_a_batch_is_what_it_is_alone(n: int, m: int, size: int, seed: in
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64])
-def test_sides_may_be_whole_numbers_of_any_size(dtype: type[np.signedinteger]) -> None:
+def test_sides_may_be_integers_of_any_size(dtype: type[np.signedinteger]) -> None:
     old, new = sets(4, 5, 3, 2)
     sides = np.array([[3, 0, 1, 2, -1, -2, 0, -1, 1], [1, 1, 1, 1, -1, -1, -1, -1, -1]])
     wanted = [slow(*taken(old, new, row), 2) for row in sides]
@@ -192,18 +192,18 @@ def test_sides_may_be_whole_numbers_of_any_size(dtype: type[np.signedinteger]) -
     assert_allclose(fast(old, new, 2, np.asfortranarray(sides.astype(dtype))), wanted, rtol=1e-9)
 
 
-def test_equal_usages_are_at_no_distance() -> None:
+def test_equal_usages_have_a_distance_of_zero() -> None:
     rows = sets(6, 2, 4, 3)[0]
-    assert fast(rows, rows)[0] == pytest.approx(0, abs=1e-12)  # its own copy is the nearest of all six
+    assert fast(rows, rows)[0] == pytest.approx(0, abs=1e-12)  # the copy of the usage is the nearest of all six
     same = np.repeat(rows[:1], 30, axis=0)
     assert fast(same, 2 * same)[0] == pytest.approx(0, abs=1e-12)
 
 
-# How frequent a word is
+# Word frequency
 
 
 def over_all_samples(old: Matrix, new: Matrix, size: int, few: int) -> float:
-    """The mean value over every sample of so many usages of each set."""
+    """Return the mean value over every sample of the given size of each set."""
     sides = []
     for of_old in itertools.combinations(range(len(old)), size):
         for of_new in itertools.combinations(range(len(new)), size):
@@ -216,12 +216,12 @@ def over_all_samples(old: Matrix, new: Matrix, size: int, few: int) -> float:
 
 @pytest.mark.parametrize("few", [1, 2, 3])
 @pytest.mark.parametrize("size", [3, 4, 5])
-def test_a_rarer_word_has_the_same_value_on_average(few: int, size: int) -> None:
+def test_rarer_word_has_the_same_value_on_average(few: int, size: int) -> None:
     old, new = sets(6, 5, 4, 4)
     assert over_all_samples(old, new, size, few) == pytest.approx(fast(old, new, few)[0], rel=1e-9)
 
 
-def test_the_nearest_of_all_usages_would_be_farther_for_a_rarer_word() -> None:
+def test_nearest_of_all_usages_would_be_farther_for_a_rarer_word() -> None:
     old, new = sets(6, 5, 4, 4)
     assert over_all_samples(old, new, 3, 20) > 1.05 * fast(old, new, 20)[0]
 
@@ -251,7 +251,7 @@ def test_samples_of_a_frequent_word_agree_with_all_of_its_usages() -> None:
     st.integers(0, 20_000),
     st.integers(0, 99),
 )
-def test_neighbours_sorted_in_blocks_and_at_each_call_are_the_same(
+def test_neighbours_sorted_in_blocks_and_per_call_are_the_same(
     shape: tuple[int, int, int], dtype: Any, block: int, kept: int, seed: int
 ) -> None:
     old, new = (rows.astype(dtype) for rows in sets(*shape, seed))
@@ -269,7 +269,7 @@ def test_neighbours_sorted_in_blocks_and_at_each_call_are_the_same(
             assert_allclose(neighbours(sides), at_once, rtol=1e-5 if dtype == "float32" else 1e-12, atol=1e-7)
 
 
-def test_memory_does_not_grow_with_the_pairs_of_usages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_does_not_grow_with_the_number_of_usage_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "BLOCK_BYTES", 1 << 20, raising=False)
     monkeypatch.setattr(nearest, "CACHE_BYTES", 1 << 21, raising=False)
     old, new = sets(700, 800, 4, 0)
@@ -281,25 +281,25 @@ def test_memory_does_not_grow_with_the_pairs_of_usages(monkeypatch: pytest.Monke
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 3.5 * 2**20  # a byte and a half a pair
+    assert peak < 3.5 * 2**20  # 1.5 bytes per pair
 
 
-def test_an_empty_side_has_no_distance() -> None:
+def test_empty_side_has_no_distance() -> None:
     old, new = sets(4, 5, 3, 6)
     assert np.isnan(Neighbours(old, new)(np.ones((1, 9), int))).all()
 
 
-# What is refused
+# Refused input
 
 
-def test_more_usages_than_can_be_compared_are_refused_with_the_remedy() -> None:
+def test_too_many_usages_are_refused_with_the_remedy() -> None:
     many = np.ones((nearest.MAX_USAGES, 1), np.float32)
     wanted = r"^the metric 'nearest' compares all usages .* 10,001 usages; .* at most 5,000 .*\(max_per_word\)$"
     with pytest.raises(UserError, match=wanted):
         Neighbours(many, many[:1])
 
 
-def test_as_many_usages_as_can_be_compared_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_maximum_number_of_usages_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "MAX_USAGES", 9)
     old, new = sets(4, 5, 3, 6)
     assert fast(old, new, 2)[0] == pytest.approx(slow(old, new, 2), rel=1e-9)
@@ -307,26 +307,26 @@ def test_as_many_usages_as_can_be_compared_are_compared(monkeypatch: pytest.Monk
         Neighbours(old, np.concatenate([new, new[:1]]))
 
 
-def test_a_row_of_zeros_is_as_far_as_a_right_angle_and_at_other_rows_of_zeros() -> None:
+def test_row_of_zeros_is_orthogonal_to_others_and_equal_to_rows_of_zeros() -> None:
     old, new = np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([[0.0, 0.0], [2.0, 0.0]])
     pairs = np.array([[1.0, 0.0], [0.0, 1.0]])  # old by new: the cosine distance, 1 and 0 where there is none
     assert fast(old, new, 1)[0] == pytest.approx(pairs.mean())
     assert fast(old, new, 2)[0] == pytest.approx(0.0)
 
 
-def test_usages_that_are_all_the_same_are_at_no_distance() -> None:
+def test_rows_of_zeros_have_a_distance_of_zero() -> None:
     assert fast(np.zeros((3, 4)), np.zeros((5, 4)), 2)[0] == 0
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_a_value_that_is_not_finite_is_refused(value: float) -> None:
+def test_non_finite_value_is_refused(value: float) -> None:
     old, new = sets(4, 5, 3, 8)
     new[1, 2] = value
     with pytest.raises(UserError, match=rf"^new holds {value} at row 1, dimension 2"):
         Neighbours(old, new)
 
 
-def test_the_rows_are_left_as_they_are() -> None:
+def test_rows_are_not_modified() -> None:
     old, new = sets(9, 8, 4, 9)
     before = old.copy(), new.copy()
     fast(old, new)
@@ -334,10 +334,10 @@ def test_the_rows_are_left_as_they_are() -> None:
     assert_array_equal(new, before[1])
 
 
-# The metric of that name
+# The registered metric
 
 
-def test_the_metric_nearest_is_this_one() -> None:
+def test_metric_nearest_uses_this_function() -> None:
     assert "nearest" in metrics()
     old, new = sets(30, 45, 6, 10)
     assert sweep(old, new, ["nearest"], [0.5], repeats=1).e_original[0] == fast(old, new)[0]

@@ -1,4 +1,4 @@
-"""Averages over all pairs, against scipy's matrix of all pairs in float64."""
+"""Test averages over all pairs against the matrix of all pairs of scipy in float64."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = st.one_of(st.integers(1, 9), st.integers(30, 41))  # below, on and betwe
 
 
 def samples(n: int, m: int, d: int, mean: float, larger: float, seed: int) -> tuple[Matrix, Matrix]:
-    """float32 vectors about a common mean of so many spreads; five dimensions are so many times larger."""
+    """Return float32 vectors around a common mean in units of the spread, with five larger dimensions."""
     rng = np.random.default_rng(seed)
     size = np.where(np.arange(d) < 5, larger, 1.0)
     centre = mean * rng.normal(size=d)
@@ -34,11 +34,11 @@ def over_all_pairs(name: str, x: Matrix, y: Matrix) -> float:
 
 
 def tolerance(name: str, d: int) -> float:
-    """Of float32 samples. In one dimension, of few pairs, one may be so close that x^2 + y^2 - 2xy loses it."""
+    """Return the tolerance for float32 samples; in one dimension a close pair loses digits in x^2 + y^2 - 2xy."""
     return 2e-5 if name == "euclidean" and d == 1 else 1e-6
 
 
-def test_there_is_an_average_for_each_of_the_distances() -> None:
+def test_every_distance_has_a_pairwise_average() -> None:
     assert tuple(sorted(AVERAGES)) == DISTANCES
 
 
@@ -54,11 +54,11 @@ def test_there_is_an_average_for_each_of_the_distances() -> None:
 @example(n=7, m=5, d=768, mean=50.0, larger=100.0, seed=0)
 @example(n=102, m=99, d=768, mean=0.0, larger=1.0, seed=0)
 @example(n=1, m=1, d=16, mean=0.0, larger=1.0, seed=0)
-def test_an_average_is_the_mean_of_scipys_matrix_of_all_pairs(
+def test_average_is_the_mean_of_scipys_matrix_of_all_pairs(
     name: str, n: int, m: int, d: int, mean: float, larger: float, seed: int
 ) -> None:
     x, y = samples(n, m, d, mean, larger, seed)
-    lost = 1e-13 if name in ("cosine", "correlation") else 0.0  # of a small angle, by scipy too
+    lost = 1e-13 if name in ("cosine", "correlation") else 0.0  # small angles lose digits in scipy too
     assert AVERAGES[name](x, y) == pytest.approx(over_all_pairs(name, x, y), rel=tolerance(name, d), abs=lost)
 
 
@@ -73,7 +73,7 @@ def test_one_dimension_is_enough_where_the_distance_is_defined_for_it(
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(n=st.integers(2, 12), m=st.integers(2, 12), d=st.integers(6, 40), seed=SEEDS)
-def test_constant_and_zero_dimensions_count_as_scipy_counts_them(name: str, n: int, m: int, d: int, seed: int) -> None:
+def test_constant_and_zero_dimensions_count_as_in_scipy(name: str, n: int, m: int, d: int, seed: int) -> None:
     x, y = samples(n, m, d, 1.0, 1.0, seed)
     x[:, 0] = y[:, 0] = 0.0  # 0/0 in a canberra distance
     x[:, 1], y[:, 1] = 0.0, 2.0
@@ -85,7 +85,7 @@ def test_constant_and_zero_dimensions_count_as_scipy_counts_them(name: str, n: i
 
 @pytest.mark.parametrize("name", DISTANCES)
 @given(n=SIZES, m=SIZES, d=st.integers(4, 60), mean=st.sampled_from([0.0, 50.0]), seed=SEEDS)
-def test_an_average_leaves_its_samples_alone_and_is_the_same_both_ways(
+def test_average_does_not_modify_its_samples_and_is_symmetric(
     name: str, n: int, m: int, d: int, mean: float, seed: int
 ) -> None:
     x, y = samples(n, m, d, mean, 100.0, seed)
@@ -108,7 +108,7 @@ def apd(x: Matrix, y: Matrix) -> float:
     double=st.booleans(),
     seed=SEEDS,
 )
-def test_apd_of_the_gaussians_of_unit_rows_is_the_mean_cosine_distance_of_all_pairs_of_rows(
+def test_apd_of_gaussians_of_unit_rows_is_the_mean_cosine_distance_of_all_pairs(
     n: int, m: int, d: int, mean: float, larger: float, double: bool, seed: int
 ) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in samples(n, m, d, mean, larger, seed))
@@ -127,7 +127,7 @@ def test_apd_of_the_gaussians_of_unit_rows_is_the_mean_cosine_distance_of_all_pa
     double=st.booleans(),
     seed=st.integers(0, 2**20),
 )
-def test_apd_after_swaps_is_that_of_the_swapped_rows(
+def test_apd_after_swaps_equals_that_of_the_swapped_rows(
     strategy: Strategy, n: int, m: int, d: int, mean: float, double: bool, seed: int
 ) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in samples(n, m, d, mean, 100.0, seed))
@@ -139,13 +139,13 @@ def test_apd_after_swaps_is_that_of_the_swapped_rows(
         [[apd(*swap(old, new, *order, swap_count(n, m, rate))) for rate in rates] for order in in_turn]
     )  # (repeats, rates)
     assert got.shape == (len(rates), repeats)
-    # The sums behind it run in the precision of the rows, about the mean: what they lose goes by the spread.
+    # The sums have the precision of the rows around the mean, so the error scales with the spread.
     rows = np.concatenate([old, new]).astype(float)
     spread = float(np.linalg.norm((rows / np.linalg.norm(rows, axis=1, keepdims=True)).std(axis=0)))
     assert_allclose(got, want.T, rtol=1e-12, atol=1e-13 if double else 2e-7 * spread)
 
 
-def test_apd_has_no_direction_for_a_row_of_zeros() -> None:
+def test_apd_is_undefined_for_a_row_of_zeros() -> None:
     rows = np.ones((3, 4))
     with pytest.raises(ValueError, match=r"new has a row of zeros \(row 1\)"):
         sweep(rows, rows * [[1.0], [0.0], [2.0]], ["apd"])
