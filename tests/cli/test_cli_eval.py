@@ -42,9 +42,9 @@ NEW = ["click on the {} of the {} screen", "plug the {} into the {} computer"]
 SHARE = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.0, "stone": 0.0, "rare": 0.0}  # of usages that are new
 BINARY = {"mouse": 1, "tablet": 1, "web": 1, "bread": 0, "stone": 0, "rare": 0}
 FAST = ["--repeats", "3"]
-DEFAULT = SSCD("nearest", rate=0.3, repeats=3, keep=0.25)
+DEFAULT = SSCD("nearest", rate=0.3, repeats=3, distance_weight=0.25)
 SYSTEMS = ["Cosine of means", "APD", "DSCD, cosine", "Liu et al."]
-METHODS = ["SSCD nearest, random, rate 0.3, keep 0.25", "e_original nearest", *SYSTEMS]
+METHODS = ["SSCD nearest, random, rate 0.3, distance weight 0.25", "e_original nearest", *SYSTEMS]
 
 
 def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
@@ -147,7 +147,7 @@ def test_what_came_out_is_kept_with_what_shaped_it(tmp_path: Path) -> None:
         "strategy": "random",
         "normalised": True,
         "rate": 0.3,
-        "keep": 0.25,
+        "distance_weight": 0.25,
         "repeats": 3,
         "alpha": 0.1,
         "seed": 0,
@@ -346,7 +346,7 @@ def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Sh
     shell.eval("--normalised")
     data = load_dataset("usages.csv")
     sizes = (data.texts[0].sentences, data.texts[1].sentences)
-    assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, keep 0.25"
+    assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, distance weight 0.25"
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, replace(DEFAULT, corpus_sizes=sizes)))
     assert shell.told["settings"]["normalised"] is True
 

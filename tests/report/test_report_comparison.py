@@ -115,7 +115,7 @@ def test_the_words_are_in_the_order_of_the_table(result: Result, held: dict[str,
     assert [entry["word"] for entry in held["words"]] == result.table["word"].tolist()
     assert held["labels"] == ["then", "now"]
     assert held["alpha"] == 0.05
-    assert (held["metric"], held["keep"]) == ("nearest", 0.25)
+    assert (held["metric"], held["distance_weight"]) == ("nearest", 0.25)
     assert held["floor"] == 1 / 100
 
 

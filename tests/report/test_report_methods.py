@@ -201,10 +201,10 @@ def test_the_paper_and_the_version_are_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "method"),
     [
-        ({"metric": "kl", "space": "raw", "keep": 0}, "by context swapping (SSCD"),
-        ({"metric": "kl", "space": "centred", "keep": 0}, "by a variant of context swapping (SSCD"),
-        ({"metric": "apd", "space": "raw", "keep": 0}, "by a variant of context swapping (SSCD"),
-        ({"metric": "kl", "space": "raw", "keep": 0.25}, "by a variant of context swapping (SSCD"),
+        ({"metric": "kl", "space": "raw", "distance_weight": 0}, "by context swapping (SSCD"),
+        ({"metric": "kl", "space": "centred", "distance_weight": 0}, "by a variant of context swapping (SSCD"),
+        ({"metric": "apd", "space": "raw", "distance_weight": 0}, "by a variant of context swapping (SSCD"),
+        ({"metric": "kl", "space": "raw", "distance_weight": 0.25}, "by a variant of context swapping (SSCD"),
         ({}, "by a variant of context swapping (SSCD"),
     ],
 )
@@ -223,7 +223,7 @@ def test_the_facts_hold_every_setting_of_the_run_and_of_the_encoder(tmp_path: Pa
     assert {name.replace("_", " ") for name in result.settings} <= known.keys()
     assert known["metric"] == "nearest"
     assert known["space"] == "standardised"
-    assert known["keep"] == "0.25"
+    assert known["distance_weight"] == "0.25"
     assert known["rate"] == "0.3"
     assert known["repeats"] == "3"
     assert known["seed"] == "23"

@@ -340,7 +340,7 @@ def test_what_was_scored_is_not_scored_again(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    "other", [{"metric": "kl"}, {"repeats": 3}, {"seed": 1}, {"keep": 0.5}, {"corpus_sizes": (300, 100)}]
+    "other", [{"metric": "kl"}, {"repeats": 3}, {"seed": 1}, {"distance_weight": 0.5}, {"corpus_sizes": (300, 100)}]
 )
 def test_scores_of_other_settings_are_not_taken_over(tmp_path: Path, other: dict[str, Any]) -> None:
     words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Cache(tmp_path)

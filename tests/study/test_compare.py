@@ -66,7 +66,7 @@ COLUMNS = [
 NUMBERS = ["score", "low", "high", "p", "q", "e_original", "e_swap"]
 FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
 FILES = {"scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz", "store", ".lock"}
-DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, keep=0.25)
+DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, distance_weight=0.25)
 
 
 class Toy:
@@ -284,13 +284,13 @@ def test_frequencies_are_per_million_running_words_of_each_corpus(saved: tuple[R
     [
         ({"metric": "cosine"}, SSCD("cosine", rate=0.3)),
         ({"metric": "kl", "rate": 0.4, "space": "raw"}, SSCD()),
-        ({"keep": 0.5, "space": "centred"}, replace(DEFAULT, keep=0.5)),
+        ({"distance_weight": 0.5, "space": "centred"}, replace(DEFAULT, distance_weight=0.5)),
         ({"metric": "apd", "rate": 0.7}, SSCD("apd", rate=0.7)),
         ({"strategy": "distance"}, replace(DEFAULT, strategy="distance")),
         ({"rate": 0.1, "repeats": 3}, replace(DEFAULT, rate=0.1, repeats=3)),
         ({"seed": 5, "max_per_word": None}, replace(DEFAULT, seed=5)),
     ],
-    ids=["metric", "paper", "keep", "unit rows", "strategy", "rate", "seed"],
+    ids=["metric", "paper", "distance_weight", "unit rows", "strategy", "rate", "seed"],
 )
 def test_what_is_asked_for_reaches_the_scores(paths: Paths, options: dict[str, Any], sscd: SSCD) -> None:
     result = made(paths, TESTED, **options)
@@ -769,7 +769,7 @@ def test_the_settings_tell_all_that_shaped_the_result(saved: tuple[Result, Path]
         "min_usages",
         "match",
     ]
-    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95, "keep": 0.25}
+    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95, "distance_weight": 0.25}
     assert run["settings"] == {name: defaults[name] for name in names} | asked
     assert (run["words"], run["rate"]) == (WORDS, 0.3)
     assert [corpus["path"] for corpus in run["corpora"]] == [str(path) for path in paths]

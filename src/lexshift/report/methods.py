@@ -90,14 +90,16 @@ def _scores(result: Result) -> str:
         else "), those farthest from the other corpus's centroid, were exchanged"
     )
     repeated = f" over {settings['repeats']} repetitions" if at_random else ""
-    added = f", plus {100 * settings['keep']:g}% of e_original" if settings["keep"] else ""
+    added = f", plus {100 * settings['distance_weight']:g}% of e_original" if settings["distance_weight"] else ""
     rate_search = (
         " The swap rate is the one at which the distance after swapping, averaged over the words, is smallest."
         if settings["rate"] == "auto"
         else ""
     )
     is_sscd = (
-        settings["metric"] in PAPER and not settings["keep"] and (result.space is None or result.space.kind == "raw")
+        settings["metric"] in PAPER
+        and not settings["distance_weight"]
+        and (result.space is None or result.space.kind == "raw")
     )
     method = "context swapping" if is_sscd else "a variant of context swapping"
     return (

@@ -265,7 +265,15 @@ def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], key
     parts = [
         _METHOD,
         identity,
-        [get(sscd.metric).name, sscd.strategy, float(sscd.rate), sscd.repeats, sscd.seed, sscd.corpus_sizes, sscd.keep],
+        [
+            get(sscd.metric).name,
+            sscd.strategy,
+            float(sscd.rate),
+            sscd.repeats,
+            sscd.seed,
+            sscd.corpus_sizes,
+            sscd.distance_weight,
+        ],
         [first_permutations(scoring.permutations), scoring.resamples, scoring.confidence],
         [[key, None if sizes is None else sizes(key)] for key in keys],
     ]

@@ -36,7 +36,7 @@ def compare(
     strategy: Strategy = "random",
     normalised: bool = False,
     rate: float | Literal["auto"] = 0.3,
-    keep: float | None = None,
+    distance_weight: float | None = None,
     space: str = "standardised",
     repeats: int = 20,
     alpha: float = 0.05,
@@ -86,7 +86,7 @@ def compare(
         sentence per line, else in running words.
     rate : float or "auto"
         Share of usages that are swapped, from 0 to 1; "auto" selects the rate at which e_swap is smallest.
-    keep : float, optional
+    distance_weight : float, optional
         Share of e_original that is added to the score; by default 0.25 for the metric "nearest", else 0.
     space : "raw", "centred" or "standardised"
         Transformation of the vectors before scoring, fitted to the usages of all words.

@@ -149,7 +149,7 @@ class Settings:
         0.3, "Share of usages that are swapped, from 0 to 1, or auto to search for the best one.",
         SCORES, str, check=_check(checks.rate_or_auto, "rate"),
         parse=_number_or_auto("rate", float, "a number from 0 to 1"))
-    keep: float | None = _setting(
+    distance_weight: float | None = _setting(
         None, "Share of the distance before swapping that is added to the score (default: 0.25 for nearest, else 0).",
         SCORES, float | None, defaults={DISCOVER: 0.0})
     space: str = _setting(
@@ -221,8 +221,8 @@ class Settings:
         for name, option in OPTIONS.items():
             if option.check is not None:
                 object.__setattr__(self, name, option.check(getattr(self, name)))
-        if self.keep is None:
-            object.__setattr__(self, "keep", default_keep(self.metric))
+        if self.distance_weight is None:
+            object.__setattr__(self, "distance_weight", default_distance_weight(self.metric))
         self.sscd()  # which checks the metric, the strategy and the shares
 
     def reading_options(self) -> dict[str, Any]:
@@ -239,7 +239,9 @@ class Settings:
         from lexshift.scoring.sscd import SSCD
 
         rate = DEFAULTS["rate"] if self.rate == "auto" else self.rate
-        return SSCD(self.metric, self.strategy, rate, self.repeats, self.seed, keep=self.keep or 0.0)
+        return SSCD(
+            self.metric, self.strategy, rate, self.repeats, self.seed, distance_weight=self.distance_weight or 0.0
+        )
 
     def record(self, question: str, words_given: bool) -> dict[str, Any]:
         """Return the settings of a question that ``run.json`` records, as plain values.
@@ -261,7 +263,7 @@ OPTIONS: dict[str, Option] = {field.name: field.metadata["option"] for field in 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Settings)}
 
 
-def default_keep(metric: Any) -> float:
+def default_distance_weight(metric: Any) -> float:
     """Return the default share of e_original that is added to the score: 0.25 for "nearest", else 0."""
     from lexshift.scoring.distance.metric import get
 

@@ -166,8 +166,8 @@ function legend() {
 
 function swapHint(word) {
   const dots = word.eSwap.length > 1 ? "Each dot is the distance after a random swap of contexts." : "The dot is the distance after the swap of contexts.";
-  const kept = data.keep ? ` plus ${Number((100 * data.keep).toPrecision(3))} % of e_original` : "";
-  return el("p", { class: "hint" }, `${dots} The farther e_original is from the dots, the more the usages depend on the corpus. The change score is the mean gap${kept}.`);
+  const added = data.distance_weight ? ` plus ${Number((100 * data.distance_weight).toPrecision(3))} % of e_original` : "";
+  return el("p", { class: "hint" }, `${dots} The farther e_original is from the dots, the more the usages depend on the corpus. The change score is the mean gap${added}.`);
 }
 
 // Returns the parts of the view of a word.
