@@ -24,7 +24,7 @@ from scripts import is_unspaced, word_runs
 
 from lexshift.corpus import Reading, counting, decoding, find_occurrences, passages, read_targets
 from lexshift.corpus.counting import Counter as WordCounter
-from lexshift.corpus.counting import WordCounts, count, count_words, enter
+from lexshift.corpus.counting import WordCounts, count, count_words, insert_keys
 from lexshift.corpus.word_rule import (
     FoldTable,
     capitals,
@@ -176,7 +176,7 @@ def test_the_kernel_stops_before_a_new_word_that_does_not_fit_and_goes_on_there(
 def test_keys_are_entered_where_a_search_from_their_own_slot_finds_them(keys: set[int]) -> None:
     fresh, slots = np.array(sorted(keys), np.uint64), np.zeros(64, np.uint64)
     at = np.full(len(keys), -1, np.int64)
-    enter(fresh, slots, at)
+    insert_keys(fresh, slots, at)
     expected: dict[int, int] = {}  # slot to key
     for key in sorted(keys):
         slot = key % 64

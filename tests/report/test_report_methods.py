@@ -223,7 +223,7 @@ def test_the_facts_hold_every_setting_of_the_run_and_of_the_encoder(tmp_path: Pa
     assert {name.replace("_", " ") for name in result.settings} <= known.keys()
     assert known["metric"] == "nearest"
     assert known["space"] == "standardised"
-    assert known["distance_weight"] == "0.25"
+    assert known["distance weight"] == "0.25"
     assert known["rate"] == "0.3"
     assert known["repeats"] == "3"
     assert known["seed"] == "23"

@@ -301,7 +301,7 @@ def test_scores_survive_being_stored(tmp_path: Path) -> None:
     words, sscd = some_words(3), SSCD("cosine")
     made = [score_word(*pair, word, sscd, Scoring(sscd, 0.4, 100, 20)) for word, pair in words.items()]
     cache = Cache(tmp_path)
-    cache.put("k", scores_to_table(made).append_column("word", [list(words)]))
+    cache.write("k", scores_to_table(made).append_column("word", [list(words)]))
     table = cache.get("k")
     assert table is not None
     for ours, back in zip(made, scores_from_table(table), strict=True):

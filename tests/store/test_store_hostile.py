@@ -64,10 +64,10 @@ def use(folder: Path) -> None:
     store.check()
     for word in store:
         for label in store.corpora:
-            store.found(word, label)
+            store.count_occurrences(word, label)
             store[word].occurrences(label)
     assert len(store.counts) == len(store)
-    assert len(store.truncated) == len(store.vectors)
+    assert len(store.is_truncated) == len(store.vectors)
     print_store(store)
     print_counts(store)
 

@@ -234,7 +234,7 @@ def test_the_removal_of_finished_work_goes_on_where_it_was_stopped(
 
 def test_a_damaged_plan_beside_finished_files_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("lexshift.store.writer.settle", lambda _: None)
+        patch.setattr("lexshift.store.writer.finish_interrupted_write", lambda _: None)
         made(tmp_path)
     folder = tmp_path / "store"
     assert not (folder / "vectors.npy").exists()

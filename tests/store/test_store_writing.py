@@ -17,7 +17,7 @@ from stores import BOTH, WORDS, Toy, assert_holds, contents, corpora_in, expecte
 import lexshift.store.writer
 from lexshift import Siblings, UserError, embed
 from lexshift.store import siblings
-from lexshift.store.writer import settle
+from lexshift.store.writer import finish_interrupted_write
 
 FILES = ["occurrences.parquet", "store.json", "vectors.npy"]
 
@@ -47,7 +47,13 @@ def nothing(*args: Any, **options: Any) -> None:
     """In the place of what takes time, or of what a process that is killed does not get to."""
 
 
-STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift.store.shards.write_whole", "lexshift.store.writer.settle"]
+STEPS = [
+    "os.replace",
+    "os.fsync",
+    "os.unlink",
+    "lexshift.store.shards.write_whole",
+    "lexshift.store.writer.finish_interrupted_write",
+]
 
 
 @pytest.mark.slow
@@ -125,7 +131,9 @@ def test_a_store_that_was_stopped_before_its_files_had_their_names_is_whole(
     whole = contents(made(tmp_path, "whole").path)
     made(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
+        patch.setattr(
+            lexshift.store.writer, "finish_interrupted_write", StopAt(finish_interrupted_write, 2, False, Stopped())
+        )
         with pytest.raises(Stopped):
             made(tmp_path)
     folder = tmp_path / "store"
@@ -145,7 +153,9 @@ def test_damage_to_a_file_without_its_name_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
+        patch.setattr(
+            lexshift.store.writer, "finish_interrupted_write", StopAt(finish_interrupted_write, 2, False, Stopped())
+        )
         with pytest.raises(Stopped):
             made(tmp_path)
     (path,) = (tmp_path / "store" / "unfinished").glob(f"{damaged}.*")
@@ -160,10 +170,10 @@ def test_damage_to_a_file_without_its_name_is_found(
 def test_settling_what_is_settled_changes_nothing(tmp_path: Path) -> None:
     folder = made(tmp_path).path
     before = contents(folder)
-    settle(folder)
+    finish_interrupted_write(folder)
     assert contents(folder) == before
     (tmp_path / "empty").mkdir()
-    settle(tmp_path / "empty")
+    finish_interrupted_write(tmp_path / "empty")
     assert os.listdir(tmp_path / "empty") == []
 
 
@@ -172,7 +182,7 @@ def test_settling_leaves_the_work_of_a_run_that_goes_on(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path, model=Toy(stop_at=1))
     before = contents(tmp_path / "store")
-    settle(tmp_path / "store")
+    finish_interrupted_write(tmp_path / "store")
     assert contents(tmp_path / "store") == before
     assert "unfinished/plan.json" in before
 

@@ -74,16 +74,16 @@ def count_words(
 
     ``progress`` is called with the bytes read so far and those there are (0 for standard input).
     """
-    found = count_sources(find_sources(corpus), table, reading or Reading(), Tally(), progress)
-    return make_word_counts(found, os.fspath(corpus))
+    cases = count_sources(find_sources(corpus), table, reading or Reading(), Tally(), progress)
+    return make_word_counts(cases, os.fspath(corpus))
 
 
-def make_word_counts(found: dict[str, Cases], corpus: str) -> WordCounts:
-    """Return counts as :func:`count_sources` gives them, in the order of the words; a corpus must have a word in it."""
-    total = sum(n for n, _, _ in found.values())
+def make_word_counts(cases: dict[str, Cases], corpus: str) -> WordCounts:
+    """Sort the counts of :func:`count_sources` by word and sum them; raise an error if the corpus has no word."""
+    total = sum(n for n, _, _ in cases.values())
     if not total:
         raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
-    ordered = sorted(found.items())
+    ordered = sorted(cases.items())
     return WordCounts({word: n for word, (n, _, _) in ordered}, total, {word: (s, c) for word, (_, s, c) in ordered})
 
 
@@ -123,7 +123,7 @@ def sum_counts(counts: Iterable[tuple[str, Cases]]) -> dict[str, Cases]:
 
 
 class Counter:
-    """Count words in a hash table: keys (slots,), counts (slots, 3) and places of spellings (slots, 2)."""
+    """Count words in a hash table: keys (slots,), counts (slots, 3) and positions of the spellings (slots, 2)."""
 
     def __init__(self, table: FoldTable) -> None:
         self._table = table
@@ -162,7 +162,7 @@ class Counter:
         self._keys, self._counts = np.zeros(slots, np.uint64), np.zeros((slots, 3), np.int64)
         self._places = np.zeros((slots, 2), np.int64)
         at = np.empty(len(keys), np.int64)
-        enter(keys, self._keys, at)
+        insert_keys(keys, self._keys, at)
         self._counts[at], self._places[at] = counts, places
 
     def words(self) -> Iterator[tuple[str, Cases]]:
@@ -182,8 +182,8 @@ class Counter:
 @kernel
 def count(
     data: Bytes,
-    at: int,
-    ended: int,
+    begin: int,
+    previous_end: int,
     table: FoldTable,
     capital: npt.NDArray[np.bool_],
     signs: Bytes,
@@ -192,31 +192,43 @@ def count(
     fresh: Array,
     scripts: Bytes | None = None,
 ) -> tuple[int, int, int, int]:
-    """Count the words of UTF-8 text from byte ``at`` on, where no word is cut; the word before ended at ``ended``.
+    """Count the words of UTF-8 text from byte ``begin`` on, where no word is cut.
 
-    A word is inside a sentence if a space, or a comma and a space, stands between it and the word before.
+    A word counts as inside a sentence if a space, or a comma and a space, separates it from the previous word.
 
     Parameters
     ----------
-    data : (n,) bytes
-    table, capital : (characters,)
-    signs : (m,)
+    data : ndarray of shape (n,), uint8
+        The text.
+    begin : int
+        Byte at which counting begins.
+    previous_end : int
+        End of the word before that byte, -1 if there is none.
+    table : ndarray of shape (characters,), uint32
+        The folded form of each character, 0 for separators.
+    capital : ndarray of shape (characters,), bool
+        True for capital letters.
+    signs : ndarray of shape (m,), uint8
         Bytes after which a sentence may begin.
-    keys : (slots,)
-    counts : (slots, 3)
-        Of all occurrences, and of those inside a sentence with a small and with a capital first letter.
-    fresh : (most, 3)
-        Filled with slot, start and end of the words that the table did not have.
-    scripts : (characters,) or None
-        As for :func:`lexshift.corpus.word_rule.next_word`.
+    keys : ndarray of shape (slots,), uint64
+        Hash table of the words, 0 in empty slots; new words are inserted.
+    counts : ndarray of shape (slots, 3), int64
+        Number of all occurrences, and of those inside a sentence with a small and with a capital first letter.
+    fresh : ndarray of shape (max_new_words, 3), int64
+        Filled with the slot, start and end of each word that the hash table did not contain.
+    scripts : ndarray of shape (characters,), uint8, or None
+        See :func:`lexshift.corpus.word_rule.next_word`.
 
     Returns
     -------
-    at, ended, words, new words
-        The byte to go on at, n or more if all of the text was read; where the last word ended, -1 without one; the
-        words counted, and those that are new.
+    begin : int
+        Byte at which the next call begins; n or more if all of the text was read.
+    previous_end : int
+        End of the last word, -1 if there was none.
+    words, new_words : int
+        Number of words that were counted, and of rows of ``fresh`` that were filled.
     """
-    i, words, found = at, 0, 0
+    i, words, found = begin, 0, 0
     while i < len(data):
         start, i, key = next_word(data, i, table, scripts)
         if key == np.uint64(0):
@@ -225,27 +237,27 @@ def count(
         slot = find_slot(keys, key)
         if keys[slot] == np.uint64(0):
             if found == len(fresh):
-                return start, ended, words, found
+                return start, previous_end, words, found
             keys[slot] = key
             fresh[found, 0], fresh[found, 1], fresh[found, 2] = slot, start, i
             found += 1
         counts[slot, 0] += 1
-        gap = start - ended
-        if ended >= 0 and data[start - 1] == 32 and (gap == 1 or (gap == 2 and data[ended] == 44)):
+        gap = start - previous_end
+        if previous_end >= 0 and data[start - 1] == 32 and (gap == 1 or (gap == 2 and data[previous_end] == 44)):
             inside = True
             for sign in signs:  # signs are parts of tokens
-                inside &= data[ended - 1] != sign
+                inside &= data[previous_end - 1] != sign
             if inside:
                 counts[slot, 1 + int(capital[character_at(data, start)[0]])] += 1
         words += 1
-        ended = i
-    return i, ended, words, found
+        previous_end = i
+    return i, previous_end, words, found
 
 
 @kernel
-def enter(fresh: Keys, keys: Keys, at: Array) -> None:
-    """Enter different keys into an empty hash table. fresh : (n,), keys : (slots,), at : (n,), filled with slots."""
+def insert_keys(fresh: Keys, keys: Keys, slots: Array) -> None:
+    """Insert distinct keys, (n,), into an empty hash table, (slots,), and fill ``slots``, (n,), with their slots."""
     for k in range(len(fresh)):
         slot = find_slot(keys, fresh[k])
         keys[slot] = fresh[k]
-        at[k] = slot
+        slots[k] = slot

@@ -113,15 +113,15 @@ def collect_occurrences(
 
 
 def make_occurrences(
-    table: pa.Table, found: Array, tally: Tally, corpus: str, max_per_word: int | None, content: str | None = None
+    table: pa.Table, n_found: Array, tally: Tally, corpus: str, max_per_word: int | None, content: str | None = None
 ) -> Occurrences:
     """Return what was found in a corpus, which must have a word in it, and count what a sample leaves out."""
     if not tally.words:
         raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
-    left = 0 if max_per_word is None else int(np.maximum(found - max_per_word, 0).sum())
+    left = 0 if max_per_word is None else int(np.maximum(n_found - max_per_word, 0).sum())
     if left:
         tally.skipped[f"occurrences beyond {max_per_word} for a word"] += left
-    return Occurrences(table, found, tally, content or tally.content)
+    return Occurrences(table, n_found, tally, content or tally.content)
 
 
 class OccurrenceCollector:
@@ -205,7 +205,7 @@ class OccurrenceCollector:
         if len(targets) and targets.min() >= 0:
             rows = hits.copy()
             rows[:, 0] = targets
-            if not self._targets.unspaced or not _overlap(rows):
+            if not self._targets.unspaced_words or not _overlap(rows):
                 return rows
         resolved = []
         taken: dict[int, int] = {}  # for each target, where its last occurrence ends

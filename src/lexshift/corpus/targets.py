@@ -52,16 +52,16 @@ class Targets:
     @cached_property
     def word_table(self) -> WordTable:
         """The first word of every form, for the scan."""
-        numbers = {word: number for number, word in enumerate(self.first_words) if word not in self.unspaced}
+        numbers = {word: number for number, word in enumerate(self.first_words) if word not in self.unspaced_words}
         return WordTable(numbers, rule(self.match))
 
     @cached_property
     def unspaced_table(self) -> WordTable:
         """The first words in scripts written without spaces, which are found inside runs of letters."""
-        return WordTable(self.unspaced, rule(self.match))
+        return WordTable(self.unspaced_words, rule(self.match))
 
     @cached_property
-    def unspaced(self) -> dict[tuple[int, ...], int]:
+    def unspaced_words(self) -> dict[tuple[int, ...], int]:
         """The first words in scripts written without spaces, with their numbers."""
         numbers = enumerate(self.first_words)
         return {w: i for i, w in numbers if self.match != "token" and script_kinds()[w[0]] == 1}

@@ -101,10 +101,10 @@ def fold(text: str, table: FoldTable) -> tuple[int, ...]:
     return tuple(int(table[ord(c)]) for c in text)
 
 
-def hash_word(folded: Iterable[int]) -> int:
+def hash_word(codes: Iterable[int]) -> int:
     """Return the hash that the scan gives to a word; never 0."""
     h = 0
-    for code in folded:
+    for code in codes:
         h = ((h + code) * MULTIPLIER) & _MASK
     return (h ^ (h >> 32)) or 1
 
@@ -198,8 +198,8 @@ def character_at(data: Bytes, i: int) -> tuple[int, int]:
 
 
 @inlined_kernel
-def next_word(data: Bytes, at: int, table: FoldTable, scripts: Bytes | None) -> tuple[int, int, np.uint64]:
-    """Find the next word of a line of UTF-8 text, from byte ``at`` on, where no word is cut.
+def next_word(data: Bytes, begin: int, table: FoldTable, scripts: Bytes | None) -> tuple[int, int, np.uint64]:
+    """Find the next word of a line of UTF-8 text, from byte ``begin`` on, where no word is cut.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def next_word(data: Bytes, at: int, table: FoldTable, scripts: Bytes | None) -> 
         Bytes from start to end are the word, and the hash is that of :func:`hash_word`. If the line has no further
         word, start is its end, and the hash is 0.
     """
-    n, i, size, kind = len(data), at, 1, 0
+    n, i, size, kind = len(data), begin, 1, 0
     h, code = np.uint64(0), np.uint32(0)
     while i < n:
         character, size = character_at(data, i)

@@ -39,7 +39,7 @@ class VectorSummary(NamedTuple):
 
     Attributes
     ----------
-    lost, truncated : ndarray of shape (places,)
+    lost, truncated : ndarray of shape (positions,)
         Whether the encoder does not see the word, and whether its sentence was truncated; in the order of the rows of
         the old store, then of the words that were encoded.
     dimensions : int
@@ -97,7 +97,7 @@ class ShardFolder:
                 f"delete that folder and run again"
             )
 
-    def finished(self) -> Array:
+    def find_finished(self) -> Array:
         """Return whether each shard is done, (shards,)."""
         numbers = range(len(self.plan.bounds) - 1)
         return np.array([(self.folder / SHARD.format(number)).exists() for number in numbers], bool)
@@ -106,7 +106,7 @@ class ShardFolder:
         """Encode every shard that is not done, and check those that are."""
         sizes = self.plan.sizes
         monitor.stage("encoding", int(sizes[:, 0].sum()), "sentences")
-        is_finished = self.finished()
+        is_finished = self.find_finished()
         done = np.zeros(2, np.int64)
 
         def advance(number: int, share: float) -> None:
@@ -169,7 +169,7 @@ class ShardFolder:
 
     def sample(self, n: int) -> tuple[Indices, Matrix]:
         """Return the first row of up to ``n`` finished shards: its place in the plan, and its vector."""
-        done = np.flatnonzero(self.finished())
+        done = np.flatnonzero(self.find_finished())
         chosen = done[np.unique(np.linspace(0, len(done) - 1, n).astype(int))].tolist() if len(done) else []
         vectors = [self.read(number).vectors[0] for number in chosen]
         return np.array([self.plan.bounds[number] for number in chosen], np.int64), np.array(vectors)
@@ -181,7 +181,7 @@ class ShardFolder:
         if store is not None:
             store.check()
             lost.append(np.zeros(self.plan.reused, bool))
-            truncated.append(store.truncated)
+            truncated.append(store.is_truncated)
             dimensions = store.index["dimensions"]
         for number in range(len(self.plan.bounds) - 1):
             shard = self.read(number)
@@ -190,13 +190,13 @@ class ShardFolder:
             dimensions = shard.vectors.shape[1]
         return VectorSummary(np.concatenate(lost), np.concatenate(truncated), dimensions)
 
-    def gather(self, places: Indices, into: Matrix) -> None:
-        """Copy the vectors at some places into the rows of an array, (places, d), with one shard open at a time.
+    def gather(self, positions: Indices, into: Matrix) -> None:
+        """Copy the vectors at some positions into the rows of an array, (positions, d), with one shard open at a time.
 
         The shards must have been checked.
         """
-        order = np.argsort(places, kind="stable")
-        wanted = places[order]
+        order = np.argsort(positions, kind="stable")
+        wanted = positions[order]
         edges = np.concatenate([[0], self.plan.reused + np.array(self.plan.bounds, np.int64)])  # old store, then shards
         splits = np.searchsorted(wanted, edges)
         for part in np.flatnonzero(np.diff(splits)).tolist():

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift.errors import UserError
-from lexshift.store.format import OCCURRENCES, PENDING, UNFINISHED, VECTORS, damaged, read_index
+from lexshift.store.format import OCCURRENCES, PENDING, UNFINISHED, VECTORS, damaged_file_error, read_index
 from lexshift.utils.arrays import Array, Matrix
 from lexshift.utils.files import open_plain
 
@@ -137,13 +137,13 @@ class Siblings(Mapping[str, "WordSiblings"]):
         try:
             table = parquet.read_table(pa.py_buffer(self._table))
         except pa.ArrowException:
-            raise damaged(self.path / OCCURRENCES) from None
+            raise damaged_file_error(self.path / OCCURRENCES) from None
         if len(table) != self.index["rows"] or not set(_COLUMNS) <= set(table.column_names):
-            raise damaged(self.path / OCCURRENCES)
+            raise damaged_file_error(self.path / OCCURRENCES)
         return table
 
     @property
-    def truncated(self) -> Array:
+    def is_truncated(self) -> Array:
         """Array of shape (rows,): True where only a part of the sentence, around the word, fitted the window."""
         table = self.occurrences
         if "truncated" not in table.column_names:
@@ -165,7 +165,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
         begin, end = self._entries[word]["rows"][self._column(corpus)]
         return begin, end
 
-    def found(self, word: str, corpus: str) -> int:
+    def count_occurrences(self, word: str, corpus: str) -> int:
         """Return the number of occurrences of a word in a corpus, with or without a vector; 0 for an unknown word."""
         return int(self._entries[word]["found"][self._column(corpus)]) if word in self._entries else 0
 
@@ -186,7 +186,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
     def check(self) -> None:
         """Compare every byte with its checksum; raises UserError at the first difference."""
         if hashlib.sha256(self._table).hexdigest() != self.index["files"][OCCURRENCES]["sha256"]:
-            raise damaged(self.path / OCCURRENCES)
+            raise damaged_file_error(self.path / OCCURRENCES)
         self._checked.clear()
         for word in self.words:
             for corpus in self._columns:
@@ -243,7 +243,7 @@ def _map_file(folder: Path, name: str, index: Mapping[str, Any]) -> memoryview:
     except OSError as error:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except ValueError:
-        raise damaged(path) from None
+        raise damaged_file_error(path) from None
     recorded = index["files"][name]
     with file:
         size = os.fstat(file.fileno()).st_size
@@ -255,5 +255,5 @@ def _map_file(folder: Path, name: str, index: Mapping[str, Any]) -> memoryview:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     checked = data[: recorded["head"]] if name == VECTORS else data
     if hashlib.sha256(checked).hexdigest() != recorded["sha256"]:
-        raise damaged(folder / name)
+        raise damaged_file_error(folder / name)
     return data

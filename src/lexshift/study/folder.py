@@ -93,12 +93,12 @@ class ResultsFolder:
                 os.replace(saving / self.kind.record, self.path / self.kind.record)
             except BaseException:
                 with contextlib.suppress(OSError):
-                    self.settle()
+                    self.finish_interrupted_save()
                 raise
             sync_folder(self.path)
-            self.settle()
+            self.finish_interrupted_save()
 
-    def settle(self) -> None:
+    def finish_interrupted_save(self) -> None:
         """Finish a save whose record is in place, and remove what an interrupted one left."""
         record = _read_record(self.path, self.kind)
         for saving in [path for path in self.path.iterdir() if _SAVING_NAME.fullmatch(path.name)]:
@@ -134,7 +134,7 @@ def open_results(out: str | os.PathLike[str], kind: Kind) -> Iterator[ResultsFol
     with one_writer(path):
         folder = ResultsFolder(check_results(path, kind), kind)
         with disk_faults(path):
-            folder.settle()
+            folder.finish_interrupted_save()
         yield folder
 
 

@@ -313,7 +313,7 @@ class Result(StudyResult):
 
     def count_occurrences(self, word: str, period: str) -> int:
         """Return the number of occurrences of a word in the old or the new corpus, embedded or not."""
-        return self.siblings.found(word, self.siblings.corpora[self.side(period)])
+        return self.siblings.count_occurrences(word, self.siblings.corpora[self.side(period)])
 
     def headline(self) -> str:
         """Return the outcome in a sentence."""
