@@ -153,22 +153,22 @@ def test_a_sample_is_taken_by_default_and_all_usages_with_0(shell: Shell) -> Non
 def test_a_word_of_one_corpus_only_is_listed_and_not_scored(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,barn,screen")
     table = rows(out)
-    assert table["barn"] == ["20", "0", "too few: none in 2010s; 10 are needed in each corpus"]
-    assert table["screen"] == ["0", "20", "too few: none in 1950s; 10 are needed in each corpus"]
+    assert table["barn"] == ["20", "0", "too few: no usages in 2010s; 10 are needed in each corpus"]
+    assert table["screen"] == ["0", "20", "too few: no usages in 1950s; 10 are needed in each corpus"]
     assert table["mouse"][-1] == "changed"
     assert "2 occurred too rarely to say" in err
 
 
 def test_a_word_that_never_occurs_is_listed_too(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,unicorn")
-    unicorn = ["0", "0", "too few: none in 1950s and none in 2010s; 10 are needed in each corpus"]
+    unicorn = ["0", "0", "too few: no usages in 1950s and no usages in 2010s; 10 are needed in each corpus"]
     assert rows(out)["unicorn"] == unicorn
     assert "note: left out, as they never occur: 'unicorn'" in err
 
 
 def test_min_usages_moves_the_line_between_enough_and_too_few(shell: Shell) -> None:
     out, _ = shell.compare("--words", "mouse", "--min-usages", "41")
-    assert rows(out)["mouse"][-1] == "too few: 40 in 1950s and 40 in 2010s; 41 are needed in each corpus"
+    assert rows(out)["mouse"][-1] == "too few: 40 usages in 1950s and 40 usages in 2010s; 41 are needed in each corpus"
 
 
 # -------------------------------------------------------------------------------------------------- where results are
@@ -198,7 +198,7 @@ def test_out_names_another_folder_and_is_made_with_its_parents(shell: Shell) -> 
 def test_labels_name_the_corpora_in_the_table_and_in_the_sentence(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,barn", "--labels", "then, now")
     assert out.split()[:3] == ["word", "then", "now"]
-    assert "none in now" in out
+    assert "no usages in now" in out
     assert "changed between then and now at a false discovery rate of 0.05" in err
 
 

@@ -411,7 +411,7 @@ def test_the_notebook_shows_the_headline_and_the_table(result: Result) -> None:
 def test_the_notebook_shows_twenty_words_and_says_how_many_more_there_are(tmp_path: Path) -> None:
     view = notebook_view(compared(tmp_path, ["w0 here"], ["w0 there"], [f"w{i}" for i in range(27)]))
     assert view.count("<bdi>") == 20
-    assert "and 7 more in <code>.table</code>" in view
+    assert "<code>.table</code> has 7 more rows." in view
 
 
 def test_the_notebook_shows_markup_as_text(tmp_path: Path) -> None:

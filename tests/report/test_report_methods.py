@@ -66,7 +66,9 @@ def test_the_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
     assert f"1900s ({sizes[0]:,} running words) and 2000s ({sizes[1]:,} running words)" in methods(result)[0]
 
 
-@pytest.mark.parametrize(("words", "said"), [(["bank"], "for 1 word chosen beforehand"), (WORDS, "for 3 words chosen")])
+@pytest.mark.parametrize(
+    ("words", "said"), [(["bank"], "We studied 1 word chosen in advance."), (WORDS, "We studied 3 words chosen")]
+)
 def test_words_that_were_given_are_said_to_be_chosen_beforehand(tmp_path: Path, words: list[str], said: str) -> None:
     assert said in told(tmp_path, words)
 
@@ -75,9 +77,9 @@ def test_words_that_were_found_are_said_to_be_the_most_frequent_ones(tmp_path: P
     result = compared(tmp_path, None, min_count=7, top_words=2)
     assert result.settings["function_words"] == "en"
     data = methods(result)[0]
-    assert "the 2 most frequent words that occur at least 7 times in each" in data
+    assert "the 2 most frequent words that occurred at least 7 times in each corpus" in data
     assert "function words and numbers" in data
-    assert "beforehand" not in data
+    assert "in advance" not in data
 
 
 def test_function_words_are_not_said_to_be_left_out_where_they_were_not(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_function_words_are_not_said_to_be_left_out_where_they_were_not(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("match", "said"), [("word", "whole words regardless of case"), ("token", "tokens separated by white space")]
+    ("match", "said"), [("word", "whole words, regardless of case"), ("token", "tokens, separated by white space")]
 )
 def test_the_rule_of_matching_is_told(tmp_path: Path, match: str, said: str) -> None:
     assert said in told(tmp_path, match=match)
@@ -107,27 +109,33 @@ def test_the_rule_of_matching_is_told(tmp_path: Path, match: str, said: str) -> 
 
 def test_the_matching_of_lemmas_is_told(tmp_path: Path) -> None:
     pytest.importorskip("simplemma", reason="lemmas need simplemma")
-    assert "all forms of the word's lemma" in told(tmp_path, ["bank"], match="lemma")
+    assert "all forms of a word's lemma" in told(tmp_path, ["bank"], match="lemma")
 
 
 def test_the_sample_is_told_where_there_is_a_limit(tmp_path: Path) -> None:
-    assert "more than 1,500 in a corpus, a random sample of 1,500" in told(tmp_path, max_per_word=1500)
+    assert "more than 1,500 times in a corpus, a random sample of 1,500" in told(tmp_path, max_per_word=1500)
     assert "sample of" not in told(tmp_path, max_per_word=None)
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"model": "toy-model"}, "with toy-model. This gave vectors of 4 dimensions."),
-        (None, "with test_report_methods.Toy. This gave"),
-        ({"size": 4}, "with an encoder of our own. This gave"),
-        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the mean of the last four layers; the subwords of a"),
-        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the subwords of a word were averaged"),
-        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the sum of the last 13 layers; the subwords of a word"),
-        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the subwords of a word were summed"),
-        ({"model": "m", "layers": "last", "pooling": "first"}, "word were represented by the first"),
-        ({"model": "m", "layers": "1,3", "pooling": "other"}, "layers 1,3; the subwords of a word were pooled"),
-        ({"model": "m", "weights": "0123456789abcdef" * 4}, "with m (weights SHA-256 0123456789ab…)"),
+        ({"model": "toy-model"}, "of 4 dimensions, computed in its sentence with the encoder toy-model."),
+        (None, "with the encoder test_report_methods.Toy."),
+        ({"size": 4}, "with a custom encoder."),
+        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "We took the mean of the last four hidden layers and"),
+        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "averaged over the subwords of the word."),
+        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "We took the sum of the last 13 hidden layers and"),
+        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "summed over the subwords of the word."),
+        (
+            {"model": "m", "layers": "last", "pooling": "first"},
+            "the last hidden layer and used the first subword of the word.",
+        ),
+        ({"model": "m", "layers": "1,3", "pooling": "other"}, "layers 1,3 and pooled the subwords of the word."),
+        (
+            {"model": "m", "weights": "0123456789abcdef" * 4},
+            "with the encoder m (SHA-256 of the weights: 0123456789ab…).",
+        ),
     ],
 )
 def test_the_model_is_told(tmp_path: Path, settings: dict[str, Any] | None, said: str) -> None:
@@ -151,28 +159,28 @@ def test_the_metric_is_told(tmp_path: Path, metric: str, said: str) -> None:
 @pytest.mark.parametrize(("rate", "said"), [(0.4, "40%"), (0.25, "25%"), (1.0, "100%"), (0.125, "12.5%")])
 def test_the_swap_rate_is_told_as_it_was(tmp_path: Path, rate: float, said: str) -> None:
     text = told(tmp_path, ["bank"], rate=rate)
-    assert f" {said} of the occurrences (relative to the smaller set) were exchanged" in text
-    assert "is smallest" not in text
+    assert f" {said} of the occurrences (relative to the smaller set), chosen at random, were exchanged" in text
+    assert "minimises" not in text
 
 
 def test_a_rate_that_was_searched_for_is_told_with_how_it_was_found(tmp_path: Path) -> None:
     result = compared(tmp_path, rate="auto")
     scores = methods(result)[2]
     assert f"{result.scores.sscd.rate:.0%} of the occurrences" in scores
-    assert "the one at which the distance after swapping, averaged over the words, is smallest." in scores
+    assert "it minimises the distance after swapping, averaged over the words." in scores
 
 
 def test_random_swaps_are_told_with_their_repetitions(tmp_path: Path) -> None:
     text = told(tmp_path, ["bank"], repeats=17)
-    assert "were exchanged at random" in text
+    assert "chosen at random, were exchanged between the corpora" in text
     assert "over 17 repetitions" in text
 
 
 def test_swaps_by_distance_are_told_without_repetitions(tmp_path: Path) -> None:
     text = told(tmp_path, ["bank"], strategy="distance")
-    assert "those farthest from the other corpus's centroid, were exchanged" in text
+    assert "those farthest from the centroid of the other corpus, were exchanged" in text
     assert "repetitions" not in text
-    assert "at random" not in text
+    assert "chosen at random" not in text
 
 
 @pytest.mark.parametrize("normalised", [False, True])
@@ -195,7 +203,7 @@ def test_the_test_and_the_intervals_are_told_with_all_their_numbers(tmp_path: Pa
 
 
 def test_the_paper_and_the_version_are_named(tmp_path: Path) -> None:
-    assert f"(SSCD; Aida and Bollegala, 2023) with lexshift {lexshift.__version__}:" in told(tmp_path)
+    assert f"(SSCD; Aida and Bollegala, 2023), as implemented in lexshift {lexshift.__version__}." in told(tmp_path)
 
 
 @pytest.mark.parametrize(

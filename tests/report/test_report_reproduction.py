@@ -91,7 +91,7 @@ def test_the_head_says_what_was_run() -> None:
 
 def test_an_encoder_of_ones_own_may_say_little() -> None:
     page = render([made()], run(embedding={"encoder": {}}, repeats=1))
-    assert "<bdi>of your own</bdi></dd>" in page
+    assert "<bdi>a custom encoder</bdi></dd>" in page
     assert "layers" not in page.split("</header>")[0].split("<header>")[1]
     assert re.search(r"1 repetition,\s+seed", page)
 

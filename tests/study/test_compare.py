@@ -243,9 +243,9 @@ def test_the_most_changed_word_comes_first_and_words_with_too_few_usages_last(sa
 def test_words_with_too_few_usages_say_how_many_there_are_and_where(saved: tuple[Result, Path]) -> None:
     assert saved[0].table.set_index("word")["reason"].to_dict() == {
         **dict.fromkeys(TESTED, ""),
-        "comet": "3 in 1850; 10 are needed in each corpus",
-        "ghost": "none in 1999; 10 are needed in each corpus",
-        "nowhere": "none in 1850 and none in 1999; 10 are needed in each corpus",
+        "comet": "3 usages in 1850; 10 are needed in each corpus",
+        "ghost": "no usages in 1999; 10 are needed in each corpus",
+        "nowhere": "no usages in 1850 and no usages in 1999; 10 are needed in each corpus",
     }
 
 
@@ -444,7 +444,7 @@ def test_without_a_word_of_enough_usages_there_is_a_table_and_a_page(paths: Path
     assert result.scores.curve is None
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES - {"space.npz"}
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert "3 in 1850; 10 are needed in each corpus" in page
+    assert "3 usages in 1850; 10 are needed in each corpus" in page
     assert "No word can be tested: all 3 occur too rarely" in page
     same(pd.read_parquet(tmp_path / "out" / "scores.parquet"), result.table)
 
@@ -493,7 +493,10 @@ def test_corpora_are_called_by_their_files(tmp_path: Path, old: str, new: str, l
     result = quick(corpora_in(tmp_path, old, new))
     assert result.labels == labels
     assert [corpus["name"] for corpus in result.run["corpora"]] == list(labels)
-    assert result.table["reason"][0] == f"44 in {labels[0]} and 40 in {labels[1]}; 1000 are needed in each corpus"
+    assert (
+        result.table["reason"][0]
+        == f"44 usages in {labels[0]} and 40 usages in {labels[1]}; 1000 are needed in each corpus"
+    )
 
 
 def test_folders_give_their_names_and_patterns_do_not(tmp_path: Path) -> None:

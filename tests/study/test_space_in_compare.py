@@ -309,7 +309,7 @@ def test_the_methods_say_nothing_of_a_share_if_nothing_is_kept(paths: Paths) -> 
 
 def test_the_methods_name_the_measure_and_that_of_the_test(usual: Result, paths: Paths) -> None:
     _, _, scores, significance = methods(usual)
-    assert "measured by the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
-    assert "to the corpora, measured by the average pairwise cosine distance (APD) (all" in significance
+    assert "measured as the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
+    assert "The test statistic was the average pairwise cosine distance (APD)." in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
-        assert f"to the corpora, measured by {told}" in methods(made(paths, metric=metric))[3]
+        assert f"The test statistic was {told}" in methods(made(paths, metric=metric))[3]

@@ -47,7 +47,7 @@ def notebook_view(trace: Trace) -> str:
         + [row["verdict"], row["change_points"] or row["shape"]]
         for row in trace.table.head(NOTEBOOK_ROWS).to_dict("records")
     ]
-    columns = ["word", "usages", "change", "q", "farthest", "verdict", "change points"]
+    columns = ["word", "usages", "change", "q", "farthest period", "verdict", "change points"]
     return notebook_table(trace.headline(), columns, rows, len(trace.table))
 
 

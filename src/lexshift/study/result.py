@@ -278,7 +278,10 @@ class Result(StudyResult):
 
     def _why_too_few(self, *counts: int) -> str:
         least = self.settings["min_usages"]
-        missing = [f"{n or 'none'} in {label}" for n, label in zip(counts, self.labels, strict=True) if n < least]
+        numbers = [f"{n} usage" if n == 1 else f"{n or 'no'} usages" for n in counts]
+        missing = [
+            f"{text} in {label}" for n, text, label in zip(counts, numbers, self.labels, strict=True) if n < least
+        ]
         return f"{' and '.join(missing)}; {least} are needed in each corpus"
 
     def word(self, word: str) -> WordResult:
