@@ -163,7 +163,7 @@ def test_a_word_that_never_occurs_is_listed_too(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,unicorn")
     unicorn = ["0", "0", "too few: no usages in 1950s and no usages in 2010s; 10 are needed in each corpus"]
     assert rows(out)["unicorn"] == unicorn
-    assert "note: left out, as they never occur: 'unicorn'" in err
+    assert "note: left out, because they never occur: 'unicorn'" in err
 
 
 def test_min_usages_moves_the_line_between_enough_and_too_few(shell: Shell) -> None:
@@ -248,7 +248,7 @@ def test_another_way_to_score_reuses_the_store_and_gives_another_result(
     _, err = shell.compare("--words", "mouse,bread", *arguments)
     assert vectors_in(folder) == before
     assert shell.toy.calls == calls
-    assert "note: the store has all of this already" in err
+    assert "note: the store is complete already; nothing is encoded" in err
     assert settings_of()[setting] == value
     again = pd.read_csv(folder / "scores.csv").set_index("word")
     assert again.loc["mouse", "score"] != scores.set_index("word").loc["mouse", "score"]
@@ -363,10 +363,10 @@ def test_latin_1_text_is_read_once_its_encoding_is_named(shell: Shell) -> None:
     ("words", "sentence"),
     [
         ("nothing.txt", "no such file of target words: 'nothing.txt' (looked from "),
-        ("blank.txt", "the file of target words 'blank.txt' is empty; it must have a word a line"),
+        ("blank.txt", "the file of target words 'blank.txt' is empty; it must have one word per line"),
         ("binary.txt", "the file of target words 'binary.txt' is not text but binary data"),
-        (",", "there is no target word to look for; give a file with a word a line, or a list"),
-        ("", "there is no target word to look for; give a file with a word a line, or a list"),
+        (",", "there is no target word; give a file with one word per line, or a list of words"),
+        ("", "there is no target word; give a file with one word per line, or a list of words"),
         ("unicorn,dragon", "none of the words occurs in the corpora"),
         ("(mouse", "the form '(mouse', which does not begin with a letter or digit"),
     ],
@@ -402,7 +402,7 @@ def test_lists_of_words_that_are_none_are_refused(shell: Shell, words: str, sent
         (["--min-usages", "1"], "min_usages must be a whole number of at least 2; got 1"),
         (["--min-count", "0"], "min_count must be a whole number of at least 1; got 0"),
         (["--top-words", "-1"], "top_words must be a whole number, or 0 for all; got -1"),
-        (["--min-count", "1000"], "give the words (--words of compare and trace), or ask for less (--min-count)"),
+        (["--min-count", "1000"], "give the words (--words of compare and trace), or lower --min-count"),
         (["--match", "stem"], "match must be one of cased, lemma, token, word; got 'stem'"),
         (["--encoding", "klingon"], "encoding 'klingon' is not known"),
         (["--precision", "float64"], "precision must be one of float16, float32"),

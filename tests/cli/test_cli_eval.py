@@ -257,7 +257,7 @@ def test_a_second_run_encodes_nothing_again_and_says_the_same(shell: Shell) -> N
     before = {name: Path("out", name).read_bytes() for name in ("evaluation.csv", "evaluation.json")}
     second, err = shell.eval()
     assert (shell.toy.calls, second) == (calls, first)
-    assert "the store has all of this already" in err
+    assert "the store is complete already; nothing is encoded" in err
     assert {name: Path("out", name).read_bytes() for name in before} == before
 
 

@@ -105,4 +105,4 @@ def test_json_that_is_not_json_lines_is_refused_with_what_to_do(tmp_path: Path, 
         message = refusal(place)
         assert f"x{ending}' is by its name JSON" in message
         assert ".jsonl" in message
-        assert "one object a line" in message
+        assert "one object per line" in message

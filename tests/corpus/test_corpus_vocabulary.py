@@ -289,7 +289,7 @@ def test_words_of_two_characters_or_more_are_words(word: str) -> None:
 def test_that_there_is_nothing_to_choose_from_is_told(old: WordCounts, new: WordCounts) -> None:
     with pytest.raises(UserError) as error:
         select_vocabulary([old, new], min_count=2, top_words=10)
-    assert "no word but function words and numbers occurs at least 2 times in both corpora" in str(error.value)
+    assert "no word except function words and numbers occurs at least 2 times in both corpora" in str(error.value)
     assert "--words" in str(error.value)
     assert "--min-count" in str(error.value)
 
@@ -382,7 +382,7 @@ def test_a_text_without_capital_letters_has_no_names_that_can_be_told() -> None:
     cased = cased_counts({"paris": 9}, {"paris": (0, 9)})
     found = select_vocabulary([lower, cased], 2, names=False)
     assert found.words == ["paris"]
-    assert found.names == "kept, as there are hardly any capital letters to tell them by"
+    assert found.names == "kept, as there are hardly any capital letters to recognise them by"
 
 
 def test_german_nouns_are_no_names() -> None:
@@ -413,7 +413,7 @@ def test_without_a_name_the_same_words_are_selected_whether_or_not_names_are(
     try:
         expected = select_vocabulary([old, new], least, top or 0).words
     except UserError:
-        with pytest.raises(UserError, match="no word but function words"):
+        with pytest.raises(UserError, match="no word except function words"):
             select_vocabulary([old, new], least, top, names=False)
         return
     found = select_vocabulary([old, new], least, top, names=False)

@@ -216,11 +216,11 @@ def test_words_that_never_occur_are_an_error_that_names_them(tmp_path: Path, wor
 def test_words_that_never_occur_can_be_left_out(tmp_path: Path) -> None:
     heard = Heard()
     store = made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=heard)
-    assert heard.notes == ["left out, as they never occur: 'unicorn', 'yeti'"]
+    assert heard.notes == ["left out, because they never occur: 'unicorn', 'yeti'"]
     assert_holds(store, expected(["plane", "mouse"], BOTH))
     again = Heard()
     made(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=again)
-    assert again.notes == [*heard.notes, "the store has all of this already"]
+    assert again.notes == [*heard.notes, "the store is complete already; nothing is encoded"]
     with pytest.raises(UserError, match="none of the words occurs in the corpora"):
         made(tmp_path, "none", words=["unicorn", "yeti"], missing="skip")
 
@@ -470,7 +470,7 @@ def test_a_store_that_has_everything_is_left_as_it_is(tmp_path: Path) -> None:
     made(tmp_path)
     before, toy, heard = contents(tmp_path / "store"), Toy(), Heard()
     store = made(tmp_path, model=toy, monitor=heard, words=[*reversed(WORDS)])
-    assert heard.notes == ["the store has all of this already"]
+    assert heard.notes == ["the store is complete already; nothing is encoded"]
     assert (toy.calls, contents(tmp_path / "store")) == ([], before)
     assert_holds(store, expected(WORDS, BOTH))
 

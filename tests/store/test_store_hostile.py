@@ -217,7 +217,10 @@ def test_an_index_that_could_not_have_been_written_is_refused(original: Path, tm
     assert not is_index(index)
     shutil.copytree(original, tmp_path / "store")
     (tmp_path / "store" / "store.json").write_bytes(seal(index))
-    with pytest.raises(UserError, match=r"store\.json' is not what was written: the file is damaged, make the store"):
+    with pytest.raises(
+        UserError,
+        match=r"store\.json' is damaged: its content is not what lexshift wrote: the file is damaged, make the store",
+    ):
         Siblings(tmp_path / "store")
 
 
@@ -239,7 +242,9 @@ def test_a_table_that_is_not_of_the_index_is_refused(original: Path, tmp_path: P
         data = path.read_bytes()
         index["files"]["occurrences.parquet"] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         (tmp_path / "store" / "store.json").write_bytes(seal(index))
-        with pytest.raises(UserError, match=r"occurrences\.parquet' is not what was written"):
+        with pytest.raises(
+            UserError, match=r"occurrences\.parquet' is damaged: its content is not what lexshift wrote"
+        ):
             print(number, Siblings(tmp_path / "store").occurrences)
 
 
@@ -266,7 +271,7 @@ def test_a_store_too_large_to_be_read_again_is_refused_before_anything_is_encode
 ) -> None:
     monkeypatch.setattr("lexshift.store.writer.MAX_INDEX_BYTES", 1000)
     toy = Toy()
-    with pytest.raises(UserError, match="3 words in 2 corpora are too many for one store; take fewer words"):
+    with pytest.raises(UserError, match="3 words in 2 corpora are too many for one store; use fewer words"):
         made(tmp_path, model=toy)
     assert toy.calls == []
 

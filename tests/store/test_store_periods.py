@@ -148,7 +148,7 @@ def test_other_labels_are_taken_by_their_order_and_that_is_told(model: Path, tmp
     heard = Heard()
     store = made(tmp_path, model=model, labels=["1850", "2000"], monitor=heard, device="cpu")
     np.testing.assert_allclose(store.vectors, own(model, store, {"1850": 0, "2000": 1}), atol=1e-5)
-    assert heard.notes == ["1850, 2000 are taken for the model's periods old, new, in this order"]
+    assert heard.notes == ["1850, 2000 are used as the model's periods old, new, in this order"]
 
 
 def test_one_corpus_that_the_model_knows_is_enough(model: Path, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_an_encoder_with_periods_is_told_them(tmp_path: Path, periods: Sequence[
     store = made(tmp_path, model=timed, monitor=heard)
     assert rows_of(store) == expected(WORDS, BOTH)
     assert_timed(store, {"old": 0, "new": 1})
-    assert heard.notes == ["old, new are taken for the model's periods a, b, in this order"]
+    assert heard.notes == ["old, new are used as the model's periods a, b, in this order"]
     assert len(timed.asked) == len(set(timed.asked))
     assert set(timed.asked) == set(wanted(store, {"old": 0, "new": 1}))
     both = {(sentence, span) for sentence, span, _ in timed.asked}

@@ -262,7 +262,7 @@ def test_a_store_that_has_the_usages_is_left_as_it_is(tmp_path: Path) -> None:
     store = embed_usages(frame(), toy, tmp_path / "store", monitor=heard)
     assert toy.calls == []
     assert files_in(tmp_path / "store") == before
-    assert heard.notes == ["the store has all of this already"]
+    assert heard.notes == ["the store is complete already; nothing is encoded"]
     assert_holds(store, ordered(USAGES))
 
 

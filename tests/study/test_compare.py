@@ -429,7 +429,7 @@ def test_a_word_that_a_corpus_lacks_is_listed_and_the_others_are_as_without_it(
     assert result.table["word"].tolist()[-1] == word
     assert result.table["verdict"].tolist()[-1] == "too few"
     same(result.table[:-1], saved[0].table[: len(TESTED)])
-    assert heard.notes == (["left out, as they never occur: 'nowhere'"] if word == "nowhere" else [])
+    assert heard.notes == (["left out, because they never occur: 'nowhere'"] if word == "nowhere" else [])
 
 
 def test_words_of_which_none_occurs_are_refused_by_a_sentence(paths: Paths, tmp_path: Path) -> None:
@@ -608,13 +608,13 @@ def test_a_corpus_without_a_word_is_named(paths: Paths, tmp_path: Path, which: i
 def test_an_empty_list_of_words_is_refused(paths: Paths, tmp_path: Path, words: Any) -> None:
     toy = Toy()
     text = complaint(paths, words, model=toy, out=tmp_path / "out")
-    assert text == "there is no target word to look for; give a file with a word a line, or a list"
+    assert text == "there is no target word; give a file with one word per line, or a list of words"
     assert (toy.calls, list(tmp_path.iterdir())) == ([], [])
 
 
 def test_an_empty_file_of_words_is_named(paths: Paths, tmp_path: Path) -> None:
     file = write(tmp_path / "words.txt", [""])
-    assert complaint(paths, file) == f"the file of target words {str(file)!r} is empty; it must have a word a line"
+    assert complaint(paths, file) == f"the file of target words {str(file)!r} is empty; it must have one word per line"
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -901,7 +901,7 @@ def test_a_second_run_in_the_same_folder_embeds_nothing_and_finds_what_a_first_o
     toy, heard = Toy(), Heard()
     second = made(paths, **{"words": WORDS, **options}, model=toy, out=folder, monitor=heard)
     assert toy.calls == []
-    assert heard.notes[-1] == "the store has all of this already"
+    assert heard.notes[-1] == "the store is complete already; nothing is encoded"
     assert "encoding" not in heard.stages
     same(second.table, made(paths, **{"words": WORDS, **options}).table)
     same(pd.read_parquet(folder / "scores.parquet"), second.table)

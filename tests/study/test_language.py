@@ -134,7 +134,7 @@ def test_a_run_with_the_language_named_is_the_same_as_one_that_detects_it(tmp_pa
     for file in files:
         assert (tmp_path / "auto" / store / file).read_bytes() == (tmp_path / "de" / store / file).read_bytes()
     said, _, _ = run(kind, paths, "Maus", tmp_path / "auto", language="de")
-    assert "the store has all of this already" in said
+    assert "the store is complete already; nothing is encoded" in said
 
 
 def test_function_words_are_those_of_the_language_that_is_asked_for(tmp_path: Path) -> None:

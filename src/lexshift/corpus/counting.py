@@ -1,11 +1,11 @@
 """Count the words of a corpus: one pass over the bytes, by the same rule as the search for targets.
 
-A hash table holds counts for each word, by the 64-bit hash that the search uses too, and where its spelling lies in an
-arena of bytes. Memory grows with the number of different words, not with the text. Blocks are counted beside one
-another, each thread with a table of its own; the tables are added up at the end.
+A hash table holds the counts of each word, under the 64-bit hash that the search also uses, and the position of its
+spelling in an arena of bytes. Memory grows with the number of different words, not with the length of the text. Blocks
+are counted in parallel; each thread has its own table, and the tables are summed at the end.
 
-Inside a sentence a capital letter says something of a word: a name has it almost always. So words that follow another
-one after a space are also counted by the case of their first letter.
+A capital letter inside a sentence is evidence for a name, because names almost always have one. Words that follow
+another word after a space are therefore also counted by the case of their first letter.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import kernel
 
 Cases = tuple[int, int, int]
-"""How often a word occurs, and inside a sentence with a small and with a capital first letter."""
-_SLOTS = 1 << 16  # of the table at first
+"""Number of occurrences of a word: all, and inside a sentence with a small and with a capital first letter."""
+_SLOTS = 1 << 16  # initial number of slots of the table
 _FULLEST = 0.6  # share of the slots in use before the table grows
-_LONGEST_WORD = 1 << 12  # bytes; what is longer is data without spaces, not a word
-_ENDS = np.frombuffer(b'.!?:;"()[]', np.uint8)  # after these a capital letter says nothing
+_LONGEST_WORD = 1 << 12  # bytes; anything longer is data without spaces, not a word
+_ENDS = np.frombuffer(b'.!?:;"()[]', np.uint8)  # after these bytes a capital letter is no evidence for a name
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class WordCounts:
     Attributes
     ----------
     counts : dict
-        How often each word occurs, folded as the search folds it.
+        Number of occurrences of each word, which is folded as in the search.
     total : int
-        Running words.
+        Number of running words.
     within : dict
-        How often each word begins with a small and with a capital letter inside a sentence.
+        Numbers of occurrences inside a sentence with a small and with a capital first letter, for each word.
     """
 
     counts: dict[str, int]
@@ -72,7 +72,7 @@ def count_words(
 ) -> WordCounts:
     """Count the words of a corpus.
 
-    ``progress`` is called with the bytes read so far and those there are (0 for standard input).
+    ``progress`` is called with the number of bytes read so far and in total (0 for standard input).
     """
     cases = count_sources(find_sources(corpus), table, reading or Reading(), Tally(), progress)
     return make_word_counts(cases, os.fspath(corpus))
@@ -94,7 +94,7 @@ def count_sources(
     tally: Tally,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Cases]:
-    """Count the words of some files, and add what was read to ``tally``."""
+    """Count the words of some files, and add the amount of text that was read to ``tally``."""
     counters: list[Counter] = []
     free: SimpleQueue[Counter] = SimpleQueue()
 
@@ -128,7 +128,7 @@ class Counter:
     def __init__(self, table: FoldTable) -> None:
         self._table = table
         self._keys = np.zeros(_SLOTS, np.uint64)
-        self._counts = np.zeros((_SLOTS, 3), np.int64)  # all, and inside a sentence small and capital
+        self._counts = np.zeros((_SLOTS, 3), np.int64)  # all; inside a sentence, small and capital
         self._places = np.zeros((_SLOTS, 2), np.int64)  # start and end in the arena
         self._arena = bytearray()
         self._used = 0
@@ -166,7 +166,7 @@ class Counter:
         self._counts[at], self._places[at] = counts, places
 
     def words(self) -> Iterator[tuple[str, Cases]]:
-        """Yield the counts of each word, folded and in normal form; a word may come more than once."""
+        """Yield the counts of each word, folded and in normal form; a word may be yielded more than once."""
         slots = np.flatnonzero(self._counts[:, 0])
         for (start, end), (n, small, capital) in zip(
             self._places[slots].tolist(), self._counts[slots].tolist(), strict=True
@@ -174,7 +174,7 @@ class Counter:
             if end - start > _LONGEST_WORD:
                 continue
             folded = fold(self._arena[start:end].decode(), self._table)
-            # A capital may be a letter and a mark where the small letter is one character, as for "ẖ".
+            # A small letter may be one character although its capital is a letter and a mark, as for "ẖ".
             word = unicodedata.normalize("NFC", "".join(map(chr, folded)))
             yield word, (n, small, capital)
 

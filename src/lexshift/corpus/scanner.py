@@ -28,12 +28,12 @@ from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import inlined_kernel, kernel
 
 _HITS = 1 << 15  # the scan's buffer, in hits
-_LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones
+_LARGEST = 1 << 23  # bytes; larger blocks, which only very long lines cause, get no scratch memory
 _local = threading.local()
 
 
 def scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
-    """Return the hits, (hits, 6) as :func:`scan` fills them, and the counts of words and of lines with words, (2,)."""
+    """Return the hits, (hits, 6), see :func:`scan`, and the numbers of words and of lines with words, (2,)."""
     array, ascii_only = np.frombuffer(data, np.uint8), data.isascii()
     if ascii_only and len(data) <= _LARGEST:
         return _scan_ascii(array, targets)
@@ -53,7 +53,7 @@ def _scan_ascii(array: Array, targets: Targets) -> tuple[Array, Array]:
 
 
 def _scratch(n: int) -> tuple[Array, Array, Array]:
-    """Return arrays for a block of n bytes, each thread's own and used again: new memory is slow."""
+    """Return scratch arrays for a block of n bytes; each thread reuses its own, because allocation is slow."""
     if n > getattr(_local, "size", -1):
         _local.size = n
         _local.folded_text = np.empty(n + 4, np.uint8)
@@ -89,7 +89,7 @@ def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
 
 @inlined_kernel
 def record_hit(hit: Array, number: int, line: int, line_start: int, start: int, end: int) -> None:
-    """Fill a hit, (6,), but for the end of its line, which is not known yet."""
+    """Fill a hit, (6,), except for the end of its line, which is not known yet."""
     hit[0], hit[1], hit[2], hit[4], hit[5] = number, line, line_start, start, end
 
 
@@ -107,25 +107,32 @@ def scan(
 ) -> tuple[int, int, int]:
     """Find the words of a hash table in UTF-8 text, from byte ``begin`` on, which begins a line.
 
-    Two words that share a 64-bit hash would be taken for one another.
+    Words with the same 64-bit hash are not distinguished.
 
     Parameters
     ----------
-    data : (n,) bytes
-    table : (characters,)
-    keys, values : (slots,)
-    hits : (most, 6)
-        Filled with number, line, and in bytes start and end of the line, start and end of the word.
-    counts : (2,)
-        The words and the lines with a word in them are added to it.
-    scripts : (characters,) or None
-        As for :func:`lexshift.corpus.word_rule.next_word`.
+    data : ndarray of shape (n,), uint8
+        The text.
+    begin, line : int
+        Byte and line number at which the scan begins.
+    table : ndarray of shape (characters,), uint32
+        The folded form of each character, 0 for separators.
+    keys, values : ndarray of shape (slots,)
+        Hash table of the words and their numbers.
+    hits : ndarray of shape (max_hits, 6), int64
+        Filled with the number and the line, and in bytes the start and end of the line and of the word.
+    counts : ndarray of shape (2,), int64
+        The numbers of words and of lines with words are added to it.
+    scripts : ndarray of shape (characters,), uint8, or None
+        See :func:`lexshift.corpus.word_rule.next_word`.
 
     Returns
     -------
-    hits, at, line
-        The number of hits, and the byte and line to go on at: n and the last line if all of the text was read, else the
-        start of the line whose hits did not fit.
+    n_hits : int
+        Number of hits.
+    begin, line : int
+        Byte and line at which the next call begins: n and the last line if all of the text was read, else the start of
+        the line whose hits did not fit.
     """
     n, i, line_start = len(data), begin, begin
     found = complete = 0  # hits so far, and hits in lines that are complete
@@ -171,18 +178,18 @@ def scan_unspaced(
 
     Parameters
     ----------
-    data : (n,) bytes
-    table, scripts, marks : (characters,)
-    keys, values : (slots,)
+    data : ndarray of shape (n,), uint8
+    table, scripts, marks : ndarray of shape (characters,)
+    keys, values : ndarray of shape (slots,)
     longest : int
         Number of characters of the longest word.
-    hits : (most, 6)
+    hits : ndarray of shape (max_hits, 6), int64
         Filled as by :func:`scan`.
 
     Returns
     -------
     int
-        The number of hits; where that is more than ``most``, only the first are in ``hits``.
+        The number of hits; if it exceeds ``max_hits``, only the first of them are in ``hits``.
     """
     n, i, line, line_start = len(data), 0, 0, 0
     found = complete = 0
@@ -226,13 +233,24 @@ def prepare_ascii(
     positions: Array,
     counts: Array,
 ) -> tuple[int, int]:
-    """Find the lines of ASCII text and the positions where one of the words may begin, in loops without a branch.
+    """Find the lines of ASCII text and the positions at which a word may begin, in loops without branches.
 
-    data : (n,) bytes, folding : (256,), beginnings : (2 ** 14,), counts : (2,) as for :func:`scan`
-    folded_text : (n + 4,), filled with a 0, the folded text, and three more
-    newlines, positions : (n + 1,), filled with byte positions
+    Parameters
+    ----------
+    data : ndarray of shape (n,), uint8
+    folding : ndarray of shape (256,), uint8
+    beginnings : ndarray of shape (2 ** 14,), uint8
+        See :class:`lexshift.corpus.word_rule.WordTable`.
+    folded_text : ndarray of shape (n + 4,), uint8
+        Filled with a zero, the folded text, and three zeros.
+    newlines, positions : ndarray of shape (n + 1,), int32
+        Filled with byte positions.
+    counts : ndarray of shape (2,), int64
+        See :func:`scan`.
 
-    Returns how many lines and positions there are.
+    Returns
+    -------
+    n_lines, n_positions : int
     """
     n, lines, found, words = len(data), 0, 0, 0
     folded_text[0] = folded_text[n + 1] = folded_text[n + 2] = folded_text[n + 3] = 0
@@ -272,12 +290,20 @@ def scan_ascii(
     values: Array,
     hits: Array,
 ) -> int:
-    """Look up the words that begin at some positions; as :func:`scan` for ASCII text.
+    """Look up the words that begin at some positions of ASCII text.
 
-    folded_text : (n + 4,), newlines : (lines + 1,), positions : (positions,), as :func:`prepare_ascii` leaves them
-    keys, values : (slots,), hits : (positions, 6), filled as by :func:`scan`
+    Parameters
+    ----------
+    folded_text, newlines, positions : ndarray of shape (n + 4,), (n_lines + 1,) and (n_positions,)
+        As filled by :func:`prepare_ascii`.
+    keys, values : ndarray of shape (slots,)
+    hits : ndarray of shape (n_positions, 6), int64
+        Filled as by :func:`scan`.
 
-    Returns the number of hits.
+    Returns
+    -------
+    int
+        The number of hits.
     """
     found = line = 0
     for start in positions:

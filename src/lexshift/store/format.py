@@ -1,8 +1,8 @@
-"""The files of a store: their names, their checksums, and the checks of what is read from them.
+"""Define the files of a store: their names, their checksums, and the validation of their contents.
 
 A store is a folder with the files ``store.json`` (the index), ``occurrences.parquet`` and ``vectors.npy``. While a run
-writes to it, the folder ``unfinished`` holds ``plan.json``, the shards that are done, and the new files until they take
-the places of the old ones.
+writes to it, the folder ``unfinished`` holds ``plan.json``, the finished shards, and the new files until they replace
+the old ones.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _INDEX_SCHEMA = {
 
 
 def digest(value: Any) -> str:
-    """Return the SHA-256 of plain values; that of a mapping leaves out its own checksum, ``sha256``."""
+    """Return the SHA-256 of plain values; the key ``sha256`` of a mapping, its own checksum, is excluded."""
     if isinstance(value, Mapping):
         value = {key: item for key, item in value.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
@@ -82,7 +82,7 @@ def digest(value: Any) -> str:
 def store_fingerprint(
     settings: Mapping[str, Any], forms: Mapping[str, Sequence[str]], corpora: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Return the SHA-256 of all that shapes a store; the name of a model does not, if its weights are known."""
+    """Return the SHA-256 of everything that determines a store; a model with known weights counts without its name."""
     encoder = dict(settings["encoder"])
     if "weights" in encoder:
         encoder.pop("model", None)
@@ -225,8 +225,8 @@ def max_words_bytes(forms: Mapping[str, Sequence[str]], n_corpora: int) -> int:
 
 
 def damaged_file_error(path: Path) -> UserError:
-    """Return the error for a file that is not what was written."""
-    return UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again")
+    """Return the error for a file whose content is not what lexshift wrote."""
+    return UserError(f"{str(path)!r} is damaged: its content is not what lexshift wrote; make the store again")
 
 
 def first_difference(old_settings: dict[str, Any], new_settings: dict[str, Any], within: str = "") -> str | None:

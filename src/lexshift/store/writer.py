@@ -1,7 +1,7 @@
-"""Write a store: one writer at a time, what the folder has already, the encoding, the atomic publication.
+"""Write a store: lock the folder, check its contents, encode missing usages, and publish the files atomically.
 
-The new files are written into the folder of unfinished work; replacing ``store.json`` is the moment at which the store
-becomes the new one; then they take the places of the old files. A reader finds a complete store at every moment.
+New files are written to the folder of unfinished work. The store changes at the moment when ``store.json`` is replaced;
+then the new files replace the old ones. A reader finds a complete store at every moment.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class StoreFolder:
     ----------
     path : Path
     settings : dict
-        What shapes the vectors.
+        The settings that determine the vectors.
     store : Siblings, optional
         The store that is in the folder.
     is_temporary : bool
@@ -90,12 +90,12 @@ class StoreFolder:
     def write(
         self, contents: StoreContents, encoder: Encoder, monitor: Monitor, encode: EncodeShards | None = None
     ) -> Siblings:
-        """Encode what the store lacks, and publish it.
+        """Encode the usages that the store lacks, and publish the new store.
 
         Parameters
         ----------
         contents : StoreContents
-            What the store is to hold.
+            The usages of the new store.
         encoder : Encoder
         monitor : Monitor
         encode : callable, optional
@@ -103,7 +103,7 @@ class StoreFolder:
         """
         n_words, n_corpora = contents.counts.shape
         if max_words_bytes(contents.forms, n_corpora) > MAX_INDEX_BYTES:  # the index could not be read again
-            raise UserError(f"{n_words:,} words in {n_corpora:,} corpora are too many for one store; take fewer words")
+            raise UserError(f"{n_words:,} words in {n_corpora:,} corpora are too many for one store; use fewer words")
         store, fingerprint = self.store, store_fingerprint(self.settings, contents.forms, contents.corpora)
         labels = [entry["label"] for entry in contents.corpora]
         periods = list(optional_attribute(encoder, "periods") or ())
@@ -116,11 +116,11 @@ class StoreFolder:
             source = f"the store {str(store.path)!r}"
             _check_encoder(encoder, sample.select(sample.positions), store.vectors[rows], source)
         if store is not None and store.fingerprint == fingerprint:
-            monitor.note("the store has all of this already")
+            monitor.note("the store is complete already; nothing is encoded")
             return store
         numbers = dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None
         if numbers is not None and [periods[number] for number in numbers.values()] != labels:
-            monitor.note(f"{', '.join(labels)} are taken for the model's periods {', '.join(periods)}, in this order")
+            monitor.note(f"{', '.join(labels)} are used as the model's periods {', '.join(periods)}, in this order")
         plan = plan_encoding(contents.table, store, numbers)
         record = {
             "fingerprint": fingerprint,
@@ -154,7 +154,7 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
     out : path, optional
         The folder; by default a temporary one.
     settings : dict
-        What shapes the vectors, besides the settings of the encoder; a store with other settings is refused.
+        The settings that determine the vectors, without those of the encoder; a store with other settings is refused.
     encoder : Encoder
     """
     described = optional_attribute(encoder, "settings")
@@ -180,7 +180,7 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder of a store, or refuse one with files in it but neither a store nor the plan of one."""
+    """Make the folder of a store; refuse a folder that has files but neither a store nor the plan of one."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
     if folder.is_symlink() and not folder.exists():
@@ -206,7 +206,7 @@ def _refuse_foreign_files(folder: Path) -> None:
 
 
 def finish_interrupted_write(folder: Path) -> None:
-    """Finish what a stopped writer could not: put the files of the store in place, and remove finished work."""
+    """Complete an interrupted write: move the files of the store to their places, and remove finished work."""
     work = folder / UNFINISHED
     fingerprint = Siblings(folder).fingerprint if os.path.lexists(folder / INDEX) else None
     if fingerprint is not None:
@@ -222,14 +222,14 @@ def finish_interrupted_write(folder: Path) -> None:
             if WORK_FILES.fullmatch(final) or (final == PLAN != name):
                 os.unlink(work / name)
         sync_folder(work)
-        os.unlink(work / PLAN)  # last: as long as it is there, the other files are known to be of a run
+        os.unlink(work / PLAN)  # the plan is deleted last, because it shows that the other files belong to a run
     if fingerprint is not None and (plan is None or plan["fingerprint"] == fingerprint):
-        with suppress(OSError):  # it may hold other files, or not be there
+        with suppress(OSError):  # the folder may hold other files, or not exist
             work.rmdir()
 
 
 def _check_encoder(encoder: Encoder, shard: Shard, vectors: Matrix, source: str) -> None:
-    """Refuse an encoder that does not give the vectors, (n, d), which an encoder of its class gave before."""
+    """Raise an error if an encoder does not reproduce vectors, (n, d), that an encoder of its class computed."""
     if not shard.sentences:
         return
     first = encode_shard(encoder, shard).vectors
@@ -325,7 +325,7 @@ def _publish(
         "dtype": shards.dtype.name,
         "files": {VECTORS: vectors_record, OCCURRENCES: table_record},
     }
-    if is_new:  # again, as writing takes its time
+    if is_new:  # check again, because writing takes time
         _refuse_foreign_files(folder)
     write_whole(folder / INDEX, seal(index))
     finish_interrupted_write(folder)
