@@ -221,12 +221,12 @@ class EncodingPlan:
     period : ndarray of shape (n,), optional
         The number of its period, for an encoder that distinguishes periods.
     positions : ndarray of shape (rows,)
-        Where the vector of each row of the new store is: a row of the old store if it is below ``reused``, else
-        ``reused`` plus a place in the order of encoding.
+        Position of the vector of each row of the new store: a row of the old store if it is below ``reused``, else
+        ``reused`` plus a position in the order of encoding.
     reused : int
         Number of rows of the old store.
     bounds : list of int
-        Where shards begin and end: shard ``i`` is ``bounds[i]`` to ``bounds[i + 1]``.
+        Bounds of the shards: shard ``i`` is ``bounds[i]`` to ``bounds[i + 1]``.
     sizes : ndarray of shape (shards, 2)
         The numbers of characters and of sentences of each shard.
     store : Siblings, optional

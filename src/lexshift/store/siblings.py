@@ -2,8 +2,8 @@
 
 ``occurrences.parquet`` has a row for each usage (word, corpus, file, line, date, sentence, start, end);
 ``vectors.npy`` has its vector in the same row; ``store.json`` records the settings, the rows of each word in each
-corpus, and the checksums. The rows of a word in a corpus are contiguous, so they are read from the mapped file without a
-copy. A store is checked when it is opened, and the vectors of a word when they are first read.
+corpus, and the checksums. The rows of a word in a corpus are contiguous, so they are read from the mapped file without
+a copy. A store is checked when it is opened, and the vectors of a word when they are first read.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def compare(
     metric : str or Metric
         The distance between the two sets of usages; :func:`lexshift.metrics` lists the names.
     strategy : "random" or "distance"
-        Which usages are swapped: random ones, or those farthest from the other corpus.
+        Rule for choosing the usages to swap: random ones, or those farthest from the other corpus.
     normalised : bool
         Whether to normalise the number of swaps by the sizes of the corpora: in sentences if all files have one
         sentence per line, else in running words.

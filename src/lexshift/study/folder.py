@@ -1,4 +1,4 @@
-"""Results folders: what kind of results a folder holds, what may be replaced in it, and saving all of it or nothing.
+"""Manage results folders: check the kind of their results, protect files of others, and save atomically.
 
 The record of a results folder (``run.json``) names the kind of the results and the SHA-256 of every file written with
 it. Only a file that still has its recorded SHA-256 is ever replaced; all other files in the folder are left alone.
@@ -40,7 +40,7 @@ class Kind:
     Attributes
     ----------
     name : str
-        What the results are called: "comparison".
+        Name of the kind, such as "comparison".
     files : tuple of str
         Names of all files that a save may write, without the record.
     record : str
@@ -99,7 +99,7 @@ class ResultsFolder:
             self.finish_interrupted_save()
 
     def finish_interrupted_save(self) -> None:
-        """Finish a save whose record is in place, and remove what an interrupted one left."""
+        """Complete a save whose record is in place, and remove the remains of an interrupted one."""
         record = _read_record(self.path, self.kind)
         for saving in [path for path in self.path.iterdir() if _SAVING_NAME.fullmatch(path.name)]:
             if not saving.is_dir() or saving.is_symlink():

@@ -300,7 +300,7 @@ class Result(StudyResult):
         return sides[checks.choice(period, "period", tuple(sides))]
 
     def corpus(self, period: str) -> dict[str, Any]:
-        """Return the facts on the old or the new corpus: its files, bytes, words, passages, and what was skipped."""
+        """Return the record of the old or the new corpus: its files, bytes, words, passages and skipped text."""
         return self.siblings.corpus(self.siblings.corpora[self.side(period)])
 
     def count(self, verdict: str) -> int:

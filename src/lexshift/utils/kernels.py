@@ -101,7 +101,7 @@ class KernelCache:
     Parameters
     ----------
     folder : Path
-        Where compiled code is kept. Nothing is cached if it cannot be written.
+        Folder of the compiled code. Nothing is cached if it is not writable.
     name : str
         Name of the version of the kernel: its module and the digest of its code.
     """
