@@ -45,9 +45,9 @@ def test_a_store_that_is_whole_is_said_to_be(
         ("vectors.npy", -1, "the vectors of 'plane' in 'new' (rows 3 to 3 of "),
         ("vectors.npy", -13, "the vectors of 'mouse' in 'new' (rows 2 to 2 of "),
         ("vectors.npy", -48, "the vectors of 'mouse' in 'old' (rows 0 to 1 of "),
-        ("vectors.npy", 20, "vectors.npy' is damaged: its content is not what lexshift wrote"),
-        ("occurrences.parquet", 100, "occurrences.parquet' is damaged: its content is not what lexshift wrote"),
-        ("store.json", 300, "store.json' is damaged: its content is not what lexshift wrote"),
+        ("vectors.npy", 20, "vectors.npy' is not what lexshift wrote"),
+        ("occurrences.parquet", 100, "occurrences.parquet' is not what lexshift wrote"),
+        ("store.json", 300, "store.json' is not what lexshift wrote"),
     ],
 )
 def test_a_flipped_byte_is_named(

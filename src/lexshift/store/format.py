@@ -226,7 +226,7 @@ def max_words_bytes(forms: Mapping[str, Sequence[str]], n_corpora: int) -> int:
 
 def damaged_file_error(path: Path) -> UserError:
     """Return the error for a file whose content is not what lexshift wrote."""
-    return UserError(f"{str(path)!r} is damaged: its content is not what lexshift wrote; make the store again")
+    return UserError(f"{str(path)!r} is not what lexshift wrote: the file is damaged, make the store again")
 
 
 def first_difference(old_settings: dict[str, Any], new_settings: dict[str, Any], within: str = "") -> str | None:
