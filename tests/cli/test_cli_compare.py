@@ -364,7 +364,7 @@ def test_latin_1_text_is_read_once_its_encoding_is_named(shell: Shell) -> None:
     [
         ("nothing.txt", "no such file of target words: 'nothing.txt' (looked from "),
         ("blank.txt", "the file of target words 'blank.txt' is empty; it must have one word per line"),
-        ("binary.txt", "the file of target words 'binary.txt' is not text but binary data"),
+        ("binary.txt", "the file of target words 'binary.txt' is binary data"),
         (",", "there is no target word; give a file with one word per line, or a list of words"),
         ("", "there is no target word; give a file with one word per line, or a list of words"),
         ("unicorn,dragon", "none of the words occurs in the corpora"),

@@ -258,7 +258,7 @@ def test_values_that_mean_nothing_are_refused(shell: Shell, arguments: list[str]
     [
         ("nothing.txt", "no such file of target words: 'nothing.txt'"),
         ("blank.txt", "the file of target words 'blank.txt' is empty"),
-        ("binary.txt", "binary.txt' is not text but binary data"),
+        ("binary.txt", "binary.txt' is binary data"),
         (",", "there is no target word;"),
         ("", "no such file of target words|there is no target word"),
     ],
