@@ -1,4 +1,4 @@
-"""Compare choices of the defaults: layers, space, metric, ``keep`` and the swap rate.
+"""Compare choices of the defaults: layers, space, metric, ``distance_weight`` and the swap rate.
 
 Every usage of a data set is embedded once with all layers, and all choices are scored from the same vectors, by default
 with at most 200 usages of a word in a period. One choice is varied at a time about the default. Prints Spearman's
@@ -59,7 +59,7 @@ def score_choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str
         }
         return fit_space(chosen, kind).apply_to_words(chosen)
 
-    default = partial(SSCD, "nearest", rate=0.3, keep=0.25)
+    default = partial(SSCD, "nearest", rate=0.3, distance_weight=0.25)
     rows = [("layers", spec, "default", score_sscd(space(spec), default())) for spec in LAYERS]
     if layers_only:
         return rows
@@ -67,9 +67,13 @@ def score_choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str
     rows += [("space", kind, "default", score_sscd(space(kind=kind), default())) for kind in KINDS]
     rows += [("space", kind, "APD alone", score_distance(space(kind=kind), "apd")) for kind in KINDS]
     rows += [("distance alone", metric, "standardised", score_distance(standard, metric)) for metric in PLAIN]
-    rows += [("metric of SSCD", metric, "keep 0", score_sscd(standard, SSCD(metric, rate=0.3))) for metric in SWAPPED]
     rows += [
-        ("keep", f"{keep:g}", "default", score_sscd(standard, default(keep=keep))) for keep in (0, 0.1, 0.25, 0.5, 1)
+        ("metric of SSCD", metric, "distance weight 0", score_sscd(standard, SSCD(metric, rate=0.3)))
+        for metric in SWAPPED
+    ]
+    rows += [
+        ("distance weight", f"{weight:g}", "default", score_sscd(standard, default(distance_weight=weight)))
+        for weight in (0, 0.1, 0.25, 0.5, 1)
     ]
     rows += [
         ("rate", f"{rate:g}", "default", score_sscd(standard, default(rate=rate))) for rate in (0.1, 0.3, 0.5, 0.7)

@@ -21,7 +21,7 @@ from lexshift import SSCD, bootstrap
 from lexshift.scoring.distance.metric import get, precompute_distances
 from lexshift.utils.arrays import Matrix
 
-KEEPS = {"nearest": (0.0, 0.25)}
+WEIGHTS = {"nearest": (0.0, 0.25)}
 
 
 def draw_sets(
@@ -46,7 +46,12 @@ def measure_intervals(
     for i in range(sets):
         old, new = draw_sets(*kind, rng)
         scorer = SSCD(
-            precompute_distances(get(sscd.metric), old, new), sscd.strategy, sscd.rate, sscd.repeats, i, keep=sscd.keep
+            precompute_distances(get(sscd.metric), old, new),
+            sscd.strategy,
+            sscd.rate,
+            sscd.repeats,
+            i,
+            distance_weight=sscd.distance_weight,
         )
         score = scorer.score(old, new).score
         interval = bootstrap(old, new, scorer, resamples, score=score)
@@ -67,15 +72,17 @@ def main() -> None:
     options = parser.parse_args()
     sizes = [tuple(map(int, size.split("x"))) for size in options.sizes.split(",")]
     dims = list(map(int, options.dims.split(",")))
-    print("| change | data | old x new | d | metric | keep | width / truth | coverage |\n" + "| --- " * 8 + "|")
+    print(
+        "| change | data | old x new | d | metric | distance weight | width / truth | coverage |\n" + "| --- " * 8 + "|"
+    )
     for change, shape in product(options.changes.split(","), ("isotropic", "anisotropic")):
         for (n_old, n_new), d, metric in product(sizes, dims, options.metrics.split(",")):
-            for keep in KEEPS.get(metric, (0.0,)):
-                sscd = SSCD(metric, rate=0.3, keep=keep)
+            for weight in WEIGHTS.get(metric, (0.0,)):
+                sscd = SSCD(metric, rate=0.3, distance_weight=weight)
                 width, coverage = measure_intervals(
                     options.sets, options.resamples, sscd, (change, shape, n_old, n_new, d)
                 )
-                name = f"{change} | {shape} | {n_old} x {n_new} | {d} | {metric} | {keep}"
+                name = f"{change} | {shape} | {n_old} x {n_new} | {d} | {metric} | {weight}"
                 print(f"| {name} | {width:.2f} | {coverage:.3f} |", flush=True)
 
 

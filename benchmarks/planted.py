@@ -40,7 +40,9 @@ def correlate_with_planted(pairs: Pairs, gold: dict[str, float]) -> pd.DataFrame
         transformed = fit_space(pairs, kind).apply_to_words(pairs)
         systems = {f"compare's default ({DEFAULT.metric})": score_sscd(transformed, DEFAULT.sscd())}
         systems |= {
-            f"SSCD {name}, keep 0": score_sscd(transformed, replace(DEFAULT.sscd(), metric=name, keep=0.0))
+            f"SSCD {name}, distance weight 0": score_sscd(
+                transformed, replace(DEFAULT.sscd(), metric=name, distance_weight=0.0)
+            )
             for name in DISTANCES
         }
         systems |= {f"{name} alone": score_distance(transformed, name) for name in DISTANCES}

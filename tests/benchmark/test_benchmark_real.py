@@ -34,7 +34,7 @@ SAMPLED = {
     "dwug_en": (0.337, 0.360, 0.365),
 }  # default, APD, cosine of means
 WORDS = 6  # DWUG has about a hundred usages in each period
-DEFAULT = SSCD("nearest", rate=0.3, keep=0.25)
+DEFAULT = SSCD("nearest", rate=0.3, distance_weight=0.25)
 
 
 def test_published_figures_are_reproduced(data: Path, tmp_path: Path) -> None:

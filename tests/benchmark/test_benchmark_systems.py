@@ -59,7 +59,7 @@ def test_sscd_system_scores_every_word(strategy: Strategy, sizes: tuple[int, int
 @pytest.mark.parametrize("alpha", [0.05, 1e-7])
 def test_sscd_system_decides_like_a_comparison(alpha: float) -> None:
     pairs = planted()
-    settings = SSCD("nearest", rate=0.3, repeats=2, keep=0.25, seed=4)
+    settings = SSCD("nearest", rate=0.3, repeats=2, distance_weight=0.25, seed=4)
     scored = score_sscd(pairs, settings, alpha)
     scoring = Scoring(settings, 0.3, "auto", 2, alpha=alpha)
     compared = score_words(Comparisons(list(pairs), pairs.__getitem__), scoring, Silent()).words
@@ -262,13 +262,15 @@ def shifted(seed: int) -> Sets:
 @pytest.mark.parametrize("metric", ["nearest", "cosine"])
 def test_system_names_its_distance_weight_and_scores_with_it(metric: str) -> None:
     pairs = shifted(0)
-    kept, plain = (score_sscd(pairs, SSCD(metric, rate=0.3, repeats=4, keep=keep)) for keep in (0.25, 0.0))
-    assert kept.method == f"SSCD {metric}, random, rate 0.3, keep 0.25"
+    kept, plain = (
+        score_sscd(pairs, SSCD(metric, rate=0.3, repeats=4, distance_weight=weight)) for weight in (0.25, 0.0)
+    )
+    assert kept.method == f"SSCD {metric}, random, rate 0.3, distance weight 0.25"
     assert plain.method == f"SSCD {metric}, random, rate 0.3"
     e_original = score_distance(pairs, metric).scores
     assert kept.scores.shape == (3, 4)
     np.testing.assert_allclose(kept.scores, plain.scores + 0.25 * e_original, rtol=1e-12)
-    changes = SSCD(metric, rate=0.3, repeats=4, keep=0.25).score_words(pairs)
+    changes = SSCD(metric, rate=0.3, repeats=4, distance_weight=0.25).score_words(pairs)
     np.testing.assert_allclose(kept.mean, [change.score for change in changes.values()], rtol=1e-12)
 
 

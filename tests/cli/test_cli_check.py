@@ -45,9 +45,9 @@ def test_intact_store_is_reported_as_intact(
         ("vectors.npy", -1, "the vectors of 'plane' in 'new' (rows 3 to 3 of "),
         ("vectors.npy", -13, "the vectors of 'mouse' in 'new' (rows 2 to 2 of "),
         ("vectors.npy", -48, "the vectors of 'mouse' in 'old' (rows 0 to 1 of "),
-        ("vectors.npy", 20, "vectors.npy' is not what was written"),
-        ("occurrences.parquet", 100, "occurrences.parquet' is not what was written"),
-        ("store.json", 300, "store.json' is not what was written"),
+        ("vectors.npy", 20, "vectors.npy' is not what lexshift wrote"),
+        ("occurrences.parquet", 100, "occurrences.parquet' is not what lexshift wrote"),
+        ("store.json", 300, "store.json' is not what lexshift wrote"),
     ],
 )
 def test_flipped_byte_is_reported_with_its_file(

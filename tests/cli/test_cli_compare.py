@@ -153,22 +153,22 @@ def test_usages_are_sampled_by_default_and_all_used_with_0(shell: Shell) -> None
 def test_word_in_one_corpus_only_is_listed_and_not_scored(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,barn,screen")
     table = rows(out)
-    assert table["barn"] == ["20", "0", "too few: none in 2010s; 10 are needed in each corpus"]
-    assert table["screen"] == ["0", "20", "too few: none in 1950s; 10 are needed in each corpus"]
+    assert table["barn"] == ["20", "0", "too few: no usages in 2010s; 10 are needed in each corpus"]
+    assert table["screen"] == ["0", "20", "too few: no usages in 1950s; 10 are needed in each corpus"]
     assert table["mouse"][-1] == "changed"
     assert "2 occurred too rarely to say" in err
 
 
 def test_word_that_never_occurs_is_listed(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,unicorn")
-    unicorn = ["0", "0", "too few: none in 1950s and none in 2010s; 10 are needed in each corpus"]
+    unicorn = ["0", "0", "too few: no usages in 1950s and no usages in 2010s; 10 are needed in each corpus"]
     assert rows(out)["unicorn"] == unicorn
-    assert "note: left out, as they never occur: 'unicorn'" in err
+    assert "note: left out, because they never occur: 'unicorn'" in err
 
 
 def test_min_usages_sets_the_threshold_for_scoring(shell: Shell) -> None:
     out, _ = shell.compare("--words", "mouse", "--min-usages", "41")
-    assert rows(out)["mouse"][-1] == "too few: 40 in 1950s and 40 in 2010s; 41 are needed in each corpus"
+    assert rows(out)["mouse"][-1] == "too few: 40 usages in 1950s and 40 usages in 2010s; 41 are needed in each corpus"
 
 
 # ----------------------------------------------------------------------------------------------------- results folder
@@ -198,7 +198,7 @@ def test_out_sets_the_folder_and_creates_its_parents(shell: Shell) -> None:
 def test_labels_name_the_corpora_in_the_table_and_in_the_summary(shell: Shell) -> None:
     out, err = shell.compare("--words", "mouse,barn", "--labels", "then, now")
     assert out.split()[:3] == ["word", "then", "now"]
-    assert "none in now" in out
+    assert "no usages in now" in out
     assert "changed between then and now at a false discovery rate of 0.05" in err
 
 
@@ -248,7 +248,7 @@ def test_other_scoring_options_reuse_the_store_and_change_the_result(
     _, err = shell.compare("--words", "mouse,bread", *arguments)
     assert vectors_in(folder) == before
     assert shell.toy.calls == calls
-    assert "note: the store has all of this already" in err
+    assert "note: the store is complete already; nothing is encoded" in err
     assert settings_of()[setting] == value
     again = pd.read_csv(folder / "scores.csv").set_index("word")
     assert again.loc["mouse", "score"] != scores.set_index("word").loc["mouse", "score"]
@@ -363,10 +363,10 @@ def test_latin_1_text_is_read_if_its_encoding_is_given(shell: Shell) -> None:
     ("words", "sentence"),
     [
         ("nothing.txt", "no such file of target words: 'nothing.txt' (looked from "),
-        ("blank.txt", "the file of target words 'blank.txt' is empty; it must have a word a line"),
-        ("binary.txt", "the file of target words 'binary.txt' is not text but binary data"),
-        (",", "there is no target word to look for; give a file with a word a line, or a list"),
-        ("", "there is no target word to look for; give a file with a word a line, or a list"),
+        ("blank.txt", "the file of target words 'blank.txt' is empty; it must have one word per line"),
+        ("binary.txt", "the file of target words 'binary.txt' is binary data"),
+        (",", "there is no target word; give a file with one word per line, or a list of words"),
+        ("", "there is no target word; give a file with one word per line, or a list of words"),
         ("unicorn,dragon", "none of the words occurs in the corpora"),
         ("(mouse", "the form '(mouse', which does not begin with a letter or digit"),
     ],
@@ -402,7 +402,7 @@ def test_invalid_word_lists_are_refused(shell: Shell, words: str, sentence: str)
         (["--min-usages", "1"], "min_usages must be a whole number of at least 2; got 1"),
         (["--min-count", "0"], "min_count must be a whole number of at least 1; got 0"),
         (["--top-words", "-1"], "top_words must be a whole number, or 0 for all; got -1"),
-        (["--min-count", "1000"], "give the words (--words of compare and trace), or ask for less (--min-count)"),
+        (["--min-count", "1000"], "give the words (--words of compare and trace), or lower --min-count"),
         (["--match", "stem"], "match must be one of cased, lemma, token, word; got 'stem'"),
         (["--encoding", "klingon"], "encoding 'klingon' is not known"),
         (["--precision", "float64"], "precision must be one of float16, float32"),

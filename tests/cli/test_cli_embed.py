@@ -81,7 +81,7 @@ def test_repeated_command_reports_that_nothing_is_left_to_do(shell: Shell) -> No
     calls = shell.toy.calls
     code, _, err = shell.embed()
     assert code == 0
-    assert "note: the store has all of this already" in err
+    assert "note: the store is complete already; nothing is encoded" in err
     assert shell.toy.calls == calls
 
 
@@ -118,7 +118,7 @@ def test_every_option_reaches_the_reader_and_the_encoder(shell: Shell) -> None:
     assert store.settings["sampling"] == {"max_per_word": 2, "seed": 5}
     assert (store.settings["match"], store.settings["precision"]) == ("token", "float16")
     assert (store.corpora, store.words) == (["then", "now"], ["mouse"])
-    assert "note: left out, as they never occur: 'unicorn'" in err
+    assert "note: left out, because they never occur: 'unicorn'" in err
 
 
 def test_words_may_be_a_file_with_forms(shell: Shell) -> None:
@@ -258,8 +258,8 @@ def test_invalid_values_are_refused(shell: Shell, arguments: list[str], sentence
     [
         ("nothing.txt", "no such file of target words: 'nothing.txt'"),
         ("blank.txt", "the file of target words 'blank.txt' is empty"),
-        ("binary.txt", "binary.txt' is not text but binary data"),
-        (",", "there is no target word to look for"),
+        ("binary.txt", "binary.txt' is binary data"),
+        (",", "there is no target word;"),
         ("", "no such file of target words|there is no target word"),
     ],
 )
@@ -354,7 +354,7 @@ def test_text_that_looks_like_markup_is_shown_literally(shell: Shell, name: str)
     code, out, err = shell.embed("--labels", f"{name},new", "--missing", "skip", words="words.txt")
     assert code == 0, err
     assert f"reading {name} " in err
-    assert f"left out, as they never occur: 'x{name}'" in err
+    assert f"left out, because they never occur: 'x{name}'" in err
     assert f"{name}: 11 words" in out
 
 

@@ -42,9 +42,9 @@ NEW = ["click on the {} of the {} screen", "plug the {} into the {} computer"]
 SHARE = {"mouse": 1.0, "tablet": 0.75, "web": 0.5, "bread": 0.0, "stone": 0.0, "rare": 0.0}  # share of new usages
 BINARY = {"mouse": 1, "tablet": 1, "web": 1, "bread": 0, "stone": 0, "rare": 0}
 FAST = ["--repeats", "3"]
-DEFAULT = SSCD("nearest", rate=0.3, repeats=3, keep=0.25)
+DEFAULT = SSCD("nearest", rate=0.3, repeats=3, distance_weight=0.25)
 SYSTEMS = ["Cosine of means", "APD", "DSCD, cosine", "Liu et al."]
-METHODS = ["SSCD nearest, random, rate 0.3, keep 0.25", "e_original nearest", *SYSTEMS]
+METHODS = ["SSCD nearest, random, rate 0.3, distance weight 0.25", "e_original nearest", *SYSTEMS]
 
 
 def usages(gold: Sequence[str] = ("graded", "binary")) -> pd.DataFrame:
@@ -147,7 +147,7 @@ def test_results_are_saved_with_their_settings(tmp_path: Path) -> None:
         "strategy": "random",
         "normalised": True,
         "rate": 0.3,
-        "keep": 0.25,
+        "distance_weight": 0.25,
         "repeats": 3,
         "alpha": 0.1,
         "seed": 0,
@@ -257,7 +257,7 @@ def test_second_run_encodes_nothing_and_prints_the_same(shell: Shell) -> None:
     before = {name: Path("out", name).read_bytes() for name in ("evaluation.csv", "evaluation.json")}
     second, err = shell.eval()
     assert (shell.toy.calls, second) == (calls, first)
-    assert "the store has all of this already" in err
+    assert "the store is complete already; nothing is encoded" in err
     assert {name: Path("out", name).read_bytes() for name in before} == before
 
 
@@ -346,7 +346,7 @@ def test_swap_counts_may_be_normalised_by_the_sentences_of_each_period(shell: Sh
     shell.eval("--normalised")
     data = load_dataset("usages.csv")
     sizes = (data.texts[0].sentences, data.texts[1].sentences)
-    assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, keep 0.25"
+    assert shell.table["method"][0] == "SSCD nearest, random, normalised, rate 0.3, distance weight 0.25"
     pd.testing.assert_frame_equal(shell.table, direct(shell.folder, replace(DEFAULT, corpus_sizes=sizes)))
     assert shell.record["settings"]["normalised"] is True
 

@@ -59,12 +59,16 @@ def test_words_with_too_few_usages_come_last_with_the_reason(shell: Shell) -> No
     (shell.folder / "2010s.txt").write_text(text_of(NEW) + "a rare word\n" * 9)
     out, _ = shell.compare("--words", "rare,mouse")
     assert out.splitlines()[-1].split()[0] == "rare"
-    assert rows(out)["rare"] == ["3", "9", "too few: 3 in 1950s and 9 in 2010s; 10 are needed in each corpus"]
+    assert rows(out)["rare"] == [
+        "3",
+        "9",
+        "too few: 3 usages in 1950s and 9 usages in 2010s; 10 are needed in each corpus",
+    ]
 
 
 def test_message_is_printed_if_no_word_can_be_tested(shell: Shell) -> None:
     out, err = shell.compare("--words", "barn")
-    assert rows(out)["barn"][-1].startswith("too few: none in 2010s")
+    assert rows(out)["barn"][-1].startswith("too few: no usages in 2010s")
     assert "0 of 0 words changed" not in err
     assert "No word can be tested: it occurs too rarely." in err
 
@@ -84,7 +88,7 @@ def test_row_is_one_line_however_long_the_names_are(shell: Shell, monkeypatch: p
 def test_names_that_look_like_markup_are_shown_literally(shell: Shell, label: str) -> None:
     out, err = shell.compare("--words", "mouse,barn", "--labels", f"old,{label}")
     assert out.split()[:3] == ["word", "old", label]
-    assert f"none in {label}; 10 are needed" in out
+    assert f"no usages in {label}; 10 are needed" in out
     assert f"between old and {label} at" in err
 
 
@@ -158,7 +162,7 @@ def test_json_has_null_for_missing_numbers_and_unescaped_letters(shell: Shell) -
         assert found["école"][column] is None
         assert math.isfinite(found["мышь"][column])
     assert (found["мышь"]["verdict"], found["мышь"]["n_old"], found["école"]["n_new"]) == ("changed", 40, 0)
-    assert "none in 1950s" in found["école"]["reason"]
+    assert "no usages in 1950s" in found["école"]["reason"]
 
 
 def test_json_and_csv_have_the_same_numbers(shell: Shell) -> None:

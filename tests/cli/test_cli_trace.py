@@ -125,10 +125,14 @@ def test_csv_and_json_contain_the_table_of_words(shell: Shell) -> None:
 def test_every_option_reaches_the_function(shell: Shell) -> None:
     shell.run(
         *("1950s.txt", "2010s.txt", "-w", "mouse", "--metric", "cosine", "--rate", "auto", "--alpha", "0.1"),
-        *("--seed", "3", "--max-per-word", "0", "--min-usages", "4", "--space", "raw", "--normalised", "--keep", "0.5"),
+        *("--seed", "3", "--max-per-word", "0", "--min-usages", "4", "--space", "raw", "--normalised"),
+        *("--distance-weight", "0.5"),
     )
     expected = {"metric": "cosine", "rate": "auto", "alpha": 0.1, "seed": 3, "max_per_word": 0, "min_usages": 4}
-    assert shell.options.items() >= (expected | {"space": "raw", "normalised": True, "keep": 0.5, "by": None}).items()
+    assert (
+        shell.options.items()
+        >= (expected | {"space": "raw", "normalised": True, "distance_weight": 0.5, "by": None}).items()
+    )
 
 
 def test_skipped_periods_are_printed_as_dots(shell: Shell) -> None:

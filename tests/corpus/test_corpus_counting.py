@@ -24,7 +24,7 @@ from scripts import is_unspaced, word_runs
 
 from lexshift.corpus import Reading, counting, decoding, find_occurrences, passages, read_targets
 from lexshift.corpus.counting import Counter as WordCounter
-from lexshift.corpus.counting import WordCounts, count, count_words, enter
+from lexshift.corpus.counting import WordCounts, count, count_words, insert_keys
 from lexshift.corpus.word_rule import (
     FoldTable,
     capitals,
@@ -174,7 +174,7 @@ def test_kernel_stops_before_a_word_that_does_not_fit_and_resumes_there(text: st
 def test_inserted_keys_are_found_by_probing_from_their_own_slot(keys: set[int]) -> None:
     fresh, slots = np.array(sorted(keys), np.uint64), np.zeros(64, np.uint64)
     at = np.full(len(keys), -1, np.int64)
-    enter(fresh, slots, at)
+    insert_keys(fresh, slots, at)
     expected: dict[int, int] = {}  # slot to key
     for key in sorted(keys):
         slot = key % 64

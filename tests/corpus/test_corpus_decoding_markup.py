@@ -105,4 +105,4 @@ def test_json_other_than_json_lines_is_refused_with_advice(tmp_path: Path, endin
         message = refusal(place)
         assert f"x{ending}' is by its name JSON" in message
         assert ".jsonl" in message
-        assert "one object a line" in message
+        assert "one object per line" in message

@@ -199,7 +199,7 @@ def test_lone_surrogate_in_json_is_replaced(tmp_path: Path) -> None:
 
 def test_damaged_parquet_file_is_reported_by_name(tmp_path: Path) -> None:
     path = write_file(tmp_path, b"PAR1 and nothing more", "x.parquet")
-    with pytest.raises(UserError, match=f"{path}' is no parquet file, or a damaged one"):
+    with pytest.raises(UserError, match=f"{path}' is damaged, or not a parquet file"):
         blocks_of(path, Reading())
 
 

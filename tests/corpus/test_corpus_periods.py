@@ -223,10 +223,10 @@ def test_wrapped_text_keeps_its_line_numbers(tmp_path: Path) -> None:
         (
             [("a mouse", "31.7.1999")],
             "date",
-            r"no date .* tells its year, such as '31.7.1999': dates begin with the year",
+            r"no date .* has a valid year, for example '31.7.1999': write dates as 1999",
         ),
         ([("a mouse", None)], "date", "no record of .* has a date in the column 'date'"),
-        ([("a mouse", "1999")], None, "no file of .* has a year or a date in its name: name the column"),
+        ([("a mouse", "1999")], None, "no file of .* has a year or a date in its name: give the column"),
         ([("", "1999")], "date", "is empty: there is no word in it"),
         ([("a mouse", "1999")], "when", "no record of .* has a date in the column 'when'"),
     ],

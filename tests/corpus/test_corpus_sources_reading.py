@@ -22,7 +22,9 @@ def test_other_encodings_are_known_and_not_utf_8(encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-9", "", "klingon"])
 def test_unknown_encoding_is_refused_with_examples(encoding: str) -> None:
-    with pytest.raises(UserError, match=rf"encoding '{encoding}' is not known; utf-8, utf-16, latin-1 and cp1252 are"):
+    with pytest.raises(
+        UserError, match=rf"encoding '{encoding}' is not known; use for example utf-8, utf-16, latin-1 or cp1252"
+    ):
         Reading(encoding=encoding)
 
 

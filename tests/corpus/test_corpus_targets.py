@@ -94,7 +94,8 @@ def test_ambiguous_word_or_file_is_refused_with_how_to_write_either(
     with pytest.raises(UserError) as caught:
         read_targets("mouse")
     assert str(caught.value) == (
-        f"'mouse' may be a word, and is a file in {tmp_path}: write './mouse' for the file, or 'mouse,' for the word"
+        f"'mouse' may be a word, but there is a file of this name in {tmp_path}: write "
+        f"'./mouse' for the file, or 'mouse,' for the word"
     )
     assert read_targets("./mouse").words == read_targets(Path("mouse")).words == ["cat", "dog"]
     assert read_targets("mouse,").words == read_targets(["mouse"]).words == ["mouse"]
@@ -238,12 +239,12 @@ def test_missing_lemma_library_is_named_with_its_extra(monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is empty; it must have a word a line"),
-        (b"\n \n\t\n", "is empty; it must have a word a line"),
-        (b"\xef\xbb\xbf", "is empty; it must have a word a line"),
+        (b"", "is empty; it must have one word per line"),
+        (b"\n \n\t\n", "is empty; it must have one word per line"),
+        (b"\xef\xbb\xbf", "is empty; it must have one word per line"),
         (b"mouse\nplane\nM\xe4use\n", "is not UTF-8 at line 3; save it as UTF-8"),
         ("\ufeffmouse".encode("utf-16-le"), "is not UTF-8 at line 1; save it as UTF-8"),
-        (b"\x7fELF\0\0\x01mouse\n", "is not text but binary data"),
+        (b"\x7fELF\0\0\x01mouse\n", "is binary data; give a text file with one word per line"),
     ],
 )
 def test_file_without_words_is_reported_by_name(tmp_path: Path, content: bytes, message: str) -> None:
@@ -295,7 +296,10 @@ def test_invalid_word_is_refused(words: Any) -> None:
         ({"mouse": ["mouse", "mic\udce9"]}, "a target word is not valid UTF-8"),
         ("mouse\x1b[31m", r"a target word has the control character U\+001B"),
         ("mo\0use,cat", r"a target word has the control character U\+0000"),
-        (["cell " * 60 + "phone"], "'cell cell .* has a form of 305 characters; of several words, at most 200"),
+        (
+            ["cell " * 60 + "phone"],
+            "'cell cell .* has a form of 305 characters; a form of several words may have at most 200",
+        ),
     ],
 )
 def test_words_that_cannot_occur_in_text_are_refused_with_the_reason(words: Any, message: str) -> None:

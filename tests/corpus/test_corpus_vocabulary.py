@@ -289,7 +289,7 @@ def test_words_of_two_characters_or_more_are_words(word: str) -> None:
 def test_empty_selection_is_reported(old: WordCounts, new: WordCounts) -> None:
     with pytest.raises(UserError) as error:
         select_vocabulary([old, new], min_count=2, top_words=10)
-    assert "no word but function words and numbers occurs at least 2 times in both corpora" in str(error.value)
+    assert "no word except function words and numbers occurs at least 2 times in both corpora" in str(error.value)
     assert "--words" in str(error.value)
     assert "--min-count" in str(error.value)
 
@@ -380,7 +380,7 @@ def test_text_without_capital_letters_has_no_detectable_names() -> None:
     cased = cased_counts({"paris": 9}, {"paris": (0, 9)})
     found = select_vocabulary([lower, cased], 2, names=False)
     assert found.words == ["paris"]
-    assert found.names == "kept, as there are hardly any capital letters to tell them by"
+    assert found.names == "kept, as there are hardly any capital letters to recognise them by"
 
 
 def test_german_nouns_are_not_names() -> None:
@@ -411,7 +411,7 @@ def test_without_names_in_the_text_the_name_filter_changes_nothing(
     try:
         expected = select_vocabulary([old, new], least, top or 0).words
     except UserError:
-        with pytest.raises(UserError, match="no word but function words"):
+        with pytest.raises(UserError, match="no word except function words"):
             select_vocabulary([old, new], least, top, names=False)
         return
     found = select_vocabulary([old, new], least, top, names=False)

@@ -77,7 +77,7 @@ def fast_scan(text: str, match: str, forms: list[str], buffer: int) -> tuple[lis
     """Call the scan like the package does, with a buffer for the given number of hits."""
     table = token_table() if match == "token" else word_table()
     numbers = {fold(form, table): number for number, form in enumerate(forms)}
-    targets: Any = SimpleNamespace(match=match, word_table=WordTable(numbers, table), unspaced={})
+    targets: Any = SimpleNamespace(match=match, word_table=WordTable(numbers, table), unspaced_words={})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanner, "_HITS", buffer)
         found, counts = scanner.scan_block(text.encode(), targets)

@@ -254,8 +254,8 @@ def test_page_opens_without_a_message_an_error_or_a_request(window: Window, file
 
 
 def test_page_states_the_findings(page: Page, result: Result) -> None:
-    expect(page).to_have_title("What changed between 1900s and 2000s")
-    expect(page.get_by_role("heading", level=1)).to_have_text("What changed between 1900s and 2000s")
+    expect(page).to_have_title("Changes in meaning between 1900s and 2000s")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Changes in meaning between 1900s and 2000s")
     expect(page.locator(".lede")).to_have_text(f"{result.headline()}.")
     assert result.count("changed") == 2
     expect(page.locator(".corpora li")).to_have_text(
@@ -283,7 +283,7 @@ def test_table_has_the_words_and_the_numbers_of_the_result(page: Page, result: R
         expect(cells.last).to_contain_text(record["verdict"])
         if record["word"] in TOO_FEW:
             assert cells.all_inner_texts()[0] == "–"
-            expect(cells.last).to_contain_text("10 are needed in each corpus")
+            expect(cells.last).to_contain_text("10 usages are needed in each corpus")
         else:
             expect(cells.nth(0)).to_contain_text(digits(record["score"]))
             expect(cells.nth(3)).to_have_text(chance(record["p"]))
@@ -299,7 +299,7 @@ def test_chart_has_a_dot_for_every_scored_word(page: Page, result: Result) -> No
 
 
 def test_curve_shows_the_rate_that_was_used(page: Page) -> None:
-    expect(page.locator("#curve")).to_contain_text("used: 0.4")
+    expect(page.locator("#curve")).to_contain_text("rate used: 0.4")
     expect(page.locator("#curve path.line")).to_have_count(1)
 
 
@@ -462,7 +462,7 @@ def test_page_reports_how_many_usages_of_a_frequent_word_it_contains(page: Page)
     choose(page, "river")
     expect(page.locator("#word path.usage.old")).to_have_count(MOST)
     expect(page.locator("#word .evidence .old li")).to_have_count(MOST)
-    expect(page.locator("#word .evidence .old .hint")).to_have_text(f"This page holds {MOST} of 170 usages.")
+    expect(page.locator("#word .evidence .old .hint")).to_have_text(f"This page shows {MOST} of 170 usages.")
     expect(page.locator("#word .evidence .new .hint")).to_have_count(0)
 
 
@@ -708,7 +708,7 @@ def test_without_a_clipboard_the_methods_are_selected_for_copying(window: Window
     page = window.open(file)
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.locator("button.copy").click()
-    expect(page.locator("button.copy")).to_have_text("Selected: copy it with Ctrl-C")
+    expect(page.locator("button.copy")).to_have_text("The text is selected: press Ctrl-C to copy it")
     assert "Change was scored by a variant of context swapping" in page.evaluate("getSelection().toString()")
 
 
@@ -1081,7 +1081,7 @@ def harmless(page: Page) -> None:
 def test_hostile_words_and_names_are_shown_as_text(window: Window, hostile: Result, hostile_file: Path) -> None:
     page = window.open(hostile_file)
     assert page.locator("#ranking tbody th").all_text_contents() == hostile.table["word"].tolist()
-    expect(page).to_have_title(f"What changed between {LABELS[0]} and {LABELS[1]}")
+    expect(page).to_have_title(f"Changes in meaning between {LABELS[0]} and {LABELS[1]}")
     assert page.locator("h1 bdi").all_text_contents() == list(LABELS)
     assert page.locator(".lede").text_content() == f"{hostile.headline()}."
     assert "49" not in page.locator("#ranking tbody").evaluate(
@@ -1371,7 +1371,7 @@ def test_cells_do_not_overlap_words_do_not_break_and_reasons_are_not_cut(
     assert page.locator("#ranking tbody th bdi").evaluate_all("all => Math.max(...all.map((e) => e.offsetHeight))") < 30
     assert page.locator("#ranking thead bdi").evaluate_all(BROKEN_WORDS) == []
     if which == "with_reasons":
-        expect(page.locator("#ranking .too-few .reason")).to_have_text(["10 are needed in each corpus"] * 2)
+        expect(page.locator("#ranking .too-few .reason")).to_have_text(["10 usages are needed in each corpus"] * 2)
 
 
 @pytest.mark.parametrize("width", [1280, 700])

@@ -115,7 +115,7 @@ def test_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any
     assert [entry["word"] for entry in held["words"]] == result.table["word"].tolist()
     assert held["labels"] == ["then", "now"]
     assert held["alpha"] == 0.05
-    assert (held["metric"], held["keep"]) == ("nearest", 0.25)
+    assert (held["metric"], held["distance_weight"]) == ("nearest", 0.25)
     assert held["floor"] == 1 / 100
 
 
@@ -409,7 +409,7 @@ def test_notebook_shows_the_headline_and_the_table(result: Result) -> None:
 def test_notebook_shows_twenty_words_and_the_number_of_the_others(tmp_path: Path) -> None:
     view = notebook_view(compared(tmp_path, ["w0 here"], ["w0 there"], [f"w{i}" for i in range(27)]))
     assert view.count("<bdi>") == 20
-    assert "and 7 more in <code>.table</code>" in view
+    assert "<code>.table</code> has 7 more rows." in view
 
 
 def test_notebook_shows_markup_as_text(tmp_path: Path) -> None:

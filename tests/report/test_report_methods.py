@@ -66,7 +66,9 @@ def test_corpora_are_named_with_their_sizes(tmp_path: Path) -> None:
     assert f"1900s ({sizes[0]:,} running words) and 2000s ({sizes[1]:,} running words)" in methods(result)[0]
 
 
-@pytest.mark.parametrize(("words", "said"), [(["bank"], "for 1 word chosen beforehand"), (WORDS, "for 3 words chosen")])
+@pytest.mark.parametrize(
+    ("words", "said"), [(["bank"], "We studied 1 word chosen in advance."), (WORDS, "We studied 3 words chosen")]
+)
 def test_given_words_are_described_as_chosen_beforehand(tmp_path: Path, words: list[str], said: str) -> None:
     assert said in methods_text(tmp_path, words)
 
@@ -75,9 +77,9 @@ def test_selected_words_are_described_as_the_most_frequent_ones(tmp_path: Path) 
     result = compared(tmp_path, None, min_count=7, top_words=2)
     assert result.settings["function_words"] == "en"
     data = methods(result)[0]
-    assert "the 2 most frequent words that occur at least 7 times in each" in data
+    assert "the 2 most frequent words that occurred at least 7 times in each corpus" in data
     assert "function words and numbers" in data
-    assert "beforehand" not in data
+    assert "in advance" not in data
 
 
 def test_function_words_are_described_as_excluded_only_if_they_were(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_function_words_are_described_as_excluded_only_if_they_were(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("match", "said"), [("word", "whole words regardless of case"), ("token", "tokens separated by white space")]
+    ("match", "said"), [("word", "whole words, regardless of case"), ("token", "tokens, separated by white space")]
 )
 def test_matching_rule_is_described(tmp_path: Path, match: str, said: str) -> None:
     assert said in methods_text(tmp_path, match=match)
@@ -107,27 +109,33 @@ def test_matching_rule_is_described(tmp_path: Path, match: str, said: str) -> No
 
 def test_lemma_matching_is_described(tmp_path: Path) -> None:
     pytest.importorskip("simplemma", reason="lemmas need simplemma")
-    assert "all forms of the word's lemma" in methods_text(tmp_path, ["bank"], match="lemma")
+    assert "all forms of a word's lemma" in methods_text(tmp_path, ["bank"], match="lemma")
 
 
 def test_sampling_is_described_if_there_is_a_limit(tmp_path: Path) -> None:
-    assert "more than 1,500 in a corpus, a random sample of 1,500" in methods_text(tmp_path, max_per_word=1500)
+    assert "more than 1,500 times in a corpus, a random sample of 1,500" in methods_text(tmp_path, max_per_word=1500)
     assert "sample of" not in methods_text(tmp_path, max_per_word=None)
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"model": "toy-model"}, "with toy-model. This gave vectors of 4 dimensions."),
-        (None, "with test_report_methods.Toy. This gave"),
-        ({"size": 4}, "with an encoder of our own. This gave"),
-        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the mean of the last four layers; the subwords of a"),
-        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "the subwords of a word were averaged"),
-        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the sum of the last 13 layers; the subwords of a word"),
-        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "the subwords of a word were summed"),
-        ({"model": "m", "layers": "last", "pooling": "first"}, "word were represented by the first"),
-        ({"model": "m", "layers": "1,3", "pooling": "other"}, "layers 1,3; the subwords of a word were pooled"),
-        ({"model": "m", "weights": "0123456789abcdef" * 4}, "with m (weights SHA-256 0123456789ab…)"),
+        ({"model": "toy-model"}, "of 4 dimensions, computed in its sentence with the encoder toy-model."),
+        (None, "with the encoder test_report_methods.Toy."),
+        ({"size": 4}, "with a custom encoder."),
+        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "We took the mean of the last four hidden layers and"),
+        ({"model": "m", "layers": "mean:4", "pooling": "mean"}, "averaged over the subwords of the word."),
+        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "We took the sum of the last 13 hidden layers and"),
+        ({"model": "m", "layers": "sum:13", "pooling": "sum"}, "summed over the subwords of the word."),
+        (
+            {"model": "m", "layers": "last", "pooling": "first"},
+            "the last hidden layer and used the first subword of the word.",
+        ),
+        ({"model": "m", "layers": "1,3", "pooling": "other"}, "layers 1,3 and pooled the subwords of the word."),
+        (
+            {"model": "m", "weights": "0123456789abcdef" * 4},
+            "with the encoder m (SHA-256 of the weights: 0123456789ab…).",
+        ),
     ],
 )
 def test_model_is_described(tmp_path: Path, settings: dict[str, Any] | None, said: str) -> None:
@@ -151,28 +159,28 @@ def test_metric_is_described(tmp_path: Path, metric: str, said: str) -> None:
 @pytest.mark.parametrize(("rate", "said"), [(0.4, "40%"), (0.25, "25%"), (1.0, "100%"), (0.125, "12.5%")])
 def test_swap_rate_is_described(tmp_path: Path, rate: float, said: str) -> None:
     text = methods_text(tmp_path, ["bank"], rate=rate)
-    assert f" {said} of the occurrences (relative to the smaller set) were exchanged" in text
-    assert "is smallest" not in text
+    assert f" {said} of the occurrences (relative to the smaller set), chosen at random, were exchanged" in text
+    assert "minimises" not in text
 
 
 def test_estimated_rate_is_described_with_its_search(tmp_path: Path) -> None:
     result = compared(tmp_path, rate="auto")
     scores = methods(result)[2]
     assert f"{result.scores.sscd.rate:.0%} of the occurrences" in scores
-    assert "the one at which the distance after swapping, averaged over the words, is smallest." in scores
+    assert "it minimises the distance after swapping, averaged over the words." in scores
 
 
 def test_random_swaps_are_described_with_their_repetitions(tmp_path: Path) -> None:
     text = methods_text(tmp_path, ["bank"], repeats=17)
-    assert "were exchanged at random" in text
+    assert "chosen at random, were exchanged between the corpora" in text
     assert "over 17 repetitions" in text
 
 
 def test_swaps_by_distance_are_described_without_repetitions(tmp_path: Path) -> None:
     text = methods_text(tmp_path, ["bank"], strategy="distance")
-    assert "those farthest from the other corpus's centroid, were exchanged" in text
+    assert "those farthest from the centroid of the other corpus, were exchanged" in text
     assert "repetitions" not in text
-    assert "at random" not in text
+    assert "chosen at random" not in text
 
 
 @pytest.mark.parametrize("normalised", [False, True])
@@ -195,16 +203,18 @@ def test_test_and_intervals_are_described_with_all_their_numbers(tmp_path: Path)
 
 
 def test_paper_and_version_are_named(tmp_path: Path) -> None:
-    assert f"(SSCD; Aida and Bollegala, 2023) with lexshift {lexshift.__version__}:" in methods_text(tmp_path)
+    assert f"(SSCD; Aida and Bollegala, 2023), as implemented in lexshift {lexshift.__version__}." in methods_text(
+        tmp_path
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "method"),
     [
-        ({"metric": "kl", "space": "raw", "keep": 0}, "by context swapping (SSCD"),
-        ({"metric": "kl", "space": "centred", "keep": 0}, "by a variant of context swapping (SSCD"),
-        ({"metric": "apd", "space": "raw", "keep": 0}, "by a variant of context swapping (SSCD"),
-        ({"metric": "kl", "space": "raw", "keep": 0.25}, "by a variant of context swapping (SSCD"),
+        ({"metric": "kl", "space": "raw", "distance_weight": 0}, "by context swapping (SSCD"),
+        ({"metric": "kl", "space": "centred", "distance_weight": 0}, "by a variant of context swapping (SSCD"),
+        ({"metric": "apd", "space": "raw", "distance_weight": 0}, "by a variant of context swapping (SSCD"),
+        ({"metric": "kl", "space": "raw", "distance_weight": 0.25}, "by a variant of context swapping (SSCD"),
         ({}, "by a variant of context swapping (SSCD"),
     ],
 )
@@ -223,7 +233,7 @@ def test_facts_include_every_setting_of_the_run_and_of_the_encoder(tmp_path: Pat
     assert {name.replace("_", " ") for name in result.settings} <= known.keys()
     assert known["metric"] == "nearest"
     assert known["space"] == "standardised"
-    assert known["keep"] == "0.25"
+    assert known["distance weight"] == "0.25"
     assert known["rate"] == "0.3"
     assert known["repeats"] == "3"
     assert known["seed"] == "23"

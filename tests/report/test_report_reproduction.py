@@ -91,7 +91,7 @@ def test_page_header_describes_the_run() -> None:
 
 def test_custom_encoder_may_provide_few_details() -> None:
     page = render([made()], run(embedding={"encoder": {}}, repeats=1))
-    assert "<bdi>of your own</bdi></dd>" in page
+    assert "<bdi>a custom encoder</bdi></dd>" in page
     assert "layers" not in page.split("</header>")[0].split("<header>")[1]
     assert re.search(r"1 repetition,\s+seed", page)
 

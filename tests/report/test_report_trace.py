@@ -94,7 +94,7 @@ def page(browser: Browser, file: Path) -> Iterator[Page]:
 
 
 def test_page_shows_the_changed_word(page: Page, found: Trace) -> None:
-    expect(page.locator("h1")).to_have_text("How words changed from 1950s to 2010s")
+    expect(page.locator("h1")).to_have_text("Changes in meaning from 1950s to 2010s")
     expect(page.locator(".lede")).to_have_text(f"{found.headline()}.")
     expect(page.locator("#word h2")).to_have_text("mouse")
     expect(page.locator("#word .saying")).to_contain_text("A new use begins in 1990s.")
@@ -131,7 +131,7 @@ def test_words_are_selected_by_click_and_by_address(page: Page, file: Path) -> N
     expect(page.locator("#word .saying")).to_contain_text("Stable")
     assert page.url.endswith("#word=bread")
     page.goto(f"{file.as_uri()}#word=rare")
-    expect(page.locator("#word")).to_contain_text("Too few usages: 10 are needed in two periods.")
+    expect(page.locator("#word")).to_contain_text("Too few usages: 10 usages are needed in two periods.")
     expect(page.locator("#word .chart")).to_have_count(0)
     expect(page.locator("#ranking tr.chosen")).to_contain_text("rare")
     page.goto(f"{file.as_uri()}#word=%E0%A4%A")  # an invalid address keeps the word
@@ -242,7 +242,7 @@ def test_cells_do_not_overlap_and_reasons_are_not_cut(page: Page, width: int) ->
     assert page.evaluate(sticking_out) == []
     whole = "all => all.every((e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"
     assert page.locator("#ranking .said").evaluate_all(whole)
-    expect(page.locator("#ranking .too-few .reason")).to_have_text("10 are needed in two periods")
+    expect(page.locator("#ranking .too-few .reason")).to_have_text("10 usages are needed in two periods")
 
 
 def test_numbers_of_the_charts_are_also_a_table(page: Page, found: Trace) -> None:
@@ -281,6 +281,6 @@ def test_without_javascript_the_table_is_readable(browser: Browser, file: Path, 
     page = browser.new_page(java_script_enabled=False)
     page.goto(file.as_uri())
     assert page.locator("#ranking tbody th").all_inner_texts() == found.table["word"].tolist()
-    expect(page.locator("#ranking .reason")).to_have_text("10 are needed in two periods")
+    expect(page.locator("#ranking .reason")).to_have_text("10 usages are needed in two periods")
     expect(page.locator("noscript p")).to_be_visible()
     page.close()

@@ -115,8 +115,8 @@ def slow_interval(
     at_half = np.mean((one - other) * (e_original[:, 0] - e_original[:, 1])) / 4
     shrunk = np.sqrt(2 * factor * v_original / linear_and_twice_quadratic)
     covariance = at_half * shrunk
-    variance = max(v_swapped + 2 * sscd.keep * covariance + sscd.keep**2 * v_original, 0)
-    part = min(max((v_swapped + sscd.keep * covariance) / variance, 0), 1) if variance else 0
+    variance = max(v_swapped + 2 * sscd.distance_weight * covariance + sscd.distance_weight**2 * v_original, 0)
+    part = min(max((v_swapped + sscd.distance_weight * covariance) / variance, 0), 1) if variance else 0
     slope = part * v_half / max(full, mean / 2)
     variance += factor * noise / (sscd.repeats if sscd.strategy == "random" else 1)
     q = stats.t.ppf(0.5 + confidence / 2, df or 1 / (1 / (least - 1) + 1 / splits))
@@ -218,20 +218,22 @@ def test_every_swap_moves_the_first_rows_of_the_half(n: int, size: int, swaps: i
 # The interval
 
 
-@pytest.mark.parametrize("keep", [0.0, 0.25])
+@pytest.mark.parametrize("distance_weight", [0.0, 0.25])
 @pytest.mark.parametrize("strategy", ["random", "distance"])
 @pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "nearest"])
 @pytest.mark.parametrize("shift", [0.0, 1.0])
-def test_interval_matches_the_derivation(metric: str, strategy: Strategy, keep: float, shift: float) -> None:
+def test_interval_matches_the_derivation(metric: str, strategy: Strategy, distance_weight: float, shift: float) -> None:
     old, new = two_sets(30, 21, 5, 0, shift)
-    sscd = SSCD(metric, strategy, 0.3, repeats=5, seed=3, keep=keep)
+    sscd = SSCD(metric, strategy, 0.3, repeats=5, seed=3, distance_weight=distance_weight)
     change = sscd.score(old, new, "plane")
     e_original, swapped = HalfSamples(old, new, sscd, "plane")(26, generator(3, "bootstrap", "plane"))
-    full = change.score - keep * change.e_original
+    full = change.score - distance_weight * change.e_original
     interval = bootstrap(old, new, sscd, resamples=51, confidence=0.9, word="plane")
     wanted = slow_interval(change.score, full, sscd, e_original, swapped, 0.9, 21)
     assert (interval.low, interval.high) == pytest.approx(wanted, rel=1e-9)
-    assert interval.bias == pytest.approx((swapped.mean(axis=2) + keep * e_original).mean() - change.score, rel=1e-9)
+    assert interval.bias == pytest.approx(
+        (swapped.mean(axis=2) + distance_weight * e_original).mean() - change.score, rel=1e-9
+    )
     assert interval == bootstrap(old, new, sscd, 51, 0.9, "plane", change.score)
 
 
@@ -243,14 +245,16 @@ def test_interval_matches_the_derivation(metric: str, strategy: Strategy, keep: 
     st.integers(0, 999),
 )
 def test_variance_matches_the_derivation_for_opposite_and_equal_halves(
-    shape: tuple[int, int], sizes: tuple[float, float, float], ratio: float, keep: float, seed: int
+    shape: tuple[int, int], sizes: tuple[float, float, float], ratio: float, distance_weight: float, seed: int
 ) -> None:
     rng, (splits, swaps), (opposite, alike, noise) = np.random.default_rng(seed), shape, sizes
     odd, even = rng.normal(size=(2, splits, 1)) * opposite, rng.normal(size=(2, splits, 1)) * alike
     halves = 10 + odd * [1, -1] + even  # (2, splits, 2), of e_original and of swapped
     swapped = np.abs(halves[1][:, :, None] + noise * rng.normal(size=(splits, 2, swaps)))
-    sscd, full = SSCD(repeats=4, keep=keep), ratio * float(swapped.mean())
-    found = _limits(full, *_estimate_variance(full, keep, 4, halves[0], swapped), float(stats.t.ppf(0.975, 2)))
+    sscd, full = SSCD(repeats=4, distance_weight=distance_weight), ratio * float(swapped.mean())
+    found = _limits(
+        full, *_estimate_variance(full, distance_weight, 4, halves[0], swapped), float(stats.t.ppf(0.975, 2))
+    )
     wanted = slow_interval(full, full, sscd, halves[0], swapped, 0.95, 3, 2)
     assert (max(found[0], 0), found[1]) == pytest.approx(wanted, rel=1e-6, abs=1e-9)
 
@@ -315,16 +319,16 @@ def centred(
     return lambda rng: (rng.normal(size=(n_old, d)) * spread, rng.normal(size=(n_new, d)) * spread + moved)
 
 
-@pytest.mark.parametrize("keep", [0.0, 0.25])
+@pytest.mark.parametrize("distance_weight", [0.0, 0.25])
 @pytest.mark.parametrize(
     ("n_old", "n_new", "spread"),
     [(20, 20, np.ones(16)), (24, 24, 1 / np.sqrt(np.arange(1, 25))), (20, 60, np.ones(32))],
     ids=["isotropic", "anisotropic", "of two sizes"],
 )
 def test_without_change_the_interval_of_nearest_matches_the_score_spread(
-    n_old: int, n_new: int, spread: Floats, keep: float
+    n_old: int, n_new: int, spread: Floats, distance_weight: float
 ) -> None:
-    sscd = SSCD("nearest", rate=0.3, repeats=20, keep=keep)
+    sscd = SSCD("nearest", rate=0.3, repeats=20, distance_weight=distance_weight)
     width, coverage = spread_and_coverage(sscd, 250, centred(n_old, n_new, spread))
     assert 0.8 < width < 1.4
     assert 0.93 <= coverage <= 0.99
@@ -337,9 +341,9 @@ def test_without_change_the_interval_of_other_metrics_matches_the_score_spread(m
     assert coverage >= 0.93
 
 
-@pytest.mark.parametrize("keep", [0.0, 0.25])
-def test_interval_of_a_changed_word_matches_the_score_spread(keep: float) -> None:
-    sscd = SSCD("nearest", rate=0.3, keep=keep)
+@pytest.mark.parametrize("distance_weight", [0.0, 0.25])
+def test_interval_of_a_changed_word_matches_the_score_spread(distance_weight: float) -> None:
+    sscd = SSCD("nearest", rate=0.3, distance_weight=distance_weight)
     width, coverage = spread_and_coverage(sscd, 150, centred(30, 30, np.ones(32), 1.0))
     assert 0.8 < width < 1.4
     assert coverage >= 0.92

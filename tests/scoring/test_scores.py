@@ -301,7 +301,7 @@ def test_scores_are_unchanged_by_storing(tmp_path: Path) -> None:
     words, sscd = some_words(3), SSCD("cosine")
     made = [score_word(*pair, word, sscd, Scoring(sscd, 0.4, 100, 20)) for word, pair in words.items()]
     cache = Cache(tmp_path)
-    cache.put("k", scores_to_table(made).append_column("word", [list(words)]))
+    cache.write("k", scores_to_table(made).append_column("word", [list(words)]))
     table = cache.get("k")
     assert table is not None
     for ours, back in zip(made, scores_from_table(table), strict=True):
@@ -340,7 +340,7 @@ def test_cached_words_are_not_scored_again(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "other", [{"metric": "kl"}, {"repeats": 3}, {"seed": 1}, {"keep": 0.5}, {"corpus_sizes": (300, 100)}]
+    "other", [{"metric": "kl"}, {"repeats": 3}, {"seed": 1}, {"distance_weight": 0.5}, {"corpus_sizes": (300, 100)}]
 )
 def test_scores_of_other_settings_are_not_reused(tmp_path: Path, other: dict[str, Any]) -> None:
     words, sscd, cache = some_words(3), SSCD("cosine", repeats=2), Cache(tmp_path)

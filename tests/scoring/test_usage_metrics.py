@@ -148,7 +148,7 @@ def test_usage_metrics_and_gaussian_metrics_together_equal_each_alone(
 
 def test_words_scored_together_have_the_scores_they_have_alone() -> None:
     words = {f"word {i}": sets(20 + i, 30, 5, i) for i in range(6)}
-    sscd = SSCD("nearest", rate=0.3, repeats=5, keep=0.25)
+    sscd = SSCD("nearest", rate=0.3, repeats=5, distance_weight=0.25)
     together = sscd.score_words(words, workers=3)
     assert {word: change.score for word, change in together.items()} == {
         word: sscd.score(*rows, word).score for word, rows in words.items()
@@ -171,8 +171,8 @@ def test_custom_usage_metric_scores_like_the_same_gaussian_distance(
     custom_metric: str | Metric, strategy: Strategy
 ) -> None:
     old, new = sets(30, 24, 5)
-    ours = SSCD(custom_metric, strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
-    theirs = SSCD("euclidean", strategy, 0.4, 6, keep=0.1).score(old, new, "plane")
+    ours = SSCD(custom_metric, strategy, 0.4, 6, distance_weight=0.1).score(old, new, "plane")
+    theirs = SSCD("euclidean", strategy, 0.4, 6, distance_weight=0.1).score(old, new, "plane")
     assert_allclose(ours.e_swap, theirs.e_swap, rtol=1e-10)
     assert (ours.score, ours.e_original, ours.spread) == pytest.approx(
         (theirs.score, theirs.e_original, theirs.spread), rel=1e-9
@@ -204,7 +204,7 @@ def test_custom_usage_metric_has_the_interval_of_the_same_gaussian_distance(
     monkeypatch.setattr(_bootstrap, "SWAPS", SWAPS_OF_USAGES)
     old, new = sets(20, 26, 4)
     ours, theirs = (
-        bootstrap(old, new, SSCD(metric, strategy, repeats=1, keep=0.2), 60, word="plane")
+        bootstrap(old, new, SSCD(metric, strategy, repeats=1, distance_weight=0.2), 60, word="plane")
         for metric in (custom_metric, "euclidean")
     )
     assert (ours.low, ours.high, ours.bias) == pytest.approx((theirs.low, theirs.high, theirs.bias), rel=1e-8)
@@ -421,7 +421,7 @@ def test_interval_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
 def test_interval_of_nearest_narrows_with_more_usages() -> None:
     widths = []
     for n in (20, 300):
-        interval = bootstrap(*sets(n, n, 5, 1), SSCD("nearest", rate=0.3, keep=0.25), 100)
+        interval = bootstrap(*sets(n, n, 5, 1), SSCD("nearest", rate=0.3, distance_weight=0.25), 100)
         widths.append(interval.high - interval.low)
     assert widths[1] < 0.6 * widths[0]
 
@@ -436,35 +436,35 @@ def test_interval_of_nearest_narrows_with_more_usages() -> None:
     st.sampled_from([0, 0.1, 0.25, 1, Fraction(1, 3), np.float32(0.5)]),
 )
 def test_score_is_the_reduction_by_swapping_plus_the_weighted_e_original(
-    shape: tuple[int, int, int, int], metric: str, strategy: Strategy, keep: Any
+    shape: tuple[int, int, int, int], metric: str, strategy: Strategy, distance_weight: Any
 ) -> None:
     old, new = sets(*shape)
-    change = SSCD(metric, strategy, 0.3, 4, keep=keep).score(old, new)
+    change = SSCD(metric, strategy, 0.3, 4, distance_weight=distance_weight).score(old, new)
     plain = SSCD(metric, strategy, 0.3, 4).score(old, new)
-    wanted = np.abs(change.e_original - change.e_swap).mean() + float(keep) * change.e_original
+    wanted = np.abs(change.e_original - change.e_swap).mean() + float(distance_weight) * change.e_original
     assert change.score == pytest.approx(wanted, rel=1e-12)
     assert_array_equal(change.e_swap, plain.e_swap)
     assert (change.e_original, change.spread) == (plain.e_original, plain.spread)
-    if keep == 0:
+    if distance_weight == 0:
         assert change.score == plain.score
 
 
 def test_distance_weight_is_0_by_default() -> None:
-    assert SSCD().keep == 0
-    assert SSCD("nearest").keep == 0
+    assert SSCD().distance_weight == 0
+    assert SSCD("nearest").distance_weight == 0
 
 
-@pytest.mark.parametrize("keep", [-0.1, 1.5, "x", "0.5", None, True, float("nan"), float("inf"), [0.5]])
-def test_invalid_distance_weight_is_refused_by_name(keep: Any) -> None:
-    with pytest.raises(UserError, match=r"^keep must be a number from 0 to 1; got ") as caught:
-        SSCD(keep=keep)
-    assert repr(keep) in str(caught.value)
+@pytest.mark.parametrize("distance_weight", [-0.1, 1.5, "x", "0.5", None, True, float("nan"), float("inf"), [0.5]])
+def test_invalid_distance_weight_is_refused_by_name(distance_weight: Any) -> None:
+    with pytest.raises(UserError, match=r"^distance_weight must be a number from 0 to 1; got ") as caught:
+        SSCD(distance_weight=distance_weight)
+    assert repr(distance_weight) in str(caught.value)
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "nearest"])
 def test_interval_includes_the_weighted_e_original(metric: str) -> None:
     old, new = sets(40, 36, 5, 2)
-    kept, plain = SSCD(metric, rate=0.4, repeats=5, keep=0.5), SSCD(metric, rate=0.4, repeats=5)
+    kept, plain = SSCD(metric, rate=0.4, repeats=5, distance_weight=0.5), SSCD(metric, rate=0.4, repeats=5)
     interval, without = bootstrap(old, new, kept, 100), bootstrap(old, new, plain, 100)
     e_original, _ = HalfSamples(old, new, plain, "")(50, generator(0, "bootstrap"))
     e_of_all = plain.score(old, new).e_original

@@ -230,11 +230,11 @@ def test_words_that_never_occur_are_an_error_that_names_them(tmp_path: Path, wor
 def test_words_that_never_occur_can_be_omitted(tmp_path: Path) -> None:
     recorder = RecordingMonitor()
     store = build_store(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=recorder)
-    assert recorder.notes == ["left out, as they never occur: 'unicorn', 'yeti'"]
+    assert recorder.notes == ["left out, because they never occur: 'unicorn', 'yeti'"]
     assert_holds(store, expected(["plane", "mouse"], BOTH))
     again = RecordingMonitor()
     build_store(tmp_path, words=["unicorn", "plane", "yeti", "mouse"], missing="skip", monitor=again)
-    assert again.notes == [*recorder.notes, "the store has all of this already"]
+    assert again.notes == [*recorder.notes, "the store is complete already; nothing is encoded"]
     with pytest.raises(UserError, match="none of the words occurs in the corpora"):
         build_store(tmp_path, "none", words=["unicorn", "yeti"], missing="skip")
 
@@ -484,7 +484,7 @@ def test_complete_store_is_unchanged(tmp_path: Path) -> None:
     build_store(tmp_path)
     before, toy, recorder = contents(tmp_path / "store"), Toy(), RecordingMonitor()
     store = build_store(tmp_path, model=toy, monitor=recorder, words=[*reversed(WORDS)])
-    assert recorder.notes == ["the store has all of this already"]
+    assert recorder.notes == ["the store is complete already; nothing is encoded"]
     assert (toy.calls, contents(tmp_path / "store")) == ([], before)
     assert_holds(store, expected(WORDS, BOTH))
 

@@ -166,7 +166,7 @@ def test_run_killed_at_random_moments_ends_with_the_same_bytes(tmp_path: Path) -
                 states.add(tuple(sorted({name.rsplit("/")[-1].split(".")[-1] for name in found})))
             else:
                 raise AssertionError("it does not come to an end")
-            run(out)  # settles what a run that was killed at its very end has left
+            run(out)  # finishes the interrupted write of a run that was killed at its end
             endings.append((contents(out) == whole, sorted(os.listdir(out))))
         print(json.dumps({"kills": kills, "states": sorted(states), "endings": endings}))
         """,

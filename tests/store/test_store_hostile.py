@@ -64,10 +64,10 @@ def use(folder: Path) -> None:
     store.check()
     for word in store:
         for label in store.corpora:
-            store.found(word, label)
+            store.count_occurrences(word, label)
             store[word].occurrences(label)
     assert len(store.counts) == len(store)
-    assert len(store.truncated) == len(store.vectors)
+    assert len(store.is_truncated) == len(store.vectors)
     print_store(store)
     print_counts(store)
 
@@ -217,7 +217,10 @@ def test_impossible_index_is_refused(original: Path, tmp_path: Path, name: str) 
     assert not is_index(index)
     shutil.copytree(original, tmp_path / "store")
     (tmp_path / "store" / "store.json").write_bytes(seal(index))
-    with pytest.raises(UserError, match=r"store\.json' is not what was written: the file is damaged, make the store"):
+    with pytest.raises(
+        UserError,
+        match=r"store\.json' is not what lexshift wrote: the file is damaged, make the store",
+    ):
         Siblings(tmp_path / "store")
 
 
@@ -239,7 +242,7 @@ def test_table_that_does_not_match_the_index_is_refused(original: Path, tmp_path
         data = path.read_bytes()
         index["files"]["occurrences.parquet"] = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         (tmp_path / "store" / "store.json").write_bytes(seal(index))
-        with pytest.raises(UserError, match=r"occurrences\.parquet' is not what was written"):
+        with pytest.raises(UserError, match=r"occurrences\.parquet' is not what lexshift wrote"):
             print(number, Siblings(tmp_path / "store").occurrences)
 
 
@@ -266,7 +269,7 @@ def test_store_too_large_to_be_read_is_refused_before_anything_is_encoded(
 ) -> None:
     monkeypatch.setattr("lexshift.store.writer.MAX_INDEX_BYTES", 1000)
     toy = Toy()
-    with pytest.raises(UserError, match="3 words in 2 corpora are too many for one store; take fewer words"):
+    with pytest.raises(UserError, match="3 words in 2 corpora are too many for one store; use fewer words"):
         build_store(tmp_path, model=toy)
     assert toy.calls == []
 

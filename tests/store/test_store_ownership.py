@@ -228,7 +228,7 @@ def test_interrupted_removal_of_finished_work_resumes(tmp_path: Path, monkeypatc
 
 def test_damaged_plan_beside_finished_files_is_harmless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr("lexshift.store.writer.settle", lambda _: None)
+        patch.setattr("lexshift.store.writer.finish_interrupted_write", lambda _: None)
         build_store(tmp_path)
     folder = tmp_path / "store"
     assert not (folder / "vectors.npy").exists()

@@ -148,7 +148,7 @@ def test_other_labels_are_matched_by_order_with_a_note(model: Path, tmp_path: Pa
     recorder = RecordingMonitor()
     store = build_store(tmp_path, model=model, labels=["1850", "2000"], monitor=recorder, device="cpu")
     np.testing.assert_allclose(store.vectors, model_vectors(model, store, {"1850": 0, "2000": 1}), atol=1e-5)
-    assert recorder.notes == ["1850, 2000 are taken for the model's periods old, new, in this order"]
+    assert recorder.notes == ["1850, 2000 are used as the model's periods old, new, in this order"]
 
 
 def test_one_corpus_known_to_the_model_is_enough(model: Path, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_encoder_with_periods_receives_them(tmp_path: Path, periods: Sequence[st
     store = build_store(tmp_path, model=timed, monitor=recorder)
     assert rows_of(store) == expected(WORDS, BOTH)
     assert_timed(store, {"old": 0, "new": 1})
-    assert recorder.notes == ["old, new are taken for the model's periods a, b, in this order"]
+    assert recorder.notes == ["old, new are used as the model's periods a, b, in this order"]
     assert len(timed.requests) == len(set(timed.requests))
     assert set(timed.requests) == set(wanted(store, {"old": 0, "new": 1}))
     both = {(sentence, span) for sentence, span, _ in timed.requests}

@@ -35,7 +35,7 @@ def test_plan_has_every_distinct_word_in_a_sentence_once_and_maps_every_row(
     _, sentences, spans, _ = work.select(range(len(work)))
     todo = [(sentence, *span) for sentence, span in zip(sentences, spans, strict=True)]
     assert len(todo) == len(set(todo)) == len(set(rows))
-    assert [todo[place] for place in work.places] == rows
+    assert [todo[place] for place in work.positions] == rows
     lengths = [len(sentence) for sentence in sentences]
     assert lengths == sorted(lengths)
     assert work.reused == 0
@@ -54,7 +54,7 @@ def test_plan_depends_on_row_positions_only_for_the_order_of_equal_lengths() -> 
     rows = [("aaa", 0, 2), ("b", 0, 1), ("aaa", 0, 3), ("aaa", 0, 2), ("cc", 1, 2)]
     work = plan_encoding(table_of(rows))
     assert work.select(range(4)) == (0, ["b", "cc", "aaa", "aaa"], [(0, 1), (1, 2), (0, 2), (0, 3)], {})
-    assert work.places.tolist() == [2, 0, 3, 2, 1]
+    assert work.positions.tolist() == [2, 0, 3, 2, 1]
     assert work.bounds == [0, 4]
 
 
@@ -66,7 +66,7 @@ def test_plan_depends_on_row_positions_only_for_the_order_of_equal_lengths() -> 
 def test_spans_reach_the_encoder_unchanged_at_any_offset(spans: list[tuple[int, int]]) -> None:
     work = plan_encoding(table_of([("abc", *span) for span in spans]))
     todo = work.select(range(len(work))).spans
-    assert [todo[place] for place in work.places] == spans
+    assert [todo[place] for place in work.positions] == spans
     assert todo == sorted(set(spans))
 
 
@@ -77,6 +77,6 @@ def test_finished_work_of_a_store_is_not_repeated(tmp_path: Path) -> None:
     assert work.select(range(len(work))) == (0, ["a plane"], [(0, 1)], {})
     assert work.reused == 18
     known = store.occurrences.to_pylist()
-    assert work.places[1] == 18
-    for place, row in zip(work.places[[0, 2]], (rows[0], rows[2]), strict=True):
+    assert work.positions[1] == 18
+    for place, row in zip(work.positions[[0, 2]], (rows[0], rows[2]), strict=True):
         assert (known[place]["sentence"], known[place]["start"], known[place]["end"]) == row

@@ -16,7 +16,7 @@ from stores import WORDS, Toy, build_store, contents
 
 from lexshift import Siblings, UserError, embed, embed_usages
 from lexshift.store.format import read_plan
-from lexshift.store.writer import settle
+from lexshift.store.writer import finish_interrupted_write
 from lexshift.utils.monitor import Silent
 
 # ------------------------------------------------------------------------------------------------------ shards on disk
@@ -233,7 +233,7 @@ def test_only_the_files_of_a_run_are_removed_with_its_work(tmp_path: Path, their
     (folder / "plan.json").write_text(json.dumps(plan))
     if not any("/" in name for name in theirs):
         (folder / "sub").rmdir()
-    settle(store.path)
+    finish_interrupted_write(store.path)
     assert contents(store.path) == whole | {f"unfinished/{name}": name.encode() for name in theirs}
     assert folder.exists() == bool(theirs)
 

@@ -169,7 +169,10 @@ def test_flipped_byte_of_the_occurrences_is_detected_on_opening(folder: Path) ->
     good = path.read_bytes()
     for position in [*range(0, len(good), 37), len(good) - 1]:
         flip(path, position, 0x10)
-        with pytest.raises(UserError, match=r"occurrences.parquet' is not what was written: the file is damaged"):
+        with pytest.raises(
+            UserError,
+            match=r"occurrences.parquet' is not what lexshift wrote: the file is damaged",
+        ):
             Siblings(folder)
         path.write_bytes(good)
     Siblings(folder)
@@ -181,7 +184,7 @@ def test_flipped_byte_of_the_vectors_is_detected_for_its_word_only(folder: Path)
     begin = len(good) - 18 * 6 * 4
     for position in range(0, begin, 5):
         flip(path, position)
-        with pytest.raises(UserError, match=r"vectors.npy' is not what was written: the file is damaged"):
+        with pytest.raises(UserError, match=r"vectors.npy' is not what lexshift wrote: the file is damaged"):
             Siblings(folder)
         path.write_bytes(good)
     rows = expected(WORDS, BOTH)
@@ -189,7 +192,7 @@ def test_flipped_byte_of_the_vectors_is_detected_for_its_word_only(folder: Path)
         hit = rows[(position - begin) // 24][:2]
         flip(path, position)
         store = Siblings(folder)
-        sentence = f"the vectors of {hit[0]!r} in {hit[1]!r} .* are not what was written: the file is damaged"
+        sentence = f"the vectors of {hit[0]!r} in {hit[1]!r} .* differ from their checksum: the file is damaged"
         for word in WORDS:
             for label in ("old", "new"):
                 if (word, label) == hit:
@@ -259,7 +262,7 @@ def test_check_reads_every_byte_of_an_open_store(folder: Path, name: str) -> Non
 def test_store_with_damaged_vectors_is_not_extended(folder: Path) -> None:
     flip(folder / "vectors.npy", -1)
     before = contents(folder)
-    with pytest.raises(UserError, match=r"the vectors of 'cell phone' in 'new' .* are not what was written"):
+    with pytest.raises(UserError, match=r"the vectors of 'cell phone' in 'new' .* differ from their checksum"):
         build_store(folder.parent, words=["ran"])
     assert {name: data for name, data in contents(folder).items() if "unfinished" not in name} == before
 

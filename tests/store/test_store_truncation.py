@@ -50,7 +50,7 @@ def test_truncated_occurrences_are_counted_by_corpus_and_reported(tmp_path: Path
         "encoded (--window)"
     ]
     marked = [len(sentence.split()) > 10 for sentence in store.occurrences["sentence"].to_pylist()]
-    assert store.truncated.tolist() == marked
+    assert store.is_truncated.tolist() == marked
     assert Siblings(store.path).skipped == store.skipped
     assert store["mouse"].occurrences("old")["truncated"].tolist() == [False, True, True, True]
 
@@ -62,7 +62,7 @@ def test_nothing_is_reported_if_all_fits_or_the_encoder_does_not_know(tmp_path: 
     for name, toy in (("wide", wide), ("toy", Toy())):
         store = run(tmp_path, name, toy, recorder=recorder)
         assert store.skipped == {"old": {}, "new": {}}
-        assert not store.truncated.any()
+        assert not store.is_truncated.any()
         assert "truncated" not in store.occurrences.column_names
     assert not [note for note in recorder.notes if "window" in note]
     assert contents(tmp_path / "wide") == contents(tmp_path / "toy")
@@ -90,7 +90,7 @@ def test_corpus_can_be_added_to_a_store_with_truncated_sentences(tmp_path: Path)
     assert store.skipped == {"c": {REASON: 11}}
     assert Siblings(store.path).skipped == {"old": {REASON: 4}, "new": {REASON: 12}, "c": {REASON: 11}}
     marked = [len(sentence.split()) > 10 for sentence in store.occurrences["sentence"].to_pylist()]
-    assert store.truncated.tolist() == marked
+    assert store.is_truncated.tolist() == marked
 
 
 def test_words_dropped_by_the_encoder_are_not_counted_twice(tmp_path: Path) -> None:

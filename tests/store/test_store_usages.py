@@ -262,7 +262,7 @@ def test_complete_store_is_unchanged(tmp_path: Path) -> None:
     store = embed_usages(frame(), toy, tmp_path / "store", monitor=recorder)
     assert toy.calls == []
     assert files_in(tmp_path / "store") == before
-    assert recorder.notes == ["the store has all of this already"]
+    assert recorder.notes == ["the store is complete already; nothing is encoded"]
     assert_holds(store, ordered(USAGES))
 
 

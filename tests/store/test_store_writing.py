@@ -17,7 +17,7 @@ from stores import BOTH, WORDS, Toy, assert_holds, build_store, contents, corpor
 import lexshift.store.writer
 from lexshift import Siblings, UserError, embed
 from lexshift.store import siblings
-from lexshift.store.writer import settle
+from lexshift.store.writer import finish_interrupted_write
 
 FILES = ["occurrences.parquet", "store.json", "vectors.npy"]
 
@@ -47,7 +47,13 @@ def nothing(*args: Any, **options: Any) -> None:
     """Replace a slow function, or one that a killed process does not reach."""
 
 
-STEPS = ["os.replace", "os.fsync", "os.unlink", "lexshift.store.shards.write_whole", "lexshift.store.writer.settle"]
+STEPS = [
+    "os.replace",
+    "os.fsync",
+    "os.unlink",
+    "lexshift.store.shards.write_whole",
+    "lexshift.store.writer.finish_interrupted_write",
+]
 
 
 @pytest.mark.slow
@@ -125,7 +131,9 @@ def test_store_stopped_before_its_files_were_renamed_is_complete(
     whole = contents(build_store(tmp_path, "whole").path)
     build_store(tmp_path, words=WORDS[:1])
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
+        patch.setattr(
+            lexshift.store.writer, "finish_interrupted_write", StopAt(finish_interrupted_write, 2, False, Stopped())
+        )
         with pytest.raises(Stopped):
             build_store(tmp_path)
     folder = tmp_path / "store"
@@ -145,7 +153,9 @@ def test_damage_to_a_file_before_renaming_is_detected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: str
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(lexshift.store.writer, "settle", StopAt(settle, 2, False, Stopped()))
+        patch.setattr(
+            lexshift.store.writer, "finish_interrupted_write", StopAt(finish_interrupted_write, 2, False, Stopped())
+        )
         with pytest.raises(Stopped):
             build_store(tmp_path)
     (path,) = (tmp_path / "store" / "unfinished").glob(f"{damaged}.*")
@@ -157,22 +167,22 @@ def test_damage_to_a_file_before_renaming_is_detected(
     assert contents(tmp_path / "store") == before
 
 
-def test_settling_a_settled_store_changes_nothing(tmp_path: Path) -> None:
+def test_complete_store_has_no_interrupted_write_to_finish(tmp_path: Path) -> None:
     folder = build_store(tmp_path).path
     before = contents(folder)
-    settle(folder)
+    finish_interrupted_write(folder)
     assert contents(folder) == before
     (tmp_path / "empty").mkdir()
-    settle(tmp_path / "empty")
+    finish_interrupted_write(tmp_path / "empty")
     assert os.listdir(tmp_path / "empty") == []
 
 
-def test_settling_leaves_the_work_of_an_unfinished_run(tmp_path: Path) -> None:
+def test_work_of_an_unfinished_run_is_left_alone(tmp_path: Path) -> None:
     build_store(tmp_path, words=WORDS[:1])
     with pytest.raises(KeyboardInterrupt):
         build_store(tmp_path, model=Toy(stop_at=1))
     before = contents(tmp_path / "store")
-    settle(tmp_path / "store")
+    finish_interrupted_write(tmp_path / "store")
     assert contents(tmp_path / "store") == before
     assert "unfinished/plan.json" in before
 

@@ -66,7 +66,7 @@ COLUMNS = [
 NUMBERS = ["score", "low", "high", "p", "q", "e_original", "e_swap"]
 FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
 FILES = {"scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz", "store", ".lock"}
-DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, keep=0.25)
+DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, distance_weight=0.25)
 
 
 class Toy:
@@ -243,9 +243,9 @@ def test_most_changed_word_comes_first_and_words_with_too_few_usages_last(saved:
 def test_words_with_too_few_usages_have_their_counts_per_corpus(saved: tuple[Result, Path]) -> None:
     assert saved[0].table.set_index("word")["reason"].to_dict() == {
         **dict.fromkeys(TESTED, ""),
-        "comet": "3 in 1850; 10 are needed in each corpus",
-        "ghost": "none in 1999; 10 are needed in each corpus",
-        "nowhere": "none in 1850 and none in 1999; 10 are needed in each corpus",
+        "comet": "3 usages in 1850; 10 are needed in each corpus",
+        "ghost": "no usages in 1999; 10 are needed in each corpus",
+        "nowhere": "no usages in 1850 and no usages in 1999; 10 are needed in each corpus",
     }
 
 
@@ -284,13 +284,13 @@ def test_frequencies_are_per_million_running_words_of_each_corpus(saved: tuple[R
     [
         ({"metric": "cosine"}, SSCD("cosine", rate=0.3)),
         ({"metric": "kl", "rate": 0.4, "space": "raw"}, SSCD()),
-        ({"keep": 0.5, "space": "centred"}, replace(DEFAULT, keep=0.5)),
+        ({"distance_weight": 0.5, "space": "centred"}, replace(DEFAULT, distance_weight=0.5)),
         ({"metric": "apd", "rate": 0.7}, SSCD("apd", rate=0.7)),
         ({"strategy": "distance"}, replace(DEFAULT, strategy="distance")),
         ({"rate": 0.1, "repeats": 3}, replace(DEFAULT, rate=0.1, repeats=3)),
         ({"seed": 5, "max_per_word": None}, replace(DEFAULT, seed=5)),
     ],
-    ids=["metric", "paper", "keep", "unit rows", "strategy", "rate", "seed"],
+    ids=["metric", "paper", "distance_weight", "unit rows", "strategy", "rate", "seed"],
 )
 def test_requested_settings_reach_the_scores(paths: Paths, options: dict[str, Any], sscd: SSCD) -> None:
     result = made(paths, TESTED, **options)
@@ -427,7 +427,7 @@ def test_word_absent_from_a_corpus_is_listed_and_does_not_affect_others(
     assert result.table["word"].tolist()[-1] == word
     assert result.table["verdict"].tolist()[-1] == "too few"
     same(result.table[:-1], saved[0].table[: len(TESTED)])
-    assert recorder.notes == (["left out, as they never occur: 'nowhere'"] if word == "nowhere" else [])
+    assert recorder.notes == (["left out, because they never occur: 'nowhere'"] if word == "nowhere" else [])
 
 
 def test_words_that_never_occur_are_refused_in_one_sentence(paths: Paths, tmp_path: Path) -> None:
@@ -442,7 +442,7 @@ def test_without_a_word_with_enough_usages_there_is_a_table_and_a_page(paths: Pa
     assert result.scores.curve is None
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES - {"space.npz"}
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert "3 in 1850; 10 are needed in each corpus" in page
+    assert "3 usages in 1850; 10 are needed in each corpus" in page
     assert "No word can be tested: all 3 occur too rarely" in page
     same(pd.read_parquet(tmp_path / "out" / "scores.parquet"), result.table)
 
@@ -491,7 +491,10 @@ def test_corpora_are_named_after_their_files(tmp_path: Path, old: str, new: str,
     result = quick(corpora_in(tmp_path, old, new))
     assert result.labels == labels
     assert [corpus["name"] for corpus in result.run["corpora"]] == list(labels)
-    assert result.table["reason"][0] == f"44 in {labels[0]} and 40 in {labels[1]}; 1000 are needed in each corpus"
+    assert (
+        result.table["reason"][0]
+        == f"44 usages in {labels[0]} and 40 usages in {labels[1]}; 1000 are needed in each corpus"
+    )
 
 
 def test_folders_give_their_names_and_patterns_do_not(tmp_path: Path) -> None:
@@ -603,13 +606,13 @@ def test_corpus_without_words_is_named(paths: Paths, tmp_path: Path, which: int,
 def test_empty_word_list_is_refused(paths: Paths, tmp_path: Path, words: Any) -> None:
     toy = Toy()
     text = complaint(paths, words, model=toy, out=tmp_path / "out")
-    assert text == "there is no target word to look for; give a file with a word a line, or a list"
+    assert text == "there is no target word; give a file with one word per line, or a list of words"
     assert (toy.calls, list(tmp_path.iterdir())) == ([], [])
 
 
 def test_empty_word_file_is_named(paths: Paths, tmp_path: Path) -> None:
     file = write(tmp_path / "words.txt", [""])
-    assert complaint(paths, file) == f"the file of target words {str(file)!r} is empty; it must have a word a line"
+    assert complaint(paths, file) == f"the file of target words {str(file)!r} is empty; it must have one word per line"
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -767,7 +770,7 @@ def test_recorded_settings_include_all_that_shaped_the_result(saved: tuple[Resul
         "min_usages",
         "match",
     ]
-    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95, "keep": 0.25}
+    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95, "distance_weight": 0.25}
     assert run["settings"] == {name: defaults[name] for name in names} | asked
     assert (run["words"], run["rate"]) == (WORDS, 0.3)
     assert [corpus["path"] for corpus in run["corpora"]] == [str(path) for path in paths]
@@ -894,7 +897,7 @@ def test_second_run_in_the_same_folder_embeds_nothing_and_gives_the_same_result(
     toy, recorder = Toy(), RecordingMonitor()
     second = made(paths, **{"words": WORDS, **options}, model=toy, out=folder, monitor=recorder)
     assert toy.calls == []
-    assert recorder.notes[-1] == "the store has all of this already"
+    assert recorder.notes[-1] == "the store is complete already; nothing is encoded"
     assert "encoding" not in recorder.stages
     same(second.table, made(paths, **{"words": WORDS, **options}).table)
     same(pd.read_parquet(folder / "scores.parquet"), second.table)

@@ -226,7 +226,7 @@ def test_without_change_few_words_are_called_changed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_count": 10_000}, "no word but function words.*--min-count"),
+        ({"min_count": 10_000}, "no word except function words.*--min-count"),
         ({"min_count": 0}, "min_count must be"),
         ({"top_words": -1}, "top_words must be a whole number, or 0 for all; got -1"),
         (

@@ -132,7 +132,7 @@ def test_run_with_the_language_given_equals_one_that_detects_it(tmp_path: Path, 
     for file in files:
         assert (tmp_path / "auto" / store / file).read_bytes() == (tmp_path / "de" / store / file).read_bytes()
     said, _, _ = run(kind, paths, "Maus", tmp_path / "auto", language="de")
-    assert "the store has all of this already" in said
+    assert "the store is complete already; nothing is encoded" in said
 
 
 def test_function_words_are_those_of_the_requested_language(tmp_path: Path) -> None:

@@ -333,9 +333,9 @@ def test_notebook_shows_the_sentence_and_the_words(result: Result) -> None:
     shown = result._repr_html_()
     assert f"<b>{result.headline()}.</b>" in shown
     assert re.findall(r"<bdi>(.*?)</bdi>", shown) == result.table["word"].tolist()
-    assert "3 in 1850; 10 are needed in each corpus" in shown
+    assert "3 usages in 1850; 10 are needed in each corpus" in shown
     assert "nan" not in shown.lower()
-    assert " more in " not in shown
+    assert " more row" not in shown
 
 
 @pytest.mark.parametrize("n", [19, 20, 21, 33])
@@ -343,7 +343,7 @@ def test_notebook_shows_twenty_words_and_the_number_of_the_others(tmp_path: Path
     words = ["mouse", *(f"none{i:02}" for i in range(n - 1))]
     shown = made(tmp_path, words)._repr_html_()
     assert shown.count("<tr><th><bdi>") == min(n, 20)
-    assert re.findall(r"and (\d+) more in <code>.table</code>", shown) == ([] if n <= 20 else [str(n - 20)])
+    assert re.findall(r"<code>.table</code> has (\d+) more rows?\.", shown) == ([] if n <= 20 else [str(n - 20)])
 
 
 def test_notebook_shows_hostile_words_and_labels_as_text(tmp_path: Path) -> None:

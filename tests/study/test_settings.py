@@ -26,7 +26,7 @@ from lexshift.study.settings import (
     READING,
     TRACE,
     Settings,
-    default_keep,
+    default_distance_weight,
     make_settings,
     options_table,
     question_defaults,
@@ -85,7 +85,10 @@ def test_settings_without_arguments_are_the_defaults(question: str) -> None:
     function = FUNCTIONS[question]
     values = {name: p.default for name, p in inspect.signature(function).parameters.items() if name != "options"}
     settings = make_settings(function, {**values, "options": {}})
-    resolved = {"keep": 0.0 if question == DISCOVER else 0.25, "top_words": None if question == DISCOVER else 100}
+    resolved = {
+        "distance_weight": 0.0 if question == DISCOVER else 0.25,
+        "top_words": None if question == DISCOVER else 100,
+    }
     for name, value in question_defaults(question).items():
         assert getattr(settings, name) == resolved.get(name, value), name
 
@@ -106,7 +109,7 @@ def test_every_setting_is_a_command_line_option(question: str) -> None:
         long = f"--{name.replace('_', '-')}"
         assert long in shown.opts, name
         assert set(option.flags or (long,)) == {*shown.opts, *shown.secondary_opts}
-        assert shown.help == option.help
+        assert shown.help.startswith(option.help.partition(" (default")[0].removesuffix("."))
         assert shown.rich_help_panel == option.panel
         given = shown.get_default(typer.Context(command(question)))
         assert (option.parse(given) if option.parse is not None else given) == default, name
@@ -193,7 +196,7 @@ BAD: list[tuple[str, Any, str]] = [
     *[("alpha", bad, "a number between 0 and 1") for bad in (0, 1, -0.1, 5, "0.05", float("nan"), None, True)],
     *[("rate", bad, "a number from 0 to 1, or auto") for bad in (-0.1, 1.5, "half", float("nan"), None, [0.3])],
     *[("permutations", bad, "of at least 1, or auto") for bad in (0, -5, 1.5, "many", None, True)],
-    *[("keep", bad, "keep must be") for bad in (-0.1, 1.5, "half", float("nan"))],
+    *[("distance_weight", bad, "distance_weight must be") for bad in (-0.1, 1.5, "half", float("nan"))],
     ("match", "lema", r"match must be one of cased, lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
     ("space", "bent", r"space must be one of centred, raw, standardised; got 'bent'"),
     ("by", "week", r"by must be one of decade, month, year; got 'week'"),
@@ -224,7 +227,7 @@ def test_invalid_values_are_refused_in_a_sentence_that_names_the_setting(name: s
         ("permutations", np.int32(99), 99),
         ("min_usages", np.int64(2), 2),
         ("by", "month", "month"),
-        ("keep", 0, 0),
+        ("distance_weight", 0, 0),
     ],
 )
 def test_values_are_normalised_to_one_form(name: str, value: Any, expected: Any) -> None:
@@ -238,15 +241,22 @@ def test_settings_are_immutable() -> None:
         Settings().seed = 1  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(("metric", "keep"), [("nearest", 0.25), ("cosine", 0.0), ("apd", 0.0), (get("nearest"), 0.25)])
-def test_distance_weight_depends_on_the_metric(metric: Any, keep: float) -> None:
-    assert default_keep(metric) == Settings(metric=metric).keep == Settings(metric=metric).sscd().keep == keep
-    assert Settings(metric=metric, keep=0.5).sscd().keep == 0.5
+@pytest.mark.parametrize(
+    ("metric", "distance_weight"), [("nearest", 0.25), ("cosine", 0.0), ("apd", 0.0), (get("nearest"), 0.25)]
+)
+def test_distance_weight_depends_on_the_metric(metric: Any, distance_weight: float) -> None:
+    assert (
+        default_distance_weight(metric)
+        == Settings(metric=metric).distance_weight
+        == Settings(metric=metric).sscd().distance_weight
+        == distance_weight
+    )
+    assert Settings(metric=metric, distance_weight=0.5).sscd().distance_weight == 0.5
 
 
 def test_settings_create_the_scores_that_they_name() -> None:
-    sscd = Settings(metric="cosine", strategy="distance", rate=0.2, repeats=3, seed=5, keep=0.1).sscd()
-    assert (sscd.metric, sscd.strategy, sscd.rate, sscd.repeats, sscd.seed, sscd.keep) == (
+    sscd = Settings(metric="cosine", strategy="distance", rate=0.2, repeats=3, seed=5, distance_weight=0.1).sscd()
+    assert (sscd.metric, sscd.strategy, sscd.rate, sscd.repeats, sscd.seed, sscd.distance_weight) == (
         "cosine",
         "distance",
         0.2,

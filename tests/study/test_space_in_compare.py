@@ -17,7 +17,7 @@ from lexshift import SSCD, Metric, Result, UserError, bootstrap, compare, permut
 from lexshift.report.methods import methods
 from lexshift.scoring.space import KINDS, Space, fit_space
 from lexshift.senses.evidence import leanings
-from lexshift.study.settings import default_keep
+from lexshift.study.settings import default_distance_weight
 from lexshift.utils.arrays import Pairs
 
 Paths: TypeAlias = tuple[Path, Path]
@@ -107,7 +107,7 @@ def test_scores_use_the_vectors_in_the_requested_space(saved: tuple[Result, Path
     result = saved[0]
     pairs = select_pairs(result)
     moved = fit_space(pairs, result.settings["space"]).apply_to_words(pairs)
-    assert_scored(result, moved, SSCD("nearest", rate=0.3, keep=0.25), "apd")
+    assert_scored(result, moved, SSCD("nearest", rate=0.3, distance_weight=0.25), "apd")
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "apd"])
@@ -200,15 +200,22 @@ def test_run_records_the_space_and_the_distance_weight(saved: tuple[Result, Path
     told = json.loads((out / "run.json").read_text("utf-8"))["settings"]
     assert told == result.settings
     assert result.space is not None
-    assert (told["space"], told["keep"], told["metric"], told["rate"]) == (result.space.kind, 0.25, "nearest", 0.3)
+    assert (told["space"], told["distance_weight"], told["metric"], told["rate"]) == (
+        result.space.kind,
+        0.25,
+        "nearest",
+        0.3,
+    )
 
 
 def test_vectors_are_standardised_with_a_distance_weight_of_a_quarter_by_default(default_result: Result) -> None:
-    settings = {name: default_result.settings[name] for name in ("metric", "rate", "keep", "space", "strategy")}
+    settings = {
+        name: default_result.settings[name] for name in ("metric", "rate", "distance_weight", "space", "strategy")
+    }
     assert settings == {
         "metric": "nearest",
         "rate": 0.3,
-        "keep": 0.25,
+        "distance_weight": 0.25,
         "space": "standardised",
         "strategy": "random",
     }
@@ -216,27 +223,31 @@ def test_vectors_are_standardised_with_a_distance_weight_of_a_quarter_by_default
 
 @pytest.mark.parametrize(("metric", "share"), [("nearest", 0.25), ("kl", 0.0), ("apd", 0.0), ("dscd-cosine", 0.0)])
 def test_default_distance_weight_is_positive_for_nearest_only(metric: str, share: float) -> None:
-    assert default_keep(metric) == share
+    assert default_distance_weight(metric) == share
 
 
 def test_default_distance_weight_of_a_custom_metric_is_0() -> None:
-    assert default_keep(Metric("mine", lambda old, new: abs(old.mean - new.mean)[:, 0])) == 0
+    assert default_distance_weight(Metric("mine", lambda old, new: abs(old.mean - new.mean)[:, 0])) == 0
 
 
-@pytest.mark.parametrize(("metric", "keep"), [("nearest", 0), ("nearest", 0.6), ("cosine", 0.6), ("cosine", None)])
-def test_requested_distance_weight_is_used_and_recorded(paths: Paths, metric: str, keep: float | None) -> None:
-    result = made(paths, metric=metric, keep=keep)
-    share = keep or 0.0
-    assert result.settings["keep"] == result.scores.sscd.keep == share
+@pytest.mark.parametrize(
+    ("metric", "distance_weight"), [("nearest", 0), ("nearest", 0.6), ("cosine", 0.6), ("cosine", None)]
+)
+def test_requested_distance_weight_is_used_and_recorded(
+    paths: Paths, metric: str, distance_weight: float | None
+) -> None:
+    result = made(paths, metric=metric, distance_weight=distance_weight)
+    share = distance_weight or 0.0
+    assert result.settings["distance_weight"] == result.scores.sscd.distance_weight == share
     for word in result.scores.words.values():
         swapped = np.abs(word.change.e_original - word.change.e_swap).mean()
         assert word.change.score == pytest.approx(swapped + share * word.change.e_original, rel=1e-12)
 
 
-@pytest.mark.parametrize("keep", [-0.1, 1.5, "x", True])
-def test_invalid_distance_weight_is_refused_before_anything_is_read(tmp_path: Path, keep: Any) -> None:
-    with pytest.raises(UserError, match=r"^keep must be a number from 0 to 1; got "):
-        made((tmp_path / "none.txt", tmp_path / "neither.txt"), keep=keep)
+@pytest.mark.parametrize("distance_weight", [-0.1, 1.5, "x", True])
+def test_invalid_distance_weight_is_refused_before_anything_is_read(tmp_path: Path, distance_weight: Any) -> None:
+    with pytest.raises(UserError, match=r"^distance_weight must be a number from 0 to 1; got "):
+        made((tmp_path / "none.txt", tmp_path / "neither.txt"), distance_weight=distance_weight)
 
 
 # The test
@@ -285,20 +296,20 @@ def test_methods_name_the_space(saved: tuple[Result, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keep", "said"), [(None, ", plus 25% of e_original."), (0.125, ", plus 12.5% of e_original.")]
+    ("distance_weight", "said"), [(None, ", plus 25% of e_original."), (0.125, ", plus 12.5% of e_original.")]
 )
-def test_methods_name_the_distance_weight(paths: Paths, keep: float | None, said: str) -> None:
-    assert said in methods(made(paths, keep=keep))[2]
+def test_methods_name_the_distance_weight(paths: Paths, distance_weight: float | None, said: str) -> None:
+    assert said in methods(made(paths, distance_weight=distance_weight))[2]
 
 
 def test_methods_do_not_mention_a_distance_weight_of_0(paths: Paths) -> None:
-    assert "plus" not in methods(made(paths, keep=0))[2]
+    assert "plus" not in methods(made(paths, distance_weight=0))[2]
     assert "plus" not in methods(made(paths, metric="kl"))[2]
 
 
 def test_methods_name_the_metric_and_that_of_the_test(default_result: Result, paths: Paths) -> None:
     _, _, scores, significance = methods(default_result)
-    assert "measured by the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
-    assert "to the corpora, measured by the average pairwise cosine distance (APD) (all" in significance
+    assert "measured as the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
+    assert "The test statistic was the average pairwise cosine distance (APD)." in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
-        assert f"to the corpora, measured by {told}" in methods(made(paths, metric=metric))[3]
+        assert f"The test statistic was {told}" in methods(made(paths, metric=metric))[3]

@@ -70,8 +70,8 @@ def test_kernel_may_call_other_kernels_recursively() -> None:
 def test_kernel_keeps_the_name_docstring_and_module_of_its_function() -> None:
     attributes = [getattr(square, name) for name in ("__name__", "__qualname__", "__doc__", "__module__")]
     assert attributes == ["square", "square", "Return the square of a number.", __name__]
-    assert square.compiled.__name__ == "square"
-    assert square.compiled.__doc__ == "Return the square of a number."
+    assert square.compiled_function.__name__ == "square"
+    assert square.compiled_function.__doc__ == "Return the square of a number."
 
 
 def test_kernel_accepts_arguments_by_name() -> None:
@@ -100,7 +100,7 @@ def test_package_works_where_no_cache_folder_can_be_written(tmp_path: Path) -> N
         from lexshift import Gaussian
         from lexshift.scoring.gaussian import column_moments
 
-        hits = column_moments.compiled.stats.cache_hits
+        hits = column_moments.compiled_function.stats.cache_hits
         print(Gaussian.fit(np.eye(3)).variance.round(12).tolist(), sum(hits.values()))
     """
     nowhere = tmp_path / "a file, not a folder"
@@ -114,7 +114,7 @@ CACHED = """
     sys.path.insert(0, sys.argv[1])
     from module import add
 
-    print(add(1, 2), add(1.5, 2.0), sum(add.compiled.stats.cache_hits.values()))
+    print(add(1, 2), add(1.5, 2.0), sum(add.compiled_function.stats.cache_hits.values()))
 """
 
 
@@ -230,7 +230,7 @@ def test_concurrent_first_calls_of_a_kernel_give_the_right_answer() -> None:
 
     def call(i: int) -> tuple[float, Any]:
         start.wait()
-        return fresh(np.full(4, float(i))), fresh.compiled
+        return fresh(np.full(4, float(i))), fresh.compiled_function
 
     with ThreadPoolExecutor(threads) as pool:
         answers = list(pool.map(call, range(threads)))

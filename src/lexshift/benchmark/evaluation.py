@@ -37,7 +37,7 @@ MIN_USAGES = checks.MIN_ROWS
 """Default of ``min_usages`` in evaluations: every word that can be scored is scored."""
 EMBEDDING = ("out", "model", "min_usages", "space", *ENCODING, "precision")
 """Settings of all evaluations: the folder of the results, and how usages are embedded."""
-SCORING = ("metric", "strategy", "normalised", "rate", "keep", "repeats", "alpha", "seed")
+SCORING = ("metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed")
 """Further settings of :func:`evaluate`."""
 
 

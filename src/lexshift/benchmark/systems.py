@@ -68,12 +68,17 @@ def compared_systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[SystemS
 
 
 def score_sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None) -> SystemScores:
-    """Score words by SSCD: |e_original - e_swap| + keep * e_original; with ``alpha`` decide as ``compare`` does."""
-    keep = float(settings.keep)
+    """Score words by SSCD; with ``alpha``, also decide which words changed, as ``compare`` does.
+
+    The score of a word is the mean of |e_original - e_swap| plus ``distance_weight`` times e_original.
+    """
+    distance_weight = float(settings.distance_weight)
     changes = settings.score_words(pairs).values()
-    scores = np.stack([np.abs(change.e_original - change.e_swap) + keep * change.e_original for change in changes])
+    scores = np.stack(
+        [np.abs(change.e_original - change.e_swap) + distance_weight * change.e_original for change in changes]
+    )
     normalised = ", normalised" if settings.corpus_sizes else ""
-    suffix = f", keep {keep:g}" if keep else ""
+    suffix = f", distance weight {distance_weight:g}" if distance_weight else ""
     name = f"SSCD {get(settings.metric).name}, {settings.strategy}{normalised}, rate {settings.rate:g}{suffix}"
     return SystemScores(name, tuple(pairs), scores, None if alpha is None else decide_words(pairs, settings, alpha))
 

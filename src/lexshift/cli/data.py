@@ -9,7 +9,7 @@ import typer
 DatasetPath = Annotated[str, typer.Argument(metavar="PATH", help="Folder of a release, or a table of usages.")]
 Suffix = Annotated[
     str,
-    typer.Option(help="Part-of-speech suffixes of SemEval targets: strip (hide them from the model) or keep."),
+    typer.Option(help="Part-of-speech suffixes of SemEval targets: strip (hide from the model) or keep."),
 ]
 
 

@@ -8,7 +8,12 @@ import typer
 
 
 def command(
-    out: Annotated[str, typer.Option("--out", "-o", metavar="DIR", help="Folder for the results.")] = "lexshift-demo",
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out", "-o", metavar="DIR", show_default=False, help="Folder for the results (default: lexshift-demo)."
+        ),
+    ] = "lexshift-demo",
 ) -> None:
     """Compare two small corpora that come with the package, for 24 words of which 12 are known to have changed."""
     from lexshift.benchmark.measures import average_precision

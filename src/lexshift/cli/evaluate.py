@@ -21,7 +21,7 @@ MIN_USAGES = 2  # so that every judged word that can be scored is evaluated
 
 @options.with_settings(
     *EMBEDDING,
-    *("metric", "strategy", "normalised", "rate", "keep", "repeats", "alpha", "seed"),
+    *("metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed"),
     helps=HELP,
     min_usages=MIN_USAGES,
 )

@@ -6,14 +6,17 @@ command line shows an option for each of them.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READING, question_defaults
 
@@ -25,23 +28,21 @@ ENCODER_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel
 
 OldCorpus = Annotated[
     str,
-    typer.Argument(
-        metavar="OLD", help="Corpus of the earlier period: a text file, table, folder or pattern, also .gz and .zst."
-    ),
+    typer.Argument(metavar="OLD", help="Earlier corpus: a text file, table, folder or pattern, also .gz and .zst."),
 ]
-NewCorpus = Annotated[str, typer.Argument(metavar="NEW", help="Corpus of the later period, likewise.")]
+NewCorpus = Annotated[str, typer.Argument(metavar="NEW", help="Later corpus, in any of these forms.")]
 Words = Annotated[
     str | None,
     typer.Option(
         "--words",
         "-w",
-        help="Words to study: a list (a,b,c) or a file (words.txt, ./words) with lines of word or "
-        "word<TAB>form1,form2 (default: the most frequent words).",
+        help="Words to study: a list (a,b,c), or a file (words.txt, ./words) with one word, or "
+        "word<TAB>form1,form2, per line (default: the most frequent words).",
     ),
 ]
 Gold = Annotated[
     str | None,
-    typer.Option(metavar="PATH", help="Gold labels: another release, or a file with lines of word<TAB>value."),
+    typer.Option(metavar="PATH", help="Gold labels: another release, or a file of word<TAB>value lines."),
 ]
 Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
@@ -81,6 +82,7 @@ def with_settings(
                 parameters += _training_parameters(training)
             else:
                 parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+        parameters = [_with_default_in_help(parameter) for parameter in parameters]
 
         @functools.wraps(command)
         def run(**values: Any) -> None:
@@ -107,6 +109,20 @@ def _parameter(name: str, default: Any, helps: Mapping[str, str]) -> inspect.Par
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=str(default) if is_text else default, annotation=kind
     )
+
+
+def _with_default_in_help(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return an option whose help text ends with its default, which takes less space than a line of its own."""
+    kind, info = get_args(parameter.annotation)
+    default = parameter.default
+    if not isinstance(info, OptionInfo) or default is None or default is inspect.Parameter.empty:
+        return parameter
+    info = copy.copy(info)
+    info.show_default = False
+    if not isinstance(default, bool):
+        text = re.sub(r" \(default: [^)]*\)", "", info.help or "").removesuffix(".")  # this command has another one
+        info.help = f"{text} (default: {default})."
+    return parameter.replace(annotation=Annotated[kind, info])
 
 
 def _training_parameters(kind: Any) -> list[inspect.Parameter]:

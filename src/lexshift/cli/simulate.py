@@ -14,7 +14,7 @@ Corpora = Annotated[
         metavar="CORPUS...", help="Corpora to take sentences from: text files, tables, folders or patterns."
     ),
 ]
-Pseudowords = Annotated[int, typer.Option(help="Number of pseudowords (ignored with --pairs).")]
+Pseudowords = Annotated[int, typer.Option(help="Number of pseudowords, unless --pairs is given.")]
 Pairs = Annotated[
     str | None, typer.Option(metavar="FILE", help="File with lines of word<TAB>word (default: random pairs).")
 ]

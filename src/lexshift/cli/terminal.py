@@ -64,7 +64,7 @@ def print_store(store: Siblings) -> None:
     encoder = store.settings["encoder"]
     amount = f"{index['rows']:,} vectors of {index['dimensions']} dimensions, {len(store)} words, {size(total)}"
     out.print(Text(str(store.path), "bold").append(f": {amount}", "not bold"), soft_wrap=True)
-    details = [f"model {encoder.get('model', 'of your own')}"]
+    details = [f"model {encoder.get('model', 'a custom encoder')}"]
     details += [f"{name} {encoder[name]}" for name in ("layers", "pooling", "window", "dtype") if name in encoder]
     out.print(", ".join(details), soft_wrap=True)
     for corpus in index["corpora"]:

@@ -1,11 +1,11 @@
 """Count the words of a corpus: one pass over the bytes, by the same rule as the search for targets.
 
-A hash table holds counts for each word, by the 64-bit hash that the search uses too, and where its spelling lies in an
-arena of bytes. Memory grows with the number of different words, not with the text. Blocks are counted beside one
-another, each thread with a table of its own; the tables are added up at the end.
+A hash table holds the counts of each word, under the 64-bit hash that the search also uses, and the position of its
+spelling in an arena of bytes. Memory grows with the number of different words, not with the length of the text. Blocks
+are counted in parallel; each thread has its own table, and the tables are summed at the end.
 
-Inside a sentence a capital letter says something of a word: a name has it almost always. So words that follow another
-one after a space are also counted by the case of their first letter.
+A capital letter inside a sentence is evidence for a name, because names almost always have one. Words that follow
+another word after a space are therefore also counted by the case of their first letter.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import kernel
 
 Cases = tuple[int, int, int]
-"""How often a word occurs, and inside a sentence with a small and with a capital first letter."""
-_SLOTS = 1 << 16  # of the table at first
+"""Number of occurrences of a word: all, and inside a sentence with a small and with a capital first letter."""
+_SLOTS = 1 << 16  # initial number of slots of the table
 _FULLEST = 0.6  # share of the slots in use before the table grows
-_LONGEST_WORD = 1 << 12  # bytes; what is longer is data without spaces, not a word
-_ENDS = np.frombuffer(b'.!?:;"()[]', np.uint8)  # after these a capital letter says nothing
+_LONGEST_WORD = 1 << 12  # bytes; anything longer is data without spaces, not a word
+_ENDS = np.frombuffer(b'.!?:;"()[]', np.uint8)  # after these bytes a capital letter is no evidence for a name
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class WordCounts:
     Attributes
     ----------
     counts : dict
-        How often each word occurs, folded as the search folds it.
+        Number of occurrences of each word, which is folded as in the search.
     total : int
-        Running words.
+        Number of running words.
     within : dict
-        How often each word begins with a small and with a capital letter inside a sentence.
+        Numbers of occurrences inside a sentence with a small and with a capital first letter, for each word.
     """
 
     counts: dict[str, int]
@@ -72,18 +72,18 @@ def count_words(
 ) -> WordCounts:
     """Count the words of a corpus.
 
-    ``progress`` is called with the bytes read so far and those there are (0 for standard input).
+    ``progress`` is called with the number of bytes read so far and in total (0 for standard input).
     """
-    found = count_sources(find_sources(corpus), table, reading or Reading(), Tally(), progress)
-    return make_word_counts(found, os.fspath(corpus))
+    cases = count_sources(find_sources(corpus), table, reading or Reading(), Tally(), progress)
+    return make_word_counts(cases, os.fspath(corpus))
 
 
-def make_word_counts(found: dict[str, Cases], corpus: str) -> WordCounts:
-    """Return counts as :func:`count_sources` gives them, in the order of the words; a corpus must have a word in it."""
-    total = sum(n for n, _, _ in found.values())
+def make_word_counts(cases: dict[str, Cases], corpus: str) -> WordCounts:
+    """Sort the counts of :func:`count_sources` by word and sum them; raise an error if the corpus has no word."""
+    total = sum(n for n, _, _ in cases.values())
     if not total:
         raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
-    ordered = sorted(found.items())
+    ordered = sorted(cases.items())
     return WordCounts({word: n for word, (n, _, _) in ordered}, total, {word: (s, c) for word, (_, s, c) in ordered})
 
 
@@ -94,7 +94,7 @@ def count_sources(
     tally: Tally,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Cases]:
-    """Count the words of some files, and add what was read to ``tally``."""
+    """Count the words of some files, and add the amount of text that was read to ``tally``."""
     counters: list[Counter] = []
     free: SimpleQueue[Counter] = SimpleQueue()
 
@@ -123,12 +123,12 @@ def sum_counts(counts: Iterable[tuple[str, Cases]]) -> dict[str, Cases]:
 
 
 class Counter:
-    """Count words in a hash table: keys (slots,), counts (slots, 3) and places of spellings (slots, 2)."""
+    """Count words in a hash table: keys (slots,), counts (slots, 3) and positions of the spellings (slots, 2)."""
 
     def __init__(self, table: FoldTable) -> None:
         self._table = table
         self._keys = np.zeros(_SLOTS, np.uint64)
-        self._counts = np.zeros((_SLOTS, 3), np.int64)  # all, and inside a sentence small and capital
+        self._counts = np.zeros((_SLOTS, 3), np.int64)  # all; inside a sentence, small and capital
         self._places = np.zeros((_SLOTS, 2), np.int64)  # start and end in the arena
         self._arena = bytearray()
         self._used = 0
@@ -162,11 +162,11 @@ class Counter:
         self._keys, self._counts = np.zeros(slots, np.uint64), np.zeros((slots, 3), np.int64)
         self._places = np.zeros((slots, 2), np.int64)
         at = np.empty(len(keys), np.int64)
-        enter(keys, self._keys, at)
+        insert_keys(keys, self._keys, at)
         self._counts[at], self._places[at] = counts, places
 
     def words(self) -> Iterator[tuple[str, Cases]]:
-        """Yield the counts of each word, folded and in normal form; a word may come more than once."""
+        """Yield the counts of each word, folded and in normal form; a word may be yielded more than once."""
         slots = np.flatnonzero(self._counts[:, 0])
         for (start, end), (n, small, capital) in zip(
             self._places[slots].tolist(), self._counts[slots].tolist(), strict=True
@@ -174,7 +174,7 @@ class Counter:
             if end - start > _LONGEST_WORD:
                 continue
             folded = fold(self._arena[start:end].decode(), self._table)
-            # A capital may be a letter and a mark where the small letter is one character, as for "ẖ".
+            # A small letter may be one character although its capital is a letter and a mark, as for "ẖ".
             word = unicodedata.normalize("NFC", "".join(map(chr, folded)))
             yield word, (n, small, capital)
 
@@ -182,8 +182,8 @@ class Counter:
 @kernel
 def count(
     data: Bytes,
-    at: int,
-    ended: int,
+    begin: int,
+    previous_end: int,
     table: FoldTable,
     capital: npt.NDArray[np.bool_],
     signs: Bytes,
@@ -192,31 +192,43 @@ def count(
     fresh: Array,
     scripts: Bytes | None = None,
 ) -> tuple[int, int, int, int]:
-    """Count the words of UTF-8 text from byte ``at`` on, where no word is cut; the word before ended at ``ended``.
+    """Count the words of UTF-8 text from byte ``begin`` on, where no word is cut.
 
-    A word is inside a sentence if a space, or a comma and a space, stands between it and the word before.
+    A word counts as inside a sentence if a space, or a comma and a space, separates it from the previous word.
 
     Parameters
     ----------
-    data : (n,) bytes
-    table, capital : (characters,)
-    signs : (m,)
+    data : ndarray of shape (n,), uint8
+        The text.
+    begin : int
+        Byte at which counting begins.
+    previous_end : int
+        End of the word before that byte, -1 if there is none.
+    table : ndarray of shape (characters,), uint32
+        The folded form of each character, 0 for separators.
+    capital : ndarray of shape (characters,), bool
+        True for capital letters.
+    signs : ndarray of shape (m,), uint8
         Bytes after which a sentence may begin.
-    keys : (slots,)
-    counts : (slots, 3)
-        Of all occurrences, and of those inside a sentence with a small and with a capital first letter.
-    fresh : (most, 3)
-        Filled with slot, start and end of the words that the table did not have.
-    scripts : (characters,) or None
-        As for :func:`lexshift.corpus.word_rule.next_word`.
+    keys : ndarray of shape (slots,), uint64
+        Hash table of the words, 0 in empty slots; new words are inserted.
+    counts : ndarray of shape (slots, 3), int64
+        Number of all occurrences, and of those inside a sentence with a small and with a capital first letter.
+    fresh : ndarray of shape (max_new_words, 3), int64
+        Filled with the slot, start and end of each word that the hash table did not contain.
+    scripts : ndarray of shape (characters,), uint8, or None
+        See :func:`lexshift.corpus.word_rule.next_word`.
 
     Returns
     -------
-    at, ended, words, new words
-        The byte to go on at, n or more if all of the text was read; where the last word ended, -1 without one; the
-        words counted, and those that are new.
+    begin : int
+        Byte at which the next call begins; n or more if all of the text was read.
+    previous_end : int
+        End of the last word, -1 if there was none.
+    words, new_words : int
+        Number of words that were counted, and of rows of ``fresh`` that were filled.
     """
-    i, words, found = at, 0, 0
+    i, words, found = begin, 0, 0
     while i < len(data):
         start, i, key = next_word(data, i, table, scripts)
         if key == np.uint64(0):
@@ -225,27 +237,27 @@ def count(
         slot = find_slot(keys, key)
         if keys[slot] == np.uint64(0):
             if found == len(fresh):
-                return start, ended, words, found
+                return start, previous_end, words, found
             keys[slot] = key
             fresh[found, 0], fresh[found, 1], fresh[found, 2] = slot, start, i
             found += 1
         counts[slot, 0] += 1
-        gap = start - ended
-        if ended >= 0 and data[start - 1] == 32 and (gap == 1 or (gap == 2 and data[ended] == 44)):
+        gap = start - previous_end
+        if previous_end >= 0 and data[start - 1] == 32 and (gap == 1 or (gap == 2 and data[previous_end] == 44)):
             inside = True
             for sign in signs:  # signs are parts of tokens
-                inside &= data[ended - 1] != sign
+                inside &= data[previous_end - 1] != sign
             if inside:
                 counts[slot, 1 + int(capital[character_at(data, start)[0]])] += 1
         words += 1
-        ended = i
-    return i, ended, words, found
+        previous_end = i
+    return i, previous_end, words, found
 
 
 @kernel
-def enter(fresh: Keys, keys: Keys, at: Array) -> None:
-    """Enter different keys into an empty hash table. fresh : (n,), keys : (slots,), at : (n,), filled with slots."""
+def insert_keys(fresh: Keys, keys: Keys, slots: Array) -> None:
+    """Insert distinct keys, (n,), into an empty hash table, (slots,), and fill ``slots``, (n,), with their slots."""
     for k in range(len(fresh)):
         slot = find_slot(keys, fresh[k])
         keys[slot] = fresh[k]
-        at[k] = slot
+        slots[k] = slot

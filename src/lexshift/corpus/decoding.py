@@ -1,13 +1,14 @@
-"""Decode the bytes of a file: decompress and hash them, refuse what is no plain text, and normalise Unicode.
+"""Decode the bytes of a file: decompress and hash them, refuse anything but plain text, and normalise Unicode.
 
-Text comes out as blocks of complete lines of UTF-8.
+The result is a stream of blocks, each of complete lines of UTF-8.
 
-Unicode writes many characters in several ways: "é" is one character or two, and the Bengali letter U+09DC is equivalent
-to two others. Text is therefore brought into Unicode's normal form NFC when it is read, and target words are too. Two
-kinds of characters that come from typesetting are replaced on the way: soft hyphens are removed, and the ligatures of
-Latin letters, U+FB00 to U+FB06, are written as letters. A soft hyphen at the end of a line stays, as it divides a word.
+Many characters have several representations in Unicode: "é" is one character or two, and the Bengali letter U+09DC is
+equivalent to two others. Text and target words are therefore converted to the Unicode normal form NFC when they are
+read. Two kinds of typesetting characters are also replaced: soft hyphens are removed, and the ligatures of Latin
+letters, U+FB00 to U+FB06, are written as letters. A soft hyphen at the end of a line is preserved, because it divides a
+word.
 
-Most text is in that form already; one pass over the bytes shows it, without decoding them.
+Most text is already in this form, which one pass over the bytes detects without decoding them.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from lexshift.corpus.word_rule import character_at
 from lexshift.errors import UserError
 from lexshift.utils.kernels import kernel
 
-BLOCK = 1 << 20  # bytes read at a time: enough to be quick, and memory that is used again
-LONGEST = 1 << 26  # bytes of a line that are kept together
+BLOCK = 1 << 20  # bytes read at a time: large enough to be fast, small enough for its memory to be reused
+LONGEST = 1 << 26  # bytes; a longer line is divided
 _LINE_FEED = 10
-_HEAD = 1 << 13  # bytes in which a binary file shows itself
+_HEAD = 1 << 13  # bytes that are searched for signs of binary data
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -52,7 +53,7 @@ _BINARY = (b"%PDF-", b"PK\x03\x04")
 
 
 class HashedFile(io.RawIOBase):
-    """A file opened for reading that keeps the SHA-256 and the amount of what was read."""
+    """A file opened for reading that computes the SHA-256 and the size of the bytes that were read."""
 
     def __init__(self, raw: IO[bytes], tally: Tally) -> None:
         self._raw = raw
@@ -60,7 +61,7 @@ class HashedFile(io.RawIOBase):
         self.sha256 = hashlib.sha256()
 
     def readable(self) -> bool:
-        """Return True, as a buffered reader asks for it."""
+        """Return True; a buffered reader requires this method."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -73,9 +74,9 @@ class HashedFile(io.RawIOBase):
 
 @contextmanager
 def open_source(source: Source, tally: Tally) -> Iterator[IO[bytes]]:
-    """Open the stream within a file, whatever its name says: gzip, zstandard or the bytes themselves.
+    """Open the content of a file, decompressed if its bytes are gzip or zstandard, whatever the name of the file.
 
-    A fault of the file is a UserError. At the end, ``tally.hashes`` has the SHA-256 of all of its bytes on disk.
+    Damaged files raise a UserError. At the end, ``tally.hashes`` holds the SHA-256 of all bytes of the file on disk.
     """
     try:
         raw = sys.stdin.buffer if source.path == STANDARD_INPUT else open(source.path, "rb", buffering=0)  # noqa: SIM115
@@ -95,11 +96,11 @@ def open_source(source: Source, tally: Tally) -> Iterator[IO[bytes]]:
             elif head.startswith(_ZSTANDARD):
                 import pyarrow as pa
 
-                # It reads frames one after another, holds one block at a time and refuses a frame that is not complete.
+                # The reader holds one block at a time, reads frame after frame, and refuses incomplete frames.
                 yield pa.CompressedInputStream(pa.PythonFile(buffered, mode="r"), "zstd")
             else:
                 yield buffered
-            while buffered.read(BLOCK):  # whatever was left unread is part of the file's hash
+            while buffered.read(BLOCK):  # the hash covers the rest of the file as well
                 continue
         except (EOFError, zlib.error, OSError) as error:  # isal raises zlib.error and OSError for bad gzip data
             raise UserError(f"the file {source.path!r} is damaged or cannot be read to its end: {error}") from None
@@ -108,11 +109,11 @@ def open_source(source: Source, tally: Tally) -> Iterator[IO[bytes]]:
 
 
 def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally) -> Iterator[bytes]:
-    """Yield valid UTF-8 without a byte order mark or carriage returns at line ends, in blocks that end with a line.
+    """Yield valid UTF-8 in blocks of complete lines, without a byte order mark and carriage returns at line ends.
 
-    Only the last line may lack its line feed, and a line longer than LONGEST is cut: at a space, or failing that
-    between two characters. A line of a table cannot be cut, so a longer one is refused; so is text that is binary data
-    or markup.
+    Only the last line may lack its line feed. A line longer than LONGEST is divided at a space, or if it has none
+    between two characters. A line of a table cannot be divided, so a longer one is refused. Binary data and markup are
+    refused as well.
     """
     chunks = iter(lambda: stream.read(BLOCK) or b"", b"")
     head, codec = next(chunks, b""), reading.codec
@@ -138,8 +139,8 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
         markup = detect_markup(b"".join(first))
         if markup:
             raise UserError(
-                f"the file {source.path!r} is {markup}, whose tags and attributes would be taken for words: extract "
-                f"its plain text first, and give that"
+                f"the file {source.path!r} is {markup}, whose tags and attributes would count as words: extract its "
+                f"plain text first, and use that"
             )
         blocks = chain(first, blocks)
     for block in blocks:
@@ -147,7 +148,7 @@ def utf8_lines(stream: IO[bytes], source: Source, reading: Reading, tally: Tally
 
 
 def _whole_lines(chunks: Iterator[bytes], source: Source, tally: Tally) -> Iterator[bytes]:
-    pieces: list[bytes] = []  # of a line that goes on
+    pieces: list[bytes] = []  # parts of a line that continues in the next chunk
     size, line, is_table = 0, 1, source.kind != "text"
     for chunk in chunks:
         end = chunk.rfind(b"\n") + 1
@@ -182,7 +183,7 @@ def count_lines(data: bytes) -> int:
 
 
 def _find_cut(data: bytes) -> int:
-    """Return where to cut a line that is too long: after a space, or else between two letters with their marks."""
+    """Return the position at which to divide a line that is too long: after a space, or else between two letters."""
     space = data.rfind(b" ", len(data) // 2)
     if space >= 0:
         return space + 1
@@ -221,7 +222,7 @@ def _recode(chunks: Iterator[bytes], source: Source, reading: Reading, tally: Ta
                 f"of a run are read in one encoding: save it as {reading.codec}, or pass --encoding {reading.codec}-le "
                 f"if it lacks the mark only"
             )
-        marks = None  # only the first bytes have it
+        marks = None  # only the first bytes have a byte order mark
         before = decoder.getstate()
         try:
             text = decoder.decode(data, final=not data)
@@ -244,7 +245,7 @@ def _undecodable_chunk(
         lenient = codecs.getincrementaldecoder(reading.encoding)("replace")
         lenient.setstate(before)
         good = lenient.decode(data[: max(error.start - len(before[0]), 0)])
-    except (AssertionError, UnicodeError):  # a codec that does not say where, or knows no replacement
+    except (AssertionError, UnicodeError):  # the codec does not report the position, or has no replacement
         return UserError(
             f"the file {source.path!r} is not {reading.encoding} at line {line} or later: name its encoding with "
             f"--encoding ({error})"
@@ -260,19 +261,19 @@ def _undecodable(source: Source, line: int, encoding: str, error: UnicodeDecodeE
     )
 
 
-_MARKUP_SAMPLE = 1 << 16  # bytes of a text that are looked at
+_MARKUP_SAMPLE = 1 << 16  # bytes of a text that are examined
 _CLEAR = re.compile(
     r"<(?:\?xml\b|!doctype\b|!\[cdata\[|html\b|head\b|body\b|tei(?:\.2|corpus|header)?\b|rss\b|feed\b|svg\b)",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)\s*", re.DOTALL)
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w:.-]{0,60})(?:\s[^<>]{0,2000})?>")
-_LEAST_PAIRS = 3  # elements with a start and an end tag, before a text can be full of them
-_TAGS = 0.03  # share of the characters that are in tags, in a text that is full of them
+_LEAST_PAIRS = 3  # minimum number of elements with a start and an end tag in a text that counts as markup
+_TAGS = 0.03  # minimum share of characters inside tags in a text that counts as markup
 
 
 def detect_markup(head: bytes) -> str | None:
-    r"""Return what kind of markup a text is, or None for plain text.
+    r"""Return the kind of markup of a text, or None for plain text.
 
     A text is XML or HTML if it begins with a declaration or a root element such as ``<html>`` or ``<TEI>``, or if it
     begins with any other tag and is full of elements: one for every second line, or 3 % of its characters in tags.
@@ -318,7 +319,7 @@ _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in ra
 _CHARACTERS = 0x110000
 _ASSIGNED = (range(0x80, 0x33480), range(0xE0100, 0xE01F0))  # no other character has a decomposition or a class
 _HANGUL_VOWELS, _HANGUL_FINALS = range(0x1161, 0x1176), range(0x11A8, 0x11C3)
-# A character is always replaced, is the first or the second of a composition, or is a mark that has its place.
+# Roles of a character: always replaced, first or second part of a composition, or a mark with a fixed position.
 _REPLACED, _FIRST, _SECOND, _ORDERED = 1, 2, 4, 8
 _NOT_ASCII = np.uint64(0x8080808080808080)  # the bits of eight bytes that are 0 in ASCII
 
@@ -339,7 +340,7 @@ def normalise(text: str) -> str:
 
 
 def normalise_utf8(data: bytes) -> bytes:
-    """Return UTF-8 text in normal form; text that is known to be in it is not decoded."""
+    """Return UTF-8 text in normal form; text that is already in normal form is not decoded."""
     if data.isascii():
         return data
     words = np.frombuffer(data, np.uint64, len(data) // 8)
@@ -350,10 +351,10 @@ def normalise_utf8(data: bytes) -> bytes:
 
 @cache
 def _tables() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-    """Return what :func:`is_normal` asks of bytes, (256,), and of characters, (characters,) each.
+    """Return the tables that :func:`is_normal` needs: one of shape (256,) and two of shape (characters,).
 
-    The first table says which bytes begin a character that has to be looked at, the second how characters take part in
-    compositions, and the third is the canonical combining class, by which Unicode orders the marks of a letter.
+    The first table marks the bytes that begin a character to examine, the second holds the role of each character in
+    compositions, and the third its canonical combining class, by which Unicode orders the marks of a letter.
     """
     roles, classes = np.zeros(_CHARACTERS, np.uint8), np.zeros(_CHARACTERS, np.uint8)
     for code in chain(*_ASSIGNED):
@@ -386,10 +387,15 @@ def is_normal(
     roles: npt.NDArray[np.uint8],
     classes: npt.NDArray[np.uint8],
 ) -> bool:
-    """Tell whether UTF-8 text is in normal form; False if that takes more than a look at neighbouring characters.
+    """Return True if UTF-8 text is in normal form, and False if it is not or if neighbouring characters cannot show it.
 
-    data : (n,) bytes, words : (n // 8,), the same bytes; leads : (256,), roles, classes : (characters,), as
-    :func:`_tables` gives them
+    Parameters
+    ----------
+    data : ndarray of shape (n,), uint8
+    words : ndarray of shape (n // 8,), uint64
+        The same bytes.
+    leads, roles, classes : ndarray of shape (256,), (characters,) and (characters,)
+        See :func:`_tables`.
     """
     i = 0
     while i < len(data):

@@ -1,7 +1,8 @@
-"""Detection of the language of a corpus from a sample of its text.
+"""Detect the language of a corpus from a sample of its text.
 
-The script decides where only one language is common in it. Elsewhere each language is scored by its most frequent
-function words; a word that several languages have counts for less. A text with too few of them is in no known language.
+If only one language commonly uses the script of the text, the script decides. Otherwise each language is scored by its
+most frequent function words; a word that several languages share has less weight. A text with too few function words is
+in no known language.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ from lexshift.corpus.passages import read_blocks
 from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Tally, find_sources
 
 UNKNOWN = "unknown"
-"""The language of a text that is long enough to tell, but is in no language that is known."""
+"""Code for a text that is long enough for detection, but in no known language."""
 FALLBACK = "en"
-"""The language whose rules for sentences and lemmas are used where the language is not known."""
+"""The language whose rules for sentences and lemmas apply if the language is not known."""
 _LANGUAGES = [
     line.split("\t") for line in files("lexshift.corpus").joinpath("languages.tsv").read_text("utf-8").splitlines()[1:]
 ]
 NAMES = {code: name for code, name, _, _ in _LANGUAGES}
 """The languages that can be detected."""
 _SCRIPTS = {script: code for code, _, scripts, words in _LANGUAGES if not words for script in scripts.split()}
-"""The languages that are alone in common use of a script, by the first word of the Unicode names of its letters."""
-_FILES = 16  # of a corpus that are looked at, evenly spread
-_BYTES = 1 << 16  # of text, of each of them
-_BLOCK = 1 << 20  # bytes of a file among which they are spread
-_LETTERS = 5_000  # characters whose script is looked at
-_LEAST_SHARE = 0.08  # of running words that are the function words of a language, for a text to be in it
-_LEAST_WORDS = 4  # of them, and at least 2 different ones
-_LEAST_LEAD = 1.05  # how much more the best language must have than the next
-_ENOUGH = 100  # words of a text that should be enough to tell its language
+"""The only language that commonly uses a script, by the first word of the Unicode names of its letters."""
+_FILES = 16  # number of files of a corpus that are sampled, evenly spaced
+_BYTES = 1 << 16  # bytes of text in the sample of a file
+_BLOCK = 1 << 20  # bytes at the beginning of a file from which the sample is drawn
+_LETTERS = 5_000  # characters whose script is examined
+_LEAST_SHARE = 0.08  # minimum share of function words among the running words of a text in a language
+_LEAST_WORDS = 4  # minimum number of function words; at least 2 must be different
+_LEAST_LEAD = 1.05  # minimum ratio of the best score to the second best
+_ENOUGH = 100  # words of a text that normally suffice to detect its language
 _PUNCTUATION = ".,;:!?\"'()[]{}<>«»‹›“”„‟‘’‚‛…—–-*_/\\|#@&+=~`।॥،؛؟۔·¿¡־"
 
 
@@ -87,12 +88,12 @@ def detect_language(text: str) -> str | None:
 def detect_languages(
     corpora: Mapping[str, str | os.PathLike[str]], reading: Reading
 ) -> tuple[dict[str, str | None], dict[str, Reading]]:
-    """Return the language of each corpus as an ISO code, and how it is read with the rules of that language.
+    """Return the language of each corpus as an ISO code, and its reading options with the rules of that language.
 
-    The language is the one of ``reading``, or for "auto" the one of a sample of the text: lines from the beginnings of
-    some files; of standard input, what is there without reading. It is :data:`UNKNOWN` for a text in a language that is
-    not known. A corpus too short to tell is taken to be in the language of the others, if they agree, else it has None.
-    Where the language is not known, the rules are those of :data:`FALLBACK`.
+    The language is that of ``reading``. With "auto" it is detected from a sample: lines from the beginnings of some
+    files, or the part of standard input that is available without waiting. It is :data:`UNKNOWN` if the text is in no
+    known language. If a corpus is too short for detection, it gets the language of the others, or None if they differ.
+    If the language is not known, the rules of :data:`FALLBACK` apply.
     """
     found: dict[str, str | None] = dict.fromkeys(corpora, reading.language)
     for label, corpus in corpora.items() if reading.language == AUTO else ():
@@ -119,38 +120,38 @@ def detect_languages(
 
 
 def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
-    """Return how corpora are read, as a store records it: the language is one code, or one for each if they differ."""
+    """Return the reading options that a store records; the language is one code, or a code for each corpus."""
     codes = {label: reading.language for label, reading in readings.items()}
     language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
     return {**asdict(next(iter(readings.values()))), "language": language}
 
 
 def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list[str]:
-    """Return what to tell the user about the languages of the corpora, by their labels, as sentences."""
-    told = []
+    """Return warnings about the languages of the corpora; ``languages`` maps the labels of corpora to ISO codes."""
+    messages = []
     known = {label: code for label, code in languages.items() if code not in (None, UNKNOWN)}
     ours = getattr(encoder, "languages", None)
     foreign = {label: code for label, code in known.items() if ours is not None and base_code(code) not in ours}
     if foreign:
         model = getattr(encoder, "settings", {}).get("model", "that was chosen")
-        told.append(
+        messages.append(
             f"the text of {_and(foreign)} is {_and(dict.fromkeys(map(language_name, foreign.values())))}, but the "
             f"model {model} knows only {_and(map(language_name, ours or ()))}, so its scores mean little: choose a "
             f"model for the language of the text (--model), or name the language if this is wrong (--language)"
         )
     if len({base_code(code) for code in known.values()}) > 1:
         each = ", ".join(f"{label} {language_name(code)}" for label, code in known.items())
-        told.append(
+        messages.append(
             f"the corpora are in different languages ({each}), so a word may differ for that reason alone; name the "
             f"language if this is wrong (--language)"
         )
     unknown = [label for label, code in languages.items() if code == UNKNOWN]
     if unknown:
-        told.append(
+        messages.append(
             f"the language of {_and(unknown)} is not recognised: sentences are split by the rules of English, and no "
             f"function words are left out; name the language (--language)"
         )
-    return told
+    return messages
 
 
 def language_name(code: str | None) -> str:

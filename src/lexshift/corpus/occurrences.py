@@ -35,11 +35,13 @@ class Occurrences:
     ----------
     table : pyarrow.Table
         Columns target (index), file, line, date, sentence, start, end (character offsets into the sentence) and
-        priority, ordered by target and place.
-    found : (targets,) numbers of occurrences, before sampling
+        priority, ordered by target and position.
+    found : ndarray of shape (targets,), int64
+        Number of occurrences of each target before sampling.
     tally : Tally
+        Counts of the text that was read, skipped or altered.
     content : str
-        SHA-256 over the corpus's files.
+        SHA-256 of the files of the corpus.
     """
 
     table: pa.Table
@@ -55,13 +57,13 @@ USAGE_COLUMNS = (
     ("start", pa.int32()),
     ("end", pa.int32()),
 )
-"""Where in its file a usage is, its sentence, and where the word is in it."""
+"""Columns of a usage: its position in the file, its sentence, and the span of the word in the sentence."""
 _FILE = ("file", pa.dictionary(pa.int32(), pa.string()))
 SCHEMA = pa.schema([("target", pa.int32()), _FILE, *USAGE_COLUMNS, ("priority", pa.uint64())])
 SLACK = 1 << 14
-"""Rows that samples may hold beyond their size before they are cut down."""
+"""Number of rows by which samples may exceed their size before they are reduced."""
 _SPACE = 0x20  # bytes up to it are white space or control characters
-_MAX_CHARACTERS = 1 << 28  # of the sentences of a block's occurrences
+_MAX_CHARACTERS = 1 << 28  # maximum number of characters in the sentences of the occurrences of a block
 _LONGEST_FORM = 1_000  # bytes within which a form of several words must end
 
 
@@ -110,9 +112,9 @@ def collect_occurrences(
     collectors: Mapping[str, OccurrenceCollector],
     tallies: Mapping[str, Tally],
 ) -> None:
-    """Give each block to the collector of its period, and add its words and passages to the tally of the period.
+    """Pass each block to the collector of its period, and add its words and passages to the tally of the period.
 
-    Samples are cut down together, so that many periods share what they may hold beyond their size.
+    All samples are reduced at the same time, so that many periods share the memory for rows beyond their size.
     """
     held = 0
     for block, (hits, (words, passages)) in process_blocks(blocks, partial(scan_block, targets=targets)):
@@ -130,15 +132,15 @@ def collect_occurrences(
 
 
 def make_occurrences(
-    table: pa.Table, found: Array, tally: Tally, corpus: str, max_per_word: int | None, content: str | None = None
+    table: pa.Table, n_found: Array, tally: Tally, corpus: str, max_per_word: int | None, content: str | None = None
 ) -> Occurrences:
-    """Return what was found in a corpus, which must have a word in it, and count what a sample leaves out."""
+    """Return the occurrences in a corpus, and count those outside the sample; raise an error if it has no words."""
     if not tally.words:
         raise UserError(f"the corpus {corpus!r} is empty: there is no word in it")
-    left = 0 if max_per_word is None else int(np.maximum(found - max_per_word, 0).sum())
+    left = 0 if max_per_word is None else int(np.maximum(n_found - max_per_word, 0).sum())
     if left:
         tally.skipped[f"occurrences beyond {max_per_word} for a word"] += left
-    return Occurrences(table, found, tally, content or tally.content)
+    return Occurrences(table, n_found, tally, content or tally.content)
 
 
 class OccurrenceCollector:
@@ -147,10 +149,11 @@ class OccurrenceCollector:
     Attributes
     ----------
     max_per_word : int or None
-    found : (targets,)
-        Numbers of occurrences so far, before sampling.
+        Maximum number of occurrences per target; None for all.
+    found : ndarray of shape (targets,), int64
+        Number of occurrences so far, before sampling.
     held : int
-        Rows that are held now.
+        Number of rows in memory.
     """
 
     def __init__(self, targets: Targets, max_per_word: int | None, seed: int, shared: bool = False) -> None:
@@ -159,12 +162,12 @@ class OccurrenceCollector:
         self.found = np.zeros(len(targets.forms), np.int64)
         self.held = 0
         self._words, self._seed = list(targets.forms), seed
-        self._file: str | None = None  # whose keys are at hand
+        self._file: str | None = None  # the file to which the keys belong
         self._of_words = sampling.word_keys(seed, self._words) if shared else None
         self._limits = np.full(len(targets.forms), np.iinfo(np.uint64).max, np.uint64)
         self._batches: list[pa.RecordBatch] = []
         self._candidates = list(targets.first_words.values())
-        # The target of a number that stands for nothing else; -1 where the text decides.
+        # The target of each number if it is the only one; -1 if the text decides between several.
         self._simple = np.array(
             [c[0].target if len(c) == 1 and c[0].form is None else -1 for c in self._candidates], np.int64
         )
@@ -182,7 +185,7 @@ class OccurrenceCollector:
         hashes = self._priorities(block.file, rows[:, 0], lines, rows[:, 4] - rows[:, 2])
         if self.max_per_word is not None:
             chosen = np.flatnonzero(hashes <= self._limits[rows[:, 0]])
-            if len(chosen) > SLACK:  # very long lines have very many words: no more of them than can be kept
+            if len(chosen) > SLACK:  # very long lines: reduce the rows at once
                 chosen = chosen[sampling.smallest(rows[chosen, 0], hashes[chosen], self.max_per_word)]
             rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
         sentences, starts, ends = self._sentences(block, rows, language, tally)
@@ -201,7 +204,7 @@ class OccurrenceCollector:
         self.held += len(rows)
 
     def _priorities(self, file: str, targets: Array, lines: Array, positions: Array) -> sampling.Priorities:
-        """Return the hash of each place, by which it is sampled: (n,)."""
+        """Return the hash of each position, (n,); the positions with the smallest hashes are sampled."""
         if file != self._file:
             self._file, n = file, len(self.found)
             if self._of_words is not None:
@@ -211,7 +214,7 @@ class OccurrenceCollector:
                 self._keys, self._has_key = np.zeros(n, np.uint64), np.zeros(n, np.bool_)
         if self._of_words is not None:
             return sampling.shared_priorities(self._file_key, self._keys[targets], targets, lines, positions)
-        for target in np.unique(targets[~self._has_key[targets]]).tolist():  # most of many words are in few files
+        for target in np.unique(targets[~self._has_key[targets]]).tolist():  # most words occur in few files
             self._keys[target] = sampling.place_key(self._seed, file, self._words[target])
             self._has_key[target] = True
         return sampling.priorities(self._keys[targets], lines, positions)
@@ -222,23 +225,23 @@ class OccurrenceCollector:
         if len(targets) and targets.min() >= 0:
             rows = hits.copy()
             rows[:, 0] = targets
-            if not self._targets.unspaced or not _overlap(rows):
+            if not self._targets.unspaced_words or not _overlap(rows):
                 return rows
         resolved = []
-        taken: dict[int, int] = {}  # for each target, where its last occurrence ends
+        taken: dict[int, int] = {}  # end of the last occurrence of each target
         for (index, line_start, line_end, start), several in groupby(hits.tolist(), key=lambda hit: hit[1:5]):
             stops: dict[int, int] = {}
             for number, *_, end in several:
                 for target, stop in self._matches(number, block.data, start, end).items():
                     stops[target] = max(stop, stops.get(target, 0))
             for target, stop in stops.items():
-                if start >= taken.get(target, 0):  # two forms of a word may overlap: the first and longest is it
+                if start >= taken.get(target, 0):  # of overlapping forms, the first and longest one counts
                     taken[target] = stop
                     resolved.append((target, index, line_start, line_end, start, stop))
         return np.array(resolved, np.int64).reshape(-1, 6)
 
     def _matches(self, number: int, data: bytes, start: int, end: int) -> dict[int, int]:
-        """Return the targets that a hit is, and where the longest form of each ends."""
+        """Return the targets that match at a hit, with the end of the longest matching form of each."""
         if self._simple[number] >= 0:
             return {int(self._simple[number]): end}
         text = data[start : start + _LONGEST_FORM].split(b"\n", 1)[0].decode(errors="ignore")
@@ -254,20 +257,22 @@ class OccurrenceCollector:
         return found
 
     def _sentences(self, block: Block, rows: Array, language: str, tally: Tally) -> tuple[pa.Array, Array, Array]:
-        """Return the sentences of occurrences, and where in them the words are, in characters: (n,) each."""
+        """Return the sentences of occurrences, and the start and end of the words in characters: (n,) each."""
         starts, ends = rows[:, 4] - rows[:, 2], rows[:, 5] - rows[:, 2]
         if block.split != "lines" or not len(rows):
             return self._parts_of_lines(block, rows, language, tally)
-        # As most lines are: the sentence itself, its bytes its characters; words of one line share it.
+        # The common case: the line is the sentence and is ASCII; the words of one line share the sentence.
         begins = np.r_[True, rows[1:, 2] != rows[:-1, 2]]
         line_of = np.cumsum(begins) - 1  # (n,)
         lines = [block.data[start:end] for start, end in rows[begins, 2:4].tolist()]
-        whole = [
+        is_simple = [
             len(line) <= LONGEST and line.isascii() and line[0] > _SPACE and line[-1] > _SPACE  # nothing to strip
             for line in lines
         ]
-        simple = np.array(whole)[line_of]
-        texts = pa.array([line.decode() if yes else "" for line, yes in zip(lines, whole, strict=True)], pa.string())
+        simple = np.array(is_simple)[line_of]
+        texts = pa.array(
+            [line.decode() if yes else "" for line, yes in zip(lines, is_simple, strict=True)], pa.string()
+        )
         texts = texts.take(line_of)
         if simple.all():
             return texts, starts, ends
@@ -275,7 +280,7 @@ class OccurrenceCollector:
         return pc.replace_with_mask(texts, ~simple, some), starts, ends
 
     def _parts_of_lines(self, block: Block, rows: Array, language: str, tally: Tally) -> tuple[pa.Array, Array, Array]:
-        """Return the same where a sentence is a part of a line, or its characters are not its bytes."""
+        """Return the same for lines that hold several sentences or are not ASCII."""
         sentences, starts, ends = [], [], []
         data = block.data
         at, passage, characters, counted, size = -1, None, 0, 0, 0
@@ -302,7 +307,7 @@ class OccurrenceCollector:
         return pa.array(sentences, pa.string()), np.array(starts, np.int64), np.array(ends, np.int64)
 
     def cut(self) -> None:
-        """Keep the smallest hashes of each target, and take nothing above them from now on."""
+        """Reduce the sample to the smallest hashes of each target; larger hashes are ignored from then on."""
         if self.max_per_word is None or not self._batches:
             return
         table = self.rows()
@@ -314,21 +319,21 @@ class OccurrenceCollector:
         self._batches, self.held = table.to_batches(), len(table)
 
     def rows(self) -> pa.Table:
-        """Return the rows that are kept, ordered by target and place."""
-        give_back_memory()  # what reading and scanning no longer use, before copies are made
+        """Return the sampled rows, ordered by target and position."""
+        give_back_memory()  # before copies are made
         return merge_samples([pa.Table.from_batches(self._batches, SCHEMA)], self.max_per_word)
 
 
 def give_back_memory() -> None:
-    """Give memory that is free back to the system; the C library of Linux keeps more and more of it otherwise."""
+    """Return free memory to the system, because the C library of Linux would otherwise hold more and more of it."""
     if sys.platform.startswith("linux"):
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # there is none in other C libraries
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries do not have it
         if trim is not None:
             trim(0)
 
 
 def merge_samples(tables: Sequence[pa.Table], max_per_word: int | None) -> pa.Table:
-    """Return the occurrences in all parts of a corpus, in the order of the parts, from those in each."""
+    """Merge the samples of the parts of a corpus, in the order of the parts."""
     table = pa.concat_tables(tables).unify_dictionaries().combine_chunks()
     targets = table["target"].to_numpy()
     if max_per_word is not None:
@@ -338,7 +343,7 @@ def merge_samples(tables: Sequence[pa.Table], max_per_word: int | None) -> pa.Ta
 
 
 def _overlap(rows: Array) -> bool:
-    """Tell whether two occurrences of one target overlap; rows : (n, 6)."""
+    """Return whether any two occurrences of one target overlap; ``rows`` has the shape (n, 6)."""
     targets, starts, ends = rows[:, 0], rows[:, 4], rows[:, 5]
     order = np.lexsort((starts, targets))
     same = targets[order][1:] == targets[order][:-1]

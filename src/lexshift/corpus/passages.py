@@ -1,4 +1,4 @@
-"""Read a corpus as blocks of passages: UTF-8 text with one passage per line, and where in its file each line was."""
+"""Read a corpus as blocks of passages: UTF-8 text with one passage per line, and the line numbers in its file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SOFT_BREAK = f"{SOFT_HYPHEN}\n".encode()
 _DIVIDED = re.compile(_SOFT_BREAK + rb"[ \t]*([^\s]+)[ \t]*")
 _HYPHENATED = re.compile(rb"[A-Za-z\x80-\xff](?:-|\xe2\x80\x90)\n[ \t]*(?=[A-Za-z\x80-\xff])")
 _AHEAD = 4  # blocks read ahead for each worker
-_AHEAD_BYTES = 1 << 26  # of all blocks read ahead, so that very long lines do not fill the memory
+_AHEAD_BYTES = 1 << 26  # bytes of all blocks read ahead, a limit that protects the memory from very long lines
 _NEWLINES = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -43,21 +43,21 @@ class Block:
     Attributes
     ----------
     data : bytes
-        UTF-8 in normal form, a passage a line.
+        UTF-8 in normal form, one passage per line.
     split : "lines" or "prose"
-        Whether a passage is a sentence or holds several.
+        "lines" if a passage is one sentence, "prose" if it may hold several.
     line : int
         The number of the first line in the file, from 1.
     wrapped : bytes, optional
         The data before the lines of a paragraph were joined, of the same length.
     rows : list of int, optional
-        For tables: the record of each line, from 1.
+        The record number of each line of a table, from 1.
     dates : list of str, optional
-        For tables: the date of each line.
+        The date of each line of a table.
     file : str
         The name of the file within its corpus.
     period : str
-        The period that all lines are of, if the corpus is cut into periods.
+        The period of all lines, if the corpus is divided into periods.
     """
 
     data: bytes
@@ -81,7 +81,7 @@ class Block:
 def read_corpus(
     sources: Sequence[Source], reading: Reading, tally: Tally, progress: Callable[[int, int], None] | None = None
 ) -> Iterator[Block]:
-    """Yield the blocks of the files of a corpus, and add what was read to ``tally``.
+    """Yield the blocks of the files of a corpus, and add the amount of text that was read to ``tally``.
 
     ``progress`` is called with the bytes read so far and the size of all files (0 for standard input).
     """
@@ -96,7 +96,7 @@ def read_corpus(
 
 
 def process_blocks(blocks: Iterable[Block], function: Callable[[bytes], T]) -> Iterator[tuple[Block, T]]:
-    """Yield each block with what a function returns for its data, in order; up to four are processed at a time."""
+    """Yield each block with the result of a function for its data, in order; up to four are processed in parallel."""
     ahead: deque[tuple[Block, Future[T]]] = deque()
     workers = min(4, available_cores())
     with ThreadPoolExecutor(workers) as pool:
@@ -118,7 +118,7 @@ def read_blocks(source: Source, reading: Reading, tally: Tally) -> Generator[Blo
     with open_source(source, tally) as stream:
         if source.kind == "parquet":
             if source.path == STANDARD_INPUT:
-                raise UserError("parquet cannot be read from standard input")
+                raise UserError("parquet cannot be read from standard input; write it to a file")
             with open(source.path, "rb") as seekable:
                 yield from _table_blocks(parquet_records(seekable, source, reading), source.name, reading, tally)
         elif source.kind == "text":
@@ -160,8 +160,8 @@ def _paragraphs(chunks: Iterable[bytes], file: str, tally: Tally) -> Iterator[Bl
 def _paragraph_block(data: bytes, line: int, file: str, tally: Tally) -> Block:
     """Join the lines of paragraphs.
 
-    The rest of a word after a soft hyphen is moved to the end of the line before. After a hard hyphen it cannot be told
-    whether the hyphen is part of the word, so such lines are counted.
+    If a soft hyphen divides a word, its second part is moved to the end of the previous line. A hard hyphen may be part
+    of the word, so such lines are only counted.
     """
     if _SOFT_BREAK in data:
         data = _DIVIDED.sub(rb"\1\n", data)
@@ -201,7 +201,7 @@ def _table_split(texts: list[bytes], reading: Reading, tally: Tally) -> str:
     return split
 
 
-_SAMPLE = 1 << 18  # bytes looked at
+_SAMPLE = 1 << 18  # bytes that are examined
 _WIDEST = 150  # characters of a line in text that was wrapped for a page or a screen
 _FULL = 0.75  # a wrapped line reaches this share of the common width
 _SENTENCE_END = re.compile(r"[.!?…]['\")\]»”’]*\s+['\"(\[«“‘¿¡]*[^\W\d_a-zß-öø-ÿ]|[。！？]\s*(?=\w)|[।۔؟]\s+(?=\w)")
@@ -209,7 +209,7 @@ _LAST = (".", "!", "?", "…", ":", '"', "”", "»", "'", "’", "。", "！", 
 
 
 def layout(head: bytes) -> str:
-    r"""Judge a file by its first block.
+    r"""Return the layout of a text, "lines", "prose" or "wrapped", judged by its first block.
 
     >>> layout(b"The mouse ran.\nThe cloud rained.\nBread is bread.\n")
     'lines'
@@ -221,8 +221,8 @@ def layout(head: bytes) -> str:
     """
     lines = [line.strip() for line in head[:_SAMPLE].decode(errors="ignore").split("\n")]
     if len(head) > _SAMPLE and len(lines) > 1:
-        lines.pop()  # it is cut
-    # Lines that another one follows directly: in wrapped text all of them are full, and few end a sentence.
+        lines.pop()  # it is incomplete
+    # Lines directly followed by another line: in wrapped text, all of them are full and few end a sentence.
     followed = [a for a, b in pairwise(lines) if a and b]
     if followed:
         width = sorted(map(len, followed))[int(0.95 * (len(followed) - 1))]

@@ -1,7 +1,7 @@
-"""Cut one corpus into periods: which period a date or the name of a file is of, and the occurrences of each.
+"""Divide one corpus into periods, and collect the occurrences of target words in each period.
 
-Tables are cut by the dates of their records, text files go by the year or the date in their names. Each period is then
-as good as a corpus of its own: it has its own sample of each word's occurrences, by the same rule, and its own counts.
+The records of tables are assigned to periods by their dates, text files by the year or date in their names. Each period
+is then treated like a corpus: it has its own counts and its own sample of the occurrences of each word.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ _IN_NAME = re.compile(
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 
 
-def period_of(date: str | None, by: str) -> str | None:
-    """Return the period of a date; None if there is no date in the text, or not enough of one.
+def period_of(date: str | None, unit: str) -> str | None:
+    """Return the period of a date; None if the text is not a date, or the date is not precise enough.
 
     Dates begin with the year: 1999, 1999-07, 1999-07-31, 19990731, with any time after the day.
 
-    >>> [period_of("1999-07-31T12:00:00Z", by) for by in ("decade", "year", "month")]
+    >>> [period_of("1999-07-31T12:00:00Z", unit) for unit in ("decade", "year", "month")]
     ['1990s', '1999', '1999-07']
     >>> [period_of(date, "month") for date in ("1999", "31.7.1999", None)]
     [None, None, None]
     """
     found = None if date is None else _DATE.fullmatch(date.strip())
-    return None if found is None else _label(found[1], found[3], found[4], by)
+    return None if found is None else _label(found[1], found[3], found[4], unit)
 
 
-_remembered = lru_cache(1 << 14)(period_of)  # there are mostly fewer dates than records
+_cached_period_of = lru_cache(1 << 14)(period_of)  # usually there are fewer different dates than records
 
 
-def period_of_file(name: str, by: str) -> str | None:
-    """Return the period of a file by the first year, 1000 to 2099, or date in its name, else in those of its folders.
+def period_of_file(name: str, unit: str) -> str | None:
+    """Return the period of the first year (1000 to 2099) or date in the name of a file, or else of its folders.
 
     >>> period_of_file("letters/1850s.txt", "decade"), period_of_file("2001/07.txt", "year")
     ('1850s', '2001')
@@ -62,7 +62,7 @@ def period_of_file(name: str, by: str) -> str | None:
     for part in reversed(PurePosixPath(name).parts):
         found = _IN_NAME.search(part)
         if found:
-            return _label(found[1], found[3], found[4], by)
+            return _label(found[1], found[3], found[4], unit)
     return None
 
 
@@ -76,21 +76,21 @@ def month_of(label: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found and 1 <= int(found[2]) <= 12 else None
 
 
-def _label(year: str, month: str | None, day: str | None, by: str) -> str | None:
-    """Return the period of a date; digits of any script count, and the label is in those of ASCII."""
+def _label(year: str, month: str | None, day: str | None, unit: str) -> str | None:
+    """Return the label of a period in ASCII digits; the date may have digits of any script."""
     try:
         date = datetime.date(int(year), int(month or 1), int(day or 1))
     except ValueError:
         return None
-    if by == "month":
+    if unit == "month":
         return f"{date.year:04}-{date.month:02}" if month else None
-    return f"{date.year:04}" if by == "year" else f"{date.year // 10:03}0s"
+    return f"{date.year:04}" if unit == "year" else f"{date.year // 10:03}0s"
 
 
 def find_in_periods(
     corpus: str | os.PathLike[str],
     targets: Targets,
-    by: str,
+    unit: str,
     reading: Reading | None = None,
     max_per_word: int | None = None,
     seed: int = 0,
@@ -98,27 +98,32 @@ def find_in_periods(
 ) -> dict[str, Occurrences]:
     """Read a corpus once, and collect the occurrences of each of its periods, the earliest first.
 
-    ``by`` is "year", "decade" or "month". Of each period and word every occurrence is kept, or a sample of
-    ``max_per_word``. A period's content is the whole corpus's, with the way it was cut and its label. What is of no
-    period is counted among what the first one skipped, as is all that concerns whole files.
+    ``unit`` is "year", "decade" or "month". The result has all occurrences of each word and period, or a sample of
+    ``max_per_word``. The checksum of a period is made from that of the corpus, the unit and the label of the period.
+    Text without a period, and everything that concerns complete files, is counted among the skipped text of the first
+    period.
     """
-    checks.choice(by, "by", BY)
-    targets.first_words  # noqa: B018  forms that cannot be found are refused before anything is read
+    checks.choice(unit, "by", BY)
+    targets.first_words  # noqa: B018  refuses forms that cannot be found before the corpus is read
     seed, sources = checks.seed(seed), find_sources(corpus)
     if any(source.path == STANDARD_INPUT for source in sources):
-        raise UserError("a corpus from standard input has no dates: give a table with dates, or files with years")
+        raise UserError(
+            "a corpus from standard input has no dates: give a table with dates, or files with years in their names"
+        )
     _, readings = detect_languages({"": corpus}, reading or Reading())
-    how, whole = readings[""], Tally()
+    reading_options, corpus_tally = readings[""], Tally()
     collectors: defaultdict[str, OccurrenceCollector] = defaultdict(
         lambda: OccurrenceCollector(targets, max_per_word, seed)
     )
-    cutter = _Cutter(by, how, sources, whole.skipped)
-    blocks = (part for block in read_corpus(sources, how, whole, progress) for part in cutter.cut(block))
-    collect_occurrences(blocks, targets, how.language, collectors, cutter.tallies)
+    cutter = _Cutter(unit, reading_options, sources, corpus_tally.skipped)
+    blocks = (
+        part for block in read_corpus(sources, reading_options, corpus_tally, progress) for part in cutter.cut(block)
+    )
+    collect_occurrences(blocks, targets, reading_options.language, collectors, cutter.tallies)
     labels = sorted(label for label in collectors if cutter.tallies[label].words)
     if not labels:
         raise cutter.nothing_found(os.fspath(corpus))
-    cutter.tallies[labels[0]].skipped += whole.skipped
+    cutter.tallies[labels[0]].skipped += corpus_tally.skipped
     return {
         label: make_occurrences(
             collectors[label].rows(),
@@ -126,45 +131,45 @@ def find_in_periods(
             cutter.tallies[label],
             os.fspath(corpus),
             max_per_word,
-            hashlib.sha256(f"{whole.content}\0{by}\0{label}".encode()).hexdigest(),
+            hashlib.sha256(f"{corpus_tally.content}\0{unit}\0{label}".encode()).hexdigest(),
         )
         for label in labels
     }
 
 
 class _Cutter:
-    """Cut blocks into blocks of one period each, and count what is of none among what was skipped.
+    """Divide blocks into blocks of one period each, and count text without a period as skipped.
 
     Attributes
     ----------
     tallies : dict
-        What was read of each period; its words and passages are counted elsewhere.
+        Counts of the text that was read in each period, except for its words and passages.
     """
 
-    def __init__(self, by: str, reading: Reading, sources: Sequence[Source], skipped: Counter[str]) -> None:
+    def __init__(self, unit: str, reading: Reading, sources: Sequence[Source], skip_counts: Counter[str]) -> None:
         self.tallies: defaultdict[str, Tally] = defaultdict(Tally)
-        self._by, self._date_column, self._skipped = by, reading.date_column, skipped
+        self._unit, self._date_column, self._skip_counts = unit, reading.date_column, skip_counts
         self._example: str | None = None  # a date that was not understood
-        self._file, self._periods = "", set[str]()  # the file that is read, and the periods that are in it
+        self._file, self._periods = "", set[str]()  # the current file, and the periods that were found in it
         for source in sources:
-            if (source.kind == "text" or self._date_column is None) and period_of_file(source.name, by) is None:
-                what = "a month" if by == "month" else "a year"
-                skipped[f"files without {what} in their names, of all periods"] += 1
+            if (source.kind == "text" or self._date_column is None) and period_of_file(source.name, unit) is None:
+                what = "a month" if unit == "month" else "a year"
+                skip_counts[f"files without {what} in their names, of all periods"] += 1
 
     def cut(self, block: Block) -> Iterator[Block]:
-        """Yield the parts of a block, by the dates of its records or else by the name of its file."""
+        """Yield the parts of a block by period, according to the dates of its records or the name of its file."""
         if block.dates is None or block.rows is None or self._date_column is None:
-            period = period_of_file(block.file, self._by)
+            period = period_of_file(block.file, self._unit)
             parts = [] if period is None else [replace(block, period=period)]
         else:
             lines: defaultdict[str, list[int]] = defaultdict(list)
             for index, date in enumerate(block.dates):
-                period = _remembered(date, self._by)
+                period = _cached_period_of(date, self._unit)
                 if period is not None:
                     lines[period].append(index)
                     continue
-                what = "without a date" if date is None else f"with a date that tells no {self._by}"
-                self._skipped[f"records {what}, of all periods"] += 1
+                what = "without a date" if date is None else f"with a date without a valid {self._unit}"
+                self._skip_counts[f"records {what}, of all periods"] += 1
                 self._example = self._example or date
             texts, rows, dates = block.data.split(b"\n"), block.rows, block.dates
             parts = [
@@ -189,17 +194,19 @@ class _Cutter:
             yield part
 
     def nothing_found(self, corpus: str) -> UserError:
-        """Return the error that says why there is no period at all."""
+        """Return the error for a corpus without any period, with the reason."""
         if self._example is not None:
             return UserError(
-                f"no date of {corpus!r} tells its {self._by}, such as {self._example!r}: dates begin with the year, "
-                f"1999, 1999-07 or 1999-07-31"
+                f"no date of {corpus!r} has a valid {self._unit}, for example {self._example!r}: write dates as 1999, "
+                f"1999-07 or 1999-07-31"
             )
-        if self._skipped and self._date_column is not None:
-            return UserError(f"no record of {corpus!r} has a date in the column {self._date_column!r}")
-        if self._skipped:
+        if self._skip_counts and self._date_column is not None:
             return UserError(
-                f"no file of {corpus!r} has a year or a date in its name: name the column of a table that has the "
-                f"dates (--date-column), or the files after their years"
+                f"no record of {corpus!r} has a date in the column {self._date_column!r}; choose another --date-column"
+            )
+        if self._skip_counts:
+            return UserError(
+                f"no file of {corpus!r} has a year or a date in its name: give the column of a table that holds the "
+                f"dates (--date-column), or rename the files"
             )
         return UserError(f"the corpus {corpus!r} is empty: there is no word in it")

@@ -25,12 +25,12 @@ class CorpusReader:
     corpora : mapping of str to str or path
         The corpora by name, in order.
     readings : mapping of str to Reading
-        How each of them is read.
+        The reading options of each corpus.
     match : "word", "cased", "token" or "lemma"
     sampling : mapping, optional
         ``max_per_word`` and ``seed`` of the sample of a word's occurrences in each corpus; None for all occurrences.
     by : str, optional
-        The length of the periods into which the only corpus is cut.
+        Length of the periods into which the only corpus is divided.
     monitor : Monitor
     """
 
@@ -47,7 +47,7 @@ class CorpusReader:
         return count_words(self.corpora[corpus], rule(self.match), self.readings[corpus], progress)
 
     def scan(self, targets: Targets) -> dict[str, Occurrences]:
-        """Find the occurrences of target words in each corpus or period, or a sample of each word's."""
+        """Find the occurrences of target words in each corpus or period, or a sample of them."""
         limit, seed = (None, 0) if self.sampling is None else (self.sampling["max_per_word"], self.sampling["seed"])
         found = {}
         for label, path in self.corpora.items():

@@ -1,12 +1,13 @@
-"""Sample the occurrences of a word without bias: those whose places have the smallest keyed hashes.
+"""Sample the occurrences of a word without bias: those whose positions have the smallest keyed hashes.
 
-The hash depends on the word, the file's name within the corpus, the line and the position in it, and on nothing else.
-So the sample is the same however the work is cut up and in whatever order it is done, and samples of parts merge.
+The hash depends only on the word, the name of the file within the corpus, the line, and the position in the line. The
+sample is therefore the same however the work is divided and in whatever order it is done, and the samples of parts can
+be merged.
 
-When every word is asked about, samples that have nothing to do with one another would be in nearly as many sentences as
-there are usages. Shared samples prefer the same stretches of text for all words: the first occurrence of a word in a
-stretch has the hash of the stretch, whatever the word. For each word by itself this is a random sample as any other,
-and a sentence that is encoded serves several words.
+If all words of a vocabulary are studied, independent samples would need nearly as many sentences as there are usages.
+Shared samples prefer the same stretches of text for all words: the first occurrence of a word in a stretch has the hash
+of the stretch, whatever the word. For each single word this is still a random sample, but one encoded sentence serves
+several words.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import kernel
 
 Priorities = npt.NDArray[np.uint64]
-_STRETCH = 9  # bits: stretches are of 512 bytes, a few sentences
+_STRETCH = 9  # bits: a stretch has 512 bytes, a few sentences
 
 
 def place_key(seed: int, file: str, word: str) -> int:
@@ -30,27 +31,31 @@ def place_key(seed: int, file: str, word: str) -> int:
 
 
 def priorities(keys: Priorities, lines: Array, positions: Array) -> Priorities:
-    """Return the hash of each place, of shape (n,) as keys, lines and positions; the smallest are sampled."""
+    """Return the hash of each position; the smallest are sampled. All arrays have the shape (n,)."""
     return _mix(_mix(keys ^ _mix(lines.astype(np.uint64))) ^ positions.astype(np.uint64))
 
 
 def word_keys(seed: int, words: list[str]) -> Priorities:
-    """Return the key of each word whatever the file, for shared samples: (words,)."""
+    """Return the key of each word for shared samples, (words,), which does not depend on the file."""
     return np.array([place_key(seed, "", word) for word in words], np.uint64)
 
 
 def file_keys(file_key: int, keys: Priorities) -> Priorities:
-    """Return the key of each word in a file, from those of the file and of the words: (words,)."""
+    """Return the key of each word in a file, (words,), from the key of the file and the keys of the words."""
     return _mix(keys ^ np.uint64(file_key))
 
 
 def shared_priorities(file_key: int, keys: Priorities, targets: Array, lines: Array, positions: Array) -> Priorities:
-    """Return the hash of each place, (n,), for shared samples; places are in the order of the text.
+    """Return the hash of each position for shared samples, (n,).
 
-    keys : (n,), as for :func:`priorities`; targets : (n,)
+    An occurrence that is not the first of its word in a stretch has its own hash. Otherwise, all occurrences of a word
+    in one sentence would be sampled together.
 
-    An occurrence that is not the first of its word in a stretch has a hash of its own, or what is said twice in a
-    sentence would be in a sample twice or not at all.
+    Parameters
+    ----------
+    file_key : int
+    keys, targets, lines, positions : ndarray of shape (n,)
+        In the order of the text; ``keys`` as for :func:`priorities`.
     """
     stretches = positions >> _STRETCH
     hashes = priorities(keys, lines, positions)
@@ -63,9 +68,15 @@ def shared_priorities(file_key: int, keys: Priorities, targets: Array, lines: Ar
 
 @kernel
 def first_of_stretch(targets: Array, lines: Array, stretches: Array, last: Array, first: npt.NDArray[np.bool_]) -> None:
-    """Mark the occurrences that are the first of their target in a stretch; all : (n,), first is filled.
+    """Mark the occurrences that are the first of their target in a stretch.
 
-    last : (targets, 2), -1 before; where each target was last
+    Parameters
+    ----------
+    targets, lines, stretches : ndarray of shape (n,)
+    last : ndarray of shape (targets, 2)
+        Line and stretch of the last occurrence of each target; -1 at the beginning.
+    first : ndarray of shape (n,), bool
+        Filled with the result.
     """
     for i in range(len(targets)):
         target = targets[i]
@@ -74,7 +85,7 @@ def first_of_stretch(targets: Array, lines: Array, stretches: Array, last: Array
 
 
 def smallest(targets: Array, hashes: Priorities, most: int) -> Array:
-    """Return the ascending indices of rows among the ``most`` smallest hashes of their target; all : (n,)."""
+    """Return the ascending indices of the rows with the ``most`` smallest hashes of each target; inputs : (n,)."""
     order = np.lexsort((hashes, targets))
     ordered = targets[order]
     begins = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(order) else np.empty(0, np.intp)

@@ -28,17 +28,17 @@ from lexshift.utils.arrays import Array
 from lexshift.utils.kernels import inlined_kernel, kernel
 
 _HITS = 1 << 15  # the scan's buffer, in hits
-_LARGEST = 1 << 23  # bytes of a block for which there is scratch memory; only very long lines make larger ones
+_LARGEST = 1 << 23  # bytes; larger blocks, which only very long lines cause, get no scratch memory
 _local = threading.local()
 
 
 def scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
-    """Return the hits, (hits, 6) as :func:`scan` fills them, and the counts of words and of lines with words, (2,)."""
+    """Return the hits, (hits, 6), see :func:`scan`, and the numbers of words and of lines with words, (2,)."""
     array, ascii_only = np.frombuffer(data, np.uint8), data.isascii()
     if ascii_only and len(data) <= _LARGEST:
         return _scan_ascii(array, targets)
     hits, counts = _scan_any(array, targets)
-    if targets.unspaced and not ascii_only:
+    if targets.unspaced_words and not ascii_only:
         hits = np.concatenate([hits, _scan_unspaced(array, targets)])
         hits = hits[np.argsort(hits[:, 4], kind="stable")]
     return hits, counts
@@ -46,24 +46,24 @@ def scan_block(data: bytes, targets: Targets) -> tuple[Array, Array]:
 
 def _scan_ascii(array: Array, targets: Targets) -> tuple[Array, Array]:
     words, counts = targets.word_table, np.zeros(2, np.int64)
-    folded, newlines, places = _scratch(len(array))
-    lines, n = prepare_ascii(array, words.folding, words.beginnings, folded, newlines, places, counts)
+    folded_text, newlines, positions = _scratch(len(array))
+    lines, n = prepare_ascii(array, words.folding, words.beginnings, folded_text, newlines, positions, counts)
     hits = np.empty((n, 6), np.int64)
-    return hits[: scan_ascii(folded, newlines[: lines + 1], places[:n], words.keys, words.values, hits)], counts
+    return hits[: scan_ascii(folded_text, newlines[: lines + 1], positions[:n], words.keys, words.values, hits)], counts
 
 
 def _scratch(n: int) -> tuple[Array, Array, Array]:
-    """Return arrays for a block of n bytes, each thread's own and used again: new memory is slow."""
+    """Return scratch arrays for a block of n bytes; each thread reuses its own, because allocation is slow."""
     if n > getattr(_local, "size", -1):
         _local.size = n
-        _local.folded = np.empty(n + 4, np.uint8)
-        _local.newlines, _local.places = (np.empty(n + 1, np.int32) for _ in range(2))
-    return _local.folded[: n + 4], _local.newlines[: n + 1], _local.places[: n + 1]
+        _local.folded_text = np.empty(n + 4, np.uint8)
+        _local.newlines, _local.positions = (np.empty(n + 1, np.int32) for _ in range(2))
+    return _local.folded_text[: n + 4], _local.newlines[: n + 1], _local.positions[: n + 1]
 
 
 def _scan_unspaced(array: Array, targets: Targets) -> Array:
     """Return the hits inside runs of scripts that are written without spaces: (hits, 6)."""
-    words, longest, size = targets.unspaced_table, max(map(len, targets.unspaced)), _HITS
+    words, longest, size = targets.unspaced_table, max(map(len, targets.unspaced_words)), _HITS
     table = rule(targets.match)
     while True:
         hits = np.empty((size, 6), np.int64)
@@ -89,14 +89,14 @@ def _scan_any(array: Array, targets: Targets) -> tuple[Array, Array]:
 
 @inlined_kernel
 def record_hit(hit: Array, number: int, line: int, line_start: int, start: int, end: int) -> None:
-    """Fill a hit, (6,), but for the end of its line, which is not known yet."""
+    """Fill a hit, (6,), except for the end of its line, which is not known yet."""
     hit[0], hit[1], hit[2], hit[4], hit[5] = number, line, line_start, start, end
 
 
 @kernel
 def scan(
     data: Bytes,
-    at: int,
+    begin: int,
     line: int,
     table: FoldTable,
     keys: Keys,
@@ -105,29 +105,36 @@ def scan(
     counts: Array,
     scripts: Bytes | None = None,
 ) -> tuple[int, int, int]:
-    """Find the words of a hash table in UTF-8 text, from byte ``at`` on, which begins a line.
+    """Find the words of a hash table in UTF-8 text, from byte ``begin`` on, which begins a line.
 
-    Two words that share a 64-bit hash would be taken for one another.
+    Words with the same 64-bit hash are not distinguished.
 
     Parameters
     ----------
-    data : (n,) bytes
-    table : (characters,)
-    keys, values : (slots,)
-    hits : (most, 6)
-        Filled with number, line, and in bytes start and end of the line, start and end of the word.
-    counts : (2,)
-        The words and the lines with a word in them are added to it.
-    scripts : (characters,) or None
-        As for :func:`lexshift.corpus.word_rule.next_word`.
+    data : ndarray of shape (n,), uint8
+        The text.
+    begin, line : int
+        Byte and line number at which the scan begins.
+    table : ndarray of shape (characters,), uint32
+        The folded form of each character, 0 for separators.
+    keys, values : ndarray of shape (slots,)
+        Hash table of the words and their numbers.
+    hits : ndarray of shape (max_hits, 6), int64
+        Filled with the number and the line, and in bytes the start and end of the line and of the word.
+    counts : ndarray of shape (2,), int64
+        The numbers of words and of lines with words are added to it.
+    scripts : ndarray of shape (characters,), uint8, or None
+        See :func:`lexshift.corpus.word_rule.next_word`.
 
     Returns
     -------
-    hits, at, line
-        The number of hits, and the byte and line to go on at: n and the last line if all of the text was read, else the
-        start of the line whose hits did not fit.
+    n_hits : int
+        Number of hits.
+    begin, line : int
+        Byte and line at which the next call begins: n and the last line if all of the text was read, else the start of
+        the line whose hits did not fit.
     """
-    n, i, line_start = len(data), at, at
+    n, i, line_start = len(data), begin, begin
     found = complete = 0  # hits so far, and hits in lines that are complete
     words = before = 0  # words so far, and those before this line
     while i <= n:
@@ -171,18 +178,18 @@ def scan_unspaced(
 
     Parameters
     ----------
-    data : (n,) bytes
-    table, scripts, marks : (characters,)
-    keys, values : (slots,)
+    data : ndarray of shape (n,), uint8
+    table, scripts, marks : ndarray of shape (characters,)
+    keys, values : ndarray of shape (slots,)
     longest : int
         Number of characters of the longest word.
-    hits : (most, 6)
+    hits : ndarray of shape (max_hits, 6), int64
         Filled as by :func:`scan`.
 
     Returns
     -------
     int
-        The number of hits; where that is more than ``most``, only the first are in ``hits``.
+        The number of hits; if it exceeds ``max_hits``, only the first of them are in ``hits``.
     """
     n, i, line, line_start = len(data), 0, 0, 0
     found = complete = 0
@@ -221,41 +228,52 @@ def prepare_ascii(
     data: Bytes,
     folding: Bytes,
     beginnings: Bytes,
-    folded: Bytes,
+    folded_text: Bytes,
     newlines: Array,
-    places: Array,
+    positions: Array,
     counts: Array,
 ) -> tuple[int, int]:
-    """Find the lines of ASCII text and the places where one of the words may begin, in loops without a branch.
+    """Find the lines of ASCII text and the positions at which a word may begin, in loops without branches.
 
-    data : (n,) bytes, folding : (256,), beginnings : (2 ** 14,), counts : (2,) as for :func:`scan`
-    folded : (n + 4,), filled with a 0, the folded text, and three more
-    newlines, places : (n + 1,), filled with byte positions
+    Parameters
+    ----------
+    data : ndarray of shape (n,), uint8
+    folding : ndarray of shape (256,), uint8
+    beginnings : ndarray of shape (2 ** 14,), uint8
+        See :class:`lexshift.corpus.word_rule.WordTable`.
+    folded_text : ndarray of shape (n + 4,), uint8
+        Filled with a zero, the folded text, and three zeros.
+    newlines, positions : ndarray of shape (n + 1,), int32
+        Filled with byte positions.
+    counts : ndarray of shape (2,), int64
+        See :func:`scan`.
 
-    Returns how many lines and places there are.
+    Returns
+    -------
+    n_lines, n_positions : int
     """
     n, lines, found, words = len(data), 0, 0, 0
-    folded[0] = folded[n + 1] = folded[n + 2] = folded[n + 3] = 0
+    folded_text[0] = folded_text[n + 1] = folded_text[n + 2] = folded_text[n + 3] = 0
     for i in range(n):
-        folded[i + 1] = folding[data[i]]
+        folded_text[i + 1] = folding[data[i]]
     for i in range(n):
-        words += (folded[i] == 0) & (folded[i + 1] != 0)
+        words += (folded_text[i] == 0) & (folded_text[i + 1] != 0)
     for i in range(n):
         newlines[lines] = i
         lines += data[i] == 10
     for i in range(n):
         window = (
-            np.uint32(folded[i])
-            | (np.uint32(folded[i + 1]) << np.uint32(8))
-            | (np.uint32(folded[i + 2]) << np.uint32(16))
-            | (np.uint32(folded[i + 3]) << np.uint32(24))
+            np.uint32(folded_text[i])
+            | (np.uint32(folded_text[i + 1]) << np.uint32(8))
+            | (np.uint32(folded_text[i + 2]) << np.uint32(16))
+            | (np.uint32(folded_text[i + 3]) << np.uint32(24))
         )
-        places[found] = i
+        positions[found] = i
         found += beginnings[np.uint32(window * np.uint32(FILTER_MULTIPLIER)) >> np.uint32(32 - FILTER_BITS)]
     newlines[lines] = n
     start = 0
     for k in range(lines + 1):
-        while start < newlines[k] and folded[start + 1] == 0:
+        while start < newlines[k] and folded_text[start + 1] == 0:
             start += 1
         counts[1] += start < newlines[k]
         start = newlines[k] + 1
@@ -265,27 +283,35 @@ def prepare_ascii(
 
 @kernel
 def scan_ascii(
-    folded: Bytes,
+    folded_text: Bytes,
     newlines: Array,
-    places: Array,
+    positions: Array,
     keys: Keys,
     values: Array,
     hits: Array,
 ) -> int:
-    """Look up the words that begin at some places; as :func:`scan` for ASCII text.
+    """Look up the words that begin at some positions of ASCII text.
 
-    folded : (n + 4,), newlines : (lines + 1,), places : (places,), as :func:`prepare_ascii` leaves them
-    keys, values : (slots,), hits : (places, 6), filled as by :func:`scan`
+    Parameters
+    ----------
+    folded_text, newlines, positions : ndarray of shape (n + 4,), (n_lines + 1,) and (n_positions,)
+        As filled by :func:`prepare_ascii`.
+    keys, values : ndarray of shape (slots,)
+    hits : ndarray of shape (n_positions, 6), int64
+        Filled as by :func:`scan`.
 
-    Returns the number of hits.
+    Returns
+    -------
+    int
+        The number of hits.
     """
     found = line = 0
-    for start in places:
-        if folded[start] != 0 or folded[start + 1] == 0:
+    for start in positions:
+        if folded_text[start] != 0 or folded_text[start + 1] == 0:
             continue
         h, end = np.uint64(0), start
-        while folded[end + 1] != 0:
-            h = (h + np.uint64(folded[end + 1])) * np.uint64(MULTIPLIER)
+        while folded_text[end + 1] != 0:
+            h = (h + np.uint64(folded_text[end + 1])) * np.uint64(MULTIPLIER)
             end += 1
         slot = find_slot(keys, finish_hash(h))
         if keys[slot] != np.uint64(0):

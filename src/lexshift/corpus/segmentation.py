@@ -1,7 +1,7 @@
-"""Words of scripts that are written without spaces, by the dictionaries of ICU (extra ``segment``).
+"""Segment text of scripts that are written without spaces, with the dictionaries of ICU (extra ``segment``).
 
-Target words that are given are found inside runs of letters without any of this. To count words, and so to choose them,
-Chinese, Japanese, Thai, Lao, Khmer and Burmese text must be cut into words first.
+Given target words are found inside runs of letters without segmentation. To count words, and so to select a vocabulary,
+Chinese, Japanese, Thai, Lao, Khmer and Burmese text must first be segmented into words.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def segment(text: str) -> str:
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether a word begins with a letter of a script that is written without spaces.
+    """Return whether a word begins with a letter of a script that is written without spaces.
 
     >>> is_unspaced("電話"), is_unspaced("phone")
     (True, False)
@@ -57,7 +57,7 @@ def is_unspaced(word: str) -> bool:
 
 
 def advice(absent: Sequence[str], match: str) -> str:
-    """Say what to check about words that do not occur."""
+    """Return advice about words that do not occur."""
     if not any(is_unspaced(word) for word in absent):
         return "check the spelling"
     if match == "token":
@@ -66,7 +66,7 @@ def advice(absent: Sequence[str], match: str) -> str:
 
 
 def refuse_unsegmented(several: Sequence[dict[str, int]]) -> None:
-    """Refuse to choose words from counts of mostly unsegmented text."""
+    """Raise an error if the counts are from mostly unsegmented text."""
     if segmenter_version() is not None:
         return
     for counts in several:

@@ -1,4 +1,4 @@
-"""Split passages into sentences, and find the sentence that an occurrence is in."""
+"""Split passages into sentences, and find the sentence of an occurrence."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 
-LONGEST = 4_000  # characters; a longer sentence is cut to that much around the word
+LONGEST = 4_000  # characters; a longer sentence is reduced to this length around the word
 _PASSAGE = 1 << 20  # characters that are split at a time
-_SUSPECT = 1_000  # characters; hardly a sentence is longer
+_SUSPECT = 1_000  # characters; hardly any sentence is longer
 _PAIRED = str.maketrans(dict.fromkeys("\"'()[]{}«»‹›“”„‟‘’‚‛「」『』〈〉《》", " "))
 
 
 class Passage:
-    """A passage of text and where its sentences begin and end."""
+    """A passage of text with the boundaries of its sentences."""
 
     def __init__(self, text: str, split: str, language: str) -> None:
         self.text = text
@@ -27,9 +27,9 @@ class Passage:
                 yield text[:LONGEST]
 
     def sentence(self, start: int, end: int) -> tuple[str, int, int, bool]:
-        """Return the sentence around text[start:end], the span within it, and whether it had to be cut.
+        """Return the sentence around text[start:end], the span within it, and whether it was shortened.
 
-        A span that reaches over the end of a sentence takes in the next one.
+        If the span crosses a sentence boundary, the next sentence is included.
         """
         first = self._bounds[bisect_right(self._bounds, start) - 1]
         last = self._bounds[bisect_left(self._bounds, end)]
@@ -42,7 +42,7 @@ class Passage:
         return sentence, start - first, end - first, cut
 
     def _window(self, first: int, start: int, end: int, last: int) -> tuple[int, int]:
-        """Return at most LONGEST characters with the span in their middle, cut at white space where there is some."""
+        """Return at most LONGEST characters with the span in their middle, cut at white space if possible."""
         size = max(LONGEST - (end - start), 0)
         left = max(first, min(start - size // 2, last - size - (end - start)))
         right = min(last, left + size + (end - start))
@@ -56,7 +56,7 @@ class Passage:
 
 
 def _boundaries(text: str, language: str) -> list[int]:
-    """Return where sentences begin, and the end of the text."""
+    """Return the positions at which sentences begin, and the end of the text."""
     bounds = [0]
     start = 0
     while start < len(text):
@@ -70,7 +70,7 @@ def _boundaries(text: str, language: str) -> list[int]:
 
 
 def _ends(text: str, language: str) -> list[int]:
-    """Return where sentences end."""
+    """Return the positions at which sentences end."""
     from sentencex import get_sentence_boundaries
 
     ends: list[int] = []
@@ -78,7 +78,7 @@ def _ends(text: str, language: str) -> list[int]:
     for found in [*(sentence["end_index"] for sentence in get_sentence_boundaries(language, text)), len(text)]:
         end = int(found)
         if end - start > _SUSPECT:
-            # A quotation mark or bracket without its partner holds everything after it together: look again without.
+            # An unmatched quotation mark or bracket would merge all following sentences: split again without it.
             bare = text[start:end].translate(_PAIRED)
             ends += [start + int(s["end_index"]) for s in get_sentence_boundaries(language, bare)]
         if end > start:

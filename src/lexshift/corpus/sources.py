@@ -1,4 +1,4 @@
-"""Find the files of a corpus, and define how they are read and what is counted on the way."""
+"""Find the files of a corpus, and define the options for reading them and the counts of what was read."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Source:
     Attributes
     ----------
     path : str
-        Where it is; "-" for standard input.
+        Path of the file; "-" for standard input.
     name : str
-        Its name within the corpus, the same wherever the corpus lies.
+        Name within the corpus, which does not depend on the location of the corpus.
     kind : "text", "jsonl", "csv", "tsv" or "parquet"
     size : int
-        Its bytes on disk; 0 for standard input.
+        Number of bytes on disk; 0 for standard input.
     """
 
     path: str
@@ -52,7 +52,7 @@ class Source:
 
 
 def place_of(corpus: object) -> str:
-    """Return the path or pattern that a corpus is given by.
+    """Return the path or pattern of a corpus.
 
     >>> place_of(Path("texts"))
     'texts'
@@ -63,7 +63,7 @@ def place_of(corpus: object) -> str:
 
 
 def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
-    """Return the files that a path, a folder, a glob pattern or "-" stands for, in the order of their names."""
+    """Return the files of a path, a folder, a glob pattern or "-", in the order of their names."""
     text = place_of(corpus)
     if text == STANDARD_INPUT:
         if sys.stdin is None or sys.stdin.isatty():
@@ -88,7 +88,7 @@ def find_sources(corpus: str | os.PathLike[str]) -> list[Source]:
 
 
 def as_text(name: str) -> str:
-    """Return the name of a file as text, which it need not be."""
+    """Return the name of a file as text; bytes that are not text are replaced."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
@@ -107,7 +107,7 @@ def _in_folder(folder: Path) -> list[Source]:
 
 
 def _matches(pattern: str) -> list[str]:
-    """Return the paths that match a glob pattern; none if it is no pattern."""
+    """Return the paths that match a glob pattern; an empty list if the text is not a pattern."""
     try:
         return glob.glob(pattern, recursive=True) if glob.has_magic(pattern) else []
     except (OSError, ValueError):  # too long for the system, or with a zero byte
@@ -115,7 +115,7 @@ def _matches(pattern: str) -> list[str]:
 
 
 def _source(path: Path, name: str) -> Source:
-    """Return a file of a corpus; refuse what is no plain text by its name or cannot be read as often as needed."""
+    """Return a file of a corpus; refuse names of other formats, and pipes, which cannot be read several times."""
     try:
         status = os.stat(path)
     except OSError as error:
@@ -135,13 +135,13 @@ def _source(path: Path, name: str) -> Source:
     suffix = suffixes[-1] if suffixes else ""
     if suffix in _MARKUP:
         raise UserError(
-            f"the file {str(path)!r} is by its name XML, HTML or RTF, whose tags would be taken for words: extract its "
-            f"plain text first, and give that"
+            f"the file {str(path)!r} is by its name XML, HTML or RTF, whose tags would count as words: extract its "
+            f"plain text first, and use that"
         )
     if suffix == ".json":
         raise UserError(
-            f"the file {str(path)!r} is by its name JSON, which is not read: write its records to a .jsonl file, one "
-            f"object a line, or if it has one object a line already, give it that ending"
+            f"the file {str(path)!r} is by its name JSON, which cannot be read: write its records to a .jsonl file, "
+            f"one object per line, or rename it to .jsonl if it already has one object per line"
         )
     return Source(str(path), as_text(name), _KINDS.get(suffix, "text"), status.st_size)
 
@@ -158,17 +158,17 @@ class Reading:
     Attributes
     ----------
     encoding : str
-        Of the files; all but Parquet.
+        Character encoding of the files; it does not apply to Parquet.
     errors : "strict" or "replace"
-        What to do about bytes that are not in that encoding: stop, or put U+FFFD in their place.
+        Treatment of bytes that are invalid in that encoding: stop, or replace them by U+FFFD.
     split : "auto", "lines", "prose" or "wrapped"
-        What a line is: a sentence, a paragraph of running prose, or a part of a paragraph that ends at an empty line.
-        "auto" looks at the beginning of each file.
+        Contents of a line: a sentence, a paragraph of running prose, or a part of a paragraph that ends at an empty
+        line. "auto" decides by the beginning of each file.
     language : str
-        ISO code, for finding sentences in prose, for lemmas and for function words. "auto" detects the language of each
-        corpus from a sample of its text.
+        ISO code, used for splitting prose into sentences, for lemmas and for function words. "auto" detects the
+        language of each corpus from a sample of its text.
     text_column, date_column : str
-        Of tables (jsonl, csv, tsv, parquet).
+        Columns of tables (jsonl, csv, tsv, parquet) that hold the text and the date.
     """
 
     encoding: str = "utf-8"
@@ -180,9 +180,11 @@ class Reading:
 
     def __post_init__(self) -> None:
         try:
-            "".encode(self.encoding)  # refuses codecs that are not of text, such as hex
+            "".encode(self.encoding)  # raises LookupError for codecs that do not encode text, such as hex
         except (LookupError, TypeError, ValueError):
-            raise UserError(f"encoding {self.encoding!r} is not known; utf-8, utf-16, latin-1 and cp1252 are") from None
+            raise UserError(
+                f"encoding {self.encoding!r} is not known; use for example utf-8, utf-16, latin-1 or cp1252"
+            ) from None
         checks.choice(self.errors, "errors", ("strict", "replace"))
         checks.choice(self.split, "split", get_args(Split))
         if not isinstance(self.language, str) or not _LANGUAGE.fullmatch(self.language):
@@ -196,17 +198,17 @@ class Reading:
 
 @dataclass
 class Tally:
-    """Counts of what was read, and of what was skipped or altered, by reason."""
+    """Counts of the text that was read, and of text that was skipped or altered, by reason."""
 
     files: int = 0
-    size: int = 0  # bytes on disk, read so far
-    passages: int = 0  # lines or records with a word in them
+    size: int = 0  # number of bytes read so far
+    passages: int = 0  # number of lines or records that contain a word
     words: int = 0
-    splits: Counter[str] = field(default_factory=Counter)  # files by how their lines were taken
+    splits: Counter[str] = field(default_factory=Counter)  # number of files by the layout of their lines
     skipped: Counter[str] = field(default_factory=Counter)
     hashes: dict[str, str] = field(default_factory=dict)  # SHA-256 of each file that was read to its end, by its name
 
     @property
     def content(self) -> str:
-        """The SHA-256 over all files that were read."""
+        """The SHA-256 of all files that were read."""
         return hashlib.sha256(repr(sorted(self.hashes.items())).encode()).hexdigest()

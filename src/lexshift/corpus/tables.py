@@ -1,7 +1,7 @@
 """Read tables.
 
-The records of a corpus in jsonl, csv, tsv and parquet files, each a text and perhaps a date, are read as a stream.
-Small tables and lists are read whole, with messages that name the file and the line.
+The records of a corpus in jsonl, csv, tsv and parquet files are read as a stream; each record is a text, optionally
+with a date. Small tables and lists are read at once, and error messages name the file and the line.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.errors import UserError, join_names
 
 Record = tuple[int, Any, Any]  # line or row from 1, text, date
-_ROWS = 4096  # of a parquet file, at a time, or fewer if they are long
-_BYTES = 1 << 23  # of text, in the rows of a parquet file that are read at a time
+_ROWS = 4096  # maximum number of rows of a parquet file that are read at a time
+_BYTES = 1 << 23  # approximate bytes of text in the rows of a parquet file that are read at a time
 _LONGEST_FIELD = 1 << 24  # characters of a field of a small table
 
 
@@ -38,7 +38,7 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
     try:
         table = parquet.ParquetFile(file, buffer_size=BLOCK)
     except (pa.ArrowException, OSError) as error:
-        raise UserError(f"the file {source.path!r} is no parquet file, or a damaged one: {error}") from None
+        raise UserError(f"the file {source.path!r} is damaged, or not a parquet file: {error}") from None
     columns = _columns(table.schema_arrow.names, source, reading)
     kind = table.schema_arrow.field(reading.text_column).type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
@@ -60,7 +60,7 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
 
 
 def _rows_at_a_time(table: Any, file: IO[bytes], group: int, column: str) -> int:
-    """Return how many rows of a row group hold about _BYTES bytes of text."""
+    """Return the number of rows of a row group that hold about _BYTES bytes of text."""
     import pyarrow.compute as pc
     from pyarrow import parquet
 
@@ -68,11 +68,13 @@ def _rows_at_a_time(table: Any, file: IO[bytes], group: int, column: str) -> int
     chunks = [about.column(i) for i in range(about.num_columns) if about.column(i).path_in_schema == column]
     if not about.num_rows or not chunks:
         return _ROWS
-    longest = chunks[0].total_uncompressed_size // about.num_rows  # the mean, as the file does not tell the longest
+    longest = (
+        chunks[0].total_uncompressed_size // about.num_rows
+    )  # the mean length, because the file does not record the longest
     if chunks[0].has_dictionary_page:
-        # A long text that a dictionary holds once may be that of every row.
-        apart = parquet.ParquetFile(file, metadata=table.metadata, read_dictionary=[column], buffer_size=BLOCK)
-        first = next(apart.iter_batches(1, row_groups=[group], columns=[column])).column(0)
+        # A long text that the dictionary holds once may occur in every row.
+        reader = parquet.ParquetFile(file, metadata=table.metadata, read_dictionary=[column], buffer_size=BLOCK)
+        first = next(reader.iter_batches(1, row_groups=[group], columns=[column])).column(0)
         if hasattr(first, "dictionary"):
             longest = max(longest, pc.max(pc.binary_length(first.dictionary)).as_py() or 0)
     return max(1, min(_ROWS, _BYTES // max(longest, 1)))
@@ -90,7 +92,7 @@ def _read_jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> It
             except (ValueError, RecursionError) as error:
                 raise UserError(f"the file {source.path!r} has no valid JSON at line {line}: {error}") from None
             if not isinstance(record, dict):
-                shown = "" if isinstance(record, list) else f" {str(record)[:40]!r}"  # nested lists have no end
+                shown = "" if isinstance(record, list) else f" {str(record)[:40]!r}"  # nested lists may be very long
                 raise UserError(
                     f"the file {source.path!r} has {type(record).__name__}{shown} at line {line}, not a "
                     f'JSON object such as {{"{reading.text_column}": "..."}}'
@@ -103,8 +105,8 @@ def _read_jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> It
 
 def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
     lines = (line for block in blocks for line in io.StringIO(block.decode(), newline=""))
-    csv.field_size_limit(LONGEST)  # a quotation mark that is never closed makes the rest of the file a field
-    # A tab cannot be part of a field of a tsv, so a quotation mark there is just that.
+    csv.field_size_limit(LONGEST)  # an unclosed quotation mark makes the rest of the file one field
+    # Fields of a tsv cannot contain a tab, so quotation marks have no special meaning there.
     table = (
         csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
         if source.kind == "tsv"
@@ -130,7 +132,7 @@ def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -
 
 
 def _columns(names: Iterable[str], source: Source, reading: Reading, where: str = "") -> list[str]:
-    """Return the columns to read, once each is known to be there."""
+    """Return the columns to read; raise an error if one is missing or ambiguous."""
     wanted = [reading.text_column, *([reading.date_column] if reading.date_column else [])]
     known = list(names)
     for column, option in zip(wanted, ("--text-column", "--date-column"), strict=False):
@@ -142,7 +144,8 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
             )
         if known.count(column) > 1:
             raise UserError(
-                f"the file {source.path!r} has {known.count(column)} columns {column!r}: give each a name of its own"
+                f"the file {source.path!r} has {known.count(column)} columns {column!r}: rename them, so that "
+                f"each name is unique"
             )
     return wanted
 
@@ -161,7 +164,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def is_table(path: Path) -> bool:
-    """Tell whether a file is a csv or tsv table, by its ending."""
+    """Return whether a file is a csv or tsv table, judged by its ending."""
     return path.is_file() and path.suffix.lower() in (".csv", ".tsv")
 
 
@@ -174,7 +177,7 @@ def read_table(path: Path, columns: tuple[str, ...], delimiter: str = "\t") -> l
     columns : tuple of str
         Columns that the table must have.
     delimiter : str
-        A comma for csv, whose fields may be quoted; fields between tabs are taken as they are.
+        A comma for csv, whose fields may be quoted; fields between tabs are not unquoted.
     """
     lines, rows = read_lines(path), []
     reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
@@ -232,5 +235,5 @@ def parse_span(text: str, sentence: str, path: Path, line: int) -> tuple[int, in
 
 
 def is_span(start: int, end: int, sentence: str) -> bool:
-    """Tell whether a span is within a sentence and holds more than white space."""
+    """Return whether a span is within a sentence and holds more than white space."""
     return 0 <= start < end <= len(sentence) and bool(sentence[start:end].strip())

@@ -1,4 +1,4 @@
-"""Define target words: their forms, and when a piece of text is one of them."""
+"""Define target words: their forms, and the rules by which text matches them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Words: TypeAlias = str | os.PathLike[str] | Iterable[str] | Mapping[str, Iterabl
 
 @dataclass(frozen=True)
 class Candidate:
-    """A target that the scan may have found, and the form that must stand there if it is more than one word."""
+    """A target that the scan may have found, with the form to compare if it has more than one word."""
 
     target: int
     form: str | None
@@ -34,11 +34,11 @@ class Targets:
     Attributes
     ----------
     forms : dict
-        For each target word the forms it occurs in.
+        The forms of each target word.
     match : "word", "cased", "token" or "lemma"
-        "word": whole words, whatever their case, where words are runs of letters, digits, marks and underscores;
-        "cased": as "word", with the case as it is given;
-        "token": what stands between white space, exactly; "lemma": as "word", with every form whose lemma is the word.
+        "word" matches complete words in any case, where a word is a run of letters, digits, marks and underscores.
+        "cased" is like "word", but the case must agree. "token" matches the exact text between white space. "lemma" is
+        like "word", and matches every form whose lemma is the word.
     """
 
     forms: dict[str, tuple[str, ...]]
@@ -52,40 +52,40 @@ class Targets:
     @cached_property
     def word_table(self) -> WordTable:
         """The first word of every form, for the scan."""
-        numbers = {word: number for number, word in enumerate(self.first_words) if word not in self.unspaced}
+        numbers = {word: number for number, word in enumerate(self.first_words) if word not in self.unspaced_words}
         return WordTable(numbers, rule(self.match))
 
     @cached_property
     def unspaced_table(self) -> WordTable:
         """The first words in scripts written without spaces, which are found inside runs of letters."""
-        return WordTable(self.unspaced, rule(self.match))
+        return WordTable(self.unspaced_words, rule(self.match))
 
     @cached_property
-    def unspaced(self) -> dict[tuple[int, ...], int]:
+    def unspaced_words(self) -> dict[tuple[int, ...], int]:
         """The first words in scripts written without spaces, with their numbers."""
         numbers = enumerate(self.first_words)
         return {w: i for i, w in numbers if self.match != "token" and script_kinds()[w[0]] == 1}
 
     @cached_property
     def first_words(self) -> dict[tuple[int, ...], list[Candidate]]:
-        """The folded first word of every form, and the targets that it may be; its number is its position."""
+        """The folded first word of every form, with the targets that it may belong to; its number is its position."""
         found: dict[tuple[int, ...], list[Candidate]] = {}
         table = rule(self.match)
         for target, (word, forms) in enumerate(self.forms.items()):
-            for form, spelling in [(whole, each) for whole in forms for each in _spellings(whole, table)]:
+            for form, spelling in [(each, text) for each in forms for text in _spellings(each, table)]:
                 folded = fold(spelling, table)
                 if not any(folded[:1]):
                     raise UserError(
                         f"the target {word!r} has the form {form!r}, which does not begin with a letter "
-                        f"or digit; tokens may (--match token)"
+                        f"or digit; use --match token for such forms"
                     )
                 kinds = [0 if self.match == "token" else int(script_kinds()[code]) for code in folded]
                 ends = (i for i, code in enumerate(folded) if not code or kinds[i] not in (kinds[0] & 1, 2))
-                length = next(ends, len(folded))  # of the first word, as the scan finds it
+                length = next(ends, len(folded))  # length of the first word, as the scan finds it
                 if length < len(folded) > _LONGEST_FORM:
                     raise UserError(
-                        f"the target {word[:40]!r} has a form of {len(form):,} characters; of several words, at "
-                        f"most {_LONGEST_FORM} characters can be found"
+                        f"the target {word[:40]!r} has a form of {len(form):,} characters; a form of several "
+                        f"words may have at most {_LONGEST_FORM}"
                     )
                 candidate = Candidate(target, None if length == len(folded) else spelling)
                 entries = found.setdefault(folded[:length], [])
@@ -94,10 +94,10 @@ class Targets:
         return found
 
     def extent(self, form: str, text: str) -> int | None:
-        """Return the number of characters at the beginning of a text that are the form, or None if it is not there.
+        """Return the number of characters with which a text matches the form at its beginning, or None if it does not.
 
-        White space in the form stands for any amount of it, and nothing that goes on with the last word may follow.
-        All apostrophes are one sign, and all hyphens are, except in tokens.
+        White space in the form matches any amount of white space, and the last word must end where the form ends. All
+        apostrophes are equivalent, and so are all hyphens, except in tokens.
         """
         table, at = rule(self.match), 0
         for character in form:
@@ -124,25 +124,25 @@ class Targets:
 
 
 _FILES = (".txt", ".tsv", ".csv", ".tab", ".lst", ".list", ".dat", ".words", ".text", ".md")
-_LONGEST_FORM = 200  # characters of a form of several words, which the search looks at in one piece
+_LONGEST_FORM = 200  # characters; maximum length of a form of several words
 _SIGNS = {sign: signs[0] for signs in (APOSTROPHES, HYPHENS) for sign in signs}
 
 
 def _as_folded(form: str, table: FoldTable) -> str:
-    """Return a form with its letters folded, so that spellings that match alike are one."""
+    """Return a form with folded letters, so that spellings that match the same text are equal."""
     codes = fold(form, table)
     return "".join(chr(code) if code else _SIGNS.get(c, c) for c, code in zip(form, codes, strict=True))
 
 
 def _is_same_letter(a: str, b: str, table: FoldTable) -> bool:
-    """Tell whether two characters are the same letter, whatever its case, or the same sign."""
+    """Return whether two characters are the same letter, whatever its case, or the same sign."""
     return bool(table[ord(a)] and table[ord(a)] == table[ord(b)]) or _SIGNS.get(a, a) == _SIGNS.get(b, b)
 
 
 def _spellings(form: str, table: FoldTable) -> Iterable[str]:
-    """Return what a form in normal form folds to, and what equivalent text in another case folds to.
+    """Return the folded spellings of a form in normal form and of equivalent text in another case.
 
-    The two differ where Unicode has a single character for one case only: "ẖ" is one, its capital is a letter and a
+    They differ if Unicode has a single character for one case only: "ẖ" is one character, its capital is a letter and a
     mark.
     """
     if table[ord("A")] == ord("A"):  # case matters
@@ -155,7 +155,7 @@ def _spellings(form: str, table: FoldTable) -> Iterable[str]:
 
 
 def _as_capital(character: str) -> str:
-    """Return a small letter as its capital folds, if the capital takes several characters and is equivalent."""
+    """Return the folded capital of a small letter if it has several characters, else the letter itself."""
     small = character.upper().lower()
     return small if unicodedata.normalize("NFC", small) == character else character
 
@@ -166,11 +166,11 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
     Parameters
     ----------
     words : path, str, iterable of str, or mapping
-        A file has a word a line, or ``word<TAB>form1,form2,...``. A string is the path of a file if it has a slash or
-        ends like the name of a text file (``words.txt``); else it is a list with commas.
+        A file has one word, or ``word<TAB>form1,form2,...``, per line. A string is the path of a file if it contains a
+        slash or ends like the name of a text file (``words.txt``); otherwise it is a comma-separated list.
     match : "word", "cased", "token" or "lemma"
     language : str
-        For lemmas.
+        ISO code of the language, used for lemmas.
 
     >>> read_targets(["mouse", "cell phone"]).forms
     {'mouse': ('mouse',), 'cell phone': ('cell phone',)}
@@ -195,7 +195,7 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
             spelt = [normalise(" ".join(form.split())) for form in values if form.strip()]
             clean[name] = tuple(dict.fromkeys([*clean.get(name, ()), *(spelt or [name])]))
     if not clean:
-        raise UserError("there is no target word to look for; give a file with a word a line, or a list")
+        raise UserError("there is no target word; give a file with one word per line, or a list of words")
     if match == "lemma":
         clean = _with_lemma(clean, language)
     targets = Targets(clean, match)
@@ -204,19 +204,19 @@ def read_targets(words: Words, match: str = "word", language: str = "en") -> Tar
 
 
 def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
-    """Read a file of target words, or a list with commas."""
+    """Read a file of target words, or a comma-separated list."""
     text = os.fspath(words)
     if isinstance(words, str) and not _looks_like_a_path(text):
-        if _is(Path(text).is_file):
+        if _is_true(Path(text).is_file):
             raise UserError(
-                f"{text!r} may be a word, and is a file in {os.getcwd()}: write {os.path.join('.', text)!r} for the "
-                f"file, or {text + ','!r} for the word"
+                f"{text!r} may be a word, but there is a file of this name in {os.getcwd()}: write "
+                f"{os.path.join('.', text)!r} for the file, or {text + ','!r} for the word"
             )
         return {word: [word] for word in text.split(",")}
     path = Path(text)
-    if not _is(path.exists) or _is(path.is_dir):
+    if not _is_true(path.exists) or _is_true(path.is_dir):
         raise UserError(f"no such file of target words: {text!r} (looked from {os.getcwd()})")
-    if not _is(path.is_file):
+    if not _is_true(path.is_file):
         raise UserError(f"the list of target words {str(path)!r} is a pipe or a device, not a file; write it to a file")
     try:
         lines = path.read_text("utf-8-sig").splitlines()
@@ -228,27 +228,29 @@ def _from_string(words: str | os.PathLike[str]) -> dict[str, list[str]]:
     except OSError as error:
         raise UserError(f"the file of target words {str(path)!r} cannot be read: {error.strerror}") from None
     if any("\0" in line for line in lines[:10]):
-        raise UserError(f"the file of target words {str(path)!r} is not text but binary data")
+        raise UserError(
+            f"the file of target words {str(path)!r} is binary data; give a text file with one word per line"
+        )
     forms: dict[str, list[str]] = {}
     for number, line in enumerate(lines, 1):
         word, _, listed = line.partition("\t")
         _refuse_unusual(line, f"line {number} of the file of target words {str(path)!r}")
         forms.setdefault(word, []).extend(listed.split(",") if listed.strip() else [word])
     if not any(word.strip() for word in forms):
-        raise UserError(f"the file of target words {str(path)!r} is empty; it must have a word a line")
+        raise UserError(f"the file of target words {str(path)!r} is empty; it must have one word per line")
     return forms
 
 
 def _looks_like_a_path(text: str) -> bool:
-    """Tell whether a string names a file rather than words: it has a slash or ends like the name of a text file."""
+    """Return whether a string is a path: it contains a slash or ends like the name of a text file."""
     separators = {"/", os.sep, os.altsep or "/"}
     return any(s in text for s in separators) or text in (".", "..") or text.lower().endswith(_FILES)
 
 
-def _is(question: Callable[[], bool]) -> bool:
-    """Ask a path, where a list of words may be too long for one, or hold what no path may."""
+def _is_true(test: Callable[[], bool]) -> bool:
+    """Call a test of a path; return False for text that cannot be a path, such as a long list of words."""
     try:
-        return question()
+        return test()
     except (OSError, ValueError):
         return False
 
@@ -280,9 +282,10 @@ def lemma_dictionary(language: str) -> Mapping[str, str]:
 
 
 def folded_lemmas(language: str) -> dict[str, str]:
-    """Return the lemma of every form, both folded as words are counted; of two, the one that is the form itself.
+    """Return the lemma of every form, both folded as in counting.
 
-    German "haus" is a form of "hausen", but "Haus" is its own lemma.
+    If a form has two lemmas after folding, the lemma that equals the form is used: German "haus" is a form of
+    "hausen", but "Haus" is its own lemma.
     """
     table, found = word_table(), dict[str, str]()
     for form, lemma in lemma_dictionary(language).items():
@@ -293,13 +296,13 @@ def folded_lemmas(language: str) -> dict[str, str]:
 
 
 def _with_lemma(forms: dict[str, tuple[str, ...]], language: str) -> dict[str, tuple[str, ...]]:
-    """Add to each target every form that the dictionary of the language puts under it."""
+    """Add to each target all forms of which it is the lemma, by the dictionary of the language."""
     found = {word: list(values) for word, values in forms.items()}
     lowered: dict[str, list[str]] = {}
     for word in forms:
         lowered.setdefault(word.lower(), []).append(word)
     for form, lemma in lemma_dictionary(language).items():
-        if fold(form[:1], word_table())[0]:  # not clitics such as 'm
+        if fold(form[:1], word_table())[0]:  # excludes clitics such as 'm
             for word in lowered.get(lemma.lower(), []):
                 found[word].append(form)
     return {word: tuple(dict.fromkeys(values)) for word, values in found.items()}

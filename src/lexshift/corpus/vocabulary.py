@@ -1,8 +1,8 @@
-"""Select the vocabulary of a run: the words that are frequent in every corpus, and why the others are left out.
+"""Select the vocabulary of a run: the words that are frequent in every corpus, and the reasons for excluding others.
 
-Function words and numbers have no meaning that changes. Names change what they stand for with every new bearer, so they
-would fill the top of a ranking of all words; a word is taken for a name if it mostly has a capital letter inside
-sentences. Names cannot be recognised where there are no capital letters, or where every noun has one.
+Function words and numbers have no meaning that changes. Names refer to different people and places at different times,
+so they would dominate a ranking of all words. A word counts as a name if it mostly has a capital letter inside
+sentences. Names cannot be recognised in text without capital letters, or if every noun has one.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ UNSEGMENTED = "run of letters without spaces, not segmented"
 LEFT_OUT = "left out"
 _MIN_FUNCTION_WORDS = 0.2  # share of running words that are function words, for a text to be in a language
 _MIN_CAPITALS = 0.5  # share of capital letters inside sentences above which a word is a name
-_MIN_OCCURRENCES = 5  # occurrences inside sentences from which that share is known
+_MIN_OCCURRENCES = 5  # minimum number of occurrences inside sentences for estimating that share
 _CAPITALISED_NOUNS = ("de",)  # languages in which nouns have a capital letter
-_MIN_CASED = 0.001  # share of capital letters inside sentences below which a text has lost its case
+_MIN_CASED = 0.001  # share of capital letters inside sentences below which a text has no case information
 _ABSENT: Cases = (0, 0, 0)
 
 
 class Entry(NamedTuple):
-    """A word: its number of occurrences in each corpus, its share of capital letters, and why it is left out."""
+    """A word: its number of occurrences in each corpus, its share of capital letters, and the reason to exclude it."""
 
     word: str
     counts: tuple[int, ...]
@@ -50,15 +50,16 @@ class Vocabulary:
     Attributes
     ----------
     entries : list of Entry
-        Every word that is frequent enough in one corpus, the most frequent first; ``reason`` is empty for the selected.
+        Words that are frequent enough in one corpus, the most frequent first; ``reason`` is empty for selected words.
     language : str, optional
-        ISO code of the language whose function words are left out; None if the text is in none that is known.
+        ISO code of the language whose function words are excluded; None if the language is not known.
     names : str
-        "left out", "kept" as asked, or why names could not be recognised.
+        "left out" if names are excluded, "kept" if they were requested, or "kept, as ..." with the reason why they
+        could not be recognised.
     rarer : int
-        Words that are too rare in every corpus to be among the entries.
+        Number of words that are too rare in every corpus to be among the entries.
     candidates : int
-        Words that could be selected, of which the most frequent are.
+        Number of words that could be selected; the most frequent of them are.
     """
 
     entries: list[Entry]
@@ -101,8 +102,8 @@ def select_vocabulary(
     names : bool
         Whether names may be selected.
     lemmas : dict of str to str, optional
-        The lemma of each form. Forms are then counted under their lemma, except function words, which stand for
-        themselves whatever they may be a form of; a lemma that is a function word or a number is left out.
+        The lemma of each form. Forms are counted under their lemma, except for function words, which are counted as
+        they are. A lemma that is a function word or a number is excluded.
     language : str, optional
         ISO code of the language of the last corpus, None if it is not known, or "auto" to detect it from the counts.
     match : str
@@ -173,7 +174,7 @@ def load_function_words(language: str) -> frozenset[str]:
 
 
 def _count_lemmas(counts: WordCounts, lemmas: Mapping[str, str], function_words: frozenset[str]) -> dict[str, Cases]:
-    """Sum the counts of forms by lemma; a form without a lemma and a function word are their own."""
+    """Sum the counts of forms by lemma; function words and forms without a lemma are counted as they are."""
     return sum_counts(
         (form if form.lower() in function_words else lemmas.get(form, form), (n, *counts.within.get(form, (0, 0))))
         for form, n in counts.counts.items()
@@ -181,18 +182,18 @@ def _count_lemmas(counts: WordCounts, lemmas: Mapping[str, str], function_words:
 
 
 def _name_policy(language: str | None, corpora: Sequence[Mapping[str, Cases]]) -> str:
-    """Return "left out" if the case of words shows which are names, else "kept" and the reason."""
+    """Return "left out" if names can be recognised by their case, else "kept" and the reason."""
     if language in _CAPITALISED_NOUNS:
         return "kept, as every noun has a capital letter in this language"
     for corpus in corpora:
         small, capital = (sum(cases[i] for cases in corpus.values()) for i in (1, 2))
         if capital <= _MIN_CASED * (small + capital):
-            return "kept, as there are hardly any capital letters to tell them by"
+            return "kept, as there are hardly any capital letters to recognise them by"
     return LEFT_OUT
 
 
 def _reason(word: str, counts: tuple[int, ...], min_count: int, function_words: frozenset[str], match: str) -> str:
-    """Return why a word is left out whatever its case; "" if it is not."""
+    """Return the reason for excluding a word, other than being a name; an empty text if there is none."""
     if word.lower() in function_words:
         return FUNCTION_WORD
     if not _is_word(word, match):
@@ -204,10 +205,10 @@ def _reason(word: str, counts: tuple[int, ...], min_count: int, function_words: 
 
 
 def _is_word(word: str, match: str) -> bool:
-    """Tell whether a word is no number, code, sign or single letter; without case, one character may be a word.
+    """Return False for numbers, codes, signs and single letters; in scripts without case one character may be a word.
 
-    In scripts without spaces a word other than a token is found inside longer ones too, so that a single character is
-    none, and only segmented text has words.
+    In scripts without spaces, words other than tokens are also found inside longer words. A single character is
+    therefore not a word there, and only segmented text has words.
     """
     if match != "token" and is_unspaced(word) and (len(word) == 1 or segmenter_version() is None):
         return False
@@ -219,10 +220,10 @@ def _is_word(word: str, match: str) -> bool:
 
 
 def _nothing_selected(n_corpora: int, min_count: int, without_names: bool) -> UserError:
-    """Return the error that no word can be selected, with what to do."""
+    """Return the error for an empty selection, with advice."""
     except_for = "function words, numbers and names" if without_names else "function words and numbers"
     where = {1: "the corpus", 2: "both corpora"}.get(n_corpora, "every corpus")
     return UserError(
-        f"no word but {except_for} occurs at least {min_count} times in {where}; give the words (--words of "
-        f"compare and trace){', keep names (--names)' if without_names else ''}, or ask for less (--min-count)"
+        f"no word except {except_for} occurs at least {min_count} times in {where}; give the words (--words of "
+        f"compare and trace){', include names (--names)' if without_names else ''}, or lower --min-count"
     )

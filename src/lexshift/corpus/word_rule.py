@@ -1,11 +1,12 @@
-"""Define what a word is, character by character, and find words in bytes.
+"""Define the characters that form words, and find words in bytes.
 
-A table gives every character its folded form, or 0 if it separates words. The scan reads UTF-8 bytes once, keeps a
-hash of the word it is in, and looks that hash up where the word ends: no text is split or decoded on the way. Text that
-is all ASCII goes a faster way: it is folded, and only where it may be that one of the words begins is it looked up.
+A table maps every character to its folded form, or to 0 if it separates words. The scan reads UTF-8 bytes once, updates
+a hash of the current word, and looks the hash up at the end of the word; no text is split or decoded. ASCII text is
+scanned by a faster method: it is folded, and a filter selects the positions at which one of the words may begin.
 
-Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words. Where such a script meets
-another one, a word ends; inside a run of it, targets are looked for from every character on (:func:`scan_unspaced`).
+Chinese, Japanese, Thai, Lao, Khmer and Burmese are written without spaces between words. A word ends at the border
+between such a script and another one; inside a run of such a script, the search for targets begins at every character
+(:func:`scan_unspaced`).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ APOSTROPHES = "'\u2018\u2019\u02bc"
 HYPHENS = "-\u2010\u2011"
 """Characters that are the same sign between letters."""
 WORD_RULE = 2
-"""Version of the rule by which words are found; results of another version are not added to or taken over."""
+"""Version of the rule by which words are found; results of other versions are neither extended nor reused."""
 
 _CHARACTERS = 0x110000
 _LETTERS = (range(0x33480), range(0xE0100, 0xE01F0))  # Unicode has letters, digits and marks nowhere else
@@ -48,7 +49,7 @@ FILTER_MULTIPLIER = 0x9E3779B1
 
 @cache
 def word_table() -> FoldTable:
-    """Return the table in which letters, digits, marks and the underscore make words, whatever their case."""
+    """Return the table in which letters, digits, marks and the underscore form words, regardless of case."""
     table = np.zeros(_CHARACTERS, np.uint32)
     for code in chain(*_LETTERS):
         character = chr(code)
@@ -62,7 +63,7 @@ def word_table() -> FoldTable:
 
 @cache
 def token_table() -> FoldTable:
-    """Return the table in which everything but white space makes tokens, as it stands."""
+    """Return the table in which all characters except white space form tokens, without folding."""
     table = np.arange(_CHARACTERS, dtype=np.uint32)
     table[[code for code in _LETTERS[0] if chr(code).isspace()]] = 0
     return table
@@ -70,14 +71,14 @@ def token_table() -> FoldTable:
 
 @cache
 def cased_table() -> FoldTable:
-    """Return the table in which letters, digits, marks and the underscore make words, and case matters."""
+    """Return the table in which letters, digits, marks and the underscore form words, and case matters."""
     letters = word_table() > 0
     return np.where(letters, np.arange(_CHARACTERS, dtype=np.uint32), 0).astype(np.uint32)
 
 
 @cache
 def marks() -> npt.NDArray[np.bool_]:
-    """Return which characters are combining marks: (characters,)."""
+    """Return a boolean array of shape (characters,) that marks combining marks."""
     table = np.zeros(_CHARACTERS, np.bool_)
     table[[code for code in chain(*_LETTERS) if unicodedata.category(chr(code))[0] == "M"]] = True
     return table
@@ -85,54 +86,54 @@ def marks() -> npt.NDArray[np.bool_]:
 
 @cache
 def capitals() -> npt.NDArray[np.bool_]:
-    """Return which characters are capital letters: (characters,)."""
+    """Return a boolean array of shape (characters,) that marks capital letters."""
     table = np.zeros(_CHARACTERS, np.bool_)
     table[[code for code in _LETTERS[0] if chr(code).isupper() or chr(code).istitle()]] = True
     return table
 
 
 def rule(match: str) -> FoldTable:
-    """Return the characters that make words, for words that match by "word", "cased", "token" or "lemma"."""
+    """Return the table of characters for a matching rule: "word", "cased", "token" or "lemma"."""
     return {"token": token_table, "cased": cased_table}.get(match, word_table)()
 
 
 def fold(text: str, table: FoldTable) -> tuple[int, ...]:
-    """Return the folded characters of a text; 0 for those that separate words."""
+    """Return the folded characters of a text, with 0 for separators."""
     return tuple(int(table[ord(c)]) for c in text)
 
 
-def hash_word(folded: Iterable[int]) -> int:
-    """Return the hash that the scan gives to a word; never 0."""
+def hash_word(codes: Iterable[int]) -> int:
+    """Return the hash of a word from its folded characters, as the scan computes it; never 0."""
     h = 0
-    for code in folded:
+    for code in codes:
         h = ((h + code) * MULTIPLIER) & _MASK
     return (h ^ (h >> 32)) or 1
 
 
 def find_scripts(data: Bytes, table: FoldTable) -> Bytes | None:
-    """Return :func:`script_kinds` if words of a UTF-8 text may end where two scripts meet, else None.
+    """Return :func:`script_kinds` if words of a UTF-8 text, (n,), may end at the border of two scripts, else None.
 
-    Tokens, of which a hyphen is a part, never end there. ``data`` has the shape (n,).
+    Tokens never end there; their table is recognised by the hyphen, which is part of a token.
     """
     return script_kinds() if table[ord("-")] == 0 and may_be_unspaced(data) else None
 
 
 class WordTable:
-    """Words with a number each, for the scan to look up: an open hash table, and a filter for words of ASCII text.
+    """Numbered words for the scan: an open hash table, and a filter for words of ASCII text.
 
     Attributes
     ----------
-    keys, values : (slots,)
-        Hashes and numbers.
-    folding : (256,)
-        What ASCII characters fold to; 0 for those that separate words.
-    beginnings : (2 ** 14,)
-        1 where the hash of a separator and the first three characters of a word is; the separator after a short word is
-        among them.
+    keys, values : ndarray of shape (slots,)
+        Hashes and numbers of the words.
+    folding : ndarray of shape (256,), uint8
+        The folded form of ASCII characters; 0 for separators.
+    beginnings : ndarray of shape (2 ** 14,), uint8
+        1 at the hash of a separator and the first three characters of each word; a short word includes the separator
+        after it.
     """
 
     def __init__(self, numbers: Mapping[tuple[int, ...], int], table: FoldTable) -> None:
-        """Enter words by their folded characters."""
+        """Insert words, given by their folded characters, with their numbers."""
         slots = 64
         while slots < 4 * len(numbers):
             slots *= 2
@@ -148,10 +149,10 @@ class WordTable:
                 slot = (slot + 1) & (slots - 1)
             self.keys[slot], self.values[slot] = key, value
             if max(word) < _ASCII:
-                self._enter_beginning(word)
+                self._insert_beginning(word)
 
-    def _enter_beginning(self, word: tuple[int, ...]) -> None:
-        """Enter the beginning of a word in the filter; after one character come a separator and anything."""
+    def _insert_beginning(self, word: tuple[int, ...]) -> None:
+        """Insert the beginning of a word into the filter; after a single letter, its third character is arbitrary."""
         first, second, third = (*word, 0, 0)[:3]
         for code in range(_ASCII) if len(word) == 1 else (third,):
             window = first << 8 | second << 16 | code << 24
@@ -163,8 +164,8 @@ def script_kinds() -> Bytes:
     """Return the kind of script of each character: (characters,).
 
     It is 1 for letters and marks of Thai, Lao, Myanmar, Khmer, Hiragana, Katakana and Han, which are written without
-    spaces; 2 for the combining diacritical marks and the variation selectors, which go on with the word that they stand
-    in; 0 for the others.
+    spaces; 2 for the combining diacritical marks and the variation selectors, which belong to the word around
+    them; 0 for all others.
     """
     kinds = np.zeros(_CHARACTERS, np.uint8)
     for kind, ranges in ((1, _UNSPACED), (2, _SHARED_MARKS)):
@@ -175,7 +176,7 @@ def script_kinds() -> Bytes:
 
 @kernel
 def may_be_unspaced(data: Bytes) -> bool:
-    """Return whether UTF-8 text, of shape (n,), may have scripts written without spaces, by first bytes alone."""
+    """Return whether UTF-8 text, of shape (n,), may have scripts written without spaces, judged by first bytes."""
     seen = False
     for i in range(len(data) - 1):
         first, second = data[i], data[i + 1]
@@ -198,29 +199,34 @@ def character_at(data: Bytes, i: int) -> tuple[int, int]:
 
 
 @inlined_kernel
-def next_word(data: Bytes, at: int, table: FoldTable, scripts: Bytes | None) -> tuple[int, int, np.uint64]:
-    """Find the next word of a line of UTF-8 text, from byte ``at`` on, where no word is cut.
+def next_word(data: Bytes, begin: int, table: FoldTable, scripts: Bytes | None) -> tuple[int, int, np.uint64]:
+    """Find the next word of a line of UTF-8 text, from byte ``begin`` on, where no word is cut.
 
     Parameters
     ----------
-    data : (n,) bytes
-    table : (characters,)
-    scripts : (characters,) or None
-        As of :func:`script_kinds` if a word also ends where a script written without spaces meets another one; a run of
-        such a script is one word. With None, numba compiles the loop without the test.
+    data : ndarray of shape (n,), uint8
+        The text.
+    begin : int
+        Byte at which the search begins.
+    table : ndarray of shape (characters,), uint32
+        The folded form of each character, 0 for separators.
+    scripts : ndarray of shape (characters,), uint8, or None
+        The array of :func:`script_kinds`, if a word also ends at the border of a script written without spaces; a run
+        of such a script is one word. With None, numba compiles the loop without this test.
 
     Returns
     -------
-    start, end, hash
-        Bytes from start to end are the word, and the hash is that of :func:`hash_word`. If the line has no further
-        word, start is its end, and the hash is 0.
+    start, end : int
+        Span of the word in bytes. If the line has no further word, both are the end of the line.
+    hash : uint64
+        The hash of :func:`hash_word`; 0 if the line has no further word.
     """
-    n, i, size, kind = len(data), at, 1, 0
+    n, i, size, kind = len(data), begin, 1, 0
     h, code = np.uint64(0), np.uint32(0)
     while i < n:
         character, size = character_at(data, i)
         code = table[character]
-        if code != 0 or data[i] == 10:  # a second use of the character would slow down both loops
+        if code != 0 or data[i] == 10:  # using the character again would slow down both loops
             break
         i += size
     start = i
@@ -253,7 +259,7 @@ def finish_hash(h: np.uint64) -> np.uint64:
 
 @kernel
 def find_slot(keys: Keys, key: np.uint64) -> np.uint64:
-    """Return the slot of an open hash table, of shape (slots,), that holds a key, or the empty one for it."""
+    """Return the slot of an open hash table, of shape (slots,), that holds a key, or the empty slot for it."""
     last, one = np.uint64(len(keys) - 1), np.uint64(1)
     slot = key & last
     while keys[slot] != np.uint64(0) and keys[slot] != key:

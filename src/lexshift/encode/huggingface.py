@@ -54,7 +54,7 @@ class HuggingFaceEncoder(BaseEncoder):
         "last", the number of a layer (0 is the embedding layer, -2 the last but one), or mean:N, sum:N or concat:N of
         the last N. The default is the setting of a tuned model, else mean:4, as in the paper.
     pooling : "mean", "sum", "first" or "sentence", optional
-        How the vectors of a word's pieces are pooled into one vector; "sentence" is the mean over all tokens of the
+        Rule for pooling the vectors of subwords into one vector; "sentence" is the mean over all tokens of the
         sentence, for models that recognise the word by its markers. The default is the setting of a tuned model, else
         the mean.
     window : int, optional

@@ -20,7 +20,7 @@ class Layers:
     numbers : tuple of int
         Layer numbers in ascending order; 0 is the embedding layer, 1 the first layer.
     how : "mean", "sum" or "concat"
-        How the hidden states are combined.
+        Rule for combining the hidden states.
     """
 
     numbers: tuple[int, ...]

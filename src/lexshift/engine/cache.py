@@ -25,8 +25,8 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def put(self, key: str, table: pa.Table) -> None:
-        """Write a table atomically."""
+    def write(self, key: str, table: pa.Table) -> None:
+        """Write a table under a key, atomically."""
         sink = pa.BufferOutputStream()
         with ipc.new_file(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
             writer.write_table(table)

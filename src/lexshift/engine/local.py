@@ -103,7 +103,7 @@ def map_parts(
         if file_hashes(table) != part.hashes:
             files = ", ".join(repr(source.path) for source in part.sources[:3])
             raise UserError(f"a file of the corpus was changed while it was read ({files}); run the command again")
-        cache.put(job.key(part), table)
+        cache.write(job.key(part), table)
     progress(total, total)
     for part in parts:
         table = cache.get(job.key(part))

@@ -115,7 +115,7 @@ def content(result: Result) -> dict[str, Any]:
     )
     return {
         "labels": list(result.labels),
-        **{name: result.settings[name] for name in ("alpha", "metric", "keep")},
+        **{name: result.settings[name] for name in ("alpha", "metric", "distance_weight")},
         "least": result.settings["min_usages"],
         "floor": 1 / (1 + max((scored.test.permutations for scored in scores.words.values()), default=0)),
         "curve": curve,

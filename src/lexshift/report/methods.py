@@ -22,18 +22,28 @@ _METRICS = {
     "nearest": f"the mean cosine distance of a vector to the nearest of {N_DRAWN} vectors drawn from the other set",
 }
 _MATCHING = {
-    "word": "Occurrences are whole words regardless of case",
-    "cased": "Occurrences are whole words in the given case",
-    "token": "Occurrences are tokens separated by white space, matched exactly",
-    "lemma": "Occurrences are all forms of the word's lemma",
+    "word": "Occurrences were matched as whole words, regardless of case",
+    "cased": "Occurrences were matched as whole words in the given case",
+    "token": "Occurrences were matched as exact tokens, separated by white space",
+    "lemma": "Occurrences of all forms of a word's lemma were included",
 }
 _SPACES = {
-    "centred": " The mean vector, in which each word has the same weight, was subtracted.",
+    "centred": " The mean vector, computed with the same weight for each word, was subtracted.",
     "standardised": " The mean vector was subtracted, and each dimension was divided by its standard deviation; both "
     "were computed over the usages of all words, with the same weight for each word.",
 }
-_LAYERS = {"mean": "the mean of the last {n} layers", "sum": "the sum of the last {n} layers", "last": "the last layer"}
-_POOLING = {"mean": "averaged", "sum": "summed", "first": "represented by the first one"}
+_LAYERS = {
+    "mean": "the mean of the last {n} hidden layers",
+    "sum": "the sum of the last {n} hidden layers",
+    "concat": "the concatenation of the last {n} hidden layers",
+    "last": "the last hidden layer",
+}
+_POOLING = {
+    "mean": "averaged over the subwords of the word",
+    "sum": "summed over the subwords of the word",
+    "first": "used the first subword of the word",
+    "sentence": "averaged over all subwords of the sentence",
+}
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -51,30 +61,38 @@ def _data(result: Result) -> str:
     if "candidates" in settings:
         excluded = ["function words"] * bool(settings["function_words"]) + ["numbers"]
         excluded += ["names"] * (settings.get("names") == "left out")
-        which = "the most frequent word that occurs" if n == 1 else f"the {n:,} most frequent words that occur"
+        which = "the most frequent word that occurred" if n == 1 else f"the {n:,} most frequent words that occurred"
         if settings["top_words"] is None:
-            which = f"all {n:,} words that occur"
-        which += f" at least {settings['min_count']} times in each, excluding "
+            which = f"all {n:,} words that occurred"
+        which += f" at least {settings['min_count']} times in each corpus, excluding "
         which += ", ".join(excluded[:-1]) + " and " * (len(excluded) > 1) + excluded[-1]
     else:
-        which = f"{n} {'word' if n == 1 else 'words'} chosen beforehand"
+        which = f"{n} {'word' if n == 1 else 'words'} chosen in advance"
     limit = settings["max_per_word"]
-    sample = f"; of a word with more than {limit:,} in a corpus, a random sample of {limit:,} was used" if limit else ""
-    return f"We compared {sizes} for {which}. {_MATCHING[settings['match']]}{sample}."
+    sample = (
+        f" If a word occurred more than {limit:,} times in a corpus, a random sample of {limit:,} occurrences was used."
+        if limit
+        else ""
+    )
+    return f"We compared two corpora, {sizes}. We studied {which}. {_MATCHING[settings['match']]}.{sample}"
 
 
 def _embedding(result: Result) -> str:
     encoder = result.siblings.settings["encoder"]
-    text = f"Each occurrence was embedded in its sentence with {encoder.get('model', 'an encoder of our own')}"
+    model = f"the encoder {encoder['model']}" if "model" in encoder else "a custom encoder"
+    dimensions = result.siblings.index["dimensions"]
+    text = f"Each occurrence was represented by a contextual embedding of {dimensions} dimensions, computed in its "
+    text += f"sentence with {model}"
     weights = encoder.get("weights") or encoder.get("weights_sha256")
-    text += f" (weights SHA-256 {str(weights)[:12]}…)" if weights else ""
+    text += f" (SHA-256 of the weights: {str(weights)[:12]}…)." if weights else "."
     if "layers" in encoder:
         kind, _, n = str(encoder["layers"]).partition(":")
         n = _NUMBERS[int(n)] if n.isdigit() and int(n) < len(_NUMBERS) else n
         layers = _LAYERS.get(kind, f"layers {encoder['layers']}").format(n=n)
-        text += f", taking {layers}; the subwords of a word were {_POOLING.get(str(encoder.get('pooling')), 'pooled')}"
+        pooling = _POOLING.get(str(encoder.get("pooling")), "pooled the subwords of the word")
+        text += f" We took {layers} and {pooling}."
     space = _SPACES.get(result.space.kind, "") if result.space is not None else ""
-    return f"{text}. This gave vectors of {result.siblings.index['dimensions']} dimensions.{space}"
+    return text + space
 
 
 def _scores(result: Result) -> str:
@@ -85,50 +103,53 @@ def _scores(result: Result) -> str:
         swap += f", normalised by the sizes of the corpora in {unit}"
     at_random = settings["strategy"] != "distance"
     swap += (
-        ") were exchanged at random"
+        "), chosen at random, were exchanged"
         if at_random
-        else "), those farthest from the other corpus's centroid, were exchanged"
+        else "), those farthest from the centroid of the other corpus, were exchanged"
     )
     repeated = f" over {settings['repeats']} repetitions" if at_random else ""
-    added = f", plus {100 * settings['keep']:g}% of e_original" if settings["keep"] else ""
+    added = f", plus {100 * settings['distance_weight']:g}% of e_original" if settings["distance_weight"] else ""
     rate_search = (
-        " The swap rate is the one at which the distance after swapping, averaged over the words, is smallest."
+        " This swap rate was selected because it minimises the distance after swapping, averaged over the words."
         if settings["rate"] == "auto"
         else ""
     )
     is_sscd = (
-        settings["metric"] in PAPER and not settings["keep"] and (result.space is None or result.space.kind == "raw")
+        settings["metric"] in PAPER
+        and not settings["distance_weight"]
+        and (result.space is None or result.space.kind == "raw")
     )
     method = "context swapping" if is_sscd else "a variant of context swapping"
     return (
-        f"Change was scored by {method} (SSCD; Aida and Bollegala, 2023) with lexshift "
-        f"{result.run['lexshift']}: the distance between the two sets of vectors was measured by "
-        f"{_describe_metric(settings['metric'], get(sscd.metric).usages)} (e_original); {swap} between the corpora, "
-        f"and the distance was measured again (e_swap). The change score is the mean of |e_original - e_swap|{repeated}"
-        f"{added}.{rate_search}"
+        f"Semantic change was scored by {method} (SSCD; Aida and Bollegala, 2023), as implemented in lexshift "
+        f"{result.run['lexshift']}. For each word, the distance between its embeddings in the two corpora (e_original) "
+        f"was measured as {_describe_metric(settings['metric'], get(sscd.metric).usages)}. Then {swap} between the "
+        f"corpora, and the distance was measured again (e_swap). The change score is the mean of "
+        f"|e_original - e_swap|{repeated}{added}.{rate_search}"
     )
 
 
 def _tests(result: Result) -> str:
     settings, tests = result.settings, [scored.test for scored in result.scores.words.values()]
-    measure = f", measured by {tested_by(result)}" if tests else ""
+    statistic = f" The test statistic was {tested_by(result)}." if tests else ""
     max_permutations = settings["permutations"]
     if max_permutations == "auto":
         max_permutations = max((test.permutations for test in tests if not test.exact), default=STAGES[0][0])
     tail = (
-        " Where hardly any reassignment was as far apart, p was approximated by a generalised Pareto distribution "
-        "fitted to the largest distances (Knijnenburg et al., 2009)."
+        " If hardly any permutation reached the observed distance, p was approximated by a generalised Pareto "
+        "distribution fitted to the largest distances (Knijnenburg et al., 2009)."
         if any(test.p == test.tail for test in tests)
         else ""
     )
     return (
-        f"Significance was tested by random reassignment of a word's occurrences to the corpora{measure} (all "
-        f"reassignments where there are fewer than 1,000, otherwise up to {max_permutations:,}).{tail} The false "
-        f"discovery rate over the {len(tests)} tested words was controlled by the Benjamini-Hochberg procedure; words "
-        f"with q ≤ {settings['alpha']:g} are called changed. Intervals are {settings['confidence']:.0%} bootstrap "
-        f"intervals from {settings['resamples']:,} resamples of the occurrences (random half-samples without "
-        f"replacement). Words with fewer than {settings['min_usages']} occurrences in a corpus were not scored. The "
-        f"random seed was {settings['seed']}."
+        f"Significance was assessed by a permutation test, in which the occurrences of a word were reassigned to the "
+        f"corpora at random (all reassignments if there were fewer than 1,000, otherwise up to "
+        f"{max_permutations:,}).{statistic}{tail} The false discovery rate over the {len(tests)} tested words was "
+        f"controlled with the Benjamini-Hochberg procedure; words with q ≤ {settings['alpha']:g} are reported as "
+        f"changed. We report {settings['confidence']:.0%} bootstrap intervals of the scores, based on "
+        f"{settings['resamples']:,} resamples of the occurrences (random half-samples without replacement). Words with "
+        f"fewer than {settings['min_usages']} occurrences in a corpus were not scored. The random seed was "
+        f"{settings['seed']}."
     )
 
 

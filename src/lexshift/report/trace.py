@@ -47,7 +47,7 @@ def notebook_view(trace: Trace) -> str:
         + [row["verdict"], row["change_points"] or row["shape"]]
         for row in trace.table.head(NOTEBOOK_ROWS).to_dict("records")
     ]
-    columns = ["word", "usages", "change", "q", "farthest", "verdict", "change points"]
+    columns = ["word", "usages", "change", "q", "farthest period", "verdict", "change points"]
     return notebook_table(trace.headline(), columns, rows, len(trace.table))
 
 
@@ -67,7 +67,7 @@ def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, An
     """Return the steps, the change points, the season and the sentences of a word as plain values."""
     word, position = row["word"], {period: i for i, period in enumerate(trace.periods)}
     values: dict[str, Any] = {"word": word, "verdict": row["verdict"], "n": trace.counts(word)}
-    values["found"] = [trace.siblings.found(word, period) for period in trace.periods]
+    values["found"] = [trace.siblings.count_occurrences(word, period) for period in trace.periods]
     for kind in KINDS:
         values[kind] = [
             [position[step["from"]], position[step["to"]]]

@@ -16,7 +16,7 @@ half-sample is swapped several times. The variance between its swaps is the part
 swapping, which is subtracted. The result must then be extrapolated from half of the usages to all of them, for the two
 parts of the score::
 
-    score  =  effect  +  keep * e_original,     effect = mean |e_original - e_swap|
+    score  =  effect  +  distance_weight * e_original,     effect = mean |e_original - e_swap|
 
 - *effect.* If the word changed, ``effect`` is close to its limit, and its variance is v / 2, like that of a mean. If
   it did not change, ``effect`` is all noise. By the central limit theorem its whole distribution then shrinks by one
@@ -74,8 +74,8 @@ class Interval:
         The limits, at least 0. The score lies between them.
     confidence : float
     bias : float
-        Mean score of the half-samples minus the score of all usages. It is near 0 for a word that
-        changed, and near the score (for most metrics, without ``keep``) for one that did not, whose score is noise.
+        Mean score of the half-samples minus the score of all usages. It is near 0 for a word that changed. For a word
+        that did not, whose score is noise, it is near the score (with most metrics, if ``distance_weight`` is 0).
     """
 
     low: float
@@ -140,13 +140,13 @@ def bootstrap(
     score = sscd.score(rows_old, rows_new, word).score if score is None else score
     batch = [halves(size, rng) for size in batch_sizes(splits, halves.cells, MEMORY_ENTRIES)]
     e_original, effects = (np.concatenate(parts) for parts in zip(*batch, strict=True))
-    keep = float(sscd.keep)
+    distance_weight = float(sscd.distance_weight)
     repeats = sscd.repeats if sscd.strategy == "random" else 1
-    full = score - keep * halves.e_original() if keep else score
-    variance, slope = _estimate_variance(max(full, 0.0), keep, repeats, e_original, effects)
+    full = score - distance_weight * halves.e_original() if distance_weight else score
+    variance, slope = _estimate_variance(max(full, 0.0), distance_weight, repeats, e_original, effects)
     df = 1 / (1 / (min(len(rows_old), len(rows_new)) - 1) + 1 / splits)
     low, high = _limits(score, variance, slope, float(stdtrit(df, 0.5 + confidence / 2)))
-    bias = float(effects.mean() + keep * e_original.mean() - score)
+    bias = float(effects.mean() + distance_weight * e_original.mean() - score)
     return Interval(max(low, 0.0), high, confidence, bias)
 
 
@@ -165,7 +165,7 @@ def _limits(score: float, variance: float, slope: float, q: float) -> tuple[floa
 
 
 def _estimate_variance(
-    full: float, keep: float, repeats: int, e_original: Floats, effects: Floats
+    full: float, distance_weight: float, repeats: int, e_original: Floats, effects: Floats
 ) -> tuple[float, float]:
     """Estimate the variance of a score, and its slope as a function of the expected score.
 
@@ -173,7 +173,7 @@ def _estimate_variance(
     ----------
     full : float
         Mean |e_original - e_swap| of all usages.
-    keep : float
+    distance_weight : float
         Share of e_original in the score.
     repeats : int
         Number of swaps that the score averages over.
@@ -197,8 +197,8 @@ def _estimate_variance(
     quadratic = float(e_original.mean(axis=1).var())
     share_original = max(1 - quadratic / half_original, 0.5) if half_original else 1.0
     v_swapped = share * half
-    shared = keep * math.sqrt(share * share_original) * float((differences * differences_original).mean())
-    variance = max(v_swapped + 2 * shared + keep**2 * share_original * half_original, 0.0)
+    shared = distance_weight * math.sqrt(share * share_original) * float((differences * differences_original).mean())
+    variance = max(v_swapped + 2 * shared + distance_weight**2 * share_original * half_original, 0.0)
     part = min(max((v_swapped + shared) / variance, 0.0), 1.0) if variance else 0.0
     slope = part * half / expected if expected else 0.0
     return variance + share / 2 * noise / repeats, slope

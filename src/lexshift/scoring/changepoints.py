@@ -158,7 +158,19 @@ def project_on_components(rows: Matrix, components: int = COMPONENTS) -> Floats:
 def best_change_points(sums: Floats, sizes: Floats, penalty: float) -> tuple[int, ...]:
     """Return the change points of the segmentation with the lowest cost.
 
-    sums : (periods, d), sums of the usages of each period; sizes : (periods,)
+    Parameters
+    ----------
+    sums : ndarray of shape (periods, d), float64
+        Sums of the usages of each period.
+    sizes : ndarray of shape (periods,), float64
+        Number of usages in each period.
+    penalty : float
+        Cost of a change point.
+
+    Returns
+    -------
+    tuple of int
+        Indices of the periods in which a new segment begins, ascending.
     """
     _, starts = best_partition(segment_gains(sums, sizes), penalty)
     indices = []
@@ -191,11 +203,16 @@ def _quantile(null: Array, alpha: float) -> float:
 def highest_penalty(sums: Floats, sizes: Floats) -> float:
     """Compute the highest penalty at which the best segmentation has a change point.
 
-    sums : (periods, d), sums of the centred usages of each period; sizes : (periods,)
-
     A segmentation with k change points lowers the cost by some gain, and is better than none up to a penalty of gain /
     k. The algorithm of Dinkelbach (1967) finds the largest of these ratios: it repeatedly takes the best segmentation
     at one penalty, and its ratio as the next penalty, until there is no larger ratio.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (periods, d), float64
+        Sums of the centred usages of each period.
+    sizes : ndarray of shape (periods,), float64
+        Number of usages in each period.
     """
     gains = segment_gains(sums, sizes)
     periods = len(sizes)
@@ -220,8 +237,17 @@ def highest_penalty(sums: Floats, sizes: Floats) -> float:
 def segment_gains(sums: Floats, sizes: Floats) -> Floats:
     """Compute by how much every segment lowers the cost: |sum|^2 / size.
 
-    sums : (periods, d), sums of the usages of each period; sizes : (periods,)  ->  (periods + 1, periods + 1), indexed
-    by the first period and the last period + 1
+    Parameters
+    ----------
+    sums : ndarray of shape (periods, d), float64
+        Sums of the usages of each period.
+    sizes : ndarray of shape (periods,), float64
+        Number of usages in each period.
+
+    Returns
+    -------
+    ndarray of shape (periods + 1, periods + 1), float64
+        Gains, indexed by the first period and the last period + 1 of a segment.
     """
     periods, d = sums.shape
     gains = np.zeros((periods + 1, periods + 1))
@@ -246,8 +272,19 @@ def best_partition(gains: Floats, penalty: float) -> tuple[float, Indices]:
     Optimal partitioning (Jackson et al. 2005): the best partition up to a period consists of its last segment and the
     best partition up to the start of that segment.
 
-    gains : (periods + 1, periods + 1)  ->  the sum, and the starts of the last segments of the best partitions up to
-    each period, (periods + 1,)
+    Parameters
+    ----------
+    gains : ndarray of shape (periods + 1, periods + 1), float64
+        See :func:`segment_gains`.
+    penalty : float
+        Cost of a change point.
+
+    Returns
+    -------
+    total : float
+        The largest sum.
+    starts : ndarray of shape (periods + 1,), intp
+        Start of the last segment of the best partition up to each period.
     """
     periods = len(gains) - 1
     best, starts = np.zeros(periods + 1), np.zeros(periods + 1, np.intp)

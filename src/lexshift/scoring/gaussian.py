@@ -90,7 +90,14 @@ def column_moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
     Each tile of rows is summed twice while it is in the cache, first for its mean and then for the deviations from
     that mean, and is merged into the running moments (Chan, Golub & LeVeque 1979), so that no digits cancel.
 
-    rows : (n, d), weights : (n,)  ->  mean (d,), squares (d,)
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d), float32 or float64
+    weights : ndarray of shape (n,), float64
+
+    Returns
+    -------
+    mean, squares : ndarray of shape (d,), float64
     """
     n, d = rows.shape
     mean, squares = np.zeros(d), np.zeros(d)
@@ -134,7 +141,14 @@ def column_moments(rows: Matrix, weights: Floats) -> tuple[Floats, Floats]:
 def squared_distances(rows: Matrix, centre: Floats) -> Floats:
     """Compute the squared Euclidean distance of every row to ``centre``, in float64.
 
-    rows : (n, d), centre : (d,)  ->  (n,)
+    Parameters
+    ----------
+    rows : ndarray of shape (n, d), float32 or float64
+    centre : ndarray of shape (d,), float64
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
     """
     n, d = rows.shape
     out = np.empty(n)

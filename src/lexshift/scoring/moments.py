@@ -164,7 +164,7 @@ class RowSums:
         return sums
 
     def _tiles(self) -> Iterator[tuple[slice, Matrix]]:
-        """Yield tiles of transformed rows, (m, width), and the slices that they entering from."""
+        """Yield tiles of transformed rows, (m, width), and the slices of the rows that they come from."""
         for start in range(0, len(self.rows), TILE_ROWS):
             part = slice(start, start + TILE_ROWS)
             arguments = self.rows[part], self.weights[part], self.centre, self.scale, self.square

@@ -110,8 +110,8 @@ class TableCache(Protocol):
     def get(self, key: str) -> pa.Table | None:
         """Return the table stored under a key, or None."""
 
-    def put(self, key: str, table: pa.Table) -> None:
-        """Store a table under a key."""
+    def write(self, key: str, table: pa.Table) -> None:
+        """Write a table under a key."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +194,7 @@ def score_words(
         if table is None:
             scores |= for_each(batch, score, partial(_advance, monitor, len(scores)))
             if cache is not None:
-                cache.put(cache_key, scores_to_table([scores[key] for key in batch]))
+                cache.write(cache_key, scores_to_table([scores[key] for key in batch]))
         else:
             scores |= zip(batch, scores_from_table(table), strict=True)
             _advance(monitor, len(scores))
@@ -265,7 +265,15 @@ def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], key
     parts = [
         _METHOD,
         identity,
-        [get(sscd.metric).name, sscd.strategy, float(sscd.rate), sscd.repeats, sscd.seed, sscd.corpus_sizes, sscd.keep],
+        [
+            get(sscd.metric).name,
+            sscd.strategy,
+            float(sscd.rate),
+            sscd.repeats,
+            sscd.seed,
+            sscd.corpus_sizes,
+            sscd.distance_weight,
+        ],
         [first_permutations(scoring.permutations), scoring.resamples, scoring.confidence],
         [[key, None if sizes is None else sizes(key)] for key in keys],
     ]

@@ -141,7 +141,14 @@ def season(
 def month_means(rows: Floats, sizes: Array, numbers: Array) -> tuple[Floats, Array]:
     """Compute means, (months, c), and numbers of usages, (months,), of all months from the first to the last.
 
-    rows : (n, c), period after period; sizes : (periods,); numbers : (periods,), months counted from year 0
+    Parameters
+    ----------
+    rows : ndarray of shape (n, c), float64
+        Usages, ordered by period.
+    sizes : ndarray of shape (periods,), int64
+        Number of usages in each period.
+    numbers : ndarray of shape (periods,), int64
+        Month of each period, counted from year 0.
     """
     month_of_row = np.repeat(numbers - numbers[0], sizes)
     counts = np.bincount(month_of_row, minlength=numbers[-1] - numbers[0] + 1)
@@ -153,7 +160,10 @@ def month_means(rows: Floats, sizes: Array, numbers: Array) -> tuple[Floats, Arr
 def residuals(means: Floats, has_usages: npt.NDArray[np.bool_]) -> Floats:
     """Subtract the local level from monthly means: (months, c), NaN for months without usages or without a level.
 
-    means : (months, c); has_usages : (months,)
+    Parameters
+    ----------
+    means : ndarray of shape (months, c), float64
+    has_usages : ndarray of shape (months,), bool
     """
     half = len(_WEIGHTS) // 2
     out = np.full(means.shape, np.nan)

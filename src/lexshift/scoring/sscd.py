@@ -48,7 +48,7 @@ class Change:
     Attributes
     ----------
     score : float
-        The change score: mean of |e_original - e_swap| over the repetitions, plus ``keep`` times e_original.
+        The change score: mean of |e_original - e_swap| over the repetitions, plus ``distance_weight`` times e_original.
     spread : float
         Standard deviation of |e_original - e_swap| over the repetitions (ddof = 0).
     e_original : float
@@ -119,7 +119,7 @@ class SSCD:
     corpus_sizes : (int, int), optional
         Numbers of sentences in the old and in the new corpus, used to normalise the swap count. Only their ratio
         matters, so the numbers of tokens may be used instead.
-    keep : float
+    distance_weight : float
         Share of e_original to add to the score, from 0 to 1; 0 in the paper.
 
     Examples
@@ -142,7 +142,7 @@ class SSCD:
     repeats: int = 20
     seed: int = 0
     corpus_sizes: tuple[int, int] | None = None
-    keep: float = 0.0
+    distance_weight: float = 0.0
 
     def __post_init__(self) -> None:
         get(self.metric)
@@ -151,7 +151,7 @@ class SSCD:
         checks.positive(self.repeats, "repeats")
         checks.seed(self.seed)
         checks.sizes(self.corpus_sizes)
-        checks.fraction(self.keep, "keep")
+        checks.fraction(self.distance_weight, "distance_weight")
 
     def score(self, old: npt.ArrayLike, new: npt.ArrayLike, word: str = "") -> Change:
         """Compute the change score of one word.
@@ -170,7 +170,7 @@ class SSCD:
         result = self._sweep(old, new, word)
         scores = result.scores[0, 0]
         return Change(
-            score=float(scores.mean() + float(self.keep) * result.e_original[0]),
+            score=float(scores.mean() + float(self.distance_weight) * result.e_original[0]),
             spread=float(scores.std()),
             e_original=float(result.e_original[0]),
             e_swap=result.e_swap[0, 0],

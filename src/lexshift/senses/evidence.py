@@ -34,11 +34,13 @@ def leanings(old: Matrix, new: Matrix) -> tuple[Floats, Floats]:
 
     Parameters
     ----------
-    old, new : ndarray of shape (n_old, d) and (n_new, d)
+    old, new : ndarray of shape (n_old, d) and (n_new, d), any float dtype
+        Vectors of the usages in each corpus.
 
     Returns
     -------
-    ndarray of shape (n_old,), ndarray of shape (n_new,)
+    leaning_old, leaning_new : ndarray of shape (n_old,) and (n_new,), float64
+        Differences of mean cosine similarities, from -2 to 2.
     """
     unit_old, unit_new = _unit(old), _unit(new)  # (n, d)
     sum_old, sum_new = unit_old.sum(axis=0), unit_new.sum(axis=0)  # (d,)
@@ -55,11 +57,12 @@ def typicality(rows: Matrix) -> Floats:
 
     Parameters
     ----------
-    rows : ndarray of shape (n, d)
+    rows : ndarray of shape (n, d), any float dtype
+        Vectors of the usages of one period.
 
     Returns
     -------
-    ndarray of shape (n,)
+    ndarray of shape (n,), float64
     """
     unit = _unit(rows)
     return (unit @ unit.sum(axis=0) - (unit**2).sum(axis=1)) / max(len(rows) - 1, 1)
@@ -72,11 +75,13 @@ def plane(old: Matrix, new: Matrix) -> Plane:
 
     Parameters
     ----------
-    old, new : ndarray of shape (n_old, d) and (n_new, d)
+    old, new : ndarray of shape (n_old, d) and (n_new, d), any float dtype
+        Vectors of the usages in each corpus; neither is empty.
 
     Returns
     -------
     Plane
+        Coordinates of shape (n_old, 2) and (n_new, 2), float64, and the explained share of variance of each axis.
     """
     middle = (old.mean(axis=0, dtype=float) + new.mean(axis=0, dtype=float)) / 2  # (d,)
     a, b = old - middle, new - middle

@@ -79,7 +79,7 @@ def simulate(
     monitor : bool or Monitor
         As for :func:`lexshift.compare`.
     **options
-        How text is read, as for :func:`lexshift.embed`.
+        Options for reading text, as for :func:`lexshift.embed`.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Embed corpora: find the usages of words, encode them, and keep the vectors in a store.
+"""Embed corpora: find the usages of words, encode them, and write the vectors to a store.
 
 An interrupted run resumes where it stopped and ends with the same bytes. When words or corpora are added to a store,
-what it has is not encoded again.
+only the new usages are encoded.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PRECISIONS = ("float32", "float16")
 
 
 class ReadingOptions(TypedDict, total=False):
-    """The fields of :class:`lexshift.corpus.Reading`: how text is read."""
+    """Options for reading text: the fields of :class:`lexshift.corpus.Reading`."""
 
     encoding: str
     errors: str
@@ -53,7 +53,7 @@ class ReadingOptions(TypedDict, total=False):
 
 
 class EncoderOptions(TypedDict, total=False):
-    """The options of :func:`lexshift.encode.as_encoder`: how a named or loaded model is used as an encoder."""
+    """Options for using a named or loaded model as an encoder: those of :func:`lexshift.encode.as_encoder`."""
 
     layers: str | int | None
     pooling: str | None
@@ -94,7 +94,7 @@ def embed(
     monitor: Monitor | None = None,
     **options: Unpack[EmbedOptions],
 ) -> Siblings:
-    r"""Embed every occurrence of the words in the corpora, and keep the vectors in a store.
+    r"""Embed every occurrence of the words in the corpora, and write the vectors to a store.
 
     Parameters
     ----------
@@ -105,33 +105,35 @@ def embed(
     model : str, path, (model, tokenizer) or Encoder
         See :func:`lexshift.encode.as_encoder`.
     out : path, optional
-        The folder of the store. If it is there, what it lacks is added. By default a temporary one, which is gone with
-        the returned object.
+        Folder of the store. If the store exists, missing words and corpora are added. The default is a temporary
+        folder, which is deleted with the returned object.
     labels : list of str, optional
         Names of the corpora; by default "old" and "new" for two, else the names of the files.
     by : "year", "decade" or "month", optional
-        Of one corpus: its periods take the place of corpora, by the dates of its records (``date_column``) or the years
-        in the names of its files, and are called "1999", "1990s" or "1999-07".
+        Length of the periods into which a single corpus is divided, by the dates of its records (``date_column``) or
+        the years in the names of its files. The periods replace the corpora and are called "1999", "1990s" or
+        "1999-07".
     match : "word", "cased", "token" or "lemma"
-        What counts as an occurrence.
+        Rule for occurrences: complete words in any case, complete words in the given case, tokens between white space,
+        or all forms of a lemma.
     max_per_word : int, optional
-        Maximum number of usages of a word in a corpus, an unbiased sample; None or 0 for all.
+        Maximum number of usages of a word in a corpus, sampled without bias; None or 0 for all.
     monitor : Monitor, optional
         Receives the progress of the run.
     **options
         - ``seed`` : seed for that sample (default: 0).
         - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
         - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
-        - How text is read: encoding, errors, split, language, text_column, date_column; see
+        - Options for reading text: encoding, errors, split, language, text_column, date_column; see
           :class:`lexshift.corpus.Reading`.
-        - How it is encoded: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
+        - Options of the encoder: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
           :class:`lexshift.encode.HuggingFaceEncoder`.
 
     Returns
     -------
     Siblings
-        ``siblings["plane"].old`` is an array ready for ``SSCD.score``. Its corpora are those of this call in the order
-        given, whatever else the store holds.
+        The opened store; ``siblings["plane"].old`` is an array of shape (n, d) for ``SSCD.score``. Its corpora are
+        those of this call in the given order, even if the store holds others.
 
     Examples
     --------
@@ -151,7 +153,7 @@ def embed(
     """
     checks.keywords(options, EmbedOptions.__annotations__, embed)
     if not corpora:
-        raise UserError("there is no corpus to read; give at least one, two to compare")
+        raise UserError("there is no corpus to read; give at least one corpus, or two to compare them")
     values: dict[str, Any] = {"seed": 0, "precision": PRECISIONS[0], "missing": "error", **options}
     checks.choice(values["precision"], "precision", PRECISIONS)
     checks.choice(values["missing"], "missing", ("error", "skip"))
@@ -196,19 +198,19 @@ def embed_usages(
     monitor: Monitor | None = None,
     **options: Unpack[EncoderOptions],
 ) -> Siblings:
-    """Embed usages whose sentences and spans are known, and keep the vectors in a store.
+    """Embed usages whose sentences and spans are known, and write the vectors to a store.
 
     Parameters
     ----------
     usages : DataFrame or pyarrow Table
-        Columns word, corpus, sentence, start, end (where the word is in the sentence, in characters), and if there are
-        such, file, line and date.
+        Columns word, corpus, sentence, start and end (span of the word in the sentence, in characters), and optionally
+        file, line and date.
     model, out, precision, monitor
         As for :func:`embed`.
     labels : list of str, optional
-        The values of ``corpus`` in their order; by default in the order in which they come.
+        The values of ``corpus`` in the order of the corpora; by default in order of appearance.
     **options
-        How text is encoded, as for :func:`embed`.
+        Options of the encoder, as for :func:`embed`.
 
     Returns
     -------
@@ -262,13 +264,13 @@ def store_settings(
     Parameters
     ----------
     readings : mapping of str to Reading
-        How each corpus is read, by its label.
+        The reading options of each corpus, by its label.
     match : str
     sampling : mapping, optional
         ``max_per_word`` and ``seed`` of the sample of usages; None for all usages.
     precision : "float32" or "float16"
     by : str, optional
-        The length of the periods into which one corpus is cut.
+        Length of the periods into which one corpus is divided.
     """
     return {
         "reading": record_readings(readings),
@@ -302,32 +304,32 @@ def make_store(
     targets : Targets
         The words.
     settings : dict
-        As :func:`store_settings` returns them; a store with other settings is refused.
+        The settings that :func:`store_settings` returns; a store with other settings is refused.
     encoder : Encoder
     scan : callable
-        Returns the occurrences of targets by the label of their corpus. A corpus that is not the one of the same label
-        in the store is refused.
+        Returns the occurrences of targets by the label of their corpus. A corpus that differs from the corpus of the
+        same label in the store is refused.
     monitor : Monitor
     labels : sequence of str, optional
         The labels that ``scan`` will return, for checks before the corpora are read; None if they are not known.
     missing : "error" or "skip"
-        What to do about words that occur in no corpus.
+        Treatment of words that occur in no corpus.
     extend : bool
-        Whether words and corpora of a store in the folder that are not asked for are kept.
+        Whether to preserve words and corpora of an existing store that this call does not name.
     encode : callable, optional
         Encodes shards elsewhere than in this process.
 
     Returns
     -------
     Siblings
-        With the corpora that were scanned, in their order.
+        The opened store, with the corpora that were scanned, in their order.
     """
     with open_store(out, settings, encoder) as folder:
         known = folder.store if extend else None
         forms = dict(targets.forms) if known is None else _merge_forms(known, targets)
         stored = [] if known is None else known.corpora
         periods = optional_attribute(encoder, "periods")
-        if periods:  # refuse corpora that are not of the model's periods before they are read
+        if periods:  # refuse corpora that do not match the periods of the model before reading them
             period_numbers(periods, list(dict.fromkeys([*stored, *(labels or ())])))
         if known is not None and labels is not None:
             _check_labels(known, labels, forms, periods)
@@ -372,7 +374,7 @@ def _check_labels(
     shared = [label for label in labels if label in known]
     if periods and not set(periods) & set(shared) and shared != [label for label in known if label in shared]:
         raise UserError(
-            f"the model tells periods apart by the order of the corpora, and the store has them in the order "
+            f"the model distinguishes periods by the order of the corpora, and the store has them in the order "
             f"{', '.join(known)}, not {', '.join(shared)}; give them in this order or choose another folder (--out)"
         )
     left = [label for label in known if label not in labels]
@@ -388,8 +390,8 @@ def _report_absent(absent: Sequence[str], n_words: int, match: str, missing: str
     if missing == "error":
         raise UserError(
             f"{names} never {'occurs' if len(absent) == 1 else 'occur'} in the corpora (match: {match}): "
-            f"{advice(absent, match)}, or leave out what is missing (--missing skip)"
+            f"{advice(absent, match)}, or skip missing words (--missing skip)"
         )
     if len(absent) == n_words:
         raise UserError(f"none of the words occurs in the corpora (match: {match}): {names}; {advice(absent, match)}")
-    monitor.note(f"left out, as they never occur: {names}")
+    monitor.note(f"left out, because they never occur: {names}")

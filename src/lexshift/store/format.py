@@ -1,8 +1,8 @@
-"""The files of a store: their names, their checksums, and the checks of what is read from them.
+"""Define the files of a store: their names, their checksums, and the validation of their contents.
 
 A store is a folder with the files ``store.json`` (the index), ``occurrences.parquet`` and ``vectors.npy``. While a run
-writes to it, the folder ``unfinished`` holds ``plan.json``, the shards that are done, and the new files until they take
-the places of the old ones.
+writes to it, the folder ``unfinished`` holds ``plan.json``, the finished shards, and the new files until they replace
+the old ones.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _INDEX_SCHEMA = {
 
 
 def digest(value: Any) -> str:
-    """Return the SHA-256 of plain values; that of a mapping leaves out its own checksum, ``sha256``."""
+    """Return the SHA-256 of plain values; the key ``sha256`` of a mapping, its own checksum, is excluded."""
     if isinstance(value, Mapping):
         value = {key: item for key, item in value.items() if key != "sha256"}
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
@@ -82,7 +82,7 @@ def digest(value: Any) -> str:
 def store_fingerprint(
     settings: Mapping[str, Any], forms: Mapping[str, Sequence[str]], corpora: Sequence[Mapping[str, Any]]
 ) -> str:
-    """Return the SHA-256 of all that shapes a store; the name of a model does not, if its weights are known."""
+    """Return the SHA-256 of everything that determines a store; a model with known weights counts without its name."""
     encoder = dict(settings["encoder"])
     if "weights" in encoder:
         encoder.pop("model", None)
@@ -117,12 +117,12 @@ def read_index(folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise damaged(path) from None
+        raise damaged_file_error(path) from None
     if type(version) is not int or version != FORMAT:
         shown = str(version)[:_SHOWN]
         raise UserError(f"the store {str(folder)!r} has format {shown}; this version of lexshift reads {FORMAT}")
     if not (is_genuine and is_index(index)):
-        raise damaged(path)
+        raise damaged_file_error(path)
     return index
 
 
@@ -224,20 +224,20 @@ def max_words_bytes(forms: Mapping[str, Sequence[str]], n_corpora: int) -> int:
     return sum(20 + 6 * len(text) for text in texts) + len(forms) * (200 + 120 * n_corpora)
 
 
-def damaged(path: Path) -> UserError:
-    """Return the error for a file that is not what was written."""
-    return UserError(f"{str(path)!r} is not what was written: the file is damaged, make the store again")
+def damaged_file_error(path: Path) -> UserError:
+    """Return the error for a file whose content is not what lexshift wrote."""
+    return UserError(f"{str(path)!r} is not what lexshift wrote: the file is damaged, make the store again")
 
 
-def first_difference(theirs: dict[str, Any], ours: dict[str, Any], within: str = "") -> str | None:
+def first_difference(old_settings: dict[str, Any], new_settings: dict[str, Any], within: str = "") -> str | None:
     """Return a phrase for the first setting that differs; the name of a model counts only if its weights are unknown.
 
     ``within`` is the name of the group of settings that is compared.
     """
-    for key in sorted(theirs.keys() | ours.keys()):
-        a, b = theirs.get(key), ours.get(key)
+    for key in sorted(old_settings.keys() | new_settings.keys()):
+        a, b = old_settings.get(key), new_settings.get(key)
         name = f"{within} {key}".strip()
-        same_weights = theirs.get("weights") == ours.get("weights")
+        same_weights = old_settings.get("weights") == new_settings.get("weights")
         if key == "sampling" and (a is None or b is None or bool(a.get("shared")) != bool(b.get("shared"))):
             if a != b:
                 return f"{_describe_sampling(a)}, not {_describe_sampling(b)}"
@@ -245,12 +245,13 @@ def first_difference(theirs: dict[str, Any], ours: dict[str, Any], within: str =
             found = first_difference(a, b, "" if key in ("encoder", "reading") else key)
             if found:
                 return found
-        elif a == b or (key == "model" and theirs.get("weights") is not None and same_weights):
+        elif a == b or (key == "model" and old_settings.get("weights") is not None and same_weights):
             continue
         elif key == "word_rule":
             return "another version of the rule for finding words"
         elif key == "weights":
-            return f"another model ({theirs.get('model')}, not {ours.get('model')}, or other weights of that name)"
+            models = f"{old_settings.get('model')}, not {new_settings.get('model')}"
+            return f"another model ({models}, or other weights of that name)"
         elif key != "config" or same_weights:
             return f"{name} {a!r}, not {b!r}"
     return None

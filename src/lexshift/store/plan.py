@@ -60,7 +60,7 @@ class StoreContents:
 
 
 def gather_occurrences(
-    forms: dict[str, tuple[str, ...]], scanned_words: list[str], scanned: dict[str, Occurrences], store: Siblings | None
+    forms: dict[str, tuple[str, ...]], scanned_words: list[str], scans: dict[str, Occurrences], store: Siblings | None
 ) -> StoreContents:
     """Put together the occurrences in corpora that were scanned and those in corpora that only the store has.
 
@@ -69,8 +69,8 @@ def gather_occurrences(
     forms : dict
         The words of the new store with their forms, in their order.
     scanned_words : list of str
-        The words by which the targets in ``scanned`` are numbered.
-    scanned : dict
+        The words by which the targets in ``scans`` are numbered.
+    scans : dict
         The occurrences in each corpus by its label.
     store : Siblings, optional
         The store that is added to.
@@ -79,9 +79,9 @@ def gather_occurrences(
     numbers = {word: number for number, word in enumerate(scanned_words)}
     columns = [name for name, _ in USAGES if name not in ("word", "corpus")]
     tables, begins, ends, found, n_rows = [], [], [], [], 0
-    for label in dict.fromkeys([*entries, *scanned]):
-        if label in scanned:
-            occurrences, tally = scanned[label], scanned[label].tally
+    for label in dict.fromkeys([*entries, *scans]):
+        if label in scans:
+            occurrences, tally = scans[label], scans[label].tally
             entries[label] = {
                 "label": label,
                 "content": occurrences.content,
@@ -100,7 +100,7 @@ def gather_occurrences(
         else:
             assert store is not None
             bounds = np.array([store.rows(word, label) for word in forms], np.int64).reshape(-1, 2)
-            found.append(np.array([store.found(word, label) for word in forms], np.int64))
+            found.append(np.array([store.count_occurrences(word, label) for word in forms], np.int64))
             tables.append(store.occurrences.select(columns))
         begins.append(bounds[:, 0] + n_rows)
         ends.append(bounds[:, 1] + n_rows)
@@ -135,10 +135,10 @@ def gather_usages(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None)
     known = [str(label) for label in labels or corpora]
     if not set(corpora) <= set(known) or len(set(known)) != len(known):
         raise UserError(f"labels must name each corpus of the usages once; got {join_names(known, str)}")
-    places = [
+    positions = [
         pc.index_in(table[name], pa.array(order, pa.string())) for name, order in (("word", words), ("corpus", known))
     ]
-    group = places[0].to_numpy().astype(np.int64) * len(known) + places[1].to_numpy()
+    group = positions[0].to_numpy().astype(np.int64) * len(known) + positions[1].to_numpy()
     counts = np.bincount(group, minlength=len(words) * len(known)).reshape(len(words), len(known))
     table = table.take(np.argsort(group, kind="stable"))
     entries = []
@@ -220,13 +220,13 @@ class EncodingPlan:
         The sentence and the span of each word to encode, in the order of encoding.
     period : ndarray of shape (n,), optional
         The number of its period, for an encoder that distinguishes periods.
-    places : ndarray of shape (rows,)
-        Where the vector of each row of the new store is: a row of the old store if it is below ``reused``, else
-        ``reused`` plus a place in the order of encoding.
+    positions : ndarray of shape (rows,)
+        Position of the vector of each row of the new store: a row of the old store if it is below ``reused``, else
+        ``reused`` plus a position in the order of encoding.
     reused : int
         Number of rows of the old store.
     bounds : list of int
-        Where shards begin and end: shard ``i`` is ``bounds[i]`` to ``bounds[i + 1]``.
+        Bounds of the shards: shard ``i`` is ``bounds[i]`` to ``bounds[i + 1]``.
     sizes : ndarray of shape (shards, 2)
         The numbers of characters and of sentences of each shard.
     store : Siblings, optional
@@ -239,7 +239,7 @@ class EncodingPlan:
     start: Array
     end: Array
     period: Array | None
-    places: Indices
+    positions: Indices
     reused: int
     bounds: list[int]
     sizes: Array

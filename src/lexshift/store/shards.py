@@ -39,7 +39,7 @@ class VectorSummary(NamedTuple):
 
     Attributes
     ----------
-    lost, truncated : ndarray of shape (places,)
+    lost, truncated : ndarray of shape (positions,)
         Whether the encoder does not see the word, and whether its sentence was truncated; in the order of the rows of
         the old store, then of the words that were encoded.
     dimensions : int
@@ -66,7 +66,7 @@ class ShardFolder:
     dtype : dtype
         The precision of the vectors on disk.
     record : dict
-        What the run is for, written to ``plan.json``.
+        The record of the run, written to ``plan.json``.
     """
 
     folder: Path
@@ -75,7 +75,7 @@ class ShardFolder:
     record: dict[str, Any]
 
     def begin(self) -> None:
-        """Write the plan, or check that the work in the folder was begun for the same run."""
+        """Write the plan, or check that the unfinished work in the folder belongs to the same run."""
         begun = read_plan(self.folder)
         if begun is None:
             with disk_faults(self.folder.parent):
@@ -97,16 +97,16 @@ class ShardFolder:
                 f"delete that folder and run again"
             )
 
-    def finished(self) -> Array:
-        """Return whether each shard is done, (shards,)."""
+    def find_finished(self) -> Array:
+        """Return a boolean array of shape (shards,), True for finished shards."""
         numbers = range(len(self.plan.bounds) - 1)
         return np.array([(self.folder / SHARD.format(number)).exists() for number in numbers], bool)
 
     def encode(self, encode: EncodeShards, monitor: Monitor) -> None:
-        """Encode every shard that is not done, and check those that are."""
+        """Encode every missing shard, and verify the finished ones."""
         sizes = self.plan.sizes
         monitor.stage("encoding", int(sizes[:, 0].sum()), "sentences")
-        is_finished = self.finished()
+        is_finished = self.find_finished()
         done = np.zeros(2, np.int64)
 
         def advance(number: int, share: float) -> None:
@@ -120,7 +120,7 @@ class ShardFolder:
         for number, shard in chain(finished, encode(missing, advance)):
             width = shard.vectors.shape[1]
             if dimensions is not None and width != dimensions:
-                raise UserError(f"the encoder gives vectors of {width} dimensions, and gave {dimensions} before")
+                raise UserError(f"the encoder gives vectors of {width} dimensions, but gave {dimensions} before")
             dimensions = width
             if not is_finished[number]:
                 self._write(number, shard)
@@ -133,7 +133,7 @@ class ShardFolder:
             vectors = np.ascontiguousarray(shard.vectors, self.dtype)
         if np.isinf(vectors).any():
             raise UserError(
-                f"the encoder gives values too large for {self.dtype.name}; keep them in float32 (--precision)"
+                f"the encoder gives values too large for {self.dtype.name}; store them as float32 (--precision)"
             )
         data = (vectors.reshape(-1).data, shard.truncated.data)
         parts = (*data, self._digest(number, *data))
@@ -141,7 +141,7 @@ class ShardFolder:
             write_whole(self.folder / SHARD.format(number), lambda file: file.writelines(parts))
 
     def _digest(self, number: int, *data: memoryview) -> bytes:
-        """Return the SHA-256 of the content of a shard and of what it was made for."""
+        """Return the SHA-256 of the content of a shard, the identity of the run, and its input."""
         made_for = f"{self.record['fingerprint']} {self.record['added to']} {number}\n"
         digest = hashlib.sha256(made_for.encode() + self.plan.digests[number])
         for part in data:
@@ -169,7 +169,7 @@ class ShardFolder:
 
     def sample(self, n: int) -> tuple[Indices, Matrix]:
         """Return the first row of up to ``n`` finished shards: its place in the plan, and its vector."""
-        done = np.flatnonzero(self.finished())
+        done = np.flatnonzero(self.find_finished())
         chosen = done[np.unique(np.linspace(0, len(done) - 1, n).astype(int))].tolist() if len(done) else []
         vectors = [self.read(number).vectors[0] for number in chosen]
         return np.array([self.plan.bounds[number] for number in chosen], np.int64), np.array(vectors)
@@ -181,22 +181,27 @@ class ShardFolder:
         if store is not None:
             store.check()
             lost.append(np.zeros(self.plan.reused, bool))
-            truncated.append(store.truncated)
+            truncated.append(store.is_truncated)
             dimensions = store.index["dimensions"]
         for number in range(len(self.plan.bounds) - 1):
             shard = self.read(number)
-            lost.append(np.isnan(shard.vectors[:, 0]))  # a row has no NaN, or nothing else
+            lost.append(np.isnan(shard.vectors[:, 0]))  # a row is all NaN or has none
             truncated.append(np.array(shard.truncated))
             dimensions = shard.vectors.shape[1]
         return VectorSummary(np.concatenate(lost), np.concatenate(truncated), dimensions)
 
-    def gather(self, places: Indices, into: Matrix) -> None:
-        """Copy the vectors at some places into the rows of an array, (places, d), with one shard open at a time.
+    def gather(self, positions: Indices, into: Matrix) -> None:
+        """Copy vectors into an array, with one shard open at a time; the shards must have been checked.
 
-        The shards must have been checked.
+        Parameters
+        ----------
+        positions : ndarray of shape (n,), int64
+            Positions in the plan.
+        into : ndarray of shape (n, d)
+            Filled with the vectors.
         """
-        order = np.argsort(places, kind="stable")
-        wanted = places[order]
+        order = np.argsort(positions, kind="stable")
+        wanted = positions[order]
         edges = np.concatenate([[0], self.plan.reused + np.array(self.plan.bounds, np.int64)])  # old store, then shards
         splits = np.searchsorted(wanted, edges)
         for part in np.flatnonzero(np.diff(splits)).tolist():

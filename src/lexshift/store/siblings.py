@@ -1,9 +1,9 @@
 """Read a store of sibling embeddings: every usage of every word, and its vector.
 
 ``occurrences.parquet`` has a row for each usage (word, corpus, file, line, date, sentence, start, end);
-``vectors.npy`` has its vector in the same row; ``store.json`` records what shaped them, where the rows of each word in
-each corpus are, and the checksums. The rows of a word in a corpus are contiguous, so they are read from the mapped file
-without a copy. A store is checked when it is opened, and the vectors of a word when they are first read.
+``vectors.npy`` has its vector in the same row; ``store.json`` records the settings, the rows of each word in each
+corpus, and the checksums. The rows of a word in a corpus are contiguous, so they are read from the mapped file without
+a copy. A store is checked when it is opened, and the vectors of a word when they are first read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift.errors import UserError
-from lexshift.store.format import OCCURRENCES, PENDING, UNFINISHED, VECTORS, damaged, read_index
+from lexshift.store.format import OCCURRENCES, PENDING, UNFINISHED, VECTORS, damaged_file_error, read_index
 from lexshift.utils.arrays import Array, Matrix
 from lexshift.utils.files import open_plain
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _COLUMNS = ("word", "corpus", "file", "line", "date", "sentence", "start", "end")
-_ATTEMPTS = 3  # before a file that does not match the index counts as damaged
+_ATTEMPTS = 3  # attempts to read a file before it counts as damaged
 
 
 class Siblings(Mapping[str, "WordSiblings"]):
@@ -48,13 +48,13 @@ class Siblings(Mapping[str, "WordSiblings"]):
         The target words, and the labels of the corpora: those of the call that made this object, in the order in which
         they were given, or all corpora of the store in the order in which they were added.
     settings : dict
-        All settings that shaped the vectors.
+        All settings that determine the vectors.
     fingerprint : str
         SHA-256 of the settings, the words and the content of the corpora.
-    vectors : ndarray of shape (rows, d)
+    vectors : ndarray of shape (rows, d), float32 or float16
         All vectors, mapped read-only; :meth:`check` compares them with their checksums.
     skipped : dict
-        What was skipped or altered, by corpus and reason.
+        Counts of skipped or altered text, by corpus and reason.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
             try:
                 vectors, self._table = (_map_file(self.path, name, self.index) for name in (VECTORS, OCCURRENCES))
                 break
-            except UserError:  # a run may have put new files in place just now: then the next attempt finds them
+            except UserError:  # a run may have replaced the files meanwhile, so that the next attempt succeeds
                 if attempt == _ATTEMPTS:
                     raise
         shape = self.index["rows"], self.index["dimensions"]
@@ -117,7 +117,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
         return chosen
 
     def corpus(self, label: str) -> dict[str, Any]:
-        """Return what the store records of a corpus: its content, sizes, and what was skipped."""
+        """Return the record of a corpus: its checksum, its sizes, and counts of skipped text."""
         return self.index["corpora"][self._column(label)]
 
     def _column(self, label: str) -> int:
@@ -137,14 +137,14 @@ class Siblings(Mapping[str, "WordSiblings"]):
         try:
             table = parquet.read_table(pa.py_buffer(self._table))
         except pa.ArrowException:
-            raise damaged(self.path / OCCURRENCES) from None
+            raise damaged_file_error(self.path / OCCURRENCES) from None
         if len(table) != self.index["rows"] or not set(_COLUMNS) <= set(table.column_names):
-            raise damaged(self.path / OCCURRENCES)
+            raise damaged_file_error(self.path / OCCURRENCES)
         return table
 
     @property
-    def truncated(self) -> Array:
-        """Array of shape (rows,): True where only a part of the sentence, around the word, fitted the window."""
+    def is_truncated(self) -> Array:
+        """Boolean array of shape (rows,), True if the sentence exceeds the window and only a part was encoded."""
         table = self.occurrences
         if "truncated" not in table.column_names:
             return np.zeros(len(table), bool)
@@ -152,7 +152,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
 
     @property
     def counts(self) -> pd.DataFrame:
-        """The number of vectors of each word in each corpus."""
+        """Table with the number of vectors of each word (rows) in each corpus (columns)."""
         import pandas as pd
 
         columns = [self._column(label) for label in self.corpora]
@@ -161,32 +161,54 @@ class Siblings(Mapping[str, "WordSiblings"]):
         return pd.DataFrame(rows, index=pd.Index(self.words, name="word"), columns=self.corpora)
 
     def rows(self, word: str, corpus: str) -> tuple[int, int]:
-        """Return the first row of a word in a corpus, and the row after its last."""
+        """Return the half-open range of rows of a word in a corpus.
+
+        Returns
+        -------
+        begin, end : int
+            The first row, and the row after the last one.
+        """
         begin, end = self._entries[word]["rows"][self._column(corpus)]
         return begin, end
 
-    def found(self, word: str, corpus: str) -> int:
+    def count_occurrences(self, word: str, corpus: str) -> int:
         """Return the number of occurrences of a word in a corpus, with or without a vector; 0 for an unknown word."""
         return int(self._entries[word]["found"][self._column(corpus)]) if word in self._entries else 0
 
     def group(self, word: str, corpus: str) -> Matrix:
-        """Return the vectors of a word in a corpus, (n, d), without a copy; they are checked when first read."""
+        """Return the vectors of a word in a corpus without a copy; they are verified when they are first read.
+
+        Parameters
+        ----------
+        word, corpus : str
+            The word, and the label of the corpus.
+
+        Returns
+        -------
+        ndarray of shape (n, d), float32 or float16
+            A read-only view, one row for each usage.
+
+        Raises
+        ------
+        UserError
+            If the vectors differ from their checksum.
+        """
         begin, end = self.rows(word, corpus)
         vectors = self.vectors[begin:end]
         if (word, corpus) not in self._checked:
             if zlib.crc32(vectors.data) != self._entries[word]["checksums"][self._column(corpus)]:
                 where = f"rows {begin} to {end - 1} of {str(self.path / VECTORS)!r}"
                 raise UserError(
-                    f"the vectors of {word!r} in {corpus!r} ({where}) are not what was written: the file is damaged, "
+                    f"the vectors of {word!r} in {corpus!r} ({where}) differ from their checksum: the file is damaged, "
                     f"make the store again"
                 )
             self._checked.add((word, corpus))
         return vectors
 
     def check(self) -> None:
-        """Compare every byte with its checksum; raises UserError at the first difference."""
+        """Verify every byte against its checksum; raise UserError at the first difference."""
         if hashlib.sha256(self._table).hexdigest() != self.index["files"][OCCURRENCES]["sha256"]:
-            raise damaged(self.path / OCCURRENCES)
+            raise damaged_file_error(self.path / OCCURRENCES)
         self._checked.clear()
         for word in self.words:
             for corpus in self._columns:
@@ -207,7 +229,7 @@ class WordSiblings:
     word: str
 
     def __getitem__(self, corpus: str) -> Matrix:
-        """Return the vectors in a corpus, (n, d)."""
+        """Return the vectors in a corpus, an array of shape (n, d)."""
         return self.store.group(self.word, corpus)
 
     @property
@@ -221,7 +243,7 @@ class WordSiblings:
         return self.store.group(self.word, self.store.corpora[-1])
 
     def occurrences(self, corpus: str) -> pd.DataFrame:
-        """Return where the vectors of a corpus come from: file, line, date, sentence, start, end."""
+        """Return the usages in a corpus, a row for each vector: file, line, date, sentence, start, end."""
         begin, end = self.store.rows(self.word, corpus)
         return self.store.occurrences.slice(begin, end - begin).drop_columns(["word", "corpus"]).to_pandas()
 
@@ -231,9 +253,9 @@ class WordSiblings:
 
 
 def _map_file(folder: Path, name: str, index: Mapping[str, Any]) -> memoryview:
-    """Map a file into memory and check it: a table as a whole, vectors only by their size and header.
+    """Map a file into memory and verify it: all bytes of the table, but only size and header of the vectors.
 
-    The bytes stay the same if another file takes the place of this one.
+    The mapped bytes do not change if the file is replaced.
     """
     path = folder / UNFINISHED / PENDING.format(name, index["fingerprint"])
     if not path.exists():
@@ -243,7 +265,7 @@ def _map_file(folder: Path, name: str, index: Mapping[str, Any]) -> memoryview:
     except OSError as error:
         raise UserError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except ValueError:
-        raise damaged(path) from None
+        raise damaged_file_error(path) from None
     recorded = index["files"][name]
     with file:
         size = os.fstat(file.fileno()).st_size
@@ -255,5 +277,5 @@ def _map_file(folder: Path, name: str, index: Mapping[str, Any]) -> memoryview:
         data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     checked = data[: recorded["head"]] if name == VECTORS else data
     if hashlib.sha256(checked).hexdigest() != recorded["sha256"]:
-        raise damaged(folder / name)
+        raise damaged_file_error(folder / name)
     return data

@@ -1,7 +1,7 @@
-"""Write a store: one writer at a time, what the folder has already, the encoding, the atomic publication.
+"""Write a store: lock the folder, check its contents, encode missing usages, and publish the files atomically.
 
-The new files are written into the folder of unfinished work; replacing ``store.json`` is the moment at which the store
-becomes the new one; then they take the places of the old files. A reader finds a complete store at every moment.
+New files are written to the folder of unfinished work. The store changes at the moment when ``store.json`` is replaced;
+then the new files replace the old ones. A reader finds a complete store at every moment.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class StoreFolder:
     ----------
     path : Path
     settings : dict
-        What shapes the vectors.
+        The settings that determine the vectors.
     store : Siblings, optional
         The store that is in the folder.
     is_temporary : bool
@@ -90,12 +90,12 @@ class StoreFolder:
     def write(
         self, contents: StoreContents, encoder: Encoder, monitor: Monitor, encode: EncodeShards | None = None
     ) -> Siblings:
-        """Encode what the store lacks, and publish it.
+        """Encode the usages that the store lacks, and publish the new store.
 
         Parameters
         ----------
         contents : StoreContents
-            What the store is to hold.
+            The usages of the new store.
         encoder : Encoder
         monitor : Monitor
         encode : callable, optional
@@ -103,7 +103,7 @@ class StoreFolder:
         """
         n_words, n_corpora = contents.counts.shape
         if max_words_bytes(contents.forms, n_corpora) > MAX_INDEX_BYTES:  # the index could not be read again
-            raise UserError(f"{n_words:,} words in {n_corpora:,} corpora are too many for one store; take fewer words")
+            raise UserError(f"{n_words:,} words in {n_corpora:,} corpora are too many for one store; use fewer words")
         store, fingerprint = self.store, store_fingerprint(self.settings, contents.forms, contents.corpora)
         labels = [entry["label"] for entry in contents.corpora]
         periods = list(optional_attribute(encoder, "periods") or ())
@@ -114,13 +114,13 @@ class StoreFolder:
             numbers = dict(zip(store.corpora, period_numbers(periods, store.corpora), strict=True)) if periods else None
             sample = plan_encoding(store.occurrences.take(rows), periods=numbers)
             source = f"the store {str(store.path)!r}"
-            _check_encoder(encoder, sample.select(sample.places), store.vectors[rows], source)
+            _check_encoder(encoder, sample.select(sample.positions), store.vectors[rows], source)
         if store is not None and store.fingerprint == fingerprint:
-            monitor.note("the store has all of this already")
+            monitor.note("the store is complete already; nothing is encoded")
             return store
         numbers = dict(zip(labels, period_numbers(periods, labels), strict=True)) if periods else None
         if numbers is not None and [periods[number] for number in numbers.values()] != labels:
-            monitor.note(f"{', '.join(labels)} are taken for the model's periods {', '.join(periods)}, in this order")
+            monitor.note(f"{', '.join(labels)} are used as the model's periods {', '.join(periods)}, in this order")
         plan = plan_encoding(contents.table, store, numbers)
         record = {
             "fingerprint": fingerprint,
@@ -133,8 +133,8 @@ class StoreFolder:
         shards = ShardFolder(self.path / UNFINISHED, plan, np.dtype(self.settings["precision"]), record)
         shards.begin()
         if is_anonymous:
-            places, vectors = shards.sample(_PROBES)
-            _check_encoder(encoder, plan.select(places), vectors, f"the work in {str(shards.folder)!r}")
+            positions, vectors = shards.sample(_PROBES)
+            _check_encoder(encoder, plan.select(positions), vectors, f"the work in {str(shards.folder)!r}")
         _report_run(encoder, shards, encode is None, monitor)
         shards.encode(encode or partial(encode_shards, encoder), monitor)
         with disk_faults(self.path):
@@ -154,7 +154,7 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
     out : path, optional
         The folder; by default a temporary one.
     settings : dict
-        What shapes the vectors, besides the settings of the encoder; a store with other settings is refused.
+        The settings that determine the vectors, without those of the encoder; a store with other settings is refused.
     encoder : Encoder
     """
     described = optional_attribute(encoder, "settings")
@@ -167,7 +167,7 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
             _make_folder(folder)
         with one_writer(folder):
             with disk_faults(folder):
-                settle(folder)
+                finish_interrupted_write(folder)
             store = Siblings(folder) if os.path.lexists(folder / INDEX) else None
             difference = None if store is None else first_difference(store.settings, settings)
             if difference:
@@ -180,7 +180,7 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder of a store, or refuse one with files in it but neither a store nor the plan of one."""
+    """Make the folder of a store; refuse a folder that has files but neither a store nor the plan of one."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
     if folder.is_symlink() and not folder.exists():
@@ -205,8 +205,8 @@ def _refuse_foreign_files(folder: Path) -> None:
             )
 
 
-def settle(folder: Path) -> None:
-    """Finish what a stopped writer could not: put the files of the store in place, and remove finished work."""
+def finish_interrupted_write(folder: Path) -> None:
+    """Complete an interrupted write: move the files of the store to their places, and remove finished work."""
     work = folder / UNFINISHED
     fingerprint = Siblings(folder).fingerprint if os.path.lexists(folder / INDEX) else None
     if fingerprint is not None:
@@ -222,14 +222,14 @@ def settle(folder: Path) -> None:
             if WORK_FILES.fullmatch(final) or (final == PLAN != name):
                 os.unlink(work / name)
         sync_folder(work)
-        os.unlink(work / PLAN)  # last: as long as it is there, the other files are known to be of a run
+        os.unlink(work / PLAN)  # the plan is deleted last, because it shows that the other files belong to a run
     if fingerprint is not None and (plan is None or plan["fingerprint"] == fingerprint):
-        with suppress(OSError):  # it may hold other files, or not be there
+        with suppress(OSError):  # the folder may hold other files, or not exist
             work.rmdir()
 
 
 def _check_encoder(encoder: Encoder, shard: Shard, vectors: Matrix, source: str) -> None:
-    """Refuse an encoder that does not give the vectors, (n, d), which an encoder of its class gave before."""
+    """Raise an error if an encoder does not reproduce vectors, (n, d), that an encoder of its class computed."""
     if not shard.sentences:
         return
     first = encode_shard(encoder, shard).vectors
@@ -248,11 +248,11 @@ def _check_encoder(encoder: Encoder, shard: Shard, vectors: Matrix, source: str)
     )
 
 
-def _are_close(ours: Matrix, theirs: Matrix) -> bool:
+def _are_close(vectors: Matrix, reference: Matrix) -> bool:
     """Return whether two sets of vectors, (n, d), differ by no more than another batch or rounding would explain."""
-    if ours.shape != theirs.shape or (np.isnan(ours) != np.isnan(theirs)).any():
+    if vectors.shape != reference.shape or (np.isnan(vectors) != np.isnan(reference)).any():
         return False
-    a, b = np.nan_to_num(ours).astype(np.float64), np.nan_to_num(theirs).astype(np.float64)
+    a, b = np.nan_to_num(vectors).astype(np.float64), np.nan_to_num(reference).astype(np.float64)
     return bool((np.linalg.norm(a - b, axis=1) <= _TOLERANCE * np.linalg.norm(b, axis=1)).all())
 
 
@@ -268,7 +268,7 @@ def _report_run(encoder: Encoder, shards: ShardFolder, is_local: bool, monitor: 
                 f"int8 is approximate: on {len(deviation)} occurrences the cosine with full precision is "
                 f"{1 - deviation.mean():.4f} on average and {1 - deviation.max():.4f} at worst"
             )
-    characters, sentences = plan.sizes[~shards.finished()].sum(axis=0).tolist()
+    characters, sentences = plan.sizes[~shards.find_finished()].sum(axis=0).tolist()
     if is_local and sentences >= LONG_RUN:
         sample = plan.select(np.linspace(0, len(plan) - 1, _TIMED).astype(int))
         warm_up = {name: values[:_WARM_UP] for name, values in sample.keywords.items()}
@@ -288,9 +288,9 @@ def _publish(
         _refuse_foreign_files(folder)
     fingerprint: str = shards.record["fingerprint"]
     summary = shards.check()
-    kept = ~summary.lost[shards.plan.places]
-    places = shards.plan.places[kept]
-    truncated = summary.truncated[places]
+    kept = ~summary.lost[shards.plan.positions]
+    positions = shards.plan.positions[kept]
+    truncated = summary.truncated[positions]
     n_corpora = len(contents.corpora)
     group = np.repeat(np.arange(contents.counts.size), contents.counts.reshape(-1))[kept]
     counts = np.bincount(group, minlength=contents.counts.size).reshape(contents.counts.shape)
@@ -299,7 +299,7 @@ def _publish(
     ends = np.cumsum(counts).reshape(counts.shape)
     bounds = np.stack([ends - counts, ends], axis=2)  # (words, corpora, 2)
     vectors = shards.folder / PENDING.format(VECTORS, fingerprint)
-    vectors_record, checksums = _write_vectors(vectors, shards, places, summary.dimensions, ends, monitor)
+    vectors_record, checksums = _write_vectors(vectors, shards, positions, summary.dimensions, ends, monitor)
 
     occurrences = contents.table.filter(pa.array(kept))
     if truncated.any():
@@ -320,23 +320,23 @@ def _publish(
                 contents.forms.items(), contents.found.tolist(), bounds.tolist(), checksums.tolist(), strict=True
             )
         ],
-        "rows": len(places),
+        "rows": len(positions),
         "dimensions": summary.dimensions,
         "dtype": shards.dtype.name,
         "files": {VECTORS: vectors_record, OCCURRENCES: table_record},
     }
-    if is_new:  # again, as writing takes its time
+    if is_new:  # check again, because writing takes time
         _refuse_foreign_files(folder)
     write_whole(folder / INDEX, seal(index))
-    settle(folder)
+    finish_interrupted_write(folder)
 
 
 def _describe_losses(
-    contents: StoreContents, counts: Array, truncated: Array, monitor: Monitor
+    contents: StoreContents, counts: Array, n_truncated: Array, monitor: Monitor
 ) -> list[dict[str, Any]]:
     """Report words that the encoder did not see and sentences that it truncated; return the records of the corpora.
 
-    ``counts`` are the vectors of each word in each corpus, (words, corpora), and ``truncated`` those in each corpus
+    ``counts`` are the vectors of each word in each corpus, (words, corpora), and ``n_truncated`` those in each corpus
     whose sentence was truncated, (corpora,).
     """
     lost = (contents.counts - counts).sum(axis=0)
@@ -345,12 +345,12 @@ def _describe_losses(
             f"the encoder gave only NaN, which means that it does not see the word, for all of the {lost.sum():,} "
             f"occurrences: its tokenizer drops these words, or its weights hold NaN"
         )
-    if truncated.any():
+    if n_truncated.any():
         monitor.note(
-            f"{truncated.sum():,} of {counts.sum():,} occurrences are in sentences longer than the model's window: "
+            f"{n_truncated.sum():,} of {counts.sum():,} occurrences are in sentences longer than the model's window: "
             f"only the part around the word was encoded (--window)"
         )
-    losses = {_LOST: lost.tolist(), _TRUNCATED: truncated.tolist()}
+    losses = {_LOST: lost.tolist(), _TRUNCATED: n_truncated.tolist()}
     return [
         {**entry, "skipped": entry["skipped"] | {reason: ns[i] for reason, ns in losses.items() if ns[i]}}
         for i, entry in enumerate(contents.corpora)
@@ -358,9 +358,9 @@ def _describe_losses(
 
 
 def _write_vectors(
-    path: Path, shards: ShardFolder, places: Indices, dimensions: int, ends: Array, monitor: Monitor
+    path: Path, shards: ShardFolder, positions: Indices, dimensions: int, ends: Array, monitor: Monitor
 ) -> tuple[dict[str, Any], Array]:
-    """Write the vectors at some places; return the record of the file, and the checksum of each group of rows.
+    """Write the vectors at some positions; return the record of the file, and the checksum of each group of rows.
 
     The groups are the rows of each word in each corpus; ``ends`` and the checksums are (words, corpora).
     """
@@ -368,20 +368,20 @@ def _write_vectors(
     shape = {
         "descr": np.lib.format.dtype_to_descr(shards.dtype),
         "fortran_order": False,
-        "shape": (len(places), dimensions),
+        "shape": (len(positions), dimensions),
     }
     np.lib.format.write_array_header_1_0(header, shape)
     step = max(1, COPIED_BYTES // max(1, dimensions * shards.dtype.itemsize))
     checksums = np.zeros(ends.size, np.int64)
-    monitor.stage("writing", len(places), "rows")
+    monitor.stage("writing", len(positions), "rows")
 
     def write(file: IO[bytes]) -> None:
         file.write(header.getvalue())
-        buffer = np.empty((min(step, len(places)), dimensions), shards.dtype)
-        for begin in range(0, len(places), step):
-            end = min(begin + step, len(places))
+        buffer = np.empty((min(step, len(positions)), dimensions), shards.dtype)
+        for begin in range(0, len(positions), step):
+            end = min(begin + step, len(positions))
             rows = buffer[: end - begin]
-            shards.gather(places[begin:end], rows)
+            shards.gather(positions[begin:end], rows)
             file.write(rows.data)
             first, last = np.searchsorted(ends.reshape(-1), (begin, end), "right")
             cuts = np.clip(ends.reshape(-1)[first : last + 1], begin, end)

@@ -36,7 +36,7 @@ def compare(
     strategy: Strategy = "random",
     normalised: bool = False,
     rate: float | Literal["auto"] = 0.3,
-    keep: float | None = None,
+    distance_weight: float | None = None,
     space: str = "standardised",
     repeats: int = 20,
     alpha: float = 0.05,
@@ -80,13 +80,13 @@ def compare(
     metric : str or Metric
         The distance between the two sets of usages; :func:`lexshift.metrics` lists the names.
     strategy : "random" or "distance"
-        Which usages are swapped: random ones, or those farthest from the other corpus.
+        Rule for choosing the usages to swap: random ones, or those farthest from the other corpus.
     normalised : bool
         Whether to normalise the number of swaps by the sizes of the corpora: in sentences if all files have one
         sentence per line, else in running words.
     rate : float or "auto"
         Share of usages that are swapped, from 0 to 1; "auto" selects the rate at which e_swap is smallest.
-    keep : float, optional
+    distance_weight : float, optional
         Share of e_original that is added to the score; by default 0.25 for the metric "nearest", else 0.
     space : "raw", "centred" or "standardised"
         Transformation of the vectors before scoring, fitted to the usages of all words.

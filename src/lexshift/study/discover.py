@@ -35,7 +35,7 @@ def discover(
     strategy: Strategy = "random",
     normalised: bool = False,
     rate: float | Literal["auto"] = 0.3,
-    keep: float | None = 0.0,
+    distance_weight: float | None = 0.0,
     space: str = "standardised",
     repeats: int = 20,
     alpha: float = 0.05,
@@ -69,7 +69,7 @@ def discover(
         As for :func:`lexshift.compare`; an interrupted run with the same folder resumes where it stopped.
     metric, strategy, normalised, rate, space, repeats, alpha, permutations, seed
         As for :func:`lexshift.compare`.
-    keep : float, optional
+    distance_weight : float, optional
         Share of e_original that is added to the score. The default is 0, because e_original grows with the ambiguity of
         a word and would dominate the ranking of a whole vocabulary.
     resamples : int

@@ -1,4 +1,4 @@
-"""Results folders: what kind of results a folder holds, what may be replaced in it, and saving all of it or nothing.
+"""Manage results folders: check the kind of their results, protect files of others, and save atomically.
 
 The record of a results folder (``run.json``) names the kind of the results and the SHA-256 of every file written with
 it. Only a file that still has its recorded SHA-256 is ever replaced; all other files in the folder are left alone.
@@ -40,7 +40,7 @@ class Kind:
     Attributes
     ----------
     name : str
-        What the results are called: "comparison".
+        Name of the kind, such as "comparison".
     files : tuple of str
         Names of all files that a save may write, without the record.
     record : str
@@ -93,13 +93,13 @@ class ResultsFolder:
                 os.replace(saving / self.kind.record, self.path / self.kind.record)
             except BaseException:
                 with contextlib.suppress(OSError):
-                    self.settle()
+                    self.finish_interrupted_save()
                 raise
             sync_folder(self.path)
-            self.settle()
+            self.finish_interrupted_save()
 
-    def settle(self) -> None:
-        """Finish a save whose record is in place, and remove what an interrupted one left."""
+    def finish_interrupted_save(self) -> None:
+        """Complete a save whose record is in place, and remove the remains of an interrupted one."""
         record = _read_record(self.path, self.kind)
         for saving in [path for path in self.path.iterdir() if _SAVING_NAME.fullmatch(path.name)]:
             if not saving.is_dir() or saving.is_symlink():
@@ -134,7 +134,7 @@ def open_results(out: str | os.PathLike[str], kind: Kind) -> Iterator[ResultsFol
     with one_writer(path):
         folder = ResultsFolder(check_results(path, kind), kind)
         with disk_faults(path):
-            folder.settle()
+            folder.finish_interrupted_save()
         yield folder
 
 

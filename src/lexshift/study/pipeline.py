@@ -161,7 +161,7 @@ def _analyse(
     """Score and test the words of a store, and return the result of the question."""
     if len(siblings.corpora) < 2:
         raise UserError(
-            f"the whole corpus belongs to one period, {siblings.corpora[0]}: cut it into shorter ones (--by)"
+            f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
         )
     usages = Usages(siblings, targets.words, settings.min_usages)
     space = usages.fit(settings.space)

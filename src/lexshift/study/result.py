@@ -278,7 +278,10 @@ class Result(StudyResult):
 
     def _why_too_few(self, *counts: int) -> str:
         least = self.settings["min_usages"]
-        missing = [f"{n or 'none'} in {label}" for n, label in zip(counts, self.labels, strict=True) if n < least]
+        numbers = [f"{n} usage" if n == 1 else f"{n or 'no'} usages" for n in counts]
+        missing = [
+            f"{text} in {label}" for n, text, label in zip(counts, numbers, self.labels, strict=True) if n < least
+        ]
         return f"{' and '.join(missing)}; {least} are needed in each corpus"
 
     def word(self, word: str) -> WordResult:
@@ -297,7 +300,7 @@ class Result(StudyResult):
         return sides[checks.choice(period, "period", tuple(sides))]
 
     def corpus(self, period: str) -> dict[str, Any]:
-        """Return the facts on the old or the new corpus: its files, bytes, words, passages, and what was skipped."""
+        """Return the record of the old or the new corpus: its files, bytes, words, passages and skipped text."""
         return self.siblings.corpus(self.siblings.corpora[self.side(period)])
 
     def count(self, verdict: str) -> int:
@@ -313,7 +316,7 @@ class Result(StudyResult):
 
     def count_occurrences(self, word: str, period: str) -> int:
         """Return the number of occurrences of a word in the old or the new corpus, embedded or not."""
-        return self.siblings.found(word, self.siblings.corpora[self.side(period)])
+        return self.siblings.count_occurrences(word, self.siblings.corpora[self.side(period)])
 
     def headline(self) -> str:
         """Return the outcome in a sentence."""

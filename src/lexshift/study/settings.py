@@ -103,24 +103,24 @@ class Settings:
 
     # fmt: off
     by: str | None = _setting(
-        None, "Length of the periods into which one corpus is cut by date: year, decade or month.",
+        None, "Length of the periods into which one corpus is divided: year, decade or month.",
         PERIODS, str | None, questions=(TRACE,),
         check=lambda by: None if by is None else checks.choice(by, "by", ("year", "decade", "month")))
     out: str | os.PathLike[str] | None = _setting(
         None, "Folder for the results (default: named after the corpora).",
         OUTPUT, str | None, flags=("--out", "-o"), metavar="DIR")
     model: Any = _setting(
-        "minilm", "Encoder: minilm, a folder, or a model name on the Hugging Face hub.",
+        "minilm", "Encoder: minilm, a folder, or a model on the Hugging Face hub.",
         OUTPUT, str, flags=("--model", "-m"))
     labels: Sequence[str] | None = _setting(
         None, "Comma-separated names for the corpora (default: file names).",
         OUTPUT, str | None, parse=_split_labels)
 
     min_count: int = _setting(
-        20, "Minimum number of occurrences in each corpus, for words chosen by frequency.",
+        20, "Minimum number of occurrences per corpus, for words chosen by frequency.",
         WORDS, int, check=_check(checks.positive, "min_count"))
     top_words: int | None = _setting(
-        100, "Maximum number of words, the most frequent ones first; 0 for all.",
+        100, "Maximum number of words, most frequent first; 0 for all.",
         WORDS, int, check=_check(checks.number_or_all, "top_words"), defaults={DISCOVER: 0})
     names: bool = _setting(
         False, "Include proper names.",
@@ -129,84 +129,85 @@ class Settings:
         200, "Maximum number of usages per word and corpus, drawn at random; 0 for all.",
         WORDS, int, check=_check(checks.number_or_all, "max_per_word"))
     min_usages: int = _setting(
-        10, "Minimum number of usages in each corpus for a word to be scored.",
+        10, "Minimum number of usages per corpus for a word to be scored.",
         WORDS, int, check=_check(checks.positive, "min_usages", checks.MIN_ROWS))
     sample_seed: int = _setting(
-        0, "Seed for the random sample of usages; another seed needs another --out.",
+        0, "Seed for the sample of usages; another seed needs another --out.",
         WORDS, int, check=lambda seed: checks.seed(seed, "sample_seed"))
     match: str = _setting(
-        "word", "Rule for occurrences: word (any case), cased, token (between white space) or lemma.",
+        "word", "Matching rule: word (any case), cased, token or lemma.",
         WORDS, str, check=_check(checks.choice, "match", ("word", "cased", "token", "lemma")))
 
     metric: Any = _setting(
-        "nearest", "Distance between two sets of usages: nearest, cosine, apd, kl, ...", SCORES, str)
+        "nearest", "Distance between two sets of usages, such as nearest, cosine, apd or kl.", SCORES, str)
     strategy: Strategy = _setting(
-        "random", "Choice of the usages that are swapped: random, or distance for the most distant ones.", SCORES, str)
+        "random", "Usages to swap: random, or distance for the most distant ones.", SCORES, str)
     normalised: bool = _setting(
-        False, "Normalise the number of swaps by corpus size (in sentences if known, else in running words).",
+        False, "Normalise the number of swaps by the sizes of the corpora.",
         SCORES, bool, flags=("--normalised",), check=bool)
     rate: float | Literal["auto"] = _setting(
-        0.3, "Share of usages that are swapped, from 0 to 1, or auto to search for the best one.",
+        0.3, "Share of usages to swap, from 0 to 1; auto searches for the best one.",
         SCORES, str, check=_check(checks.rate_or_auto, "rate"),
         parse=_number_or_auto("rate", float, "a number from 0 to 1"))
-    keep: float | None = _setting(
-        None, "Share of the distance before swapping that is added to the score (default: 0.25 for nearest, else 0).",
+    distance_weight: float | None = _setting(
+        None, "Weight of the distance before swapping (default: 0.25 for nearest, else 0).",
         SCORES, float | None, defaults={DISCOVER: 0.0})
     space: str = _setting(
-        "standardised", "Transformation of the vectors: raw, centred or standardised.",
+        "standardised", "Vector space: raw, centred or standardised.",
         SCORES, str, check=_check(checks.choice, "space", ("raw", "centred", "standardised")))
     repeats: int = _setting(
         20, "Number of random swaps to average over.", SCORES, int, check=_check(checks.positive, "repeats"))
     alpha: float = _setting(
-        0.05, "False discovery rate.", SCORES, float, check=lambda alpha: checks.between_0_and_1(alpha, "alpha"))
+        0.05, "False discovery rate of the tests.",
+        SCORES, float, check=lambda alpha: checks.between_0_and_1(alpha, "alpha"))
     permutations: int | Literal["auto"] = _setting(
-        "auto", "Maximum number of permutations per test; auto draws as many as the number of tests requires.",
+        "auto", "Maximum number of permutations per test, or auto.",
         SCORES, str, check=_check(checks.positive_or_auto, "permutations"),
         parse=_number_or_auto("permutations", int, "a whole number"))
     resamples: int = _setting(
         1_000, "Number of random half-samples for the 95 % intervals.",
         SCORES, int, check=_check(checks.positive, "resamples"), defaults={DISCOVER: 100})
     seed: int = _setting(
-        0, "Seed for swaps, permutations and bootstrap resamples.", SCORES, int, check=checks.seed)
+        0, "Seed for swaps, permutations and resamples.", SCORES, int, check=checks.seed)
 
     engine: Any = _setting(
-        "local", "Engine that runs the study: local (this machine) or ray (a Ray cluster).", ENGINE, str)
+        "local", "Engine: local for this machine, or ray for a Ray cluster.", ENGINE, str)
     address: str | None = _setting(
-        None, "Address of a Ray cluster; auto for the one this machine belongs to (default: start one).",
+        None, "Address of a Ray cluster; auto finds the one of this machine (default: start a cluster).",
         ENGINE, str | None)
     workers: int | None = _setting(
-        None, "Number of encoders on a Ray cluster (default: one per GPU, or one for every four cores).",
+        None, "Number of encoders on a Ray cluster (default: one per GPU, or one per four cores).",
         ENGINE, int | None)
 
     split: str = _setting(
-        "auto", "Unit of a line of text: lines (a sentence), prose (a paragraph), wrapped (a part of one) or auto.",
+        "auto", "Contents of a line: lines (a sentence), prose (a paragraph), wrapped (a part of a paragraph) or auto.",
         READING, str)
     language: str = _setting(
-        "auto", "ISO code of the language, for sentences, lemmas and function words; auto detects it.", READING, str)
+        "auto", "ISO code of the language; auto detects it.", READING, str)
     encoding: str = _setting(
         "utf-8", "Character encoding of text files.", READING, str)
     errors: str = _setting(
-        "strict", "Treatment of bytes that are invalid in the encoding: strict (stop) or replace.", READING, str)
+        "strict", "Treatment of invalid bytes: strict (stop) or replace.", READING, str)
     text_column: str = _setting(
-        "text", "Column of a table that holds the text.", READING, str)
+        "text", "Table column that holds the text.", READING, str)
     date_column: str | None = _setting(
-        None, "Column of a table that holds the date (1999, 1999-07 or 1999-07-31).", READING, str | None)
+        None, "Table column that holds the date (1999, 1999-07 or 1999-07-31).", READING, str | None)
 
     layers: str | int | None = _setting(
-        None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: the model's own "
-        "setting, else mean:4).", ENCODING, str | None)
+        None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "
+        "else mean:4).", ENCODING, str | None)
     pooling: str | None = _setting(
-        None, "Pooling of subword vectors: mean, sum or first of the word, or sentence (default: the model's own "
-        "setting, else mean).", ENCODING, str | None)
+        None, "Pooling of subwords: mean, sum, first or sentence (default: set by the model, else mean).",
+        ENCODING, str | None)
     window: int | None = _setting(
-        None, "Maximum number of subwords around the word that are encoded (default: the model's limit, at most 512).",
+        None, "Maximum number of subwords to encode (default: the model's limit, at most 512).",
         ENCODING, int | None)
     markers: tuple[str, str] | None = _setting(
-        None, "Texts inserted before and after the word.", ENCODING, tuple[str, str] | None)
+        None, "Two texts to insert, before and after the word.", ENCODING, tuple[str, str] | None, metavar="A B")
     device: str = _setting(
         "auto", "Device of the encoder: auto, cpu, cuda or mps.", ENCODING, str)
     dtype: str = _setting(
-        "fp32", "Precision of the encoder: fp32, bf16 or fp16 on a GPU, int8 (approximate) on a CPU.",
+        "fp32", "Precision of the encoder: fp32, on a GPU bf16 or fp16, on a CPU int8.",
         ENCODING, str)
     batch_tokens: int | None = _setting(
         None, "Number of subwords per batch (default: depends on the device).", ENCODING, int | None)
@@ -221,8 +222,8 @@ class Settings:
         for name, option in OPTIONS.items():
             if option.check is not None:
                 object.__setattr__(self, name, option.check(getattr(self, name)))
-        if self.keep is None:
-            object.__setattr__(self, "keep", default_keep(self.metric))
+        if self.distance_weight is None:
+            object.__setattr__(self, "distance_weight", default_distance_weight(self.metric))
         self.sscd()  # which checks the metric, the strategy and the shares
 
     def reading_options(self) -> dict[str, Any]:
@@ -239,7 +240,9 @@ class Settings:
         from lexshift.scoring.sscd import SSCD
 
         rate = DEFAULTS["rate"] if self.rate == "auto" else self.rate
-        return SSCD(self.metric, self.strategy, rate, self.repeats, self.seed, keep=self.keep or 0.0)
+        return SSCD(
+            self.metric, self.strategy, rate, self.repeats, self.seed, distance_weight=self.distance_weight or 0.0
+        )
 
     def record(self, question: str, words_given: bool) -> dict[str, Any]:
         """Return the settings of a question that ``run.json`` records, as plain values.
@@ -261,7 +264,7 @@ OPTIONS: dict[str, Option] = {field.name: field.metadata["option"] for field in 
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Settings)}
 
 
-def default_keep(metric: Any) -> float:
+def default_distance_weight(metric: Any) -> float:
     """Return the default share of e_original that is added to the score: 0.25 for "nearest", else 0."""
     from lexshift.scoring.distance.metric import get
 

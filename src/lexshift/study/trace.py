@@ -35,7 +35,7 @@ def trace(
     strategy: Strategy = "random",
     normalised: bool = False,
     rate: float | Literal["auto"] = 0.3,
-    keep: float | None = None,
+    distance_weight: float | None = None,
     space: str = "standardised",
     repeats: int = 20,
     alpha: float = 0.05,
@@ -71,7 +71,7 @@ def trace(
         Maximum number of usages per word and period, drawn at random; 0 or None for all.
     min_usages : int
         Minimum number of usages; a period with fewer usages of a word is skipped for this word.
-    sample_seed, match, out, model, metric, strategy, normalised, rate, keep, space, repeats, seed
+    sample_seed, match, out, model, metric, strategy, normalised, rate, distance_weight, space, repeats, seed
         As for :func:`lexshift.compare`. The space is fitted to all periods, and "auto" selects one rate for all
         pairs of periods.
     alpha : float

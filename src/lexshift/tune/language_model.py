@@ -65,7 +65,7 @@ def tune_mlm(
     monitor : Monitor, optional
         Receives progress events.
     **reading
-        How text is read: see :class:`lexshift.corpus.Reading`.
+        Options for reading text: see :class:`lexshift.corpus.Reading`.
 
     Returns
     -------

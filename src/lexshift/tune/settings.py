@@ -59,15 +59,15 @@ class TrainingSettings:
     epochs: float = _setting(1.0, "Number of times that each example is seen.")
     steps: int | None = _setting(None, "Maximum number of steps.")
     batch: int = _setting(32, "Number of examples per step.")
-    accumulate: int = _setting(1, "Number of parts in which the examples of a step are processed, to save memory.")
-    learning_rate: float = _setting(5e-5, "Learning rate after the first tenth of the steps; it then falls to 0.")
+    accumulate: int = _setting(1, "Number of parts into which a step is divided, to save memory.")
+    learning_rate: float = _setting(5e-5, "Peak learning rate, reached after a tenth of the steps.")
     every: int | None = _setting(
-        None, "Number of steps between two evaluations, each with a checkpoint (default: a tenth of all steps).")
-    patience: int = _setting(3, "Number of evaluations without a better result that end the training; 0 for never.")
-    held_out: float = _setting(0.05, "Share of the examples that is not trained on but evaluated.")
-    window: int = _setting(128, "Maximum number of pieces of a sentence.")
+        None, "Number of steps between evaluations and checkpoints (default: a tenth of all).")
+    patience: int = _setting(3, "Number of evaluations without progress after which to stop; 0 for never.")
+    held_out: float = _setting(0.05, "Share of the examples held out for evaluation.")
+    window: int = _setting(128, "Maximum number of subwords per sentence.")
     seed: int = _setting(0, "Seed for new weights, dropout, samples and masks.")
-    device: str = _setting("auto", "auto, cpu, cuda or mps.")
+    device: str = _setting("auto", "Device: auto, cpu, cuda or mps.")
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -122,7 +122,7 @@ class LanguageSettings(TrainingSettings):
     """
 
     mask: float = _setting(0.15, "Share of the words that are masked.")
-    max_sentences: int = _setting(100_000, "Maximum number of sentences of a corpus, drawn at random.")
+    max_sentences: int = _setting(100_000, "Maximum number of sentences per corpus, drawn at random.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -147,7 +147,7 @@ class TimeSettings(LanguageSettings):
     # fmt: off
     attention: bool = _setting(False, "Add temporal attention to every layer.", "--attention")
     tokens: bool | None = _setting(
-        None, "Add time tokens (default: unless there is temporal attention).", "--tokens/--no-tokens")
+        None, "Add time tokens (default: only without --attention).", "--tokens/--no-tokens")
     time_mask: float = _setting(0.5, "Share of the time tokens that are masked.")
     # fmt: on
 
@@ -180,14 +180,14 @@ class PairSettings(TrainingSettings):
     """
 
     # fmt: off
-    light: bool = _setting(False, "Train only a projection of the model's own vectors, which takes minutes.", "--light")
+    light: bool = _setting(False, "Train only a projection of the model's vectors, which takes minutes.", "--light")
     epochs: float = _setting(None, "Number of times that each example is seen (default: 2, with --light 20).")
     batch: int = _setting(None, "Number of examples per step (default: 16, with --light 64).")
     learning_rate: float = _setting(
-        None, "Learning rate after the first tenth of the steps (default: 5e-5, with --light 1e-3).")
-    held_out: float = _setting(0.1, "Share of the pairs that is not trained on but evaluated.")
+        None, "Peak learning rate, reached after a tenth of the steps (default: 5e-5, with --light 1e-3).")
+    held_out: float = _setting(0.1, "Share of the pairs held out for evaluation.")
     pooling: str = _setting(
-        "sentence", "How a usage becomes a vector: the mean over its sentence (sentence) or over its word (mean).")
+        "sentence", "Tokens to average: sentence for all of them, mean for those of the word.")
     margin: float = _setting(0.5, "Cosine distance beyond which different meanings add nothing to the loss.")
     # fmt: on
 

@@ -25,7 +25,7 @@ _HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # errors of a lock that ano
 
 
 def write_whole(path: Path, content: bytes | Callable[[IO[bytes]], Any]) -> None:
-    """Write a file beside its place, make sure that it is on the disk, and move it to its place.
+    """Write a file atomically: write a temporary file, flush it to the disk, and rename it.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def disk_faults(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in _FULL:
             raise UserError(
-                f"the disk is full while writing {str(folder)!r}: make room and run the same command again, it goes on "
+                f"the disk is full while writing {str(folder)!r}: make room and run the same command again; it resumes "
                 f"where it stopped"
             ) from None
         raise UserError(f"{str(folder)!r} cannot be written: {error.strerror or error}") from None

@@ -40,10 +40,10 @@ class Kernel(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the compiled function."""
-        return (self._compiled or self.compiled)(*args, **kwargs)
+        return (self._compiled or self.compiled_function)(*args, **kwargs)
 
     @property
-    def compiled(self) -> Callable[P, R]:
+    def compiled_function(self) -> Callable[P, R]:
         """The compiled function."""
         if self._compiled is None:
             with _lock:
@@ -72,7 +72,10 @@ class Kernel(Generic[P, R]):
         # The kernels that this one calls must be numba's own functions to it. The fingerprint in the name keeps symbols
         # of cached code apart from those of other versions of the function.
         original = self._function
-        scope = {name: value.compiled if isinstance(value, Kernel) else value for name, value in self._used().items()}
+        scope = {
+            name: value.compiled_function if isinstance(value, Kernel) else value
+            for name, value in self._used().items()
+        }
         scope |= {name: value for name, value in original.__globals__.items() if name.startswith("__")}
         function = types.FunctionType(
             original.__code__, scope, original.__name__, original.__defaults__, original.__closure__
@@ -98,7 +101,7 @@ class KernelCache:
     Parameters
     ----------
     folder : Path
-        Where compiled code is kept. Nothing is cached if it cannot be written.
+        Folder of the compiled code. Nothing is cached if it is not writable.
     name : str
         Name of the version of the kernel: its module and the digest of its code.
     """

@@ -37,7 +37,7 @@ function axisY(scale, values, x, name, box, show = String) {
 }
 
 // draw(width) returns an svg element; it is called again when the frame becomes wider or narrower. A frame that is not in
-// the document yet is drawn when it is told that it is, by the event "attached", or else before the next frame is painted.
+// the document yet is drawn when it receives the event "attached", or else before the browser paints the next frame.
 function chart(frame, title, draw) {
   let drawn = 0;
   const redraw = () => {

@@ -1,11 +1,11 @@
 // The page of a comparison: the overview of all words, the search for the swap rate, and the rows of the table.
 const scored = data.words.filter((word) => word.score !== undefined);
-const LINKED = 200; // dots that are links, with a label where there is room; of more words, those with the highest scores
+const LINKED = 200; // number of dots that are links, those with the highest scores; they have a label where there is room
 const hasSimilar = table.querySelector("[data-key=above]") !== null;
 const hasExpected = scored.some((word) => word.expected !== undefined);
 const widest = highest(scored.map((word) => word.high));
 
-let dotOf = null; // makes the dot of a word in the chart as it is drawn now
+let dotOf = null; // returns the dot of a word for the current size of the chart
 function markDot(word) {
   if (!dotOf) return;
   const picture = document.querySelector("#overview svg");
@@ -86,7 +86,7 @@ function overview(width) {
     anchor.addEventListener("blur", hideTip);
     return anchor;
   };
-  // The other dots of a verdict are one shape: thousands of elements would make the page slow.
+  // The other dots of a verdict are drawn as one shape, because thousands of elements would make the page slow.
   for (const verdict of ["stable", "changed"]) {
     const dots = others.filter((word) => word.verdict === verdict).map((word) => MARKS[1](...at(word).map((v) => Number(v.toFixed(1))), 3));
     if (dots.length) parts.push(svg("path", { class: `dot many ${verdict}`, d: dots.join("") }));
@@ -136,7 +136,7 @@ function rateCurve(width) {
     svg("path", { class: "line", d: joined(points(mean)) }),
     svg("line", { class: "original", x1: x(chosen), x2: x(chosen), y1: box.bottom, y2: used }),
     svg("circle", { class: "dot changed", cx: x(chosen), cy: used, r: 5.5 }),
-    text(x(chosen) + 9, used + 18, `used: ${chosen}`, { class: "label" }),
+    text(x(chosen) + 9, used + 18, `rate used: ${chosen}`, { class: "label" }),
     least === chosen ? null : text(x(least), box.bottom - 8, `smallest at ${least}`, { class: "note", "text-anchor": "middle" }));
 }
 
@@ -152,7 +152,7 @@ function interval(word) {
 function cells(word) {
   const counts = word.n.map((n) => cell("number count", String(n)));
   if (word.score === undefined) {
-    const few = `${data.least} are needed in each corpus`; // the counts are beside it
+    const few = `${data.least} usages are needed in each corpus`; // other columns show the counts
     if (phone.matches) return [verdictCell(word, few, 3)];
     return [cell("number change", NONE), ...counts, verdictCell(word, few, hasSimilar ? 4 : 3)];
   }
@@ -183,7 +183,7 @@ for (const button of document.querySelectorAll(".copy")) {
       button.textContent = "Copied";
     } catch {
       getSelection().selectAllChildren(source);
-      button.textContent = "Selected: copy it with Ctrl-C";
+      button.textContent = "The text is selected: press Ctrl-C to copy it";
     }
   });
 }

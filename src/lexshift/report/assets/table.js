@@ -1,10 +1,10 @@
-// The table of words and the choice of one: sort, filter, and an address for each word (#word=plane).
+// The table of words: sorting, filtering, and the choice of a word, which has its own address (#word=plane).
 // All rows have one height. Of thousands of rows only those in view and some around them are in the document.
 const table = document.getElementById("ranking");
 const body = table.tBodies[0];
 const scroller = table.closest(".scroll");
 const stretched = table.parentElement; // as high as all rows together, by its padding
-const rest = document.getElementById("rest"); // how many words are not printed
+const rest = document.getElementById("rest"); // says how many words are not printed
 const filter = document.getElementById("filter");
 const verdicts = document.getElementById("verdicts");
 const article = document.getElementById("word");
@@ -120,7 +120,7 @@ function drawRows() {
     }
   }
   rest.hidden = left === 0;
-  rest.textContent = `and ${plural(left, "more word")}: see ${columns.file}.`;
+  rest.textContent = `${columns.file} lists ${plural(left, "more word")}.`;
 }
 
 function stretch(above, below) {
@@ -128,7 +128,7 @@ function stretch(above, below) {
   stretched.style.paddingBottom = paper.matches ? "0" : `${below * rowHeight}px`;
 }
 
-// Scrolls the table, not the page: a row out of view comes to the middle, or only into view.
+// Scrolls the table, not the page. A row out of view moves to the middle, or with "barely" just into view.
 function showRow(at, barely = false) {
   const [head, place] = [table.tHead.offsetHeight, at * rowHeight];
   const room = scroller.clientHeight - head - rowHeight; // from the first row in view to the last
@@ -214,12 +214,12 @@ async function followAddress(moved) {
   if (word && (top < 0 || top > innerHeight * 0.6)) article.scrollIntoView({ behavior: moved ? "smooth" : "instant" });
 }
 
-// Starts the page. cells(word) returns the cells of a row after the first; values has for each column what it is sorted by;
-// descendingFirst names the columns whose highest values come first; show(word) returns the parts of the word's view, or a
-// promise of them; file is the table that holds all words.
+// Starts the page. cells(word) returns the cells of a row after the first; values has a function for each column that returns
+// the value to sort by; descendingFirst names the columns that are first sorted in descending order; show(word) returns the
+// elements of the view of a word, or a promise of them; file is the name of the file that holds all words.
 function startPage(settings) {
   columns = settings;
-  document.body.classList.remove("plain"); // what a page shows without its script
+  document.body.classList.remove("plain"); // this class shows the page as it is without its script
   setUpTable();
   addEventListener("hashchange", () => followAddress(true));
   if (data.words.length) followAddress(false);

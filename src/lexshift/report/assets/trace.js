@@ -87,9 +87,9 @@ function numbers(word) {
     el("th", { scope: "row" }, bdi(data.periods[from])), el("th", { scope: "row" }, bdi(data.periods[to])),
     ...[digits(score), `${digits(low)} to ${digits(high)}`, chance(p), chance(q)].map((value) => cell("number", value)));
   const group = (title, steps) => el("tbody", {}, el("tr", {}, el("th", { scope: "rowgroup", colspan: 6 }, title)), ...steps.map(row));
-  return el("details", { class: "numbers" }, el("summary", {}, "Numbers"),
+  return el("details", { class: "numbers" }, el("summary", {}, "Numbers of the charts"),
     el("div", { class: "wide-table" }, el("table", {}, el("thead", {}, el("tr", {}, ...heads)),
-      group("Against the first period", word.first), group("From each period to the next", word.neighbours))));
+      group("Change since the first period", word.first), group("Change from each period to the next", word.neighbours))));
 }
 
 function sentencesOf(word) {
@@ -98,8 +98,8 @@ function sentencesOf(word) {
   return el("div", { class: "periods" }, ...data.periods.map((label, i) => {
     const n = word.n[i];
     const rows = word.sentences[i].map((s) => el("li", { dir: "auto", title: s[3] }, s[0], el("mark", {}, s[1]), s[2]));
-    const note = [` ${plural(n, "usage")}`, word.found[i] > n ? ` of ${count(word.found[i])}` : "",
-      n && n < data.least ? ", too few to compare" : "", begins.has(i) ? ", a new use begins" : ""].join("");
+    const note = [` ${plural(n, "usage")}`, word.found[i] > n ? `, a sample of ${count(word.found[i])}` : "",
+      n && n < data.least ? ", too few to compare" : "", begins.has(i) ? ", change point: a new use begins" : ""].join("");
     const block = el("details", { class: begins.has(i) ? "begins" : "" }, el("summary", {}, bdi(label), el("small", {}, note)),
       rows.length ? el("ol", {}, ...rows) : null);
     block.open = n > 0 && (i === 0 || i === last || begins.has(i) || begins.has(i + 1));
@@ -108,14 +108,14 @@ function sentencesOf(word) {
 }
 
 function changes(word) {
-  if (word.changes === undefined) return [el("p", {}, `Too few usages: ${data.least} are needed in two periods.`)];
+  if (word.changes === undefined) return [el("p", {}, `Too few usages: ${data.least} usages are needed in two periods.`)];
   const when = word.changes.length ? [" A new use begins in ", bdi(word.changes.map((i) => data.periods[i]).join(", ")), "."]
     : [word.shape === "gradual" ? " The change is a gradual drift, so there is no change point." : " There is no change point."];
   return [
     el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
       ` over the periods (p = ${chance(word.p)}, q = ${chance(word.q)}).`, ...when),
-    ...section("Against the first period", `Change of ${word.word} against the first period`, fromFirst(word)),
-    ...section("From each period to the next", `Change of ${word.word} from each period to the next`, betweenNeighbours(word)),
+    ...section("Change since the first period", `Change of ${word.word} since the first period`, fromFirst(word)),
+    ...section("Change from each period to the next", `Change of ${word.word} from each period to the next`, betweenNeighbours(word)),
     numbers(word),
   ];
 }
@@ -123,13 +123,13 @@ function changes(word) {
 function season(word) {
   if (!word.season) return [];
   const { seasonal, p, q, strength, profile } = word.season;
-  const [title, area] = section("Over the year", `Season of ${word.word}`, yearChart(profile));
-  const hint = `${seasonal ? "Seasonal" : "No season"}: p = ${chance(p)}, q = ${chance(q)}; similarity of the same months of different years ${digits(strength)}.`;
+  const [title, area] = section("Seasons", `Season of ${word.word}`, yearChart(profile));
+  const hint = `${seasonal ? "The word is seasonal" : "The word is not seasonal"}: p = ${chance(p)}, q = ${chance(q)}; the similarity of the same months of different years is ${digits(strength)}.`;
   return [title, el("p", { class: "hint" }, hint), ...(seasonal ? [area] : [])];
 }
 
 function cells(word) {
-  const few = `${data.least} are needed in two periods`;
+  const few = `${data.least} usages are needed in two periods`;
   if (word.changes === undefined) return [cell("number", NONE), cell("number", NONE), verdictCell(word, few, hasSeasons ? 3 : 2)];
   const when = word.shape === "gradual" ? "gradual drift" : word.changes.map((i) => data.periods[i]).join(", ");
   const found = word.season ? [word.season.seasonal ? "seasonal" : "none", " ", el("small", {}, `q ${chance(word.season.q)}`)] : [];

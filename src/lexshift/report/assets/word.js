@@ -5,7 +5,7 @@ const SIDES = ["old", "new"];
 const corpusName = (side) => el("bdi", { class: SIDES[side] }, data.labels[side]);
 const opened = new Map();
 
-// A usage is [before, word, after, leaning, x, y, place].
+// A usage is [text before, word, text after, leaning, x, y, file and line].
 const sentence = (usage) => [usage[0], el("mark", {}, usage[1]), usage[2]];
 
 // The usages are packed in groups of words, by gzip and base64; a group is opened when one of its words is chosen.
@@ -35,7 +35,7 @@ async function detailsOf(word) {
 
 function summary(word) {
   const counts = [0, 1].flatMap((side) => [side ? " and " : "", plural(word.n[side], "usage"), " in ", corpusName(side),
-    word.found[side] > word.n[side] ? ` (of ${count(word.found[side])})` : ""]);
+    word.found[side] > word.n[side] ? ` (a sample of ${count(word.found[side])})` : ""]);
   const rates = word.rate.map((rate) => Number(rate.toPrecision(3)).toLocaleString("en")).join(" and ");
   const frequency = el("p", { class: "saying" }, ...counts, `; ${rates} per million words.`);
   if (word.score === undefined) return [el("p", { class: "saying" }, "Too few usages for a test: ", bdi(word.reason), "."), frequency];
@@ -43,7 +43,7 @@ function summary(word) {
   return [
     el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
       ": score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`,
-      word.verdict === "stable" ? " The differences below may be chance." : ""),
+      word.verdict === "stable" ? " The differences below may be due to chance." : ""),
     ...(word.above === undefined ? [] : [el("p", { class: "saying" },
       `Changed more than ${word.above === 1 ? "all" : `${percent(word.above)} of`} the words of similar frequency and spread.`)]),
     frequency,
@@ -151,23 +151,23 @@ function evidence(word, side) {
   oneTabStop(list, items);
   const more = el("button", { type: "button" }, `Show all ${usages.length}`);
   more.addEventListener("click", () => { for (const item of items) item.hidden = false; more.remove(); });
-  const title = el("h3", {}, word.score === undefined ? "In " : "Most typical of ", corpusName(side));
+  const title = el("h3", {}, word.score === undefined ? "Usages in " : "Usages most typical of ", corpusName(side));
   const none = usages.length ? null : el("p", { class: "hint" }, "No usage in this corpus.");
   const block = el("div", { class: SIDES[side] }, title, none, list, usages.length > FIRST_SENTENCES ? more : null);
-  if (usages.length < word.n[side]) block.append(el("p", { class: "hint" }, `This page holds ${usages.length} of ${word.n[side]} usages.`));
+  if (usages.length < word.n[side]) block.append(el("p", { class: "hint" }, `This page shows ${usages.length} of ${word.n[side]} usages.`));
   return { block, items };
 }
 
 function legend() {
   const key = (side) => el("li", { class: SIDES[side] }, svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" },
     svg("path", { d: MARKS[side](7, 7, 5) })), corpusName(side));
-  return el("ul", { class: "legend" }, key(0), key(1), el("li", {}, "arrow: from one mean to the other"));
+  return el("ul", { class: "legend" }, key(0), key(1), el("li", {}, "The arrow leads from the mean of the old usages to that of the new ones."));
 }
 
 function swapHint(word) {
-  const dots = word.eSwap.length > 1 ? "Each dot is the distance after a random swap of contexts." : "The dot is the distance after the swap of contexts.";
-  const kept = data.keep ? ` plus ${Number((100 * data.keep).toPrecision(3))} % of e_original` : "";
-  return el("p", { class: "hint" }, `${dots} The farther e_original is from the dots, the more the usages depend on the corpus. The change score is the mean gap${kept}.`);
+  const dots = word.eSwap.length > 1 ? "Each dot is the distance after one random swap of usages (e_swap)." : "The dot is the distance after the swap of usages (e_swap).";
+  const added = data.distance_weight ? ` plus ${Number((100 * data.distance_weight).toPrecision(3))} % of e_original` : "";
+  return el("p", { class: "hint" }, `${dots} The line is the distance before swapping (e_original). The larger the gap between them, the more the usages depend on the corpus. The change score is the mean gap${added}.`);
 }
 
 // Returns the parts of the view of a word.
