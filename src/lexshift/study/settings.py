@@ -150,10 +150,10 @@ class Settings:
         SCORES, str, check=_check(checks.rate_or_auto, "rate"),
         parse=_number_or_auto("rate", float, "a number from 0 to 1"))
     distance_weight: float | None = _setting(
-        None, "Weight of the distance before swapping (default: 0.25 for nearest, else 0).",
+        None, "Weight in the score of the distance before swapping (default: 0.25 for nearest, else 0).",
         SCORES, float | None, defaults={DISCOVER: 0.0})
     space: str = _setting(
-        "standardised", "Vector space: raw, centred or standardised.",
+        "standardised", "Transformation of the vectors: raw, centred or standardised.",
         SCORES, str, check=_check(checks.choice, "space", ("raw", "centred", "standardised")))
     repeats: int = _setting(
         20, "Number of random swaps to average over.", SCORES, int, check=_check(checks.positive, "repeats"))
