@@ -15,7 +15,8 @@ from tiny_models import FAMILIES, TEXT, folder, make_config, make_model, make_to
 
 from lexshift.encode.loading import load_model
 from lexshift.errors import UserError
-from lexshift.tune.heads import add_tokens, digest_weights, head_of, load_with_head, predict
+from lexshift.encode.loading import digest_weights
+from lexshift.tune.heads import add_tokens, head_of, load_with_head, predict
 
 pytestmark = pytest.mark.tune
 

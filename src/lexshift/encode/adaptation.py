@@ -6,21 +6,76 @@ A folder written by :mod:`lexshift.tune` holds it in ``lexshift.json``. XL-LEXEM
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lexshift.errors import UserError
-from lexshift.utils.arrays import Matrix
+from lexshift.utils.arrays import Floats, Matrix
 from lexshift.utils.files import write_whole
 
-FILE, PROJECTION = "lexshift.json", "projection.safetensors"
+FILE, PROJECTION, SPACE = "lexshift.json", "projection.safetensors", "space.safetensors"
 MARKERS = ("<t>", "</t>")
 """The tokens around the word, as in XL-LEXEME."""
-_FORMAT = 1
+_FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Base:
+    """The model that an adapter changes.
+
+    Attributes
+    ----------
+    model : str
+        A built-in name, a folder, or a name on the hub.
+    revision : str, optional
+        Revision of a model on the hub.
+    weights : str, optional
+        SHA-256 of its weights. The files of built-in models are checked without it.
+    """
+
+    model: str
+    revision: str | None = None
+    weights: str | None = None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The probability that two usages of a word share a sense, given the cosine of their vectors.
+
+    It is logistic in the cosine: 1 / (1 + exp(-(slope * cosine + intercept))). The cosine is taken in the space of the
+    encoder, if it has one, and between raw vectors otherwise.
+
+    Examples
+    --------
+    >>> Calibration(slope=10.0, intercept=-5.0).probability(np.array([0.5, 0.9])).round(3).tolist()
+    [0.5, 0.982]
+    """
+
+    slope: float
+    intercept: float
+
+    def probability(self, cosine: Floats) -> Floats:
+        """Return the probability of a shared sense for each cosine; the result has the shape of ``cosine``."""
+        return 1 / (1 + np.exp(-(self.slope * np.asarray(cosine, float) + self.intercept)))
+
+
+@dataclass(frozen=True)
+class FixedSpace:
+    """A transformation of vectors that belongs to an encoder.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (d,)
+        The mean is subtracted first, then the result is divided by the scale.
+    """
+
+    mean: Floats
+    scale: Floats
 
 
 @dataclass(frozen=True)
@@ -41,6 +96,12 @@ class Adaptation:
         Default options of the encoder.
     projection : ndarray of shape (k, d), optional
         Matrix by which vectors are multiplied.
+    space : FixedSpace, optional
+        Space in which vectors are compared, fitted once to usages with sense labels.
+    calibration : Calibration, optional
+        Probability that two usages share a sense, given their cosine.
+    base : Base, optional
+        The model that the adapter in this folder changes; None for a model with weights of its own.
     """
 
     periods: tuple[str, ...] = ()
@@ -50,6 +111,9 @@ class Adaptation:
     pooling: str | None = None
     layers: str | None = None
     projection: Matrix | None = field(default=None, compare=False)
+    space: FixedSpace | None = field(default=None, compare=False)
+    calibration: Calibration | None = None
+    base: Base | None = None
 
     def save(self, folder: Path) -> None:
         """Write the adaptation into the folder of a model."""
@@ -62,11 +126,14 @@ class Adaptation:
             "pooling": self.pooling,
             "layers": self.layers,
             "projection": self.projection is not None,
+            "space": self.space is not None,
+            "calibration": None if self.calibration is None else asdict(self.calibration),
+            "base": None if self.base is None else asdict(self.base),
         }
         if self.projection is not None:
-            from safetensors.numpy import save_file
-
-            save_file({"projection": np.ascontiguousarray(self.projection, np.float32)}, folder / PROJECTION)
+            _write_arrays(folder / PROJECTION, projection=self.projection)
+        if self.space is not None:
+            _write_arrays(folder / SPACE, mean=self.space.mean, scale=self.space.scale)
         text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
         write_whole(folder / FILE, text.encode())
 
@@ -87,29 +154,75 @@ def period_numbers(periods: Sequence[str], labels: Sequence[str]) -> list[int]:
     )
 
 
+def read_base(folder: Path) -> Base | None:
+    """Return the model that the adapter in a folder changes, or None if the folder has no adapter."""
+    return None if not (folder / FILE).is_file() else _read_base(_read_record(folder / FILE)["base"], folder / FILE)
+
+
 def read_adaptation(folder: Path, tokenizer: Any) -> Adaptation:
     """Return the adaptation of the model in a folder; the default one for a model that was not tuned."""
     path = folder / FILE
     if not path.is_file():
         return known_adaptation(tokenizer)
-    damaged = UserError(f"{str(path)!r} is damaged; tune the model again, or restore the folder")
-    try:
-        values = json.loads(path.read_bytes())
-        names = ("periods", "time_tokens", "attention", "markers", "pooling", "layers", "projection")
-        periods, time_tokens, attention, markers, pooling, layers, has_projection = (values[name] for name in names)
-        is_valid = values["format"] == _FORMAT
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise damaged from None
+    values = _read_record(path)
+    periods, time_tokens, markers = values["periods"], values["time_tokens"], values["markers"]
+    pooling, layers, calibration = values["pooling"], values["layers"], values["calibration"]
+    flags = [values[name] for name in ("attention", "projection", "space")]
+    is_valid = all(isinstance(flag, bool) for flag in flags)
     for texts in (periods, time_tokens, [] if markers is None else markers):
         is_valid = is_valid and isinstance(texts, list) and all(isinstance(text, str) for text in texts)
     is_valid = is_valid and all(text is None or isinstance(text, str) for text in (pooling, layers))
-    is_valid = is_valid and isinstance(attention, bool) and isinstance(has_projection, bool)
     is_valid = is_valid and len(time_tokens) in (0, len(periods)) and (markers is None or len(markers) == 2)
+    is_valid = is_valid and (calibration is None or _is_calibration(calibration))
     if not is_valid or missing_tokens(tokenizer, [*time_tokens, *(markers or ())]):
-        raise damaged
-    marker_pair = (markers[0], markers[1]) if markers else None
-    projection = _read_projection(path.parent / PROJECTION) if has_projection else None
-    return Adaptation(tuple(periods), tuple(time_tokens), attention, marker_pair, pooling, layers, projection)
+        raise _damaged(path)
+    attention, has_projection, has_space = flags
+    return Adaptation(
+        periods=tuple(periods),
+        time_tokens=tuple(time_tokens),
+        attention=attention,
+        markers=(markers[0], markers[1]) if markers else None,
+        pooling=pooling,
+        layers=layers,
+        projection=_read_arrays(folder / PROJECTION, ("projection",), 2)[0] if has_projection else None,
+        space=FixedSpace(*_read_arrays(folder / SPACE, ("mean", "scale"), 1)) if has_space else None,
+        calibration=None if calibration is None else Calibration(**calibration),
+        base=_read_base(values["base"], path),
+    )
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    """Return the values in a record; raise if some are missing."""
+    try:
+        values = json.loads(path.read_bytes())
+        names = ("periods", "time_tokens", "attention", "markers", "pooling", "layers", "projection")
+        record = {name: values[name] for name in (*names, "space", "calibration", "base")}
+        is_valid = values["format"] == _FORMAT
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        is_valid = False
+    if not is_valid:
+        raise _damaged(path)
+    return record
+
+
+def _read_base(value: Any, path: Path) -> Base | None:
+    if value is None:
+        return None
+    is_valid = isinstance(value, dict) and value.keys() == {"model", "revision", "weights"}
+    if not is_valid or not isinstance(value["model"], str):
+        raise _damaged(path)
+    if not all(text is None or isinstance(text, str) for text in value.values()):
+        raise _damaged(path)
+    return Base(**value)
+
+
+def _is_calibration(value: Any) -> bool:
+    is_named = isinstance(value, dict) and value.keys() == {"slope", "intercept"}
+    return is_named and all(isinstance(number, float) and math.isfinite(number) for number in value.values())
+
+
+def _damaged(path: Path) -> UserError:
+    return UserError(f"{str(path)!r} is damaged; tune the model again, or restore the folder")
 
 
 def known_adaptation(tokenizer: Any) -> Adaptation:
@@ -126,14 +239,23 @@ def missing_tokens(tokenizer: Any, tokens: Sequence[str]) -> list[str]:
     return [token for token in tokens if token not in vocabulary]
 
 
-def _read_projection(path: Path) -> Matrix:
+def _write_arrays(path: Path, **arrays: Matrix) -> None:
+    from safetensors.numpy import save_file
+
+    save_file({name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}, path)
+
+
+def _read_arrays(path: Path, names: Sequence[str], dimensions: int) -> list[Matrix]:
+    """Return arrays of a safetensors file; raise unless they are finite and have the given number of dimensions."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
     try:
-        projection = load_file(path)["projection"]
+        stored = load_file(path)
+        arrays = [stored[name] for name in names]
     except (OSError, KeyError, SafetensorError):
-        projection = np.empty(0)
-    if projection.ndim != 2:
+        arrays = []
+    is_valid = bool(arrays) and len({array.shape for array in arrays}) == 1
+    if not is_valid or any(array.ndim != dimensions or not np.isfinite(array).all() for array in arrays):
         raise UserError(f"{str(path)!r} is missing or damaged; tune the model again")
-    return projection
+    return arrays

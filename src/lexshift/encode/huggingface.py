@@ -108,6 +108,8 @@ class HuggingFaceEncoder(BaseEncoder):
         self._tokenizer = tokenizer
         self.layers = str((self.adaptation.layers or _LAYERS) if layers is None else layers)
         self._projection = self.adaptation.projection  # (dimensions, width of the layers)
+        if (self.layers, self.pooling) == (self.adaptation.layers, self.adaptation.pooling):
+            self.space, self.calibration = self.adaptation.space, self.adaptation.calibration
         try:
             self._prepare(window, batch_tokens)
         except UserError:

@@ -20,7 +20,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-from lexshift.encode.adaptation import Adaptation, read_adaptation
+from lexshift.encode.adapter import FILE as ADAPTER
+from lexshift.encode.adapter import merge_adapter, read_adapter
+from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_base
 from lexshift.errors import Note, UserError
 
 BUILT_IN = "minilm"
@@ -45,7 +47,7 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _FILE_NAME = re.compile(r"[^/\\:\0]+")  # a file in the folder itself
 _WEIGHTS_NAME = re.compile(r"[^/\\:\0]+\.safetensors")
 _INDEX = ".safetensors.index.json"
-_ADAPTER = "adapter_config.json"
+_PEFT = "adapter_config.json"
 _LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers")
 _MOST_LAYERS = 1_000  # transformers would build any number of them
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)  # reading JSON of any shape
@@ -125,9 +127,9 @@ def check_folder(folder: Path, name: str) -> None:
         raise UserError(f"the model folder {name!r} has no weights in safetensors format{old}")
     if not any(any(folder.glob(pattern)) for pattern in _TOKENIZERS):
         raise UserError(f"the model folder {name!r} has no tokenizer (tokenizer.json)")
-    if (folder / _ADAPTER).exists():
+    if (folder / _PEFT).exists():
         raise UserError(
-            f"the model folder {name!r} holds an adapter for another model ({_ADAPTER}); merge the adapter into that "
+            f"the model folder {name!r} holds an adapter for another model ({_PEFT}); merge the adapter into that "
             f"model and save the result"
         )
     for path in sorted(folder.glob(f"*{_INDEX}")):
@@ -197,8 +199,45 @@ def load_tokenizer(folder: Path, name: str) -> Any:
 
 
 def load_model(model_name: str | os.PathLike[str], revision: str | None = None) -> tuple[Any, Any, Adaptation]:
-    """Load a model, its tokenizer and its adaptation; the model's ``name_or_path`` is the given name."""
+    """Load a model, its tokenizer and its adaptation; the model's ``name_or_path`` is the given name.
+
+    A folder with an adapter gives its base model with the adapter merged into the weights.
+    """
     folder, name = find_model(model_name, revision), os.fspath(model_name)
+    base = read_base(folder)
+    if base is None:
+        model, tokenizer = _load_weights(folder, name)
+    else:
+        model, tokenizer = _load_base(base, name)
+        merge_adapter(model, read_adapter(folder / ADAPTER), folder / ADAPTER)
+    adaptation = read_adaptation(folder, tokenizer)
+    if adaptation.attention:
+        from lexshift.encode.temporal import load_temporal_attention
+
+        load_temporal_attention(model, folder, len(adaptation.periods))
+    model.name_or_path = name
+    return model, tokenizer, adaptation
+
+
+def _load_base(base: Base, name: str) -> tuple[Any, Any]:
+    """Load the model that an adapter changes, and its tokenizer."""
+    try:
+        folder = find_model(base.model, base.revision)
+    except UserError as error:
+        raise UserError(f"the model {name!r} is an adapter for the model {base.model!r}: {error}") from None
+    if read_base(folder) is not None:
+        raise UserError(f"the model {name!r} is an adapter for {base.model!r}, which is an adapter too")
+    model, tokenizer = _load_weights(folder, base.model)
+    if base.weights is not None and digest_weights(model) != base.weights:
+        raise UserError(
+            f"the model {name!r} is an adapter for other weights than those of {base.model!r}; restore the model that "
+            f"it was tuned from, or tune it again"
+        )
+    return model, tokenizer
+
+
+def _load_weights(folder: Path, name: str) -> tuple[Any, Any]:
+    """Load the model and the tokenizer in a folder."""
     from transformers import AutoModel
 
     check_folder(folder, name)
@@ -218,13 +257,7 @@ def load_model(model_name: str | os.PathLike[str], revision: str | None = None) 
             f"the model {name!r} lacks {len(missing)} of its weights ({missing[0]} is the first), so it would "
             f"give random vectors"
         )
-    adaptation = read_adaptation(folder, tokenizer)
-    if adaptation.attention:
-        from lexshift.encode.temporal import load_temporal_attention
-
-        load_temporal_attention(model, folder, len(adaptation.periods))
-    model.name_or_path = name
-    return model, tokenizer, adaptation
+    return model, tokenizer
 
 
 def _from_hub(name: str, revision: str | None) -> Path:
@@ -324,3 +357,10 @@ def hash_weights(digest: Any, state: Mapping[str, Any]) -> None:
     for key, tensor in sorted(state.items()):
         digest.update(f"{key} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
         digest.update(memoryview(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()))
+
+
+def digest_weights(model: Any) -> str:
+    """Return the SHA-256 of a model's weights."""
+    digest = hashlib.sha256()
+    hash_weights(digest, model.state_dict())
+    return digest.hexdigest()

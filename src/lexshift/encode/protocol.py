@@ -8,6 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from lexshift.encode.adaptation import Calibration, FixedSpace
+
 Span = tuple[int, int]
 
 
@@ -59,6 +61,11 @@ class BaseEncoder:
     is_approximate : bool
         Whether the vectors approximate those of an exact encoder. If so, the method ``deviation`` takes the same
         arguments as ``encode`` and returns 1 - cosine between the approximate and the exact vectors, (n,).
+    space : FixedSpace, "raw", "centred" or "standardised", optional
+        The space in which the vectors are compared unless the user chooses another: a fixed one, or one that is fitted
+        to the usages of each run. Without it, vectors are standardised.
+    calibration : Calibration, optional
+        The probability that two usages share a sense, given the cosine of their vectors in that space.
     """
 
     settings: Mapping[str, Any] | None = None
@@ -68,6 +75,8 @@ class BaseEncoder:
     reports_progress: bool = False
     marks_truncated: bool = False
     is_approximate: bool = False
+    space: FixedSpace | str | None = None
+    calibration: Calibration | None = None
 
 
 def optional_attribute(encoder: Any, name: str) -> Any:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lexshift.tune.folder import TunedModel
     from lexshift.tune.language_model import tune_mlm, tune_time
-    from lexshift.tune.settings import LanguageSettings, PairSettings, TimeSettings
+    from lexshift.tune.senses import tune_senses
+    from lexshift.tune.settings import LanguageSettings, PairSettings, SenseSettings, TimeSettings
     from lexshift.tune.wic import tune_wic
 
 _HOME = {
@@ -21,11 +22,23 @@ _HOME = {
     "tune_time": "language_model",
     "LanguageSettings": "settings",
     "PairSettings": "settings",
+    "SenseSettings": "settings",
     "TimeSettings": "settings",
+    "tune_senses": "senses",
     "tune_wic": "wic",
 }
 
-__all__ = ["LanguageSettings", "PairSettings", "TimeSettings", "TunedModel", "tune_mlm", "tune_time", "tune_wic"]
+__all__ = [
+    "LanguageSettings",
+    "PairSettings",
+    "SenseSettings",
+    "TimeSettings",
+    "TunedModel",
+    "tune_mlm",
+    "tune_senses",
+    "tune_time",
+    "tune_wic",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lexshift.encode.adaptation import FixedSpace
+from lexshift.encode.protocol import optional_attribute
 from lexshift.tune.pairs import Pair
 from lexshift.utils.arrays import Array, Floats
 
@@ -16,8 +18,16 @@ CHOSEN = "dev accuracy at the threshold of the held-out pairs"
 
 
 def similarities(encoder: Any, pairs: Sequence[Pair]) -> Floats:
-    """Return the cosine of the two usages of each pair, (pairs,)."""
+    """Return the cosine of the two usages of each pair in the fixed space of the encoder, if it has one, (pairs,)."""
     first, second = usage_vectors(encoder, pairs)
+    space = optional_attribute(encoder, "space")
+    if isinstance(space, FixedSpace):
+        first, second = ((side - space.mean) / space.scale for side in (first, second))
+    return cosines(first, second)
+
+
+def cosines(first: Floats, second: Floats) -> Floats:
+    """Return the cosine of each row of ``first`` with the same row of ``second``: (n, d) and (n, d) to (n,)."""
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     return (first * second).sum(1) / np.maximum(lengths, 1e-12)
 

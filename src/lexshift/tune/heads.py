@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexshift.encode.loading import check_folder, find_model, first_line, hash_weights, load_tokenizer, quiet
+from lexshift.encode.loading import check_folder, find_model, first_line, load_tokenizer, quiet
 from lexshift.errors import UserError
 
 if TYPE_CHECKING:
@@ -81,10 +80,3 @@ def predict(model: Any, inputs: dict[str, Tensor], where: Tensor) -> Tensor:
     if head is None:
         return type(model).forward(model, **inputs).logits[where]
     return head(model.base_model(**inputs).last_hidden_state[where])
-
-
-def digest_weights(model: Any) -> str:
-    """Return the SHA-256 of a model's weights."""
-    digest = hashlib.sha256()
-    hash_weights(digest, model.state_dict())
-    return digest.hexdigest()

@@ -221,7 +221,7 @@ class _Task:
 
     def _plan(self, start: _Start, samples: list[Sample]) -> dict[str, Any]:
         """Return everything that affects the tuned model."""
-        from lexshift.tune.heads import digest_weights
+        from lexshift.encode.loading import digest_weights
 
         adaptation, labelled = self.adaptation, zip(self.names, samples, strict=True)
         return {

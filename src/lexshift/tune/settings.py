@@ -204,3 +204,46 @@ class PairSettings(TrainingSettings):
         """Return the settings that affect the tuned model."""
         unused = ("pooling", "margin", "window") if self.light else ()
         return {name: value for name, value in super().record().items() if name not in unused}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SenseSettings(TrainingSettings):
+    """Settings of tuning on dictionaries and sense-labelled text.
+
+    ``learning_rate`` is 1e-3 by default, and 1e-4 if all weights are tuned.
+
+    Attributes
+    ----------
+    adapter : bool
+        Train changes of low rank, which are stored as a small adapter of the base model; otherwise all weights of the
+        tuned layers are trained, and the whole model is stored.
+    rank : int
+        Rank of these changes.
+    tuned_layers : int, optional
+        Number of upper layers that are tuned; all by default.
+    max_senses, max_usages : int
+        Maximum number of senses of a lemma in a step, and of usages of a sense.
+    """
+
+    # fmt: off
+    epochs: float = _setting(3.0, "Number of times that each lemma is seen.")
+    batch: int = _setting(24, "Number of lemmas per step.")
+    learning_rate: float = _setting(
+        None, "Learning rate after the first tenth of the steps (default: 1e-3, with --full 1e-4).")
+    held_out: float = _setting(0.05, "Share of the lemmas that is not trained on but evaluated.")
+    window: int = _setting(56, "Maximum number of pieces of a sentence.")
+    adapter: bool = _setting(True, "Train a small adapter, or all weights of the tuned layers.", "--adapter/--full")
+    rank: int = _setting(32, "Rank of the adapter.")
+    tuned_layers: int | None = _setting(None, "Number of upper layers that are tuned (default: all).")
+    max_senses: int = _setting(4, "Maximum number of senses of a lemma in a step.")
+    max_usages: int = _setting(3, "Maximum number of usages of a sense in a step.")
+    # fmt: on
+
+    def __post_init__(self) -> None:
+        if self.learning_rate is None:
+            self._set("learning_rate", 1e-3 if self.adapter else 1e-4)
+        super().__post_init__()
+        for name in ("rank", "max_senses", "max_usages"):
+            self._set(name, checks.positive(getattr(self, name), name, 2 if name == "max_senses" else 1))
+        if self.tuned_layers is not None:
+            self._set("tuned_layers", checks.positive(self.tuned_layers, "tuned_layers"))

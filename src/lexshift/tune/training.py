@@ -38,9 +38,18 @@ def save_model(folder: Path, model: Any, tokenizer: Any, adaptation: Adaptation 
 
 
 def training_arguments(
-    settings: TrainingSettings, total: int, folder: Path, best: str, largest: bool, kind: Any = None
+    settings: TrainingSettings,
+    total: int,
+    folder: Path,
+    best: str,
+    largest: bool,
+    kind: Any = None,
+    is_mixed_on_cpu: bool = False,
 ) -> Any:
-    """Return the trainer's arguments; the best model has the smallest or ``largest`` value of the metric ``best``."""
+    """Return the trainer's arguments; the best model has the smallest or ``largest`` value of the metric ``best``.
+
+    With ``is_mixed_on_cpu``, a CPU that has instructions for it multiplies matrices in bfloat16.
+    """
     import torch
     from transformers import TrainingArguments
 
@@ -62,7 +71,7 @@ def training_arguments(
         data_seed=settings.seed,
         train_sampling_strategy="sequential",
         use_cpu=device.type == "cpu",
-        bf16=is_cuda and torch.cuda.is_bf16_supported(),
+        bf16=torch.cuda.is_bf16_supported() if is_cuda else is_mixed_on_cpu and has_bfloat16(device),
         fp16=is_cuda and not torch.cuda.is_bf16_supported(),
         eval_strategy="steps",
         eval_steps=every,
@@ -81,6 +90,14 @@ def training_arguments(
         dataloader_pin_memory=is_cuda,
         label_names=["labels"],
     )
+
+
+def has_bfloat16(device: Any) -> bool:
+    """Return whether a CPU has instructions that multiply matrices of bfloat16."""
+    import torch
+
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch do not report them
+    return device.type == "cpu" and bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
 def train(

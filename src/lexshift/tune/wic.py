@@ -18,6 +18,7 @@ from typing import Any
 from lexshift import __version__
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import MARKERS, Adaptation
+from lexshift.encode.loading import digest_weights
 from lexshift.errors import UserError
 from lexshift.study.periods import Place
 from lexshift.tune.evaluation import (
@@ -29,7 +30,6 @@ from lexshift.tune.evaluation import (
     usage_vectors,
 )
 from lexshift.tune.folder import UNFINISHED, TunedModel, find_finished, finish, save_run, tuning_folder
-from lexshift.tune.heads import digest_weights
 from lexshift.tune.pairs import Pair, hold_out, read_pairs
 from lexshift.tune.settings import PairSettings
 from lexshift.tune.training import check_libraries, save_model, train, training_arguments
