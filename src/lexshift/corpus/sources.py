@@ -19,7 +19,7 @@ from lexshift.utils import checks
 
 STANDARD_INPUT = "-"
 Kind = Literal["text", "jsonl", "csv", "tsv", "parquet"]
-_COMPRESSED = (".gz", ".zst")
+COMPRESSED = (".gz", ".zst")
 _KINDS: dict[str, Kind] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -130,7 +130,7 @@ def _source(path: Path, name: str) -> Source:
             f"single corpus of a run use '-', standard input"
         )
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
+    if suffixes and suffixes[-1] in COMPRESSED:
         suffixes.pop()
     suffix = suffixes[-1] if suffixes else ""
     if suffix in _MARKUP:

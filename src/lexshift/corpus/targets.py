@@ -82,10 +82,10 @@ class Targets:
                 kinds = [0 if self.match == "token" else int(script_kinds()[code]) for code in folded]
                 ends = (i for i, code in enumerate(folded) if not code or kinds[i] not in (kinds[0] & 1, 2))
                 length = next(ends, len(folded))  # length of the first word, as the scan finds it
-                if length < len(folded) > _LONGEST_FORM:
+                if length < len(folded) > LONGEST_FORM:
                     raise UserError(
                         f"the target {word[:40]!r} has a form of {len(form):,} characters; a form of several "
-                        f"words may have at most {_LONGEST_FORM}"
+                        f"words may have at most {LONGEST_FORM}"
                     )
                 candidate = Candidate(target, None if length == len(folded) else spelling)
                 entries = found.setdefault(folded[:length], [])
@@ -124,7 +124,7 @@ class Targets:
 
 
 _FILES = (".txt", ".tsv", ".csv", ".tab", ".lst", ".list", ".dat", ".words", ".text", ".md")
-_LONGEST_FORM = 200  # characters; maximum length of a form of several words
+LONGEST_FORM = 200  # characters; maximum length of a form of several words
 _SIGNS = {sign: signs[0] for signs in (APOSTROPHES, HYPHENS) for sign in signs}
 
 
