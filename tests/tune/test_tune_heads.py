@@ -13,9 +13,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_models import FAMILIES, TEXT, folder, make_config, make_model, make_tokenizer, transformers
 
-from lexshift.encode.loading import load_model
+from lexshift.encode.loading import digest_weights, load_model
 from lexshift.errors import UserError
-from lexshift.encode.loading import digest_weights
 from lexshift.tune.heads import add_tokens, head_of, load_with_head, predict
 
 pytestmark = pytest.mark.tune

@@ -51,7 +51,9 @@ def dictionary(lemmas: list[str] = LEMMAS, glosses: bool = True) -> Dictionary:
     entries = []
     for lemma in lemmas:
         senses = [
-            Sense(f"{lemma}{i}", ("a thing at sea", "a figure")[i] if glosses else None, [usage(t, lemma) for t in texts])
+            Sense(
+                f"{lemma}{i}", ("a thing at sea", "a figure")[i] if glosses else None, [usage(t, lemma) for t in texts]
+            )
             for i, texts in enumerate(CONTEXTS)
         ]
         entries.append(Entry(lemma, "NOUN", "en", senses))
@@ -217,7 +219,7 @@ def test_tuning_separates_senses_of_lemmas_that_were_held_out(tmp_path: Path) ->
 def test_adapter_folder_is_small_and_gives_the_vectors_of_the_tuned_model(tuned: TunedModel) -> None:
     names = {name for name in os.listdir(tuned.folder) if not name.startswith(".")}
     assert names - {SPACE} == {ADAPTER, FILE, RUN}
-    encoder = as_encoder(tuned.folder)
+    encoder: Any = as_encoder(tuned.folder)
     base = as_encoder(folder("bert"), layers="last")
     sentence, span = "the captain of the plane", [(19, 24)]
     assert (encoder.layers, encoder.pooling, encoder.dimensions) == ("last", "mean", HIDDEN)
@@ -228,7 +230,8 @@ def test_full_tuning_gives_a_model_with_weights_of_its_own(tmp_path: Path) -> No
     tuned = tune(tmp_path / "model", adapter=False, learning_rate=1e-3)
     assert not (tuned.folder / ADAPTER).exists()
     assert (tuned.folder / "model.safetensors").is_file()
-    assert as_encoder(tuned.folder).calibration is not None
+    encoder: Any = as_encoder(tuned.folder)
+    assert encoder.calibration is not None
 
 
 def test_interrupted_run_resumes_to_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,14 +290,15 @@ def test_calibration_recovers_the_logistic_function_of_simulated_pairs(slope: fl
     np.testing.assert_allclose(fitted.probability(grid), true.probability(grid), atol=0.04)
 
 
-def test_overriding_layers_drops_space_and_calibration(tmp_path: Path) -> None:
+def test_overriding_layers_drops_space_and_calibration() -> None:
     body, tokenizer, _ = load_model(folder("bert"))
     space = FixedSpace(np.zeros(HIDDEN), np.ones(HIDDEN))
     adaptation = Adaptation(layers="last", pooling="mean", space=space, calibration=Calibration(1.0, 0.0))
     from lexshift.encode.huggingface import HuggingFaceEncoder
 
     assert HuggingFaceEncoder(body, tokenizer, adaptation=adaptation).space is space
-    for options in ({"layers": "mean:2"}, {"pooling": "first"}):
+    changes: list[dict[str, Any]] = [{"layers": "mean:2"}, {"pooling": "first"}]
+    for options in changes:
         other = HuggingFaceEncoder(body, tokenizer, adaptation=adaptation, **options)
         assert other.space is None
         assert other.calibration is None
@@ -368,12 +372,14 @@ def test_adapter_of_other_weights_is_refused(tuned: TunedModel, tmp_path: Path) 
         as_encoder(copy)
     record["base"]["model"] = str(tmp_path / "nowhere")
     (copy / FILE).write_text(json.dumps(record), "utf-8")
-    with pytest.raises(UserError, match="is an adapter for the model .*: no such model folder"):
+    with pytest.raises(UserError, match=r"is an adapter for the model .*: no such model folder"):
         as_encoder(copy)
 
 
 def test_pairs_of_a_dictionary_without_two_usages_are_none() -> None:
-    assert draw_pairs([Entry("cat", "", "en", [Sense("a", None, [usage("a {}", "cat")]), Sense("b", "x")])], 10, 0) == []
+    assert (
+        draw_pairs([Entry("cat", "", "en", [Sense("a", None, [usage("a {}", "cat")]), Sense("b", "x")])], 10, 0) == []
+    )
     assert all(isinstance(pair, Pair) for pair in draw_pairs(dictionary().entries, 4, 0))
 
 

@@ -15,10 +15,11 @@ from lexshift import __version__
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.measures import accuracy_and_f1, average_precision, spearman, spearman_each
 from lexshift.benchmark.systems import Grid, SystemScores, compared_systems, sweep_grid
+from lexshift.encode import as_encoder
 from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import get
 from lexshift.scoring.rates import search_rate
-from lexshift.scoring.space import fit_space
+from lexshift.scoring.space import choose_space
 from lexshift.scoring.sscd import RATES
 from lexshift.store.embedding import ENCODING, embed_usages
 from lexshift.store.siblings import Siblings
@@ -76,12 +77,14 @@ def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> Embedd
     set and the model if ``settings.out`` is None.
     """
     folder = Path(default_folder(data, settings.model) if settings.out is None else settings.out)
-    options: Any = settings.encoder_options() | {"precision": settings.precision, "monitor": monitor}
-    siblings = embed_usages(data.usages, settings.model, folder / STORE, PERIODS, **options)
+    encoder = as_encoder(settings.model, **settings.encoder_options())
+    siblings = embed_usages(
+        data.usages, encoder, folder / STORE, PERIODS, precision=settings.precision, monitor=monitor
+    )
     pairs = select_pairs(data, siblings, settings.min_usages)
     if not pairs:
         raise UserError(f"no word of {data.name!r} has {settings.min_usages} usages in each period")
-    return EmbeddedDataset(data, siblings, fit_space(pairs, settings.space).apply_to_words(pairs), folder)
+    return EmbeddedDataset(data, siblings, choose_space(pairs, settings.space, encoder).apply_to_words(pairs), folder)
 
 
 def select_pairs(data: Dataset, siblings: Siblings, min_usages: int = MIN_USAGES) -> Pairs:

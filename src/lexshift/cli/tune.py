@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexshift.cli import options
-from lexshift.tune.settings import LanguageSettings, PairSettings, TimeSettings
+from lexshift.errors import UserError
+from lexshift.tune.settings import LanguageSettings, PairSettings, SenseSettings, TimeSettings
 
 if TYPE_CHECKING:
     from lexshift.tune import TunedModel
@@ -62,6 +63,38 @@ def wic(
     from lexshift.tune import tune_wic
 
     _run(tune_wic, pairs, out=out, dev=dev or (), settings=training, **settings)
+
+
+@app.command("senses")
+@options.with_settings("model", "language", "revision")
+def senses(
+    *,
+    dictionaries: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DATA",
+            help="WordNet folders, wordnets (LMF files or wn:LEXICON), tables of senses, or sense-labelled sentences.",
+        ),
+    ],
+    out: Out,
+    weights: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Relative share of each DATA in training (default: equal).")
+    ] = None,
+    dev: Annotated[
+        list[str] | None,
+        typer.Option(help="Pairs for reporting AUC and accuracy; their sentences are not trained on."),
+    ] = None,
+    settings: dict[str, Any],
+    training: SenseSettings,
+) -> None:
+    """Tune an encoder on dictionaries and sense-labelled text, so that it tells the senses of words apart."""
+    from lexshift.tune import tune_senses
+
+    try:
+        shares = None if weights is None else [float(weight) for weight in weights.split(",")]
+    except ValueError:
+        raise UserError(f"weights must be numbers with commas between them; got {weights!r}") from None
+    _run(tune_senses, dictionaries, out=out, weights=shares, dev=dev or (), settings=training, **settings)
 
 
 def _run(tune: Callable[..., TunedModel], inputs: list[str], **arguments: Any) -> None:

@@ -20,9 +20,7 @@ FILE = "adapter.safetensors"
 _UP, _DOWN, _ADDED = ".up", ".down", ".added"
 
 
-def make_adapter(
-    matrices: Mapping[str, tuple[Tensor, Tensor]], vectors: Mapping[str, Tensor]
-) -> dict[str, Tensor]:
+def make_adapter(matrices: Mapping[str, tuple[Tensor, Tensor]], vectors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the tensors of an adapter, in half precision.
 
     Parameters

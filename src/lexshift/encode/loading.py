@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
+from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_base
 from lexshift.encode.adapter import FILE as ADAPTER
 from lexshift.encode.adapter import merge_adapter, read_adapter
-from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_base
 from lexshift.errors import Note, UserError
 
 BUILT_IN = "minilm"

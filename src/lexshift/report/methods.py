@@ -31,6 +31,7 @@ _SPACES = {
     "centred": " The mean vector, computed with the same weight for each word, was subtracted.",
     "standardised": " The mean vector was subtracted, and each dimension was divided by its standard deviation; both "
     "were computed over the usages of all words, with the same weight for each word.",
+    "fixed": " The vectors were centred and scaled by the constants that belong to the encoder.",
 }
 _LAYERS = {
     "mean": "the mean of the last {n} hidden layers",

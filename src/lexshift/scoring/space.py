@@ -7,19 +7,24 @@ from the usages of all words in both corpora; each word has the same weight, reg
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Literal, get_args
+from typing import IO, Any, Literal, get_args
 
 import numpy as np
 
+from lexshift.encode.adaptation import FixedSpace
+from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Matrix, Pairs
 
+AUTO, FIXED, DEFAULT = "auto", "fixed", "standardised"
 Kind = Literal["raw", "centred", "standardised"]
 KINDS: tuple[str, ...] = get_args(Kind)
+"""The spaces that can be fitted to usages."""
 
 _ROUNDING = 1e-24  # variances below this share of the squared mean are rounding errors of a constant
 _MIN_EIGENVALUE = 1e-12  # eigenvalues below this share of the largest one are rounding errors of 0
@@ -31,7 +36,8 @@ class Space:
 
     Attributes
     ----------
-    kind : "raw", "centred" or "standardised"
+    kind : "raw", "centred", "standardised" or "fixed"
+        The last belongs to an encoder, and does not depend on the usages of a run.
     mean, scale : ndarray of shape (d,)
         The mean is subtracted first, then the result is divided by the scale.
     """
@@ -39,6 +45,13 @@ class Space:
     kind: str
     mean: Floats
     scale: Floats
+
+    @property
+    def identity(self) -> list[str]:
+        """The kind, and for a fixed space a checksum; other spaces follow from the vectors to which they are fitted."""
+        if self.kind != FIXED:
+            return [self.kind]
+        return [self.kind, hashlib.sha256(self.mean.tobytes() + self.scale.tobytes()).hexdigest()]
 
     def write(self, file: IO[bytes]) -> None:
         """Write the space to an npz file: kind, mean and scale."""
@@ -79,6 +92,23 @@ class _TransformedWords(Mapping[str, tuple[Matrix, Matrix]]):
 
     def __len__(self) -> int:
         return len(self._pairs)
+
+
+def choose_space(pairs: Mapping[str, Sequence[Matrix]], kind: str, encoder: Any) -> Space:
+    """Return the space of a run.
+
+    Parameters
+    ----------
+    pairs : mapping of a word to its arrays, one for each corpus
+        Arrays of shape (n, d), to which a space is fitted unless it is fixed.
+    kind : "auto", "raw", "centred" or "standardised"
+        "auto" is the space that the encoder declares, or "standardised" if it declares none.
+    encoder : Encoder
+    """
+    declared = optional_attribute(encoder, "space")
+    if kind == AUTO and isinstance(declared, FixedSpace):
+        return Space(FIXED, np.asarray(declared.mean, float), np.asarray(declared.scale, float))
+    return fit_space(pairs, (declared or DEFAULT) if kind == AUTO else kind)
 
 
 def fit_space(pairs: Mapping[str, Sequence[Matrix]], kind: str) -> Space:

@@ -20,7 +20,7 @@ from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import STAGES, permutation_test
 from lexshift.scoring.scores import tested_metric
-from lexshift.scoring.space import fit_space
+from lexshift.scoring.space import choose_space
 from lexshift.simulation.pseudowords import deal_usages, invent_pseudowords, rename_usage
 from lexshift.simulation.sources import Pair, Place, SourceText, find_pairs, read_pairs
 from lexshift.store.embedding import ENCODING, READING, embed_usages
@@ -130,7 +130,11 @@ def power(
         store = embed_usages(table, encoder, out, SIDES, monitor=watcher)
         vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}
         trial = Trial(
-            fit_space(vectors, chosen.space).apply_to_words(vectors), chosen.metric, permutations, chosen.seed, level
+            choose_space(vectors, chosen.space, encoder).apply_to_words(vectors),
+            chosen.metric,
+            permutations,
+            chosen.seed,
+            level,
         )
         cells = [(size, share) for size in sizes for share in shares]
         watcher.stage("testing", len(cells), "cells")

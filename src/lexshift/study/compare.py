@@ -37,7 +37,7 @@ def compare(
     normalised: bool = False,
     rate: float | Literal["auto"] = 0.3,
     distance_weight: float | None = None,
-    space: str = "standardised",
+    space: str = "auto",
     repeats: int = 20,
     alpha: float = 0.05,
     permutations: Permutations = "auto",
@@ -88,8 +88,10 @@ def compare(
         Share of usages that are swapped, from 0 to 1; "auto" selects the rate at which e_swap is smallest.
     distance_weight : float, optional
         Share of e_original that is added to the score; by default 0.25 for the metric "nearest", else 0.
-    space : "raw", "centred" or "standardised"
-        Transformation of the vectors before scoring, fitted to the usages of all words.
+    space : "auto", "raw", "centred" or "standardised"
+        Transformation of the vectors before scoring. "auto" is the fixed space of an encoder that has one, so that the
+        score of a word does not depend on the other words; otherwise vectors are standardised. All but "raw" and a
+        fixed space are fitted to the usages of all words.
     repeats : int
         Number of random swaps to average over.
     alpha : float

@@ -36,7 +36,7 @@ def discover(
     normalised: bool = False,
     rate: float | Literal["auto"] = 0.3,
     distance_weight: float | None = 0.0,
-    space: str = "standardised",
+    space: str = "auto",
     repeats: int = 20,
     alpha: float = 0.05,
     permutations: Permutations = "auto",

@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -26,13 +27,15 @@ from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Reading, as_text
 from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.corpus.vocabulary import Vocabulary
-from lexshift.encode import as_encoder
+from lexshift.encode import Encoder, as_encoder
+from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Engine, Local, as_engine
 from lexshift.engine.reader import PartsReader
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
+from lexshift.scoring.space import Space
 from lexshift.store.embedding import make_store, store_settings
 from lexshift.store.format import digest
 from lexshift.store.siblings import Siblings
@@ -119,7 +122,7 @@ def run_study(
             if isinstance(engine, Local)
             else engine.encode(encoder, settings.model, settings.encoder_options()),
         )
-        result = _analyse(question, siblings, targets, settings, periods, vocabulary, cache, progress)
+        result = _analyse(question, siblings, encoder, targets, settings, periods, vocabulary, cache, progress)
         result.run["warnings"] = warnings
         if results is not None:
             progress.stage("report", 1, "pages")
@@ -151,6 +154,7 @@ def _open_reader(
 def _analyse(
     question: str,
     siblings: Siblings,
+    encoder: Encoder,
     targets: Targets,
     settings: Settings,
     periods: Periods,
@@ -164,14 +168,16 @@ def _analyse(
             f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
         )
     usages = Usages(siblings, targets.words, settings.min_usages)
-    space = usages.fit(settings.space)
-    scores, facts = _score(question, siblings, usages, settings, cache, monitor)
+    space = usages.use_space(settings.space, encoder)
+    scores, facts = _score(question, siblings, usages, space, settings, cache, monitor)
     if question == TRACE:
         facts["components"] = COMPONENTS
     if vocabulary is not None:
         facts |= {"function_words": vocabulary.language, "candidates": vocabulary.candidates, "names": vocabulary.names}
     record = settings.record(question, words_given=vocabulary is None) | facts
     run = run_record(record, targets, siblings, periods, scores)
+    calibration = optional_attribute(encoder, "calibration")
+    run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
     if question == TRACE:
         return Trace(*shared, scores.words, *find_history(usages, settings, monitor))
@@ -184,13 +190,19 @@ def _analyse(
 
 
 def _score(
-    question: str, siblings: Siblings, usages: Usages, settings: Settings, cache: Cache | None, monitor: Monitor
+    question: str,
+    siblings: Siblings,
+    usages: Usages,
+    space: Space | None,
+    settings: Settings,
+    cache: Cache | None,
+    monitor: Monitor,
 ) -> tuple[Scores[Pair], dict[str, Any]]:
     """Score and test all pairs of periods; return the scores, and further facts for the provenance record."""
     scoring = Scoring(
         settings.sscd(), settings.rate, settings.permutations, settings.resamples, CONFIDENCE, settings.alpha
     )
-    sizes, facts = None, {}
+    sizes, facts = None, {"space": settings.space if space is None else space.kind}
     if settings.normalised:
         sizes, facts["normalised_by"] = usages.corpus_sizes()
     families = [[step.pair for step in usages.steps if step.kind == kind] for kind in KINDS]
@@ -203,7 +215,7 @@ def _score(
         unit="pairs of periods" if question == TRACE else "words",
     )
     curve_words = {COMPARE: None, DISCOVER: CURVE_WORDS, TRACE: None if settings.rate == "auto" else 0}[question]
-    identity = digest([siblings.fingerprint, settings.space])
+    identity = digest([siblings.fingerprint, None if space is None else space.identity])
     return score_words(comparisons, scoring, monitor, curve_words, cache, identity), facts
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lexshift.scoring.sscd import SSCD
     from lexshift.scoring.swap import Strategy
 
+AUTO = "auto"
 COMPARE, DISCOVER, TRACE = "compare", "discover", "trace"
 QUESTIONS = (COMPARE, DISCOVER, TRACE)
 CONFIDENCE = 0.95
@@ -153,8 +154,9 @@ class Settings:
         None, "Weight in the score of the distance before swapping (default: 0.25 for nearest, else 0).",
         SCORES, float | None, defaults={DISCOVER: 0.0})
     space: str = _setting(
-        "standardised", "Transformation of the vectors: raw, centred or standardised.",
-        SCORES, str, check=_check(checks.choice, "space", ("raw", "centred", "standardised")))
+        AUTO, "Transformation of the vectors: raw, centred or standardised, fitted to the run, or auto for that of the "
+        "encoder, else standardised.",
+        SCORES, str, check=_check(checks.choice, "space", (AUTO, "raw", "centred", "standardised")))
     repeats: int = _setting(
         20, "Number of random swaps to average over.", SCORES, int, check=_check(checks.positive, "repeats"))
     alpha: float = _setting(

@@ -36,7 +36,7 @@ def trace(
     normalised: bool = False,
     rate: float | Literal["auto"] = 0.3,
     distance_weight: float | None = None,
-    space: str = "standardised",
+    space: str = "auto",
     repeats: int = 20,
     alpha: float = 0.05,
     permutations: Permutations = "auto",
@@ -72,8 +72,8 @@ def trace(
     min_usages : int
         Minimum number of usages; a period with fewer usages of a word is skipped for this word.
     sample_seed, match, out, model, metric, strategy, normalised, rate, distance_weight, space, repeats, seed
-        As for :func:`lexshift.compare`. The space is fitted to all periods, and "auto" selects one rate for all
-        pairs of periods.
+        As for :func:`lexshift.compare`. The space, unless it is fixed, is fitted to all periods, and "auto" selects
+        one rate for all pairs of periods.
     alpha : float
         False discovery rate at which a step or a word is called changed, or a word seasonal.
     permutations : int or "auto"

@@ -6,7 +6,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lexshift.scoring.space import Space, fit_space
+from lexshift.encode import Encoder
+from lexshift.scoring.space import Space, choose_space
 from lexshift.store.siblings import Siblings
 from lexshift.utils.arrays import Matrix
 
@@ -85,9 +86,9 @@ class Usages(Mapping[str, Sequence[Matrix]]):
         self.numbers = {word: periods for word, periods in numbers.items() if len(periods) >= 2}
         self._space: Space | None = None
 
-    def fit(self, kind: str) -> Space | None:
-        """Fit a space to all usages and apply it from now on; return it, or None if there are no usages."""
-        self._space = fit_space(self, kind) if self.numbers else None
+    def use_space(self, kind: str, encoder: Encoder) -> Space | None:
+        """Choose the space of all usages and apply it from now on; return it, or None if there are no usages."""
+        self._space = choose_space(self, kind, encoder) if self.numbers else None
         return self._space
 
     def vectors(self, word: str, period: int) -> Matrix:

@@ -172,6 +172,7 @@ class SenseTrainer(Trainer):
         arguments: Any,
         callbacks: list[Any],
     ) -> None:
+        self._network = network
         self._held_out = held_out
         self._collate = partial(collate, windows=windows, pad=pad)
         super().__init__(
@@ -185,8 +186,8 @@ class SenseTrainer(Trainer):
 
     def create_optimizer(self, model: Any = None) -> Any:  # noqa: ARG002
         """Return AdamW with a rate of its own for slope and intercept, which are not decayed."""
-        scalars = [self.model.log_slope, self.model.intercept]
-        weights = [weight for weight in self.model.body.parameters() if weight.requires_grad]
+        scalars = [self._network.log_slope, self._network.intercept]
+        weights = [weight for weight in self._network.body.parameters() if weight.requires_grad]
         groups = [
             {"params": weights, "lr": self.args.learning_rate, "weight_decay": self.args.weight_decay},
             {"params": scalars, "lr": _SCALAR_RATE, "weight_decay": 0.0},
@@ -196,24 +197,25 @@ class SenseTrainer(Trainer):
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Return the results on the held-out pairs."""
-        results = {f"eval_{name}": value for name, value in figures(self._cosines(), pair_labels(self._held_out)).items()}
+        results = {
+            f"eval_{name}": value for name, value in figures(self._cosines(), pair_labels(self._held_out)).items()
+        }
         self.log(results)
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, results)
         return results
 
     def _cosines(self) -> Any:
         """Return the cosine of the two usages of each held-out pair, (pairs,)."""
-        was_training = self.model.training
-        self.model.eval()
+        was_training = self._network.training
+        self._network.eval()
         cosines = []
         for start in range(0, len(self._held_out), _PART):
             pairs = self._held_out[start : start + _PART]
             usages = [usage for pair in pairs for usage in (pair.first, pair.second)]
             batch = self._prepare_inputs(self._collate([[Item(*usage, 0, False)] for usage in usages]))
             with torch.no_grad(), self.compute_loss_context_manager():
-                vectors = torch.zeros(len(usages), self.model.body.config.hidden_size, device=self.args.device)
-                vectors[batch["block"]] = self.model.vectors(batch["parts"], batch["order"])
+                vectors = torch.zeros(len(usages), self._network.body.config.hidden_size, device=self.args.device)
+                vectors[batch["block"]] = self._network.vectors(batch["parts"], batch["order"])
             cosines.append((vectors[::2] * vectors[1::2]).sum(1).double().cpu().numpy())
-        self.model.train(was_training)
+        self._network.train(was_training)
         return np.concatenate(cosines)
-

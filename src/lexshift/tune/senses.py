@@ -28,7 +28,16 @@ from lexshift.encode.loading import digest_weights, load_model
 from lexshift.errors import UserError
 from lexshift.scoring.space import fit_space
 from lexshift.study.periods import Place
-from lexshift.tune.evaluation import auc, cosines, describe_figures, describe_results, evaluate, pair_labels, read_figures, usage_vectors
+from lexshift.tune.evaluation import (
+    auc,
+    cosines,
+    describe_figures,
+    describe_results,
+    evaluate,
+    pair_labels,
+    read_figures,
+    usage_vectors,
+)
 from lexshift.tune.folder import TunedModel, find_finished, finish, tuning_folder
 from lexshift.tune.pairs import Pair, read_pairs
 from lexshift.tune.sense_blocks import SenseBlocks, can_be_contrasted, draw_pairs, is_held_out
@@ -91,7 +100,9 @@ def tune_senses(
         raise UserError("tuning on senses needs a dictionary or sense-labelled text; got none")
     shares = list(weights) if weights is not None else [1.0] * len(dictionaries)
     if len(shares) != len(dictionaries) or min(shares) <= 0:
-        raise UserError(f"weights must be a number above 0 for each of the {len(dictionaries)} dictionaries; got {shares}")
+        raise UserError(
+            f"weights must be a number above 0 for each of the {len(dictionaries)} dictionaries; got {shares}"
+        )
     settings, monitor = settings or SenseSettings(), monitor or Silent()
     dev_pairs = read_pairs(*dev) if dev else []
     hidden = {*exclude, *(sentence_hash(usage.sentence) for pair in dev_pairs for usage in (pair.first, pair.second))}
@@ -182,7 +193,7 @@ class _Task:
             "dev": len(self.dev),
         }
         run = {"lexshift": __version__, "plan": plan, "counts": counts, **facts, **result}
-        if settings.adapter:
+        if adapter is not None:
             save: Any = partial(_save_adapter, adapter=adapter, adaptation=adaptation)
         else:
             save = partial(save_model, model=body, tokenizer=tokenizer, adaptation=adaptation)

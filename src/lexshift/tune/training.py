@@ -96,7 +96,9 @@ def has_bfloat16(device: Any) -> bool:
     """Return whether a CPU has instructions that multiply matrices of bfloat16."""
     import torch
 
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of torch do not report them
+    capabilities: dict[str, Any] = getattr(
+        torch.cpu, "get_capabilities", dict
+    )()  # older versions of torch do not report them
     return device.type == "cpu" and bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
