@@ -129,6 +129,24 @@ def test_a_wordnet_folder_has_glosses_and_examples_in_the_order_of_its_index(wor
 
 
 @pytest.mark.parametrize(
+    ("text", "gloss", "examples"),
+    [
+        ('a slope; "the bank"; "a bank"', "a slope", ["the bank", "a bank"]),
+        ('a slope: "the bank"', "a slope", ["the bank"]),
+        ('a slope "the bank"', "a slope", ["the bank"]),
+        ('called a "slope" by some; "the bank', 'called a "slope" by some', ["the bank"]),
+        ('a slope; the bank"', 'a slope; the bank"', []),
+        ('"the bank"', None, ["the bank"]),
+        ("a slope;  ", "a slope", []),
+    ],
+)
+def test_a_gloss_ends_where_the_examples_begin(write: Write, text: str, gloss: str | None, examples: list[str]) -> None:
+    path = write("glosses/data.noun", f"00000100 05 n 01 bank 0 000 | {text}\n")
+    sense = read_dictionary(path.parent).entries[0].senses[0]
+    assert (sense.gloss, [usage.sentence for usage in sense.usages]) == (gloss, examples)
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "nonsense",
@@ -140,6 +158,8 @@ def test_a_wordnet_folder_has_glosses_and_examples_in_the_order_of_its_index(wor
         "00000100 05 n 01 (a) 0 000 | a gloss",
         "x 05 n 01 mouse 0 000 | a gloss",
         "00000100 05 n ffffffff mouse 0 000 | a gloss",
+        "00000100 05 n " + "f" * 5_000 + " mouse 0 000 | a gloss",
+        "00000100 05 n -1 mouse 0 000 | a gloss",
         "00000100 05 n 01 mouse 0 000 | " + "x" * 20_001,
     ],
 )
