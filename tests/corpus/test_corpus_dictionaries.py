@@ -210,6 +210,7 @@ def test_an_lmf_file_is_read_in_its_own_language(
     assert list((tmp_path / "database").glob("*")) == []  # the user's lexicons are left alone
 
 
+@pytest.mark.slow
 def test_an_installed_lexicon_is_read_by_its_name(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
