@@ -8,7 +8,7 @@ import json
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,16 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return write_file
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Path]:
+    """Let the library wn keep its lexicons in a folder of the test."""
+    wn = pytest.importorskip("wn")
+    folder, users = tmp_path / "database", wn.config.database_path.parent
+    wn.config.data_directory = folder
+    yield folder
+    wn.config.data_directory = users
 
 
 @pytest.fixture
@@ -189,10 +199,8 @@ def test_a_folder_that_is_no_wordnet_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compress", [None, gzip.compress, zstandard.compress])
 def test_an_lmf_file_is_read_in_its_own_language(
-    write: Write, compress: Callable[[bytes], bytes] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write: Write, compress: Callable[[bytes], bytes] | None, tmp_path: Path, database: Path
 ) -> None:
-    wn = pytest.importorskip("wn")
-    monkeypatch.setattr(wn.config, "data_directory", tmp_path / "database")
     path = write("tiny.xml", LMF)
     if compress is not None:
         path = tmp_path / "tiny.xml.gz"
@@ -207,15 +215,13 @@ def test_an_lmf_file_is_read_in_its_own_language(
     assert words(nager.senses[0]) == ["Nager"]
     assert dictionary.records == 2
     assert sum(dictionary.tally.skipped.values()) == 1
-    assert list((tmp_path / "database").glob("*")) == []  # the user's lexicons are left alone
+    assert not database.exists()  # the user's lexicons are left alone
 
 
 @pytest.mark.slow
-def test_an_installed_lexicon_is_read_by_its_name(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("database")
+def test_an_installed_lexicon_is_read_by_its_name(write: Write) -> None:
     wn = pytest.importorskip("wn")
-    monkeypatch.setattr(wn.config, "data_directory", tmp_path / "database")
     path = write("tiny.xml", LMF)
     wn.add(path, progress_handler=None)
     assert read_dictionary("wn:tiny:1").entries == read_dictionary(path).entries
