@@ -18,7 +18,7 @@ from lexshift.corpus.language import UNKNOWN, detect_language
 from lexshift.corpus.sources import AUTO, Tally
 from lexshift.errors import UserError
 
-LONGEST_SENTENCE = 100_000
+LONGEST_SENTENCE = 20_000
 """Characters of a sentence or gloss; longer ones are refused, as they are a sign of a damaged file."""
 HELD_OUT = "usages in sentences that are held out"
 NOT_FOUND = "examples in which the word was not found"

@@ -47,7 +47,7 @@ def read_dictionary(
         - a folder in the format of Princeton's WordNet, with data.noun, data.verb, data.adj or data.adv;
         - a wordnet in the format WN-LMF (.xml), or the name of one that is installed with the library wn, such as
           ``wn:oewn:2024``; both need the extra ``lexshift[senses]``;
-        - a table (.csv with quoting, .tsv without, .jsonl) with the columns lemma and sense, and some of pos, gloss,
+        - a table (.csv, .tsv, .jsonl) with the columns lemma and sense, and some of pos, gloss,
           example, start, end and language. A row without an example has a gloss only. The columns of AXOLOTL-24 (word,
           orth, sense_id, gloss, example, indices_target_token) are read as well;
         - sentences whose words are labelled (.jsonl), each with ``sentence`` and ``words``, a list of

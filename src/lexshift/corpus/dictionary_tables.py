@@ -95,9 +95,21 @@ def _json_rows(blocks: Iterable[bytes], path: str) -> Iterator[_Row | UserError]
 
 
 def _tab_rows(blocks: Iterable[bytes], path: str) -> Iterator[_Row | UserError]:
-    """Yield the rows of a table whose fields are between tabs; a quotation mark there is just that."""
+    """Yield the rows of a table whose fields are between tabs."""
     lines = (line for block in blocks for line in block.decode().removesuffix("\n").split("\n"))
-    return _named_rows(((n, line.split("\t")) for n, line in enumerate(lines, 1)), path)
+    return _named_rows(((n, [_unquote(field) for field in line.split("\t")]) for n, line in enumerate(lines, 1)), path)
+
+
+def _unquote(field: str) -> str:
+    """Return a field of a tsv file without the marks by which pandas and spreadsheets quote it.
+
+    They quote fields with quotation marks and double those, so that offsets count from the text within. All other
+    quotation marks are part of the text.
+    """
+    inner = field[1:-1]
+    if field[:1] == field[-1:] == '"' and '"' in inner and '"' not in inner.replace('""', ""):
+        return inner.replace('""', '"')
+    return field
 
 
 def _comma_rows(blocks: Iterable[bytes], path: str) -> Iterator[_Row | UserError]:
@@ -193,7 +205,7 @@ def _add_row(row: _Row, columns: _Columns, builder: DictionaryBuilder) -> None:
     example = _text(values.get("example"), "example", row.where)
     form = normalise(" ".join(_text(values.get("form"), "orth", row.where).split()))
     span = _read_span(values, row.where)
-    usage = None if span is None or not example.strip() else _usage(example, *span, row.where)
+    usage = None if span is None or not example.strip() else _usage(example, normalise(example), *span, row.where)
     if not (sense or gloss):
         return builder.skip("rows without a sense")
     if not (gloss or example.strip()):
@@ -262,11 +274,7 @@ def _add_sentence(row: _Row, builder: DictionaryBuilder) -> None:
         lemma, pos, sense = (_name(values, name, where) for name in values)
         if not (lemma and sense):
             raise UserError(f"{where}: lemma {_quote(lemma)} and sense {_quote(sense)} must not be empty")
-        if normal == sentence and is_span(start, end, normal):
-            usage = SenseUsage(normal, start, end)
-        else:
-            usage = _usage(sentence, start, end, where)
-        found.append((lemma, pos, sense, usage))
+        found.append((lemma, pos, sense, _usage(sentence, normal, start, end, where)))
     if not found:
         builder.skip("sentences without labelled words")
     for lemma, pos, sense, usage in found:
@@ -276,14 +284,13 @@ def _add_sentence(row: _Row, builder: DictionaryBuilder) -> None:
 # ------------------------------------------------------------------------------------------------- values
 
 
-def _usage(sentence: str, start: int, end: int, where: str) -> SenseUsage:
-    """Return the usage of a span of a sentence, both in normal form."""
+def _usage(sentence: str, normal: str, start: int, end: int, where: str) -> SenseUsage:
+    """Return the usage of a span of a sentence, both brought into normal form; ``normal`` is that of the sentence."""
     if not is_span(start, end, sentence):
         raise UserError(
             f"{where}: start {_quote(start)} and end {_quote(end)} must mark the word within its sentence, which has "
             f"{len(sentence):,} characters"
         )
-    normal = normalise(sentence)
     if normal != sentence:
         first = _normal_offset(sentence, start, -1, normal)
         last = _normal_offset(sentence, end, 1, normal)

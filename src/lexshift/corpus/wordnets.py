@@ -26,7 +26,8 @@ PARTS = ("noun", "verb", "adj", "adv")
 EXTERNAL = "entries and synsets that belong to another lexicon"
 
 _EXAMPLE = re.compile(r'"([^"]*)(?:"|$)')
-_FIRST_EXAMPLE = re.compile(r'[;:,.]?\s*"')
+_FIRST_EXAMPLE = re.compile(r';\s*"')
+_OTHER_EXAMPLE = re.compile(r'[:,]?\s*"(?=[^"]+")')  # some definitions end with another sign, or none
 _MARKER = re.compile(r"\((?:a|p|ip)\)$")  # where an adjective may stand: galore(ip)
 _COUNT = re.compile(r"[1-9][0-9]{0,3}")
 _KINDS = ("n", "v", "a", "s", "r")
@@ -85,22 +86,22 @@ def _synsets(path: str, lines: Iterator[tuple[int, str]]) -> Iterator[_Synset | 
     for number, line in lines:
         try:
             yield _parse_synset(normalise(line))
-        except (ValueError, IndexError):
+        except ValueError:
             yield UserError(f"{path!r}, line {number}: not a synset; {_EXPECTED}")
 
 
 def _parse_synset(line: str) -> _Synset:
-    """Return the synset of a line of a data file; raise ValueError or IndexError if it is none."""
+    """Return the synset of a line of a data file; raise ValueError if it is none."""
     head, bar, text = line.partition(" | ")
     offset, _, kind, n, rest = head.split(" ", 4)
     count = int(n, 16)
+    if not (bar and offset.isdecimal() and kind in _KINDS and 0 < count <= _MAX_WORDS):
+        raise ValueError
     fields = rest.split(" ", 2 * count)
-    if not (bar and offset.isdecimal() and kind in _KINDS and 0 < count <= _MAX_WORDS and len(fields) > 2 * count):
-        raise ValueError
     words = [_MARKER.sub("", word).replace("_", " ").strip() for word in fields[0 : 2 * count : 2]]
-    if not all(words) or len(text) > LONGEST_SENTENCE:
+    if len(fields) <= 2 * count or not all(words) or len(text) > LONGEST_SENTENCE:
         raise ValueError
-    begin = _FIRST_EXAMPLE.search(text)
+    begin = _FIRST_EXAMPLE.search(text) or _OTHER_EXAMPLE.search(text)
     gloss = text if begin is None else text[: begin.start()]
     examples = [] if begin is None else _EXAMPLE.findall(text, begin.start())
     return _Synset(f"{offset}-{kind}", words, gloss.strip().rstrip(";").rstrip() or None, examples)
