@@ -130,7 +130,7 @@ def test_at_a_rate_of_0_e_swap_is_e_original_to_the_last_bit(
     assert SSCD("nearest", strategy, rate=0).score(old, new).score == 0.0
 
 
-@given(SHAPES, st.sampled_from(STRATEGIES), st.permutations(["kl", "nearest", "apd", OWN, "cosine"]))
+@given(SHAPES, st.sampled_from(STRATEGIES), st.permutations(["kl", "nearest", "apd", OWN, "samd", "energy", "amd"]))
 def test_metrics_of_usages_and_of_gaussians_together_give_what_each_gives_alone(
     shape: tuple[int, int, int, int], strategy: Strategy, metrics: list[str | Metric]
 ) -> None:
@@ -431,7 +431,7 @@ def test_the_interval_of_nearest_narrows_as_there_are_more_usages() -> None:
 
 @given(
     SHAPES,
-    st.sampled_from(["kl", "cosine", "apd", "nearest"]),
+    st.sampled_from(["kl", "cosine", "apd", "nearest", "energy", "amd", "samd"]),
     st.sampled_from(STRATEGIES),
     st.sampled_from([0, 0.1, 0.25, 1, Fraction(1, 3), np.float32(0.5)]),
 )
