@@ -18,6 +18,7 @@ from collections.abc import Callable  # noqa: E402
 from typing import Any  # noqa: E402
 
 import numpy as np  # noqa: E402
+from scipy.optimize import linear_sum_assignment  # noqa: E402
 from scipy.spatial import distance as scipy_distance  # noqa: E402
 
 from lexshift import permutation_test, sweep  # noqa: E402
@@ -101,6 +102,28 @@ def bench_permutation(rng: np.random.Generator) -> None:
     report("permutation test, 1,000 x cosine, N = 2,000", ours, theirs * 20, 15, "naive: 50 of 1,000 permutations")
 
 
+def naive_usage_metric(metric: str, old: Array, new: Array) -> float:
+    pairs = scipy_distance.cdist(old, new, "cosine")
+    if metric == "energy":
+        within = sum(scipy_distance.pdist(rows, "cosine").mean() for rows in (old, new))
+        return float(2 * pairs.mean() - within)
+    if metric == "amd":
+        return float(pairs.min(axis=0).mean() + pairs.min(axis=1).mean()) / 2
+    return float(pairs[linear_sum_assignment(pairs)].mean())
+
+
+def bench_usage_metrics(rng: np.random.Generator) -> None:
+    n = 200
+    old, new = embeddings(n, rng), embeddings(n, rng, 0.1)
+    for metric, least in (("energy", 150), ("amd", 12), ("samd", 4)):
+        ours, theirs = race(
+            lambda metric=metric: sweep(old, new, metrics=[metric], rates=[0.3], repeats=REPEATS),  # type: ignore[misc]
+            lambda metric=metric: naive_usage_metric(metric, old, new),  # type: ignore[misc]
+        )
+        work = f"1 rate x 20 repetitions x {metric}, N = {n:,}"
+        report(work, ours, theirs * REPEATS, least, "naive: 1 of 20 repetitions")
+
+
 def gaussians(batch: int, rng: np.random.Generator) -> tuple[Gaussian, Gaussian]:
     spread = np.exp(0.3 * rng.normal(size=(2, batch, D)))
     spread[:, :, :5] *= 100
@@ -142,6 +165,7 @@ def main() -> None:
     bench_sweep(2_000, 120, rng)
     bench_sweep(20_000, 300, rng)
     bench_permutation(rng)
+    bench_usage_metrics(rng)
     bench_dscd(rng)
 
 

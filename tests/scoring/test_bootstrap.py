@@ -37,11 +37,17 @@ def slow_kl(x: Matrix, y: Matrix) -> float:
     return float(0.5 * (v1 / v2 - 1 - np.log(v1 / v2) + shift**2 / v2).sum())
 
 
+def slow_energy(x: Matrix, y: Matrix) -> float:
+    within = sum(distance.pdist(rows, "cosine").mean() for rows in (x, y) if len(rows) > 1)
+    return float(2 * distance.cdist(x, y, "cosine").mean() - within)
+
+
 SLOW: dict[str, Callable[[Matrix, Matrix], float]] = {
     "cosine": lambda x, y: float(distance.cosine(x.mean(axis=0), y.mean(axis=0))),
     "euclidean": lambda x, y: float(distance.euclidean(x.mean(axis=0), y.mean(axis=0))),
     "kl": slow_kl,
     "apd": lambda x, y: float(distance.cdist(x, y, "cosine").mean()),
+    "energy": slow_energy,
 }
 
 
@@ -83,7 +89,7 @@ def slow_halves(
         S2_swap = np.concatenate([new[[i for i in in_new if i not in out_new]], old[out_old]])
         e_original[b, h], e_swap = between(old[in_old], new[in_new]), between(S1_swap, S2_swap)
         swapped[b, h, k] = abs(e_original[b, h] - e_swap)
-        largest = max(largest, e_original[b, h], e_swap)
+        largest = max(largest, abs(e_original[b, h]), abs(e_swap))
     return e_original, swapped, largest
 
 
@@ -167,7 +173,7 @@ def test_distances_of_ill_conditioned_float32_rows_are_exact_to_1e_6(metric: str
     np.testing.assert_allclose(swapped, slow_swapped, rtol=0, atol=1e-6 * largest)
 
 
-@pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "nearest"])
+@pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "energy", "nearest", "amd", "samd"])
 def test_distance_of_all_usages_equals_that_of_the_score(metric: str) -> None:
     old, new = two_sets(15, 20, 6)
     sscd = SSCD(metric)
@@ -220,7 +226,7 @@ def test_every_swap_moves_the_first_rows_of_the_half(n: int, size: int, swaps: i
 
 @pytest.mark.parametrize("distance_weight", [0.0, 0.25])
 @pytest.mark.parametrize("strategy", ["random", "distance"])
-@pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "nearest"])
+@pytest.mark.parametrize("metric", ["cosine", "kl", "apd", "energy", "nearest", "amd", "samd"])
 @pytest.mark.parametrize("shift", [0.0, 1.0])
 def test_interval_matches_the_derivation(metric: str, strategy: Strategy, distance_weight: float, shift: float) -> None:
     old, new = two_sets(30, 21, 5, 0, shift)
@@ -290,7 +296,7 @@ def test_higher_confidence_gives_a_wider_interval() -> None:
     assert len({interval.bias for interval in intervals}) == 1
 
 
-@pytest.mark.parametrize("metric", ["cosine", "euclidean", "kl", "apd"])
+@pytest.mark.parametrize("metric", ["cosine", "euclidean", "kl", "apd", "energy"])
 def test_more_occurrences_give_a_narrower_interval(metric: str) -> None:
     few, many = (bootstrap(*two_sets(n, n, 8), SSCD(metric, repeats=5), resamples=60) for n in (40, 1_000))
     assert many.high - many.low < 0.5 * (few.high - few.low)

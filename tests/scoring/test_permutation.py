@@ -38,12 +38,18 @@ def slow_cityblock(x: Matrix, y: Matrix) -> float:
     return float(stats.foldnorm.mean(shift / spread, scale=spread).sum())
 
 
+def slow_energy(x: Matrix, y: Matrix) -> float:
+    within = sum(distance.pdist(rows, "cosine").mean() for rows in (x, y) if len(rows) > 1)
+    return float(2 * distance.cdist(x, y, "cosine").mean() - within)
+
+
 SLOW: dict[str, Callable[[Matrix, Matrix], float]] = {
     "cosine": lambda x, y: float(distance.cosine(x.mean(axis=0), y.mean(axis=0))),
     "euclidean": lambda x, y: float(distance.euclidean(x.mean(axis=0), y.mean(axis=0))),
     "kl": slow_kl,
     "jeffreys": lambda x, y: (slow_kl(x, y) + slow_kl(y, x)) / 2,
     "apd": lambda x, y: float(distance.cdist(x, y, "cosine").mean()),
+    "energy": slow_energy,
     "dscd-cityblock": slow_cityblock,
 }
 EXACT_SIZES = [(2, 2), (2, 7), (7, 2), (3, 5), (4, 4), (5, 5), (6, 3), (2, 42), (16, 3)]
@@ -105,7 +111,7 @@ def test_p_uses_all_splits_if_there_are_few(sizes: tuple[int, int], metric: str,
     st.sampled_from(EXACT_SIZES[:6]),
     st.integers(1, 3),
     st.sampled_from(["float32", "float64"]),
-    st.sampled_from(["cosine", "euclidean", "apd"]),
+    st.sampled_from(["cosine", "euclidean", "apd", "energy"]),
     st.integers(0, 99),
 )
 def test_splits_that_tie_with_the_original_count(
@@ -236,7 +242,7 @@ def test_permutations_is_the_maximum_number_drawn(old: int, permutations: int) -
     assert result.p == (1 + result.exceeding) / (1 + result.permutations)
 
 
-@pytest.mark.parametrize("metric", ["cosine", "euclidean", "kl", "apd", "dscd-cityblock"])
+@pytest.mark.parametrize("metric", ["cosine", "euclidean", "kl", "apd", "energy", "dscd-cityblock"])
 @pytest.mark.parametrize("sizes", [(8, 8), (12, 6)])
 def test_p_is_uniform_if_nothing_changed(metric: str, sizes: tuple[int, int]) -> None:
     p = [
@@ -262,7 +268,7 @@ def test_strong_change_has_the_smallest_possible_exact_p(metric: str, sizes: tup
     assert (result.p, result.exact) == (1 / math.comb(sum(sizes), sizes[0]), True)
 
 
-@pytest.mark.parametrize("metric", ["cosine", "euclidean", "jeffreys", "apd"])
+@pytest.mark.parametrize("metric", ["cosine", "euclidean", "jeffreys", "apd", "energy"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shift", [5, 20])
 def test_mirrored_original_split_counts_for_a_symmetric_metric(metric: str, dtype: Any, shift: float) -> None:
@@ -272,7 +278,7 @@ def test_mirrored_original_split_counts_for_a_symmetric_metric(metric: str, dtyp
         assert (result.exceeding, result.permutations) == (1, math.comb(10, 5) - 1)
 
 
-@pytest.mark.parametrize("metric", ["cosine", "euclidean", "kl", "jeffreys", "apd"])
+@pytest.mark.parametrize("metric", ["cosine", "euclidean", "kl", "jeffreys", "apd", "energy"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [5, 9])
 @pytest.mark.parametrize("kind", ["same", "shuffled", "constant"])

@@ -112,7 +112,7 @@ def assert_same(a: WordScore, b: WordScore) -> None:
 @settings(max_examples=25)
 @given(
     st.integers(1, 5),
-    st.sampled_from(["kl", "cosine", "euclidean", "apd", "nearest"]),
+    st.sampled_from(["kl", "cosine", "euclidean", "apd", "nearest", "energy", "amd", "samd"]),
     st.sampled_from(["random", "distance"]),
     st.sampled_from([0.0, 0.3, 0.4, 1.0, "auto"]),
     st.sampled_from([None, (300, 100)]),

@@ -39,16 +39,22 @@ def dscd_cityblock(a: Array, b: Array) -> float:
     return float(foldnorm.mean(abs(a.mean(axis=0) - b.mean(axis=0)) / sd, scale=sd).sum())
 
 
+def slow_energy(x: Array, y: Array) -> float:
+    within = sum(sp.pdist(rows, "cosine").mean() for rows in (x, y) if len(rows) > 1)
+    return float(2 * sp.cdist(x, y, "cosine").mean() - within)
+
+
 TWINS: dict[str, Callable[[Array, Array], float]] = {
     "kl": kl,
     "kl-reverse": lambda a, b: kl(b, a),
     "jeffreys": lambda a, b: (kl(a, b) + kl(b, a)) / 2,
     **{name: on_means(name) for name in DISTANCES},
     "apd": lambda a, b: float(sp.cdist(a, b, "cosine").mean()),
+    "energy": slow_energy,
     "dscd-cityblock": dscd_cityblock,
 }
 METRICS = list(TWINS)
-SYMMETRIC = ["jeffreys", *DISTANCES, "apd", *(f"dscd-{name}" for name in DISTANCES)]
+SYMMETRIC = ["jeffreys", *DISTANCES, "apd", "energy", *(f"dscd-{name}" for name in DISTANCES)]
 
 
 def literally(

@@ -101,6 +101,15 @@ def test_resumed_discovery_names_the_tested_metric(corpora: list[Path], tmp_path
         assert (tested["mouse"], tested["bread"]) == ("apd", "nearest")
 
 
+@pytest.mark.parametrize("metric", ["energy", "amd", "samd"])
+def test_metrics_between_usages_are_tested_by_the_energy_distance(corpora: list[Path], metric: str) -> None:
+    result = compare(corpora[0], corpora[1], ["mouse"], model=Lines(), space="raw", metric=metric, **FAST)
+    row = result.table.iloc[0]
+    assert (row["tested_metric"], result.scores.sscd.metric) == ("energy", metric)
+    assert row["low"] <= row["score"] <= row["high"]
+    assert "the energy distance, based on the cosine distance" in methods(result)[-1]
+
+
 def test_word_with_too_few_usages_has_no_tested_metric(corpora: list[Path]) -> None:
     result = compare(corpora[0], corpora[1], ["mouse", "ghost"], model=Lines(), **FAST)
     assert result.table["tested_metric"].tolist() == ["apd", ""]

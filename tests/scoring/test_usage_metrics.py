@@ -130,7 +130,7 @@ def test_e_swap_at_a_rate_of_0_is_bitwise_equal_to_e_original(
     assert SSCD("nearest", strategy, rate=0).score(old, new).score == 0.0
 
 
-@given(SHAPES, st.sampled_from(STRATEGIES), st.permutations(["kl", "nearest", "apd", OWN, "cosine"]))
+@given(SHAPES, st.sampled_from(STRATEGIES), st.permutations(["kl", "nearest", "apd", OWN, "samd", "energy", "amd"]))
 def test_usage_metrics_and_gaussian_metrics_together_equal_each_alone(
     shape: tuple[int, int, int, int], strategy: Strategy, metrics: list[str | Metric]
 ) -> None:
@@ -431,7 +431,7 @@ def test_interval_of_nearest_narrows_with_more_usages() -> None:
 
 @given(
     SHAPES,
-    st.sampled_from(["kl", "cosine", "apd", "nearest"]),
+    st.sampled_from(["kl", "cosine", "apd", "nearest", "energy", "amd", "samd"]),
     st.sampled_from(STRATEGIES),
     st.sampled_from([0, 0.1, 0.25, 1, Fraction(1, 3), np.float32(0.5)]),
 )

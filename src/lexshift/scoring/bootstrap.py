@@ -71,7 +71,7 @@ class Interval:
     Attributes
     ----------
     low, high : float
-        The limits, at least 0. The score lies between them.
+        The limits, at least 0 unless the score is negative. The score lies between them.
     confidence : float
     bias : float
         Mean score of the half-samples minus the score of all usages. It is near 0 for a word that changed. For a word
@@ -147,7 +147,7 @@ def bootstrap(
     df = 1 / (1 / (min(len(rows_old), len(rows_new)) - 1) + 1 / splits)
     low, high = _limits(score, variance, slope, float(stdtrit(df, 0.5 + confidence / 2)))
     bias = float(effects.mean() + distance_weight * e_original.mean() - score)
-    return Interval(max(low, 0.0), high, confidence, bias)
+    return Interval(max(low, min(score, 0.0)), high, confidence, bias)
 
 
 def _limits(score: float, variance: float, slope: float, q: float) -> tuple[float, float]:

@@ -59,9 +59,9 @@ class RateCurve:
         """The closed-form estimate of the rate, computed without swapping.
 
         For one word, its value r* in ``closed_forms``. For several words, the rate r that minimises the sum over words
-        of e_original (1 - r/r*)^2.
+        of e_original (1 - r/r*)^2. A word with a negative e_original has the weight 0.
         """
-        weight = self.e_original / self.closed_forms
+        weight = np.maximum(self.e_original, 0.0) / self.closed_forms
         if not weight.any():
             return float(self.closed_forms.mean())
         return float(weight.sum() / (weight / self.closed_forms).sum())

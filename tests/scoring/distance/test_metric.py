@@ -36,11 +36,11 @@ def gaussians(*shape: int, seed: int = 0) -> tuple[Gaussian, Gaussian]:
 # The registry.
 
 
-def test_all_17_metrics_of_the_paper_and_both_modes_of_dscd_apd_and_nearest_exist() -> None:
+def test_all_17_metrics_of_the_paper_and_those_between_usages_exist() -> None:
     assert len(PAPER) == len(set(PAPER)) == 17
     assert set(PAPER) == {*CLOSED_FORM, *(f"dscd-{distance}" for distance in DISTANCES)}
     modes = {f"dscd-{distance}:{mode}" for distance in DISTANCES for mode in ("expected", "sampled")}
-    assert set(metrics()) == {*PAPER, *modes, "apd", "nearest"}
+    assert set(metrics()) == {*PAPER, *modes, "apd", "energy", "nearest", "amd", "samd"}
     assert metrics()[:17] == PAPER
     for name in metrics():
         assert get(name).name == name
@@ -62,14 +62,14 @@ def test_plain_name_is_the_distance_between_means_and_dscd_its_expectation(name:
 def test_misspelt_name_is_answered_with_the_closest_one(wrong: str, meant: str) -> None:
     for ask in (get, SSCD):
         with pytest.raises(
-            ValueError, match=rf"metric must be one of apd, .*; got '{wrong}'\. did you mean '{meant}'\?"
+            ValueError, match=rf"metric must be one of amd, apd, .*; got '{wrong}'\. did you mean '{meant}'\?"
         ):
             ask(wrong)
 
 
 @pytest.mark.parametrize("wrong", ["quite another", "", 3, None, ["kl"]])
 def test_unknown_metric_is_refused_with_the_list_of_all(wrong: Any) -> None:
-    with pytest.raises(ValueError, match=r"metric must be one of apd, .*nearest.*; got "):
+    with pytest.raises(ValueError, match=r"metric must be one of amd, apd, .*nearest.*; got "):
         get(wrong)
 
 

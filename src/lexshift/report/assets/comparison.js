@@ -121,14 +121,15 @@ function rateCurve(width) {
   const box = { left: 52, right: width - 14, top: 30, bottom: height - 44 };
   const most = Math.max(original, ...mean.map((m, i) => m + std[i]));
   const x = linear(0, 1, box.left, box.right);
-  const y = linear(0, most * 1.06, box.bottom, box.top);
+  const lowest = Math.min(0, ...mean); // some metrics can be negative
+  const y = linear(lowest, most * 1.06, box.bottom, box.top);
   const points = (values) => values.map((value, i) => [x(rates[i]), y(value)]);
   const upper = points(mean.map((m, i) => m + std[i]));
   const lower = points(mean.map((m, i) => m - std[i])).reverse();
   const nearestRate = rates.reduce((best, r, i) => (Math.abs(r - chosen) < Math.abs(rates[best] - chosen) ? i : best), 0);
   const used = y(mean[nearestRate]);
   return svgElement(width, height,
-    axisY(y, ticks(0, most, 5), box.left, "mean e_swap", box),
+    axisY(y, ticks(lowest, most, 5), box.left, "mean e_swap", box),
     axisX(x, [0, 0.2, 0.4, 0.6, 0.8, 1], box.bottom, "swap rate", box),
     svg("line", { class: "guide", x1: box.left, x2: box.right, y1: y(original), y2: y(original) }),
     text(box.left + 6, y(original) - 6, "before swapping (e_original)", { class: "note" }),

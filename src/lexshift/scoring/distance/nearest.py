@@ -9,6 +9,8 @@ compared.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from lexshift.errors import UserError
@@ -36,16 +38,16 @@ class Neighbours:
     Parameters
     ----------
     old, new : ndarray of shape (n_old, d) and (n_new, d)
+    metric : str
+        Name of the metric, for error messages.
+    allow_zeros : bool
+        Whether a row of zeros, which has no direction, is allowed. It then has distance 1 from every direction.
     """
 
-    def __init__(self, old: Matrix, new: Matrix) -> None:
+    def __init__(self, old: Matrix, new: Matrix, metric: str = "nearest", allow_zeros: bool = True) -> None:
         n = len(old) + len(new)
-        if n > MAX_USAGES:
-            raise UserError(
-                f"the metric 'nearest' compares all usages with each other, which takes too long for {n:,} usages; "
-                f"take a sample of at most {MAX_USAGES // 2:,} from each corpus (max_per_word)"
-            )
-        self.unit = np.concatenate([_unit_rows(old, "old"), _unit_rows(new, "new")])  # (n, d)
+        check_number_of_usages(n, metric, MAX_USAGES)
+        self.unit = np.concatenate([unit_rows(old, "old", allow_zeros), unit_rows(new, "new", allow_zeros)])  # (n, d)
         size = self.unit.itemsize
         # Sorting takes two arrays of distances, and one each of 64-bit and 16-bit indices.
         self.block_rows = max(1, BLOCK_BYTES // (n * (2 * size + 10)))
@@ -62,6 +64,11 @@ class Neighbours:
         order = np.argsort(pairs, axis=1)[:, 1:]
         return order.astype(np.uint16), np.take_along_axis(pairs, order, axis=1)
 
+    def blocks(self) -> Iterator[tuple[int, Array, Matrix]]:
+        """Yield blocks of usages: the first one, and the indices and distances of their sorted neighbours."""
+        for block, start in enumerate(range(0, len(self.unit), self.block_rows)):
+            yield start, *(self.cached_blocks[block] if block < len(self.cached_blocks) else self._sort(start))
+
     def __call__(self, sides: Array) -> Floats:
         """Compute the distance between the two sets for a batch of assignments of the usages to them: (b,).
 
@@ -70,17 +77,26 @@ class Neighbours:
         sides = np.ascontiguousarray(sides, np.int32)
         count, multiplicity, miss, last_rank = _miss_probabilities(sides, N_DRAWN, _MIN_PROBABILITY)
         total = np.zeros((len(sides), 2))
-        for block, start in enumerate(range(0, sides.shape[1], self.block_rows)):
-            order, distances = self.cached_blocks[block] if block < len(self.cached_blocks) else self._sort(start)
+        for start, order, distances in self.blocks():
             _add_expected_distances(order, distances, start, sides, multiplicity, miss, last_rank, total)
         with np.errstate(invalid="ignore"):  # an empty set gives 0 / 0
             means: Floats = total / count
         return 0.5 * (means[:, 0] + means[:, 1])
 
 
-def _unit_rows(rows: Matrix, name: str) -> Matrix:
-    """Scale rows to unit length: (n, d). A row of zeros is unchanged, and so has distance 1 from every direction."""
-    weights, is_nonzero = np.zeros(len(rows)), rows.any(axis=1)
+def check_number_of_usages(n: int, metric: str, limit: int) -> None:
+    """Raise a UserError if a word has more usages in both corpora than a metric can compare in reasonable time."""
+    if n > limit:
+        raise UserError(
+            f"the metric {metric!r} compares all usages with each other, which takes too long for {n:,} usages; "
+            f"take a sample of at most {limit // 2:,} from each corpus (max_per_word)"
+        )
+
+
+def unit_rows(rows: Matrix, name: str, allow_zeros: bool) -> Matrix:
+    """Scale rows to unit length: (n, d). A row of zeros is unchanged, and raises a ValueError if it is not allowed."""
+    weights = np.zeros(len(rows))
+    is_nonzero = rows.any(axis=1) if allow_zeros else np.ones(len(rows), bool)
     weights[is_nonzero] = row_weights(rows[is_nonzero], name, True)
     return (rows * weights[:, None]).astype(rows.dtype, copy=False)
 
