@@ -110,7 +110,7 @@ def test_the_score_with_a_share_of_a_negative_distance_is_in_its_interval() -> N
     negative = 0
     for seed in range(30):
         old, new = sets(10, 10, 4, seed, shift=0.0)
-        sscd = SSCD("energy", rate=0.1, repeats=3, keep=1.0)
+        sscd = SSCD("energy", rate=0.1, repeats=3, distance_weight=1.0)
         score = sscd.score(old, new).score
         interval = bootstrap(old, new, sscd, 20)
         negative += score < 0

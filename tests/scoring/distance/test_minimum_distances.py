@@ -241,7 +241,7 @@ def test_half_samples_have_the_values_of_their_rows(
 def test_the_score_is_in_its_interval(metric: str) -> None:
     for sizes in ((2, 3), (12, 30)):
         old, new = sets(*sizes, 5, 2)
-        sscd = SSCD(metric, keep=0.25)
+        sscd = SSCD(metric, distance_weight=0.25)
         interval = bootstrap(old, new, sscd, 50, word="plane")
         assert interval.low <= sscd.score(old, new, "plane").score <= interval.high
         assert interval == bootstrap(old, new, sscd, 50, word="plane")
