@@ -280,7 +280,7 @@ def test_what_is_no_code_of_a_language_is_refused(code: Any) -> None:
 def test_a_language_that_the_model_does_not_know_is_said_with_what_to_do() -> None:
     (told,) = language_warnings({"old": "de", "new": "de"}, Model("en"))
     assert told.startswith("the text of old and new is German, but the model toy knows only English")
-    assert "--model" in told
+    assert "(--model multilingual, for about 100 languages)" in told
     (told,) = language_warnings({"old": "de", "new": None}, Model("en", "fr"))
     assert told.startswith("the text of old is German, but the model toy knows only English and French")
 
