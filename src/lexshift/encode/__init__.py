@@ -24,10 +24,10 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     Parameters
     ----------
     model : str, path, model, (model, tokenizer) or Encoder
-        "minilm" always means the built-in model, which needs no network. Another string is a folder if one exists or
-        the string is written as a path, otherwise a model on the hub. A path object is a folder. A model of
-        transformers needs its tokenizer; a model of sentence-transformers includes it. XL-LEXEME is recognised by its
-        tokenizer.
+        "minilm" (English) and "multilingual" (about 100 languages) always mean the built-in models, which need no
+        network. Another string is a folder if one exists or the string is written as a path, otherwise a model on the
+        hub. A path object is a folder. A model of transformers needs its tokenizer; a model of sentence-transformers
+        includes it. XL-LEXEME is recognised by its tokenizer.
     revision : str, optional
         Revision of a model on the hub.
     **options
@@ -38,11 +38,12 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     Encoder
     """
     if isinstance(model, (str, os.PathLike)):
-        from lexshift.encode.loading import LANGUAGES, load_model
+        from lexshift.encode.built_in import known_languages
+        from lexshift.encode.loading import load_model
 
         loaded, tokenizer, adaptation = load_model(model, revision)
         encoder = _huggingface_encoder()(loaded, tokenizer, adaptation=adaptation, **options)
-        encoder.languages = LANGUAGES.get(os.fspath(model))
+        encoder.languages = known_languages(model)
         return encoder
     if revision is not None:
         raise UserError("revision applies only to a model on the hub, given by name")

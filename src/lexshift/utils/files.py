@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -21,6 +22,7 @@ else:
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TEMPORARY = ".lexshift.tmp"
+_WAIT = 0.1  # seconds between two attempts to lock
 _HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # errors of a lock that another process holds
 
 
@@ -151,4 +153,13 @@ def one_writer(folder: Path) -> Iterator[None]:
     with file:
         if _lock(file):
             raise UserError(f"another process is writing {str(folder)!r}; wait for it to end, or choose another folder")
+        yield
+
+
+@contextmanager
+def writer_in_turn(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, after waiting for the processes that hold it before."""
+    with open(folder / ".lock", "ab", opener=partial(_open_at_once, follow_links=False)) as file:
+        while _lock(file) in _HELD:
+            time.sleep(_WAIT)
         yield

