@@ -1,7 +1,7 @@
 """Write the hashes of the sentences on which the built-in encoders are evaluated, so that they are not trained on.
 
-Run it as ``python training/evaluation_sentences.py OUT PLACE...``. A PLACE is a folder or a file of an evaluation: pairs
-of usages in JSON, or tables separated by tabs. All texts in them are hashed by ``lexshift.corpus.sentence_hash``; texts
+Run it as ``python training/evaluation_sentences.py OUT PLACE...``. A PLACE is a folder or a file of an evaluation:
+pairs of usages in JSON, or tables separated by tabs. All texts are hashed by ``lexshift.corpus.sentence_hash``; texts
 that are too short to be sentences are left out.
 """
 
