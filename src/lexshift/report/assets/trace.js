@@ -130,7 +130,11 @@ function season(word) {
 
 function cells(word) {
   const few = `${data.least} are needed in two periods`;
-  if (word.changes === undefined) return [cell("number", NONE), cell("number", NONE), verdictCell(word, few, hasSeasons ? 3 : 2)];
+  if (word.changes === undefined) {
+    const span = hasSeasons ? 3 : 2;
+    if (phone.matches) return [cell("number", NONE), verdictCell(word, few, span + 1)];
+    return [cell("number", NONE), cell("number", NONE), verdictCell(word, few, span)];
+  }
   const when = word.shape === "gradual" ? "gradual drift" : word.changes.map((i) => data.periods[i]).join(", ");
   const found = word.season ? [word.season.seasonal ? "seasonal" : "none", " ", el("small", {}, `q ${chance(word.season.q)}`)] : [];
   return [
