@@ -283,7 +283,7 @@ def test_table_has_the_words_and_the_numbers_of_the_result(page: Page, result: R
         expect(cells.last).to_contain_text(record["verdict"])
         if record["word"] in TOO_FEW:
             assert cells.all_inner_texts()[0] == "–"
-            expect(cells.last).to_contain_text("10 usages are needed in each corpus")
+            expect(cells.last).to_contain_text("10 are needed in each corpus")
         else:
             expect(cells.nth(0)).to_contain_text(digits(record["score"]))
             expect(cells.nth(3)).to_have_text(chance(record["p"]))
@@ -709,7 +709,7 @@ def test_without_a_clipboard_the_methods_are_selected_for_copying(window: Window
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.locator("button.copy").click()
     expect(page.locator("button.copy")).to_have_text("The text is selected: press Ctrl-C to copy it")
-    assert "Change was scored by a variant of context swapping" in page.evaluate("getSelection().toString()")
+    assert "Semantic change was scored by a variant of context swapping" in page.evaluate("getSelection().toString()")
 
 
 def saved(page: Page, frame: str) -> ET.Element:
@@ -1371,7 +1371,7 @@ def test_cells_do_not_overlap_words_do_not_break_and_reasons_are_not_cut(
     assert page.locator("#ranking tbody th bdi").evaluate_all("all => Math.max(...all.map((e) => e.offsetHeight))") < 30
     assert page.locator("#ranking thead bdi").evaluate_all(BROKEN_WORDS) == []
     if which == "with_reasons":
-        expect(page.locator("#ranking .too-few .reason")).to_have_text(["10 usages are needed in each corpus"] * 2)
+        expect(page.locator("#ranking .too-few .reason")).to_have_text(["10 are needed in each corpus"] * 2)
 
 
 @pytest.mark.parametrize("width", [1280, 700])

@@ -131,7 +131,7 @@ def test_words_are_selected_by_click_and_by_address(page: Page, file: Path) -> N
     expect(page.locator("#word .saying")).to_contain_text("Stable")
     assert page.url.endswith("#word=bread")
     page.goto(f"{file.as_uri()}#word=rare")
-    expect(page.locator("#word")).to_contain_text("Too few usages: 10 usages are needed in two periods.")
+    expect(page.locator("#word")).to_contain_text("Too few usages: 10 are needed in at least two periods.")
     expect(page.locator("#word .chart")).to_have_count(0)
     expect(page.locator("#ranking tr.chosen")).to_contain_text("rare")
     page.goto(f"{file.as_uri()}#word=%E0%A4%A")  # an invalid address keeps the word
@@ -188,6 +188,8 @@ def test_narrow_page_does_not_scroll_sideways(browser: Browser, file: Path) -> N
     page.goto(file.as_uri())
     expect(page.locator("#word .chart svg")).to_have_count(2)
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    reason = page.locator("#ranking .said", has=page.locator(".reason"))
+    assert reason.evaluate("e => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight")
     page.close()
 
 
@@ -217,7 +219,7 @@ def test_words_can_be_filtered_and_sorted(page: Page, found: Trace) -> None:
 def test_chart_can_be_saved_as_svg(page: Page) -> None:
     with page.expect_download() as saved:
         page.locator("#word .chart .save").first.click()
-    assert saved.value.suggested_filename == "Change of mouse against the first period.svg"
+    assert saved.value.suggested_filename == "Change of mouse since the first period.svg"
     assert "<svg" in Path(saved.value.path()).read_text("utf-8")
 
 
@@ -242,7 +244,7 @@ def test_cells_do_not_overlap_and_reasons_are_not_cut(page: Page, width: int) ->
     assert page.evaluate(sticking_out) == []
     whole = "all => all.every((e) => e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"
     assert page.locator("#ranking .said").evaluate_all(whole)
-    expect(page.locator("#ranking .too-few .reason")).to_have_text("10 usages are needed in two periods")
+    expect(page.locator("#ranking .too-few .reason")).to_have_text("10 are needed in two periods")
 
 
 def test_numbers_of_the_charts_are_also_a_table(page: Page, found: Trace) -> None:
@@ -281,6 +283,6 @@ def test_without_javascript_the_table_is_readable(browser: Browser, file: Path, 
     page = browser.new_page(java_script_enabled=False)
     page.goto(file.as_uri())
     assert page.locator("#ranking tbody th").all_inner_texts() == found.table["word"].tolist()
-    expect(page.locator("#ranking .reason")).to_have_text("10 usages are needed in two periods")
+    expect(page.locator("#ranking .reason")).to_have_text("10 are needed in two periods")
     expect(page.locator("noscript p")).to_be_visible()
     page.close()

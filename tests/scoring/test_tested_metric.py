@@ -80,11 +80,11 @@ def test_table_and_files_name_the_tested_metric(saved: tuple[Result, Path]) -> N
 
 def test_page_names_the_tested_metric(saved: tuple[Result, Path]) -> None:
     result, folder = saved
-    told = "the average pairwise cosine distance (APD) (for 1 word by the mean cosine distance of a vector to the"
-    assert told in methods(result)[-1]
+    description = "the average pairwise cosine distance (APD) (for 1 word, the mean cosine distance of a vector to the"
+    assert description in methods(result)[-1]
     page = (folder / "report.html").read_text()
-    assert f'title="Permutation test of {told}' in page
-    assert f"The distance that is tested is {told}" in page
+    assert f'title="p-value of the permutation test. Tested distance: {description}' in page
+    assert f"The tested distance is {description}" in page
 
 
 def test_trace_names_the_tested_metric(corpora: list[Path], tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def tested_by(result: Result) -> str:
     counts = Counter(scored.tested_metric for scored in result.scores.words.values()).most_common()
     of_usages = get(result.scores.sscd.metric).usages
     first, *others = [(_describe_metric(name, of_usages), n) for name, n in counts]
-    return "".join([first[0], *(f" (for {n:,} {'word' if n == 1 else 'words'} by {what})" for what, n in others)])
+    return "".join([first[0], *(f" (for {n:,} {'word' if n == 1 else 'words'}, {what})" for what, n in others)])
 
 
 def facts(result: Result | Trace) -> list[tuple[str, str]]:

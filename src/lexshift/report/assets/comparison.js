@@ -153,7 +153,7 @@ function interval(word) {
 function cells(word) {
   const counts = word.n.map((n) => cell("number count", String(n)));
   if (word.score === undefined) {
-    const few = `${data.least} usages are needed in each corpus`; // other columns show the counts
+    const few = `${data.least} are needed in each corpus`; // other columns show the counts
     if (phone.matches) return [verdictCell(word, few, 3)];
     return [cell("number change", NONE), ...counts, verdictCell(word, few, hasSimilar ? 4 : 3)];
   }

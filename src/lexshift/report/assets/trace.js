@@ -108,7 +108,7 @@ function sentencesOf(word) {
 }
 
 function changes(word) {
-  if (word.changes === undefined) return [el("p", {}, `Too few usages: ${data.least} usages are needed in two periods.`)];
+  if (word.changes === undefined) return [el("p", {}, `Too few usages: ${data.least} are needed in at least two periods.`)];
   const when = word.changes.length ? [" A new use begins in ", bdi(word.changes.map((i) => data.periods[i]).join(", ")), "."]
     : [word.shape === "gradual" ? " The change is a gradual drift, so there is no change point." : " There is no change point."];
   return [
@@ -129,8 +129,12 @@ function season(word) {
 }
 
 function cells(word) {
-  const few = `${data.least} usages are needed in two periods`;
-  if (word.changes === undefined) return [cell("number", NONE), cell("number", NONE), verdictCell(word, few, hasSeasons ? 3 : 2)];
+  const few = `${data.least} are needed in two periods`;
+  if (word.changes === undefined) {
+    const span = hasSeasons ? 3 : 2;
+    if (phone.matches) return [cell("number", NONE), verdictCell(word, few, span + 1)];
+    return [cell("number", NONE), cell("number", NONE), verdictCell(word, few, span)];
+  }
   const when = word.shape === "gradual" ? "gradual drift" : word.changes.map((i) => data.periods[i]).join(", ");
   const found = word.season ? [word.season.seasonal ? "seasonal" : "none", " ", el("small", {}, `q ${chance(word.season.q)}`)] : [];
   return [

@@ -130,7 +130,7 @@ function swaps(word) {
     const gap = values.reduce((sum, v) => sum + Math.abs(word.eOriginal - v), 0) / values.length;
     const original = x(word.eOriginal);
     return svgElement(width, height,
-      axisX(x, ticks(least, most, 4), box.bottom, `${data.metric} between the two sets`, box),
+      axisX(x, ticks(least, most, 4), box.bottom, `distance (${data.metric})`, box),
       ...dots,
       svg("line", { class: "original", x1: original, x2: original, y1: box.top, y2: box.bottom }),
       text(original, box.top - 8, "e_original", { class: "label", "text-anchor": original > width / 2 ? "end" : "start" }),
