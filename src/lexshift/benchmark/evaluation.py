@@ -15,7 +15,9 @@ from lexshift import __version__
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.measures import accuracy_and_f1, average_precision, spearman, spearman_each
 from lexshift.benchmark.systems import Grid, SystemScores, compared_systems, sweep_grid
+from lexshift.corpus.language import language_of_sentences
 from lexshift.encode import as_encoder
+from lexshift.encode.built_in import resolve_model
 from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import get
 from lexshift.scoring.rates import search_rate
@@ -76,8 +78,9 @@ def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> Embedd
     Words with fewer than ``settings.min_usages`` usages in a period are left out. The folder is named after the data
     set and the model if ``settings.out`` is None.
     """
-    folder = Path(default_folder(data, settings.model) if settings.out is None else settings.out)
-    encoder = as_encoder(settings.model, **settings.encoder_options())
+    model = resolve_model(settings.model, [language_of_sentences(list(data.usages["sentence"]))])
+    folder = Path(default_folder(data, model) if settings.out is None else settings.out)
+    encoder = as_encoder(model, **settings.encoder_options())
     siblings = embed_usages(
         data.usages, encoder, folder / STORE, PERIODS, precision=settings.precision, monitor=monitor
     )

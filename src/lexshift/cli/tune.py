@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True)
 
+HELP = {"model": "Model to begin with: minilm, multilingual, a folder, or a model on the Hugging Face hub."}
+
 Out = Annotated[
     str,
     typer.Option("--out", "-o", metavar="DIR", help="Folder for the tuned model."),
@@ -27,7 +29,7 @@ Corpora = Annotated[
 
 
 @app.command("mlm")
-@options.with_settings("model", *options.UNDATED_OPTIONS, "revision")
+@options.with_settings("model", *options.UNDATED_OPTIONS, "revision", helps=HELP, model="minilm")
 def mlm(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: LanguageSettings) -> None:
     """Continue the pretraining of a masked language model on corpora. An interrupted run resumes where it stopped."""
     from lexshift.tune import tune_mlm
@@ -36,7 +38,7 @@ def mlm(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: Langu
 
 
 @app.command("time")
-@options.with_settings("model", "labels", *options.UNDATED_OPTIONS, "revision")
+@options.with_settings("model", "labels", *options.UNDATED_OPTIONS, "revision", helps=HELP, model="minilm")
 def time(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: TimeSettings) -> None:
     """Train a model to use the period of a text, given as a token before each sentence or in its attention."""
     from lexshift.tune import tune_time
@@ -45,7 +47,7 @@ def time(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: Time
 
 
 @app.command("wic")
-@options.with_settings("model", "revision")
+@options.with_settings("model", "revision", helps=HELP, model="minilm")
 def wic(
     *,
     pairs: Annotated[
@@ -66,7 +68,7 @@ def wic(
 
 
 @app.command("senses")
-@options.with_settings("model", "language", "revision")
+@options.with_settings("model", "language", "revision", helps=HELP, model="minilm")
 def senses(
     *,
     dictionaries: Annotated[

@@ -12,7 +12,7 @@ import os
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from importlib.resources import files
@@ -35,6 +35,7 @@ _SCRIPTS = {script: code for code, _, scripts, words in _LANGUAGES if not words 
 _FILES = 16  # number of files of a corpus that are sampled, evenly spaced
 _BYTES = 1 << 16  # bytes of text in the sample of a file
 _BLOCK = 1 << 20  # bytes at the beginning of a file from which the sample is drawn
+_SENTENCES = 500  # sentences in a sample of usages
 _LETTERS = 5_000  # characters whose script is examined
 _LEAST_SHARE = 0.08  # minimum share of function words among the running words of a text in a language
 _LEAST_WORDS = 4  # minimum number of function words; at least 2 must be different
@@ -119,6 +120,11 @@ def detect_languages(
     return languages, {label: replace(reading, language=code) for label, code in rules.items()}
 
 
+def language_of_sentences(sentences: Sequence[str]) -> str | None:
+    """Return the ISO code of the language of sentences, detected from an evenly spaced sample; None if not known."""
+    return detect_language("\n".join(sentences[:: max(1, len(sentences) // _SENTENCES)]))
+
+
 def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
     """Return the reading options that a store records; the language is one code, or a code for each corpus."""
     codes = {label: reading.language for label, reading in readings.items()}
@@ -134,7 +140,7 @@ def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list
     foreign = {label: code for label, code in known.items() if ours is not None and base_code(code) not in ours}
     if foreign:
         model = getattr(encoder, "settings", {}).get("model", "that was chosen")
-        option = "--model" if model == "multilingual" else "--model multilingual, for about 100 languages"
+        option = "--model" if str(model).startswith("multilingual") else "--model auto, for about 100 languages"
         messages.append(
             f"the text of {_and(foreign)} is {_and(dict.fromkeys(map(language_name, foreign.values())))}, but the "
             f"model {model} knows only {_and(map(language_name, ours or ()))}, so its scores mean little: choose a "

@@ -18,16 +18,18 @@ if TYPE_CHECKING:
 __all__ = ["BaseEncoder", "Encoder", "HuggingFaceEncoder", "as_encoder"]
 
 
-def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options: Any) -> Encoder:
+def as_encoder(model: Any = "auto", *, revision: str | None = None, **options: Any) -> Encoder:
     """Return the encoder for a name, a folder, a loaded model or an encoder.
 
     Parameters
     ----------
     model : str, path, model, (model, tokenizer) or Encoder
-        "minilm" (English) and "multilingual" (about 100 languages) always mean the built-in models, which need no
-        network. Another string is a folder if one exists or the string is written as a path, otherwise a model on the
-        hub. A path object is a folder. A model of transformers needs its tokenizer; a model of sentence-transformers
-        includes it. XL-LEXEME is recognised by its tokenizer.
+        "minilm" and "minilm-senses" (English), "multilingual" and "multilingual-senses" (about 100 languages) always
+        mean the built-in models, which need no network; those with "senses" tell the senses of words apart. "auto" is
+        the built-in model for text in any language; the studies choose it by the language of the corpora. Another
+        string is a folder if one exists or the string is written as a path, otherwise a model on the hub. A path object
+        is a folder. A model of transformers needs its tokenizer; a model of sentence-transformers includes it.
+        XL-LEXEME is recognised by its tokenizer.
     revision : str, optional
         Revision of a model on the hub.
     **options
@@ -38,9 +40,10 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     Encoder
     """
     if isinstance(model, (str, os.PathLike)):
-        from lexshift.encode.built_in import known_languages
+        from lexshift.encode.built_in import known_languages, resolve_model
         from lexshift.encode.loading import load_model
 
+        model = resolve_model(model, [None])
         loaded, tokenizer, adaptation = load_model(model, revision)
         encoder = _huggingface_encoder()(loaded, tokenizer, adaptation=adaptation, **options)
         encoder.languages = known_languages(model)

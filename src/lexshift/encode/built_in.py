@@ -7,7 +7,7 @@ contains it, and checks that its files are the known ones.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,12 +17,21 @@ from lexshift.encode import nano_e5
 from lexshift.encode.model_cache import cached_model
 from lexshift.errors import UserError
 
+ADAPTERS = Path(__file__).parent / "adapters"
+"""The folder of the adapters of built-in encoders."""
+AUTO = "auto"
+"""The name of the built-in encoder that fits the language of the text."""
 MODEL_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 """Patterns of the files that a model in the format of transformers may consist of."""
 
 
 class Source(Protocol):
     """The origin of a model's files."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package with the model is installed."""
+        ...
 
     def find(self, name: str, extra: str) -> Path:
         """Return the folder of the model; ``name`` and ``extra`` are those of the encoder, for error messages."""
@@ -71,6 +80,11 @@ class PackagedFolder:
     folder: str
     sha256: Mapping[str, str]
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package with the model is installed."""
+        return find_spec(self.package) is not None
+
     def find(self, name: str, extra: str) -> Path:
         """Return the folder; raise if a file is not the known one, or if there are others."""
         folder = _package_folder(self.package, name, extra) / self.folder
@@ -107,6 +121,11 @@ class PackagedFile:
     convert: Callable[[bytes, Path], None]
     version: int
 
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package with the model is installed."""
+        return find_spec(self.package) is not None
+
     def find(self, name: str, extra: str) -> Path:
         """Return the folder in the cache of the user."""
 
@@ -120,11 +139,45 @@ class PackagedFile:
         return cached_model(f"{name}-{self.sha256[:12]}-{self.version}", write)
 
 
+@dataclass(frozen=True)
+class AdapterFolder:
+    """An adapter that lexshift contains, which changes the weights of another built-in encoder.
+
+    Attributes
+    ----------
+    base : Source
+        The origin of the files of the other encoder.
+    sha256 : mapping of str to str
+        The checksums of the files of the adapter.
+    """
+
+    base: Source
+    sha256: Mapping[str, str]
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the package with the model that the adapter changes is installed."""
+        return self.base.is_installed
+
+    def find(self, name: str, extra: str) -> Path:
+        """Return the folder of the adapter; raise if a file is not the known one, or if the base is not installed."""
+        if not self.is_installed:
+            raise UserError(_not_installed(name, extra))
+        folder = ADAPTERS / name
+        for file, expected in self.sha256.items():
+            _check_file(folder / file, expected, name, extra)
+        return folder
+
+
+def _not_installed(name: str, extra: str) -> str:
+    return f"the model {name!r} is not installed: pip install 'lexshift[{extra}]'"
+
+
 def _package_folder(package: str, name: str, extra: str) -> Path:
     """Return the folder of an installed package, without importing it."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise UserError(f"the model {name!r} is not installed: pip install 'lexshift[{extra}]'")
+        raise UserError(_not_installed(name, extra))
     return Path(spec.submodule_search_locations[0])
 
 
@@ -168,6 +221,8 @@ E5_SOURCE = PackagedFile(
     nano_e5.write_model,
     nano_e5.VERSION,
 )
+_MINILM_SENSES: dict[str, str] = {}
+_MULTILINGUAL_SENSES: dict[str, str] = {}
 # fmt: off
 _XLM_R_LANGUAGES = (
     "af", "am", "ar", "as", "az", "be", "bg", "bn", "br", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo",
@@ -182,7 +237,11 @@ BUILT_IN = {
     encoder.name: encoder
     for encoder in (
         BuiltIn("minilm", "minilm", ("en",), MINILM_SOURCE),
+        BuiltIn("minilm-senses", "minilm", ("en",), AdapterFolder(MINILM_SOURCE, _MINILM_SENSES)),
         BuiltIn("multilingual", "multilingual", _XLM_R_LANGUAGES, E5_SOURCE),
+        BuiltIn(
+            "multilingual-senses", "multilingual", _XLM_R_LANGUAGES, AdapterFolder(E5_SOURCE, _MULTILINGUAL_SENSES)
+        ),
     )
 }
 """The built-in encoders by their names."""
@@ -191,3 +250,32 @@ BUILT_IN = {
 def known_languages(model: Any) -> tuple[str, ...] | None:
     """Return the codes of the languages that a built-in encoder knows; None for any other model."""
     return BUILT_IN[model].languages if isinstance(model, str) and model in BUILT_IN else None
+
+
+def choose_built_in(languages: Iterable[str | None]) -> str:
+    """Return the name of the built-in encoder for text in some languages.
+
+    English text is encoded by "minilm-senses", or by "multilingual-senses" if only that is installed. All other text,
+    text in several languages and text in an unknown language is encoded by "multilingual-senses".
+
+    Parameters
+    ----------
+    languages : iterable of str or None
+        ISO codes of the languages of the corpora; None for a corpus whose language is not known.
+    """
+    codes = {None if code is None else code.split("-")[0] for code in languages}
+    english, other = (BUILT_IN[name] for name in ("minilm-senses", "multilingual-senses"))
+    if codes == {"en"} and (english.source.is_installed or not other.source.is_installed):
+        return english.name
+    if other.source.is_installed:
+        return other.name
+    wanted = "the language of the text is not known" if codes <= {None, "unknown"} else "the text is not only English"
+    raise UserError(
+        f"{wanted}, and the built-in encoder for other languages is not installed: pip install "
+        f"'lexshift[{other.extra}]', or choose an encoder (--model) or the language (--language)"
+    )
+
+
+def resolve_model(model: Any, languages: Iterable[str | None]) -> Any:
+    """Return a model, or the name of the built-in encoder that fits the languages if it is "auto"."""
+    return choose_built_in(languages) if isinstance(model, str) and model == AUTO else model

@@ -264,8 +264,9 @@ def _explain_offline_use(name: str, revision: str | None) -> str:
     command = f"hf download {name} {f'--revision {revision} ' if revision else ''}--local-dir {folder}"
     return (
         f"the model {name!r} is not on this machine and the model hub cannot be reached; on a machine with a network "
-        f"run '{command}', copy the folder {folder} here and give it as --model ./{folder} ('minilm' for English "
-        f"text and 'multilingual' for about 100 languages need no network)"
+        f"run '{command}', copy the folder {folder} here and give it as --model ./{folder} (the "
+        f"built-in models need no network: 'minilm-senses' for English text, 'multilingual-senses' for about 100 "
+        f"languages)"
     )
 
 

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from lexshift.corpus.language import detect_languages
 from lexshift.corpus.sources import Reading, find_sources
 from lexshift.encode import as_encoder
+from lexshift.encode.built_in import resolve_model
 from lexshift.errors import UserError
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import STAGES, permutation_test
@@ -96,7 +98,7 @@ def power(
     >>> import lexshift
     >>> def encode(sentences, spans):
     ...     return np.array([[len(s), start] for s, (start, _) in zip(sentences, spans)], np.float32)
-    >>> lengths = SimpleNamespace(encode=encode)  # in place of model="minilm"
+    >>> lengths = SimpleNamespace(encode=encode)  # in place of a built-in model
     >>> pairs = [("mouse", "bread"), ("river", "winter")]
     >>> old, new = lexshift.demo_corpora()
     >>> table = lexshift.power(old, new, model=lengths, pairs=pairs, usages=[10], changes=[1], trials=20)
@@ -121,11 +123,13 @@ def power(
         _SPREAD * math.sqrt(max(sizes) / 2)
     )  # of either word: half of both sets, plus a margin for chance
     with watching(monitor or False) as watcher:
-        encoder = as_encoder(chosen.model, **chosen.encoder_options())
+        reading = Reading(**chosen.reading_options())
+        languages, _ = detect_languages({str(i): corpus for i, corpus in enumerate(corpora)}, reading)
+        encoder = as_encoder(resolve_model(chosen.model, languages.values()), **chosen.encoder_options())
         # A usage is drawn into the old set in one trial, into the new one in another.
         if getattr(encoder, "periods", ()):
             raise UserError("the model distinguishes periods, but usages are drawn into either set; choose another")
-        text = SourceText(corpora, Reading(**chosen.reading_options()), watcher)
+        text = SourceText(corpora, reading, watcher)
         table = _find_usages(text, source_pairs, count, need, chosen.seed)
         store = embed_usages(table, encoder, out, SIDES, monitor=watcher)
         vectors = {name: (store[name][SIDES[0]], store[name][SIDES[1]]) for name in store.words}

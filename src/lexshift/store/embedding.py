@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 import numpy as np
 
 from lexshift.corpus import Occurrences, Reading, Targets, read_targets
-from lexshift.corpus.language import detect_languages, language_warnings, record_readings
+from lexshift.corpus.language import detect_languages, language_of_sentences, language_warnings, record_readings
 from lexshift.corpus.periods import BY
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.segmentation import advice
@@ -23,6 +23,7 @@ from lexshift.corpus.targets import Words
 from lexshift.corpus.word_rule import WORD_RULE
 from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.adaptation import period_numbers
+from lexshift.encode.built_in import resolve_model
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
 from lexshift.store.plan import gather_occurrences, gather_usages
@@ -85,7 +86,7 @@ ENCODING = tuple(EncoderOptions.__annotations__)
 def embed(
     *corpora: str | os.PathLike[str],
     words: Words,
-    model: Any = "minilm",
+    model: Any = "auto",
     out: str | os.PathLike[str] | None = None,
     labels: Sequence[str] | None = None,
     by: str | None = None,
@@ -140,7 +141,7 @@ def embed(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from lexshift import embed
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     old, new = Path(folder, "old.txt"), Path(folder, "new.txt")
     ...     _ = old.write_text("The mouse ran.\nA mouse, and a mouse.\n")
@@ -172,7 +173,9 @@ def embed(
     seed = checks.seed(values["seed"])
     max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
-    encoder = as_encoder(model, **{name: value for name, value in values.items() if name in ENCODING})
+    encoder = as_encoder(
+        resolve_model(model, languages.values()), **{name: value for name, value in values.items() if name in ENCODING}
+    )
     settings = store_settings(readings, match, sampling, values["precision"], by)
     monitor = monitor or Silent()
     for warning in language_warnings(languages, encoder):
@@ -191,7 +194,7 @@ def embed(
 
 def embed_usages(
     usages: pd.DataFrame | pa.Table,
-    model: Any = "minilm",
+    model: Any = "auto",
     out: str | os.PathLike[str] | None = None,
     labels: Sequence[str] | None = None,
     precision: str = PRECISIONS[0],
@@ -220,7 +223,7 @@ def embed_usages(
     --------
     >>> import pandas as pd
     >>> from lexshift import embed_usages
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> usages = pd.DataFrame({"word": "mouse", "corpus": ["old", "new"], "sentence": ["A mouse.", "My mouse clicks."],
     ...                        "start": [2, 3], "end": [7, 8]})
     >>> embed_usages(usages, model=ExampleEncoder())["mouse"].new
@@ -229,7 +232,8 @@ def embed_usages(
     checks.keywords(options, ENCODING, embed_usages)
     checks.choice(precision, "precision", PRECISIONS)
     contents = gather_usages(usages, labels)
-    encoder = as_encoder(model, **options)
+    language = language_of_sentences(contents.table["sentence"].to_pylist())
+    encoder = as_encoder(resolve_model(model, [language]), **options)
     settings = {"usages": "given", "precision": precision}
     with open_store(out, settings, encoder) as folder:
         stored = contents.corpora if folder.store is None else folder.store.index["corpora"]

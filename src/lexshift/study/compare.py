@@ -24,7 +24,7 @@ def compare(
     words: Words | None = None,
     *,
     out: Place | None = None,
-    model: Any = "minilm",
+    model: Any = "auto",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 100,
@@ -122,7 +122,7 @@ def compare(
     Examples
     --------
     >>> import lexshift
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> old, new = lexshift.demo_corpora()
     >>> result = lexshift.compare(old, new, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
     >>> sorted(result.table["word"])

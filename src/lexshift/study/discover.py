@@ -22,7 +22,7 @@ def discover(
     new: Place,
     *,
     out: Place | None = None,
-    model: Any = "minilm",
+    model: Any = "auto",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 0,
@@ -85,7 +85,7 @@ def discover(
     Examples
     --------
     >>> import lexshift
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> old, new = lexshift.demo_corpora()
     >>> result = lexshift.discover(old, new, model=ExampleEncoder(), min_count=25, resamples=20, monitor=False)
     >>> "mouse" in result.words, "the" in result.words

@@ -41,7 +41,7 @@ class Discovery(Result):
     Examples
     --------
     >>> import lexshift
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> old, new = lexshift.demo_corpora()
     >>> result = lexshift.discover(old, new, model=ExampleEncoder(), top_words=20, resamples=20, monitor=False)
     >>> len(result.table), list(result.table.columns[-4:])

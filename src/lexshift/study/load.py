@@ -43,7 +43,7 @@ def load(folder: str | os.PathLike[str]) -> Result | Discovery | Trace:
     --------
     >>> import tempfile
     >>> import lexshift
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     saved = lexshift.compare(
     ...         *lexshift.demo_corpora(), words=["mouse"], model=ExampleEncoder(), resamples=50, out=folder)

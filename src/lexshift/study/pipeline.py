@@ -28,6 +28,7 @@ from lexshift.corpus.sources import Reading, as_text
 from lexshift.corpus.targets import Targets, Words, read_targets
 from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.encode import Encoder, as_encoder
+from lexshift.encode.built_in import resolve_model
 from lexshift.encode.protocol import optional_attribute
 from lexshift.engine.cache import Cache
 from lexshift.engine.local import Engine, Local, as_engine
@@ -92,7 +93,8 @@ def run_study(
         progress = stack.enter_context(watching(monitor or False))
         if note := periods.order_note():
             progress.note(note)
-        encoder = as_encoder(settings.model, **settings.encoder_options())
+        model = resolve_model(settings.model, languages.values())
+        encoder = as_encoder(model, **settings.encoder_options())
         warnings = language_warnings(dict(zip(periods.labels, languages.values(), strict=True)), encoder)
         for warning in warnings:
             progress.note(f"warning: {warning}")
@@ -118,9 +120,7 @@ def run_study(
             labels=None if settings.by else periods.keys,
             missing="skip",
             extend=question != DISCOVER,
-            encode=None
-            if isinstance(engine, Local)
-            else engine.encode(encoder, settings.model, settings.encoder_options()),
+            encode=None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options()),
         )
         result = _analyse(question, siblings, encoder, targets, settings, periods, vocabulary, cache, progress)
         result.run["warnings"] = warnings

@@ -227,7 +227,7 @@ class Result(StudyResult):
     Examples
     --------
     >>> import lexshift
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> old, new = lexshift.demo_corpora()
     >>> result = lexshift.compare(old, new, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
     >>> list(result.table.columns[:4])

@@ -111,7 +111,7 @@ class Settings:
         None, "Folder for the results (default: named after the corpora).",
         OUTPUT, str | None, flags=("--out", "-o"), metavar="DIR")
     model: Any = _setting(
-        "minilm", "Encoder: minilm, multilingual, a folder, or a model on the Hugging Face hub.",
+        AUTO, "Encoder: auto for a built-in one that fits the language, its name, a folder, or a model on the hub.",
         OUTPUT, str, flags=("--model", "-m"))
     labels: Sequence[str] | None = _setting(
         None, "Comma-separated names for the corpora (default: file names).",
@@ -154,8 +154,7 @@ class Settings:
         None, "Weight in the score of the distance before swapping (default: 0.25 for nearest, else 0).",
         SCORES, float | None, defaults={DISCOVER: 0.0})
     space: str = _setting(
-        AUTO, "Transformation of the vectors: raw, centred or standardised, fitted to the run, or auto for that of the "
-        "encoder, else standardised.",
+        AUTO, "Transformation of the vectors: raw, centred or standardised; auto for that of the encoder.",
         SCORES, str, check=_check(checks.choice, "space", (AUTO, "raw", "centred", "standardised")))
     repeats: int = _setting(
         20, "Number of random swaps to average over.", SCORES, int, check=_check(checks.positive, "repeats"))

@@ -23,7 +23,7 @@ def trace(
     words: Words | None = None,
     by: str | None = None,
     out: Place | None = None,
-    model: Any = "minilm",
+    model: Any = "auto",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 100,
@@ -93,7 +93,7 @@ def trace(
     >>> import json, tempfile
     >>> from pathlib import Path
     >>> import lexshift
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     table = Path(folder, "news.jsonl")
     ...     texts = {1995: "a mouse ran off {}\n", 2005: "a mouse hid, {}\n", 2015: "on the screen the mouse {}\n"}

@@ -52,7 +52,7 @@ class Trace(StudyResult):
     Examples
     --------
     >>> import lexshift
-    >>> from lexshift.demo import ExampleEncoder  # in place of model="minilm"
+    >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> old, new = lexshift.demo_corpora()
     >>> result = lexshift.trace(old, new, words=["mouse", "bread"], model=ExampleEncoder(), resamples=100)
     >>> result.periods
