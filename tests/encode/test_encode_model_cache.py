@@ -44,7 +44,7 @@ def names(root: Path) -> list[str]:
     return sorted(path.name for path in root.iterdir() if path.name != ".lock")
 
 
-def test_a_model_is_written_once(root: Path) -> None:
+def test_model_is_written_once(root: Path) -> None:
     write = Conversion()
     for _ in range(3):
         assert cached_model("model-1", write) == root / "model-1"
@@ -53,7 +53,7 @@ def test_a_model_is_written_once(root: Path) -> None:
     assert names(root) == ["model-1"]
 
 
-def test_a_model_of_another_name_is_another_folder(root: Path) -> None:
+def test_model_of_another_name_is_another_folder(root: Path) -> None:
     write = Conversion()
     cached_model("model-1", write)
     cached_model("model-2", write)
@@ -63,7 +63,7 @@ def test_a_model_of_another_name_is_another_folder(root: Path) -> None:
 @pytest.mark.parametrize(
     "damage", ["changed", "shorter", "missing", "added", "no checksums", "damaged checksums", "file"]
 )
-def test_a_damaged_model_is_written_again(damage: str, root: Path) -> None:
+def test_damaged_model_is_written_again(damage: str, root: Path) -> None:
     write = Conversion()
     folder = cached_model("model-1", write)
     weights, checksums = folder / "model.safetensors", folder / "checksums.json"
@@ -90,7 +90,7 @@ def test_a_damaged_model_is_written_again(damage: str, root: Path) -> None:
     assert [name for name in names(root) if name != "aside"] == ["model-1"]
 
 
-def test_an_error_while_writing_leaves_nothing(root: Path) -> None:
+def test_error_while_writing_leaves_nothing(root: Path) -> None:
     def fail(folder: Path) -> None:
         Conversion()(folder)
         raise UserError("the file is damaged")
@@ -113,7 +113,7 @@ model_cache.cached_model("model-1", write)
 """
 
 
-def test_a_killed_process_leaves_nothing_that_is_used(root: Path) -> None:
+def test_killed_process_leaves_nothing_that_is_used(root: Path) -> None:
     assert subprocess.run([sys.executable, "-c", KILLED, str(root)], timeout=60).returncode == 9
     assert [name.startswith(".model-1-") for name in names(root)] == [True]
     assert contents(cached_model("model-1", Conversion())) == FILES
@@ -143,13 +143,13 @@ def test_of_several_processes_one_writes_and_the_others_wait(root: Path) -> None
     assert names(root) == ["model-1"]
 
 
-def test_a_cache_that_cannot_be_written_is_one_sentence(root: Path) -> None:
+def test_cache_that_cannot_be_written_is_reported_in_one_sentence(root: Path) -> None:
     root.parent.mkdir()
     root.write_text("a file")
     with pytest.raises(UserError, match=r"models' cannot be written: "):
         cached_model("model-1", Conversion())
 
 
-def test_the_cache_is_in_the_cache_folder_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_is_in_the_cache_folder_of_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name, appauthor: tmp_path / name / str(appauthor))
     assert model_cache.cache_folder() == tmp_path / "lexshift" / "False" / "models"

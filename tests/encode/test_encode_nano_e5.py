@@ -47,7 +47,7 @@ def test_weights_are_those_of_the_file() -> None:
         np.testing.assert_array_equal(weights[f"encoder.layer.0.{WHERE[name]}.bias"], bias)
 
 
-def test_the_folder_is_a_model_that_computes_in_32_bits(model_folder: Path) -> None:
+def test_folder_is_a_model_that_computes_in_32_bits(model_folder: Path) -> None:
     saved = load_file(model_folder / "model.safetensors")
     model, tokenizer, _ = load_model(model_folder)
     state = model.state_dict()
@@ -60,7 +60,7 @@ def test_the_folder_is_a_model_that_computes_in_32_bits(model_folder: Path) -> N
     assert (tokenizer.pad_token_id, tokenizer.unk_token_id) == (1, 3)
 
 
-def test_the_fast_forward_pass_is_used_and_agrees_with_the_model_itself(model_folder: Path) -> None:
+def test_fast_forward_pass_is_used_and_agrees_with_the_model_itself(model_folder: Path) -> None:
     import torch
 
     model, tokenizer, adaptation = load_model(model_folder)
@@ -91,7 +91,7 @@ def test_text_is_normalised_and_split_as_the_file_says(text: str, pieces: list[s
     assert tokenizer(text, "a")["input_ids"] == [0, *numbers, 2, 2, 4, 5, 2]
 
 
-def test_a_long_sentence_is_cut_around_the_word(model_folder: Path) -> None:
+def test_long_sentence_is_cut_around_the_word(model_folder: Path) -> None:
     encoder = HuggingFaceEncoder(*load_model(model_folder)[:2], layers="last")
     long = "the cat " * 20 + "mouse" + " the cat" * 20
     cut = "the cat " * 3 + "mouse" + " the cat" * 3 + " the"
@@ -138,7 +138,7 @@ DAMAGES: dict[str, tuple[Callable[[TinyFile], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_damaged_file_is_a_value_error(kind: str, tmp_path: Path) -> None:
+def test_damaged_file_is_a_value_error(kind: str, tmp_path: Path) -> None:
     damage, message = DAMAGES[kind]
     tiny = TinyFile()
     damage(tiny)

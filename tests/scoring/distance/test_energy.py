@@ -42,7 +42,7 @@ def fast(old: Matrix, new: Matrix, sides: Array | None = None) -> Floats:
 
 
 @given(SIZES, SIZES, st.integers(1, 30), st.sampled_from([0.0, 1.0, 20.0]), st.booleans(), SEEDS)
-def test_the_value_is_the_one_over_all_pairs(n: int, m: int, d: int, mean: float, double: bool, seed: int) -> None:
+def test_value_is_the_one_over_all_pairs(n: int, m: int, d: int, mean: float, double: bool, seed: int) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, d, seed, mean))
     assert fast(old, new)[0] == pytest.approx(slow(old, new), abs=1e-12)
 
@@ -56,7 +56,7 @@ def test_copies_of_a_usage_are_usages(n: int, m: int, double: bool, seed: int) -
 
 
 @given(st.integers(2, 12), st.integers(2, 12), st.booleans(), SEEDS)
-def test_the_value_of_other_sets_of_the_same_rows_is_the_one_over_their_pairs(
+def test_value_of_other_sets_of_the_same_rows_is_the_one_over_their_pairs(
     n: int, m: int, double: bool, seed: int
 ) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, 5, seed))
@@ -66,7 +66,7 @@ def test_the_value_of_other_sets_of_the_same_rows_is_the_one_over_their_pairs(
     assert_allclose(fast(old, new, sides), wanted, rtol=0, atol=1e-12)
 
 
-def test_a_set_of_one_usage_has_no_distance_within() -> None:
+def test_set_of_one_usage_has_no_distance_within() -> None:
     old, new = sets(3, 4, 5, 0)
     sides = np.array([[1, 0, 0, -1, 0, 0, 0], [0, 1, 0, 0, 0, -1, 0]])
     rows = np.concatenate([old, new])
@@ -84,7 +84,7 @@ def test_it_is_the_squared_distance_of_the_means_without_its_bias(n: int, m: int
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
-def test_the_value_of_a_rarer_word_is_the_same_on_average(shift: float) -> None:
+def test_value_of_a_rarer_word_is_the_same_on_average(shift: float) -> None:
     old, new = sets(6, 5, 4, 4, shift=shift)
     sides = []
     for of_old, of_new in itertools.product(itertools.combinations(range(6), 3), itertools.combinations(range(5), 2)):
@@ -94,19 +94,19 @@ def test_the_value_of_a_rarer_word_is_the_same_on_average(shift: float) -> None:
     assert fast(old, new, np.array(sides)).mean() == pytest.approx(fast(old, new)[0], rel=1e-9)
 
 
-def test_the_value_is_0_on_average_if_nothing_changed_and_can_be_negative() -> None:
+def test_value_is_0_on_average_if_nothing_changed_and_can_be_negative() -> None:
     values = np.array([fast(*sets(4, 9, 5, seed, shift=0.0))[0] for seed in range(400)])
     assert abs(values.mean()) < 3 * values.std() / 20
     assert (values < 0).mean() > 0.3
 
 
-def test_a_difference_without_a_shift_of_the_mean_direction_is_not_seen() -> None:
+def test_difference_without_a_shift_of_the_mean_direction_is_not_seen() -> None:
     old, new = np.repeat([[1.0, 0], [-1, 0]], 50, axis=0), np.repeat([[0.0, 1], [0, -1]], 50, axis=0)
     assert abs(fast(old, new)[0]) < 0.03  # although no old usage is similar to a new one
     assert fast(old, new + 1)[0] > 0.3
 
 
-def test_the_score_with_a_share_of_a_negative_distance_is_in_its_interval() -> None:
+def test_score_with_a_share_of_a_negative_distance_is_in_its_interval() -> None:
     negative = 0
     for seed in range(30):
         old, new = sets(10, 10, 4, seed, shift=0.0)
@@ -127,7 +127,7 @@ def test_words_with_a_negative_distance_do_not_count_in_the_closed_form_of_the_r
     assert curve.closed_form == pytest.approx(curve.word("mouse").closed_form)
 
 
-def test_a_plain_change_of_sets_of_unequal_size_and_spread_is_significant_unlike_with_apd() -> None:
+def test_plain_change_of_sets_of_unequal_size_and_spread_is_significant_unlike_with_apd() -> None:
     rng = np.random.default_rng(0)
     old, new = np.eye(16)[0] + 0.1 * rng.normal(size=(20, 16)), np.eye(16)[0] + 0.3 * rng.normal(size=(200, 16))
     new[:, 1] += 0.3
@@ -136,7 +136,7 @@ def test_a_plain_change_of_sets_of_unequal_size_and_spread_is_significant_unlike
 
 
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_row_of_zeros_is_refused(side: int) -> None:
+def test_row_of_zeros_is_refused(side: int) -> None:
     rows = sets(5, 6, 3, 0)
     rows[side][2] = 0
     name = ("old", "new")[side]

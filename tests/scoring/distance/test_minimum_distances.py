@@ -85,24 +85,20 @@ def tolerance(double: bool) -> float:
 
 @pytest.mark.parametrize("metric", METRICS)
 @given(SIZES, SIZES, st.integers(1, 9), st.sampled_from([0.0, 1.0, 20.0]), st.booleans(), SEEDS)
-def test_the_value_is_the_one_defined(
-    metric: str, n: int, m: int, d: int, mean: float, double: bool, seed: int
-) -> None:
+def test_value_is_the_one_defined(metric: str, n: int, m: int, d: int, mean: float, double: bool, seed: int) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, d, seed, mean))
     assert fast(metric, old, new)[0] == pytest.approx(SLOW[metric](old, new), abs=tolerance(double))
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(2, 20), st.booleans(), SEEDS)
-def test_the_value_of_larger_sets_is_the_one_defined(
-    metric: str, n: int, m: int, d: int, double: bool, seed: int
-) -> None:
+def test_value_of_larger_sets_is_the_one_defined(metric: str, n: int, m: int, d: int, double: bool, seed: int) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, d, seed))
     assert fast(metric, old, new)[0] == pytest.approx(TWINS[metric](old, new), abs=tolerance(double))
 
 
 @given(SIZES, SIZES, SEEDS)
-def test_the_twin_for_larger_sets_finds_the_best_of_all_matchings(n: int, m: int, seed: int) -> None:
+def test_twin_for_larger_sets_finds_the_best_of_all_matchings(n: int, m: int, seed: int) -> None:
     old, new = sets(n, m, 3, seed)
     assert assigned_samd(old, new) == pytest.approx(slow_samd(old, new), abs=1e-14)
 
@@ -132,7 +128,7 @@ def test_usages_that_count_several_times_or_not_at_all_are_rows_repeated_or_omit
         assert_allclose(fast(metric, old, new, sides.astype(dtype)), wanted, rtol=0, atol=tolerance(double))
 
 
-def test_the_best_matching_is_not_the_one_that_takes_the_closest_pair_first() -> None:
+def test_best_matching_is_not_the_one_that_takes_the_closest_pair_first() -> None:
     angles_old, angles_new = np.array([0.0, 0.5]), np.array([0.45, 1.6])
     old, new = (np.stack([np.cos(angles), np.sin(angles)], axis=1) for angles in (angles_old, angles_new))
     best, greedy = (
@@ -179,13 +175,13 @@ def test_sets_of_the_same_rows_have_no_distance(metric: str) -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_set_without_usages_has_no_distance(metric: str) -> None:
+def test_set_without_usages_has_no_distance(metric: str) -> None:
     old, new = sets(4, 5, 3, 6)
     assert np.isnan(fast(metric, old, new, np.array([[1] * 9, [-1] * 9]))).all()
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_rows_are_not_changed(metric: str) -> None:
+def test_rows_are_not_changed(metric: str) -> None:
     old, new = sets(9, 8, 4, 9)
     before = old.copy(), new.copy()
     fast(metric, old, new)
@@ -200,7 +196,7 @@ def test_the_rows_are_not_changed(metric: str) -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=15)
 @given(st.integers(2, 20), st.integers(2, 20), st.booleans(), st.integers(0, 10**6))
-def test_the_value_after_swaps_is_that_of_the_swapped_rows(
+def test_value_after_swaps_is_that_of_the_swapped_rows(
     metric: str, strategy: Strategy, n: int, m: int, double: bool, seed: int
 ) -> None:
     old, new = (rows.astype(float if double else np.float32) for rows in sets(n, m, 5, seed))
@@ -238,7 +234,7 @@ def test_half_samples_have_the_values_of_their_rows(
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_score_is_in_its_interval(metric: str) -> None:
+def test_score_is_in_its_interval(metric: str) -> None:
     for sizes in ((2, 3), (12, 30)):
         old, new = sets(*sizes, 5, 2)
         sscd = SSCD(metric, distance_weight=0.25)
@@ -317,7 +313,7 @@ def test_more_usages_than_can_be_compared_are_refused_with_the_remedy(
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_row_of_zeros_or_a_value_that_is_not_finite_is_refused(metric: str, side: int) -> None:
+def test_row_of_zeros_or_a_value_that_is_not_finite_is_refused(metric: str, side: int) -> None:
     rows = sets(5, 6, 3, 0)
     name = ("old", "new")[side]
     rows[side][2] = 0
