@@ -208,6 +208,8 @@ def test_library_warning_is_printed_as_a_note(
     from lexshift.errors import UserError
 
     class Stop:
+        is_installed = True
+
         def find(self, name: str, extra: str) -> Path:
             raise UserError(f"stopped before {name} of {extra}")
 

@@ -59,6 +59,8 @@ def unreachable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Elsewhere:
     """The source of a built-in model whose folder is a tiny model of ours."""
 
+    is_installed = True
+
     def find(self, name: str, extra: str) -> Path:
         assert name == extra
         return folder("roberta")

@@ -166,8 +166,8 @@ def test_loss_equals_its_definition(n_blocks: int, max_senses: int, max_usages: 
     body.eval()
     network = SenseNetwork(body)
     with torch.no_grad():
-        network.log_slope += torch.tensor([0.3, -0.2])
-        network.intercept += torch.tensor([1.0, 2.0])
+        network.log_slope.add_(torch.tensor([0.3, -0.2]))
+        network.intercept.add_(torch.tensor([1.0, 2.0]))
     blocks = [SenseBlocks([dictionary().entries], [1.0], 100, max_senses, max_usages, seed)[i] for i in range(n_blocks)]
     items = [item for block in blocks for item in block]
     encoder = as_encoder((body, tokenizer), layers="last")
@@ -202,7 +202,7 @@ def test_low_rank_layer_starts_as_the_layer_itself() -> None:
     layer = LowRankLinear(linear, 2)
     assert torch.equal(layer(x), linear(x))
     with torch.no_grad():
-        layer.up += torch.randn(7, 2)
+        layer.up.add_(torch.randn(7, 2))
     change = layer.gain * layer.up @ layer.down
     torch.testing.assert_close(layer(x), x @ (linear.weight + change).T + linear.bias)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["BaseEncoder", "Encoder", "HuggingFaceEncoder", "as_encoder"]
 
 
-def as_encoder(model: Any = "auto", *, revision: str | None = None, **options: Any) -> Encoder:
+def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options: Any) -> Encoder:
     """Return the encoder for a name, a folder, a loaded model or an encoder.
 
     Parameters

@@ -31,7 +31,6 @@ class Source(Protocol):
     @property
     def is_installed(self) -> bool:
         """Whether the package with the model is installed."""
-        ...
 
     def find(self, name: str, extra: str) -> Path:
         """Return the folder of the model; ``name`` and ``extra`` are those of the encoder, for error messages."""

@@ -86,7 +86,7 @@ ENCODING = tuple(EncoderOptions.__annotations__)
 def embed(
     *corpora: str | os.PathLike[str],
     words: Words,
-    model: Any = "auto",
+    model: Any = "minilm",
     out: str | os.PathLike[str] | None = None,
     labels: Sequence[str] | None = None,
     by: str | None = None,
@@ -194,7 +194,7 @@ def embed(
 
 def embed_usages(
     usages: pd.DataFrame | pa.Table,
-    model: Any = "auto",
+    model: Any = "minilm",
     out: str | os.PathLike[str] | None = None,
     labels: Sequence[str] | None = None,
     precision: str = PRECISIONS[0],

@@ -24,7 +24,7 @@ def compare(
     words: Words | None = None,
     *,
     out: Place | None = None,
-    model: Any = "auto",
+    model: Any = "minilm",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 100,

@@ -8,16 +8,17 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from torch.utils.data import Dataset
 
-from lexshift.corpus.dictionaries import Entry, Sense, SenseUsage
+from lexshift.corpus.dictionaries import Entry, Sense
 from lexshift.tune.pairs import Pair, Usage
 
 _MOST_USAGES = 8  # of an entry that count for the probability to draw it
 _PAIRS_PER_ENTRY = 2  # of each label, for evaluation
+_Drawn = TypeVar("_Drawn")
 _TRAINING, _EVALUATION = 0, 1  # streams of random numbers
 
 
@@ -96,7 +97,7 @@ class SenseBlocks(Dataset[Block]):
         block: Block = []
         for number, sense in enumerate(self._draw_senses(entry, rng)):
             for usage in _draw(sense.usages, self._max_usages, rng):
-                block.append(Item(*usage, number, False))
+                block.append(Item(usage.sentence, usage.start, usage.end, number, False))
             if sense.gloss:
                 block.append(Item(f"{entry.lemma}: {sense.gloss}", 0, len(entry.lemma), number, True))
         return block
@@ -109,7 +110,7 @@ class SenseBlocks(Dataset[Block]):
         return drawn + _draw(unused, self._max_senses - len(drawn), rng)
 
 
-def _draw(items: Sequence[SenseUsage] | Sequence[Sense], most: int, rng: np.random.Generator) -> list:
+def _draw(items: Sequence[_Drawn], most: int, rng: np.random.Generator) -> list[_Drawn]:
     """Return at most ``most`` random items."""
     return [items[int(i)] for i in rng.permutation(len(items))[: max(most, 0)]]
 

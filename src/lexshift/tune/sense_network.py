@@ -218,7 +218,7 @@ class SenseTrainer(Trainer):
         for start in range(0, len(self._held_out), _PART):
             pairs = self._held_out[start : start + _PART]
             usages = [usage for pair in pairs for usage in (pair.first, pair.second)]
-            batch = self._prepare_inputs(self._collate([[Item(*usage, 0, False)] for usage in usages]))
+            batch: Any = self._prepare_inputs(self._collate([[Item(*usage, 0, False)] for usage in usages]))
             with torch.no_grad(), self.compute_loss_context_manager():
                 vectors = torch.zeros(len(usages), self._network.body.config.hidden_size, device=self.args.device)
                 vectors[batch["block"]] = self._network.vectors(batch["parts"], batch["order"])

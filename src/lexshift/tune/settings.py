@@ -240,8 +240,8 @@ class SenseSettings(TrainingSettings):
     # fmt: on
 
     def __post_init__(self) -> None:
-        if self.learning_rate is None:
-            self._set("learning_rate", 1e-3 if self.adapter else 1e-4)
+        rate: float | None = self.learning_rate
+        self._set("learning_rate", (1e-3 if self.adapter else 1e-4) if rate is None else rate)
         super().__post_init__()
         for name in ("rank", "max_senses", "max_usages"):
             self._set(name, checks.positive(getattr(self, name), name, 2 if name == "max_senses" else 1))
