@@ -31,7 +31,7 @@ MEASURES = ("cosine", "apd", "energy", "amd", "samd", "nearest")
 
 def sample_usages(data: Dataset, most: int) -> pd.DataFrame:
     """Return at most ``most`` random usages of each word and period."""
-    usages = data.usages if isinstance(data.usages, pd.DataFrame) else data.usages.to_pandas()
+    usages = data.usages.to_pandas()
     order = np.random.default_rng(0).permutation(len(usages))
     shuffled = usages.iloc[order]
     return shuffled.groupby(["word", "corpus"], sort=False).head(most).sort_index()

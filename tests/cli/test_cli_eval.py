@@ -67,7 +67,7 @@ class Shell(Terminal):
     """Table of usages and the command that evaluates with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Toy(centre=0.5))
+        super().__init__(folder, monkeypatch, capsys, "lexshift.benchmark.evaluation", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
 
     def eval(self, *arguments: str) -> tuple[str, str]:
@@ -416,7 +416,7 @@ def test_interrupted_run_resumes(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--space", "center"], r"space must be one of centred, raw, standardised; got 'center'\."),
+        (["--space", "center"], r"space must be one of auto, centred, raw, standardised; got 'center'\."),
         (["--metric", "cosin"], r"(?s).*did you mean 'cosine'\?"),
         (["--strategy", "randm"], r"strategy must be one of distance, random; got 'randm'\."),
         (["--alpha", "0"], r"alpha must be a number between 0 and 1; got 0\.0"),

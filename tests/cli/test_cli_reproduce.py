@@ -64,7 +64,7 @@ class Shell(Terminal):
     """Table of usages and the command that reproduces the paper with it."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        super().__init__(folder, monkeypatch, capsys, "lexshift.store.embedding", Toy(centre=0.5))
+        super().__init__(folder, monkeypatch, capsys, "lexshift.benchmark.evaluation", Toy(centre=0.5))
         usages().to_csv(folder / "usages.csv", index=False)
 
     def reproduce(self, *arguments: str) -> tuple[str, str]:
@@ -201,7 +201,7 @@ def test_no_published_figures_are_shown_for_other_data(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--space", "center"], r"space must be one of centred, raw, standardised; got 'center'\."),
+        (["--space", "center"], r"space must be one of auto, centred, raw, standardised; got 'center'\."),
         (["--suffix", "cut"], r"suffix must be one of keep, strip; got 'cut'\."),
         (["--repeats", "0"], r"repeats must be a whole number of at least 1; got 0"),
         (["--seed", "-1"], r"seed "),

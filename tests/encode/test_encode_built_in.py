@@ -190,7 +190,7 @@ class FakeSource:
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *, english: bool, other: bool) -> None:
-    for name, is_installed in (("minilm-senses", english), ("multilingual-senses", other)):
+    for name, is_installed in (("minilm-senses", english), ("multilingual", other)):
         monkeypatch.setitem(BUILT_IN, name, replace(BUILT_IN[name], source=FakeSource(is_installed)))
 
 
@@ -199,12 +199,12 @@ def install(monkeypatch: pytest.MonkeyPatch, *, english: bool, other: bool) -> N
     [
         (["en", "en"], True, True, "minilm-senses"),
         (["en-GB"], True, False, "minilm-senses"),
-        (["en"], False, True, "multilingual-senses"),
+        (["en"], False, True, "multilingual"),
         (["en"], False, False, "minilm-senses"),  # whose error names what to install
-        (["de", "de"], True, True, "multilingual-senses"),
-        (["en", "de"], True, True, "multilingual-senses"),
-        ([None], True, True, "multilingual-senses"),
-        (["unknown"], True, True, "multilingual-senses"),
+        (["de", "de"], True, True, "multilingual"),
+        (["en", "de"], True, True, "multilingual"),
+        ([None], True, True, "multilingual"),
+        (["unknown"], True, True, "multilingual"),
     ],
 )
 def test_encoder_is_chosen_by_language_and_installation(
@@ -256,7 +256,7 @@ def test_adapter_file_that_is_not_known_is_refused(tmp_path: Path, monkeypatch: 
     assert source.find("x-senses", "x") == tmp_path / "x-senses"
 
 
-@pytest.mark.parametrize("name", ["minilm-senses", "multilingual-senses"])
+@pytest.mark.parametrize("name", ["minilm-senses"])
 def test_every_file_of_an_adapter_is_known_and_small(name: str) -> None:
     source = BUILT_IN[name].source
     assert isinstance(source, AdapterFolder)

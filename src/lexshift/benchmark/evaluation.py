@@ -78,7 +78,7 @@ def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> Embedd
     Words with fewer than ``settings.min_usages`` usages in a period are left out. The folder is named after the data
     set and the model if ``settings.out`` is None.
     """
-    model = resolve_model(settings.model, [language_of_sentences(list(data.usages["sentence"]))])
+    model = resolve_model(settings.model, [language_of_sentences(data.usages["sentence"])])
     folder = Path(default_folder(data, model) if settings.out is None else settings.out)
     encoder = as_encoder(model, **settings.encoder_options())
     siblings = embed_usages(

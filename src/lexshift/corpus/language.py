@@ -12,14 +12,17 @@ import os
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexshift.corpus.passages import read_blocks
 from lexshift.corpus.sources import AUTO, STANDARD_INPUT, Reading, Tally, find_sources
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 UNKNOWN = "unknown"
 """Code for a text that is long enough for detection, but in no known language."""
@@ -120,9 +123,10 @@ def detect_languages(
     return languages, {label: replace(reading, language=code) for label, code in rules.items()}
 
 
-def language_of_sentences(sentences: Sequence[str]) -> str | None:
-    """Return the ISO code of the language of sentences, detected from an evenly spaced sample; None if not known."""
-    return detect_language("\n".join(sentences[:: max(1, len(sentences) // _SENTENCES)]))
+def language_of_sentences(sentences: pa.ChunkedArray) -> str | None:
+    """Return the ISO code of the language of a column of sentences, detected from an evenly spaced sample, or None."""
+    sample = sentences.take(list(range(0, len(sentences), max(1, len(sentences) // _SENTENCES))))
+    return detect_language("\n".join(sample.to_pylist()))
 
 
 def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
@@ -140,7 +144,7 @@ def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list
     foreign = {label: code for label, code in known.items() if ours is not None and base_code(code) not in ours}
     if foreign:
         model = getattr(encoder, "settings", {}).get("model", "that was chosen")
-        option = "--model" if str(model).startswith("multilingual") else "--model auto, for about 100 languages"
+        option = "--model" if model == "multilingual" else "--model multilingual, for about 100 languages"
         messages.append(
             f"the text of {_and(foreign)} is {_and(dict.fromkeys(map(language_name, foreign.values())))}, but the "
             f"model {model} knows only {_and(map(language_name, ours or ()))}, so its scores mean little: choose a "

@@ -24,9 +24,9 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     Parameters
     ----------
     model : str, path, model, (model, tokenizer) or Encoder
-        "minilm" and "minilm-senses" (English), "multilingual" and "multilingual-senses" (about 100 languages) always
-        mean the built-in models, which need no network; those with "senses" tell the senses of words apart. "auto" is
-        the built-in model for text in any language; the studies choose it by the language of the corpora. Another
+        "minilm" and "minilm-senses" (English) and "multilingual" (about 100 languages) always mean the built-in models,
+        which need no network; "minilm-senses" is tuned to tell the senses of words apart. "auto" is the built-in model
+        for text in any language; the studies choose it by the language of the corpora. Another
         string is a folder if one exists or the string is written as a path, otherwise a model on the hub. A path object
         is a folder. A model of transformers needs its tokenizer; a model of sentence-transformers includes it.
         XL-LEXEME is recognised by its tokenizer.

@@ -221,7 +221,6 @@ E5_SOURCE = PackagedFile(
     nano_e5.VERSION,
 )
 _MINILM_SENSES: dict[str, str] = {}
-_MULTILINGUAL_SENSES: dict[str, str] = {}
 # fmt: off
 _XLM_R_LANGUAGES = (
     "af", "am", "ar", "as", "az", "be", "bg", "bn", "br", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo",
@@ -238,9 +237,6 @@ BUILT_IN = {
         BuiltIn("minilm", "minilm", ("en",), MINILM_SOURCE),
         BuiltIn("minilm-senses", "minilm", ("en",), AdapterFolder(MINILM_SOURCE, _MINILM_SENSES)),
         BuiltIn("multilingual", "multilingual", _XLM_R_LANGUAGES, E5_SOURCE),
-        BuiltIn(
-            "multilingual-senses", "multilingual", _XLM_R_LANGUAGES, AdapterFolder(E5_SOURCE, _MULTILINGUAL_SENSES)
-        ),
     )
 }
 """The built-in encoders by their names."""
@@ -254,8 +250,8 @@ def known_languages(model: Any) -> tuple[str, ...] | None:
 def choose_built_in(languages: Iterable[str | None]) -> str:
     """Return the name of the built-in encoder for text in some languages.
 
-    English text is encoded by "minilm-senses", or by "multilingual-senses" if only that is installed. All other text,
-    text in several languages and text in an unknown language is encoded by "multilingual-senses".
+    English text is encoded by "minilm-senses", or by "multilingual" if only that is installed. All other text, text in
+    several languages and text in an unknown language is encoded by "multilingual".
 
     Parameters
     ----------
@@ -263,7 +259,7 @@ def choose_built_in(languages: Iterable[str | None]) -> str:
         ISO codes of the languages of the corpora; None for a corpus whose language is not known.
     """
     codes = {None if code is None else code.split("-")[0] for code in languages}
-    english, other = (BUILT_IN[name] for name in ("minilm-senses", "multilingual-senses"))
+    english, other = (BUILT_IN[name] for name in ("minilm-senses", "multilingual"))
     if codes == {"en"} and (english.source.is_installed or not other.source.is_installed):
         return english.name
     if other.source.is_installed:

@@ -265,7 +265,7 @@ def _explain_offline_use(name: str, revision: str | None) -> str:
     return (
         f"the model {name!r} is not on this machine and the model hub cannot be reached; on a machine with a network "
         f"run '{command}', copy the folder {folder} here and give it as --model ./{folder} (the "
-        f"built-in models need no network: 'minilm-senses' for English text, 'multilingual-senses' for about 100 "
+        f"built-in models need no network: 'minilm-senses' for English text, 'multilingual' for about 100 "
         f"languages)"
     )
 

@@ -232,7 +232,7 @@ def embed_usages(
     checks.keywords(options, ENCODING, embed_usages)
     checks.choice(precision, "precision", PRECISIONS)
     contents = gather_usages(usages, labels)
-    language = language_of_sentences(contents.table["sentence"].to_pylist())
+    language = language_of_sentences(contents.table["sentence"])
     encoder = as_encoder(resolve_model(model, [language]), **options)
     settings = {"usages": "given", "precision": precision}
     with open_store(out, settings, encoder) as folder:
