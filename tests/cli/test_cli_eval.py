@@ -416,7 +416,7 @@ def test_interrupted_run_resumes(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--space", "center"], r"space must be one of centred, raw, standardised; got 'center'\."),
+        (["--space", "center"], r"space must be one of auto, centred, raw, standardised; got 'center'\."),
         (["--metric", "cosin"], r"(?s).*did you mean 'cosine'\?"),
         (["--strategy", "randm"], r"strategy must be one of distance, random; got 'randm'\."),
         (["--alpha", "0"], r"alpha must be a number between 0 and 1; got 0\.0"),

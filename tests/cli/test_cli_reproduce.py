@@ -201,7 +201,7 @@ def test_no_published_figures_are_shown_for_other_data(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--space", "center"], r"space must be one of centred, raw, standardised; got 'center'\."),
+        (["--space", "center"], r"space must be one of auto, centred, raw, standardised; got 'center'\."),
         (["--suffix", "cut"], r"suffix must be one of keep, strip; got 'cut'\."),
         (["--repeats", "0"], r"repeats must be a whole number of at least 1; got 0"),
         (["--seed", "-1"], r"seed "),

@@ -198,7 +198,7 @@ BAD: list[tuple[str, Any, str]] = [
     *[("permutations", bad, "of at least 1, or auto") for bad in (0, -5, 1.5, "many", None, True)],
     *[("distance_weight", bad, "distance_weight must be") for bad in (-0.1, 1.5, "half", float("nan"))],
     ("match", "lema", r"match must be one of cased, lemma, token, word; got 'lema'\. did you mean 'lemma'\?"),
-    ("space", "bent", r"space must be one of centred, raw, standardised; got 'bent'"),
+    ("space", "bent", r"space must be one of auto, centred, raw, standardised; got 'bent'"),
     ("by", "week", r"by must be one of decade, month, year; got 'week'"),
     ("metric", "cosin", r"metric must be one of .*; got 'cosin'\. did you mean 'cosine'\?"),
     ("metric", 3, "metric"),

@@ -187,7 +187,7 @@ def test_space_of_an_earlier_run_is_removed_by_a_run_without_one(paths: Paths, t
 
 @pytest.mark.parametrize(("space", "hint"), [("centered", "did you mean 'centred'"), ("", ""), (None, ""), (3, "")])
 def test_unknown_space_is_refused_before_anything_is_read(space: Any, hint: str, tmp_path: Path) -> None:
-    wanted = rf"^space must be one of centred, raw, standardised; got .*{hint}"
+    wanted = rf"^space must be one of auto, centred, raw, standardised; got .*{hint}"
     with pytest.raises(UserError, match=wanted):
         made((tmp_path / "none.txt", tmp_path / "neither.txt"), space=space)
 
