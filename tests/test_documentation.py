@@ -27,6 +27,32 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)  # language, title and text
 OUTPUT = ' title="Output"'  # title of a block with lines printed by the preceding commands
+SENSES = """\
+bank,shore,land along a river,We tied the boat to the bank.,Willows grow on the bank of the stream.
+bank,money,a firm that keeps and lends money,The bank lent us the money.,She opened an account at the bank.
+bat,animal,a small animal that flies at night,A bat flew out of the cave.,The bat hung from the beam.
+bat,stick,a stick for hitting a ball,He swung the bat and missed.,The bat is made of ash.
+crane,bird,a tall bird with long legs,A crane stood in the shallow water.,The crane spread its grey wings.
+crane,machine,a machine that lifts loads,The crane lifted the steel beams.,A crane blocked the road to the harbour.
+key,metal,a piece of metal that opens a lock,I left the key in the door.,The key does not fit the lock.
+key,tones,a set of tones of a piece of music,The song is in a minor key.,They played it in another key.
+match,fire,a small stick that makes fire,He lit the stove with a match.,The match went out in the wind.
+match,game,a game between two teams,We lost the match by one goal.,The match ended without a winner.
+nail,metal,a thin piece of metal with a point,He drove the nail into the board.,A rusty nail stuck out of the plank.
+nail,finger,the hard part of a finger,She painted the nail of her thumb.,He broke a nail while climbing.
+plant,living,a living thing with roots,Water the plant once a week.,The plant has yellow flowers.
+plant,factory,a factory,The plant employs two hundred people.,They closed the plant after the strike.
+ring,jewel,a band that is worn on a finger,She wore a gold ring.,The ring slipped off his finger.
+ring,sound,the sound of a bell,A ring of the bell ended the lesson.,I heard the ring of the telephone.
+seal,animal,an animal that lives in the sea,A seal slept on the rocks.,The seal dived after the fish.
+seal,stamp,a mark of wax on a letter,The letter bore the seal of the king.,He broke the seal and read the letter.
+spring,season,the season after winter,The garden blooms in spring.,Last spring was very wet.
+spring,coil,a coil of metal,The spring of the clock is broken.,A spring pushes the drawer open.
+trunk,tree,the main part of a tree,Moss covers the trunk of the oak.,The trunk was hollow.
+trunk,box,a large box for clothes,She packed her dresses into a trunk.,The trunk was carried up the stairs.
+wave,water,a moving ridge of water,A wave washed over the deck.,The wave broke on the beach.
+wave,hand,a movement of the hand,He left with a wave of his hand.,She gave us a friendly wave.
+"""  # lemma, sense, gloss and two examples
 RENAMED = {"mouse": "plane", "cloud": "tip", "bread": "tree"}
 
 pytestmark = pytest.mark.skipif(
@@ -53,6 +79,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_dated(tmp_path)
     write_usages(tmp_path / "usages.csv")
     write_pairs(tmp_path / "pairs.csv")
+    write_senses(tmp_path / "senses.csv")
     (tmp_path / "words.txt").write_text("plane\ntip\ntree\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
@@ -98,6 +125,15 @@ def write_pairs(path: Path) -> None:
             for a, b in zip(found, found[step:], strict=False):
                 if a[0] == b[0]:
                     table.writerow([a[0], *a[2:], *b[2:], int(a[1] == b[1])])
+
+
+def write_senses(path: Path) -> None:
+    """Write a table of senses with a row for each example."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["lemma", "pos", "sense", "gloss", "example"])
+        for lemma, sense, gloss, *examples in csv.reader(SENSES.splitlines()):
+            table.writerows([lemma, "noun", sense, gloss, example] for example in examples)
 
 
 def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
