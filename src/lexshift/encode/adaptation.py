@@ -240,9 +240,9 @@ def missing_tokens(tokenizer: Any, tokens: Sequence[str]) -> list[str]:
 
 
 def _write_arrays(path: Path, **arrays: Matrix) -> None:
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
-    save_file({name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}, path)
+    write_whole(path, save({name: np.ascontiguousarray(array, np.float32) for name, array in arrays.items()}))
 
 
 def _read_arrays(path: Path, names: Sequence[str], dimensions: int) -> list[Matrix]:

@@ -44,6 +44,7 @@ from lexshift.tune.sense_blocks import SenseBlocks, can_be_contrasted, draw_pair
 from lexshift.tune.settings import SenseSettings
 from lexshift.tune.training import check_libraries, save_model, train, training_arguments
 from lexshift.utils.arrays import Floats
+from lexshift.utils.files import write_whole
 from lexshift.utils.monitor import Monitor, Silent
 
 _HELD_OUT_PAIRS = 3_000
@@ -277,9 +278,9 @@ def fit_calibration(cosine: Floats, same: Any) -> Calibration:
 
 def _save_adapter(folder: Path, adapter: dict[str, Any], adaptation: Adaptation) -> None:
     """Write an adapter and its adaptation into the folder of a tuned model."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
-    save_file(adapter, folder / ADAPTER)
+    write_whole(folder / ADAPTER, save(adapter))
     adaptation.save(folder)
 
 
