@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,13 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from tiny_models import (
+    HIDDEN,
     TEXT,
     assert_same,
+    cosines,
     encoder,
     folder,
     loaded,
     make_config,
     make_model,
+    make_tokenizer,
     span_of,
     transformers,
     twin,
@@ -26,6 +31,7 @@ from tiny_models import (
 
 import lexshift.encode
 from lexshift.encode import Encoder, as_encoder
+from lexshift.encode.adaptation import MARKERS
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.protocol import Span
 from lexshift.errors import UserError
@@ -83,6 +89,115 @@ def test_sentence_transformers_model_is_used_as_its_transformer(family: str) -> 
     assert isinstance(ours, HuggingFaceEncoder)
     assert ours.pooling == "sum"
     assert_same(ours.encode(TEXT, SPANS), twin(family, TEXT, SPANS, pooling="sum"))
+
+
+# ------------------------------------------------------------------------------------------ XL-LEXEME and XL-DURel
+
+
+LONG = " ".join(TEXT)  # more tokens than the published models take
+
+
+def published_folder(
+    place: Path, *, added: bool = True, modules: Sequence[str] = ("Pooling",), mode: str = "mean"
+) -> Path:
+    """Save a model in the layout of XL-LEXEME: old names of files and classes, and markers in added_tokens.json."""
+    model, tokenizer = make_model("xlm-roberta"), make_tokenizer("xlm-roberta")
+    if added:
+        tokenizer.add_tokens(list(MARKERS))
+        model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+        (place / "added_tokens.json").write_text(json.dumps(tokenizer.get_added_vocab()))
+    model.save_pretrained(place)
+    tokenizer.save_pretrained(place)
+    (place / "sentence_bert_config.json").write_text('{"max_seq_length": 40, "do_lower_case": false}')
+    entries = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
+    for i, kind in enumerate(modules, 1):
+        path = f"{i}_{kind}"
+        entries.append({"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"})
+        (place / path).mkdir()
+    (place / "modules.json").write_text(json.dumps(entries))
+    flags = {
+        f"pooling_mode_{name}": False for name in ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens")
+    }
+    flags[next(name for name in flags if name.removeprefix("pooling_mode_").rsplit("_", 1)[0] == mode)] = True
+    (place / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": HIDDEN} | flags))
+    return place
+
+
+def three_forms(path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> list[HuggingFaceEncoder]:
+    """Return the encoders of a folder, of a name on the hub, and of a model of sentence-transformers."""
+    found: list[Any] = [as_encoder(path, **options), as_encoder(sentence_transformer(path), **options)]
+    monkeypatch.setattr("lexshift.encode.loading.find_model", lambda *_: path)
+    return [*found, as_encoder(f"org/{path.name}", **options)]
+
+
+@pytest.mark.parametrize("added", [True, False])
+@pytest.mark.parametrize("modules", [("Pooling",), ("Pooling", "Normalize")])
+@pytest.mark.parametrize("mode", ["mean", "mean_sqrt_len"])
+def test_published_model_gives_the_same_vectors_in_all_forms(
+    added: bool, modules: Sequence[str], mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / ("renamed" if added else "XL-DURel")
+    path.mkdir()
+    published_folder(path, added=added, modules=modules, mode=mode)
+    sentences = [*TEXT, LONG]
+    spans = [*SPANS, span_of(LONG, "strangers")]
+    vectors = []
+    for ours in three_forms(path, monkeypatch):
+        assert (ours.markers, ours.pooling, ours.layers, ours.window) == (MARKERS, "sentence", "last", 40)
+        vectors.append(ours.encode(sentences, spans))
+    assert np.array_equal(vectors[0], vectors[1])
+    assert np.array_equal(vectors[0], vectors[2])
+    short = [i for i, s in enumerate(TEXT) if len(loaded("xlm-roberta")[1](s)["input_ids"]) < 30]
+    assert short
+    marked = [f"{TEXT[i][:a]}<t>{TEXT[i][a:b]}</t>{TEXT[i][b:]}" for i in short for a, b in [SPANS[i]]]
+    theirs = sentence_transformer(path).encode(marked, show_progress_bar=False)
+    assert (cosines(vectors[0][short], theirs) > 0.99999).all()
+
+
+@pytest.mark.parametrize(
+    ("modules", "mode", "named"), [(("Pooling",), "cls", "cls"), (("Pooling", "LayerNorm"), "max", "max, LayerNorm")]
+)
+def test_other_pooling_of_a_published_model_is_refused_unless_one_is_chosen(
+    modules: Sequence[str], mode: str, named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published_folder(tmp_path, modules=modules, mode=mode)
+    (tmp_path / f"{len(modules)}_{modules[-1]}" / "config.json").touch(exist_ok=True)
+    message = f"was trained with the pooling '{named}', which lexshift does not have"
+    with pytest.raises(UserError, match=message):
+        as_encoder(tmp_path)
+    if modules == ("Pooling",):
+        with pytest.raises(UserError, match=message):
+            as_encoder(sentence_transformer(tmp_path))
+        for ours in three_forms(tmp_path, monkeypatch, pooling="first"):
+            assert (ours.markers, ours.pooling) == (MARKERS, "first")
+
+
+@pytest.mark.parametrize("content", ["[", "{}", '[1, {"type": 3}]', '[{}, {"type": "a.Pooling", "path": "../other"}]'])
+def test_damaged_list_of_modules_is_an_error_of_a_published_model_only(content: str, tmp_path: Path) -> None:
+    published_folder(tmp_path)
+    (tmp_path / "modules.json").write_text(content)
+    with pytest.raises(UserError, match="is damaged; download the model again"):
+        as_encoder(tmp_path)
+    for source in folder("bert").iterdir():
+        shutil.copy(source, tmp_path)
+    (tmp_path / "added_tokens.json").unlink()
+    assert isinstance(as_encoder(tmp_path), HuggingFaceEncoder)
+
+
+def test_damaged_length_of_a_published_model_is_an_error(tmp_path: Path) -> None:
+    published_folder(tmp_path)
+    (tmp_path / "sentence_bert_config.json").write_text("[")
+    with pytest.raises(UserError, match=r"sentence_bert_config\.json' is damaged"):
+        as_encoder(tmp_path)
+
+
+@pytest.mark.parametrize("mode", ["cls", "max"])
+def test_pooling_of_other_models_of_sentence_transformers_is_not_used(mode: str, tmp_path: Path) -> None:
+    published_folder(tmp_path, added=False, mode=mode)
+    for model in (tmp_path, sentence_transformer(tmp_path)):
+        ours = as_encoder(model)
+        assert isinstance(ours, HuggingFaceEncoder)
+        assert (ours.markers, ours.pooling, ours.layers) == (None, "mean", "mean:4")
 
 
 def training_flags(model: Any) -> list[bool]:

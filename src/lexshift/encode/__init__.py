@@ -7,6 +7,7 @@ loaded model or an object with the method of :class:`Encoder`. This package does
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lexshift.encode.protocol import BaseEncoder, Encoder
@@ -29,7 +30,7 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
         for text in any language; the studies choose it by the language of the corpora. Another
         string is a folder if one exists or the string is written as a path, otherwise a model on the hub. A path object
         is a folder. A model of transformers needs its tokenizer; a model of sentence-transformers includes it.
-        XL-LEXEME is recognised by its tokenizer.
+        XL-LEXEME and XL-DURel are recognised by their markers or their names, and used as they were trained.
     revision : str, optional
         Revision of a model on the hub.
     **options
@@ -50,15 +51,21 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
         return encoder
     if revision is not None:
         raise UserError("revision applies only to a model on the hub, given by name")
+    pooling = None
     if hasattr(model, "tokenizer") and hasattr(model, "modules"):  # sentence-transformers
         inner = next((m for m in model.modules() if hasattr(m, "config") and hasattr(m, "get_input_embeddings")), None)
         if inner is None:
             raise UserError("this model contains no transformer, so a word's vector would not depend on its context")
+        from lexshift.encode.sentence_modules import model_pooling
+
+        pooling = partial(model_pooling, model)
         model = inner, model.tokenizer
     if isinstance(model, tuple) and len(model) == 2:
         from lexshift.encode.adaptation import known_adaptation
 
-        known = known_adaptation(model[1]) if getattr(model[1], "is_fast", False) else None
+        known, name = None, str(getattr(model[0], "name_or_path", ""))
+        if getattr(model[1], "is_fast", False):
+            known = known_adaptation(model[1], name, pooling)
         return _huggingface_encoder()(*model, adaptation=known, **options)
     if hasattr(model, "config") and hasattr(model, "forward"):
         raise UserError("a loaded model needs its tokenizer: pass (model, tokenizer)")

@@ -1,19 +1,23 @@
 """The adaptation of a tuned model: the settings with which it is used as an encoder.
 
-A folder written by :mod:`lexshift.tune` holds it in ``lexshift.json``. XL-LEXEME is recognised by its markers.
+A folder written by :mod:`lexshift.tune` holds it in ``lexshift.json``. XL-LEXEME and XL-DURel are recognised by the
+markers in their tokenizers, or by their names.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lexshift.encode.sentence_modules import folder_pooling
 from lexshift.errors import UserError
 from lexshift.utils.arrays import Floats, Matrix
 from lexshift.utils.files import write_whole
@@ -21,6 +25,7 @@ from lexshift.utils.files import write_whole
 FILE, PROJECTION, SPACE = "lexshift.json", "projection.safetensors", "space.safetensors"
 MARKERS = ("<t>", "</t>")
 """The tokens around the word, as in XL-LEXEME."""
+_PUBLISHED = ("xl-lexeme", "xl-durel", "xl-durel2")  # published models that were trained with these markers
 _FORMAT = 2
 
 
@@ -159,11 +164,14 @@ def read_base(folder: Path) -> Base | None:
     return None if not (folder / FILE).is_file() else _read_base(_read_record(folder / FILE)["base"], folder / FILE)
 
 
-def read_adaptation(folder: Path, tokenizer: Any) -> Adaptation:
-    """Return the adaptation of the model in a folder; the default one for a model that was not tuned."""
+def read_adaptation(folder: Path, tokenizer: Any, name: str | None = None) -> Adaptation:
+    """Return the adaptation of the model in a folder; the default one for a model that was not tuned.
+
+    ``name`` is the name of the model, if it is not that of the folder.
+    """
     path = folder / FILE
     if not path.is_file():
-        return known_adaptation(tokenizer)
+        return known_adaptation(tokenizer, folder.name if name is None else name, partial(folder_pooling, folder))
     values = _read_record(path)
     periods, time_tokens, markers = values["periods"], values["time_tokens"], values["markers"]
     pooling, layers, calibration = values["pooling"], values["layers"], values["calibration"]
@@ -225,12 +233,17 @@ def _damaged(path: Path) -> UserError:
     return UserError(f"{str(path)!r} is damaged; tune the model again, or restore the folder")
 
 
-def known_adaptation(tokenizer: Any) -> Adaptation:
-    """Return the adaptation of a model without a record: XL-LEXEME is recognised by the markers in its tokenizer."""
+def known_adaptation(tokenizer: Any, name: str = "", pooling: Callable[[], str] | None = None) -> Adaptation:
+    """Return the adaptation of a model without a record.
+
+    XL-LEXEME and XL-DURel are recognised by the markers in the tokenizer, or by the last part of the name if the
+    markers are plain text for the tokenizer. For them ``pooling`` returns the pooling of their training, by default the
+    mean over the sentence.
+    """
     added = {token.content for token in tokenizer.added_tokens_decoder.values()}
-    if not added.issuperset(MARKERS):
+    if not added.issuperset(MARKERS) and os.path.basename(os.path.normpath(name)).lower() not in _PUBLISHED:
         return Adaptation()
-    return Adaptation(markers=MARKERS, pooling="sentence", layers="last")
+    return Adaptation(markers=MARKERS, pooling="sentence" if pooling is None else pooling(), layers="last")
 
 
 def missing_tokens(tokenizer: Any, tokens: Sequence[str]) -> list[str]:

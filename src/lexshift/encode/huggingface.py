@@ -39,6 +39,7 @@ _LONGEST = 512  # pieces; most models were trained with it, so longer windows mu
 _VOLATILE = ("_name_or_path", "name_or_path", "transformers_version", "torch_dtype", "dtype", "architectures")
 _ALIGNED = 64  # bytes, the alignment of torch's own allocations
 _LAYERS, _POOLING = "mean:4", "mean"  # defaults of untuned models
+_POOLINGS = ("mean", "sum", "first", "sentence")
 _PROBE = (7, 4)  # lengths of the sequences on which the fast forward pass is compared with the model's own
 
 
@@ -102,7 +103,12 @@ class HuggingFaceEncoder(BaseEncoder):
         self.adaptation = adaptation or Adaptation()
         self.periods = self.adaptation.periods
         chosen = pooling or self.adaptation.pooling or _POOLING
-        self.pooling = checks.choice(chosen, "pooling", ("mean", "sum", "first", "sentence"))
+        if pooling is None and chosen not in _POOLINGS:
+            raise UserError(
+                f"the model {self.name!r} was trained with the pooling {chosen!r}, which lexshift does not have; "
+                f"choose {' or '.join(_POOLINGS)} (--pooling)"
+            )
+        self.pooling = checks.choice(chosen, "pooling", _POOLINGS)
         self.markers = _check_markers(markers) or self.adaptation.markers
         self.original_model = getattr(model, "base_model", model)  # without a task-specific head
         self._tokenizer = tokenizer

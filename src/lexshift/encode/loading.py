@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
+from lexshift.encode.adaptation import FILE as RECORD
 from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_base
 from lexshift.encode.adapter import FILE as ADAPTER
 from lexshift.encode.adapter import merge_adapter, read_adapter
 from lexshift.encode.built_in import BUILT_IN, MODEL_FILES
+from lexshift.encode.sentence_modules import folder_length
 from lexshift.errors import Note, UserError
 
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
@@ -167,7 +169,9 @@ def load_model(model_name: str | os.PathLike[str], revision: str | None = None) 
     else:
         model, tokenizer = _load_base(base, name)
         merge_adapter(model, read_adapter(folder / ADAPTER), folder / ADAPTER)
-    adaptation = read_adaptation(folder, tokenizer)
+    adaptation = read_adaptation(folder, tokenizer, name)
+    if adaptation.markers is not None and not (folder / RECORD).is_file():  # XL-LEXEME and similar models
+        tokenizer.model_max_length = folder_length(folder) or tokenizer.model_max_length
     if adaptation.attention:
         from lexshift.encode.temporal import load_temporal_attention
 
