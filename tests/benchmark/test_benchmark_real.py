@@ -15,10 +15,11 @@ from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.datasets.dataset import PERIODS
 from lexshift.benchmark.evaluation import evaluate, evaluate_system, select_pairs
 from lexshift.benchmark.systems import score_distance, score_sscd
+from lexshift.encode import as_encoder
 from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, get
 from lexshift.scoring.distance.metric import evaluate as evaluate_metric
 from lexshift.scoring.moments import TwoSets
-from lexshift.scoring.space import fit_space
+from lexshift.scoring.space import choose_space
 from lexshift.scoring.swap import swapped_gaussians
 from lexshift.study.settings import Settings
 from lexshift.utils.arrays import Indices, Pairs
@@ -52,7 +53,7 @@ def test_figures_of_a_sample_are_stable(data: Path, tmp_path: Path, name: str) -
     ordered = dataset.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
     pairs = select_pairs(dataset, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
-    pairs = fit_space(pairs, Settings().space).apply_to_words(pairs)
+    pairs = choose_space(pairs, Settings().space, as_encoder("minilm")).apply_to_words(pairs)
     scored = [
         score_sscd(pairs, DEFAULT),
         score_distance(pairs, "apd", "APD"),
@@ -64,7 +65,7 @@ def test_figures_of_a_sample_are_stable(data: Path, tmp_path: Path, name: str) -
 
 def test_default_of_compare_is_the_evaluated_configuration() -> None:
     assert Settings().sscd() == DEFAULT
-    assert Settings().space == "standardised"
+    assert (Settings().model, Settings().space) == ("minilm", "auto")
 
 
 @pytest.fixture(scope="module")

@@ -328,7 +328,7 @@ def test_projection_that_does_not_fit_the_layers_is_refused(
 # -------------------------------------------------------------------------------------------------- damaged files
 
 WHOLE: dict[str, Any] = {
-    "format": 1,
+    "format": 2,
     "periods": ["old", "new"],
     "time_tokens": ["the", "a"],
     "attention": False,
@@ -336,6 +336,9 @@ WHOLE: dict[str, Any] = {
     "pooling": "mean",
     "layers": "last",
     "projection": False,
+    "space": False,
+    "calibration": None,
+    "base": None,
 }
 
 
@@ -377,8 +380,18 @@ def test_file_that_lacks_a_key_is_refused(copied: Path, key: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 2},
-        {"format": "1"},
+        {"format": 1},
+        {"format": "2"},
+        {"space": "fixed"},
+        {"space": None},
+        {"calibration": {"slope": 1.0}},
+        {"calibration": {"slope": 1.0, "intercept": "0"}},
+        {"calibration": {"slope": float("nan"), "intercept": 0.0}},
+        {"calibration": [1.0, 2.0]},
+        {"base": "minilm"},
+        {"base": {"model": "minilm"}},
+        {"base": {"model": 1, "revision": None, "weights": None}},
+        {"base": {"model": "minilm", "revision": 2, "weights": None}},
         {"periods": 2},
         {"periods": None},
         {"periods": [1850, 2000]},

@@ -572,7 +572,7 @@ def test_hub_name_without_a_network_is_reported_with_how_to_copy_the_model(name:
     folder = name.split("/")[-1]
     assert f"run 'hf download {name} --local-dir {folder}', copy the folder {folder} here" in str(caught.value)
     assert f"give it as --model ./{folder} " in str(caught.value)
-    assert "('minilm' for English text and 'multilingual' for about 100 languages need no network)" in str(caught.value)
+    assert "'minilm-senses' for English text, 'multilingual' for about 100 languages)" in str(caught.value)
 
 
 @pytest.mark.usefixtures("unreachable")

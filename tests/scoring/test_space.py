@@ -177,7 +177,7 @@ def test_vectors_are_not_changed_in_place() -> None:
 
 @pytest.mark.parametrize("kind", ["center", "Raw", "", None, 3])
 def test_unknown_kind_is_refused(kind: str) -> None:
-    with pytest.raises(UserError, match=r"^space must be one of auto, centred, raw, standardised; got "):
+    with pytest.raises(UserError, match=r"^space must be one of centred, raw, standardised; got "):
         fit_space(words_of([(2, 2)], 2, 0), kind)
 
 

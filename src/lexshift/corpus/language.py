@@ -125,8 +125,8 @@ def detect_languages(
 
 def language_of_sentences(sentences: pa.ChunkedArray) -> str | None:
     """Return the ISO code of the language of a column of sentences, detected from an evenly spaced sample, or None."""
-    sample = sentences.take(list(range(0, len(sentences), max(1, len(sentences) // _SENTENCES))))
-    return detect_language("\n".join(sample.to_pylist()))
+    step = max(1, len(sentences) // _SENTENCES)
+    return detect_language("\n".join(sentences[i].as_py() for i in range(0, len(sentences), step)))
 
 
 def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
