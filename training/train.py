@@ -31,7 +31,7 @@ RECIPES = {
     "minilm-senses": Recipe(
         "minilm",
         {"wordnet": 0.5, "noad.jsonl.gz": 0.5},
-        SenseSettings(epochs=1_000, steps=900, every=150, patience=0, learning_rate=5e-4, rank=32, mask=0.3),
+        SenseSettings(epochs=1_000, steps=500, every=100, patience=0, learning_rate=8e-4, rank=32),
     ),
     "multilingual-senses": Recipe(
         "multilingual",

@@ -80,9 +80,9 @@ def entries(n_senses: int, n_usages: int, n_unused: int = 0) -> list[Entry]:
 
 
 def test_block_depends_only_on_seed_and_number() -> None:
-    first, second = (SenseBlocks([dictionary().entries], [1.0], 50, 2, 2, 0.5, seed=3) for _ in range(2))
+    first, second = (SenseBlocks([dictionary().entries], [1.0], 50, 2, 2, seed=3) for _ in range(2))
     assert [second[i] for i in reversed(range(50))][::-1] == [first[i] for i in range(50)]
-    assert any(SenseBlocks([dictionary().entries], [1.0], 50, 2, 2, 0.5, seed=4)[i] != first[i] for i in range(50))
+    assert any(SenseBlocks([dictionary().entries], [1.0], 50, 2, 2, seed=4)[i] != first[i] for i in range(50))
 
 
 @given(st.integers(1, 5), st.integers(0, 5), st.integers(0, 4), st.integers(2, 6), st.integers(1, 4))
@@ -90,7 +90,7 @@ def test_block_has_at_most_the_given_numbers_and_prefers_senses_with_usages(
     n_senses: int, n_usages: int, n_unused: int, max_senses: int, max_usages: int
 ) -> None:
     source = entries(n_senses, n_usages + 1, n_unused)
-    block = SenseBlocks([source], [1.0], 1, max_senses, max_usages, 0.0, 0)[0]
+    block = SenseBlocks([source], [1.0], 1, max_senses, max_usages, 0)[0]
     usages = Counter(item.sense for item in block if not item.is_gloss)
     glosses = Counter(item.sense for item in block if item.is_gloss)
     assert len(usages) == min(max_senses, n_senses)
@@ -100,7 +100,7 @@ def test_block_has_at_most_the_given_numbers_and_prefers_senses_with_usages(
 
 
 def test_words_of_usages_and_glosses_are_at_their_spans() -> None:
-    blocks = SenseBlocks([dictionary().entries], [1.0], 30, 2, 2, 0.5, 0)
+    blocks = SenseBlocks([dictionary().entries], [1.0], 30, 2, 2, 0)
     for block in (blocks[i] for i in range(30)):
         words = {item.sentence[item.start : item.end] for item in block}
         assert len(words) == 1
@@ -110,7 +110,7 @@ def test_words_of_usages_and_glosses_are_at_their_spans() -> None:
 
 def test_dictionaries_are_drawn_by_their_weights() -> None:
     sources = [dictionary(["plane"]).entries, dictionary(["mouse"]).entries]
-    blocks = SenseBlocks(sources, [3.0, 1.0], 2000, 2, 1, 0.0, 0)
+    blocks = SenseBlocks(sources, [3.0, 1.0], 2000, 2, 1, 0)
     from_first = sum("plane" in blocks[i][0].sentence for i in range(2000))
     assert 1400 < from_first < 1600
 
@@ -138,29 +138,7 @@ def test_entry_with_one_sense_or_without_usages_has_nothing_to_contrast() -> Non
     assert not can_be_contrasted(Entry("cat", "", "en", [Sense("a", "x"), Sense("b", "y")]))
 
 
-def test_share_of_masked_usages_is_the_given_one() -> None:
-    blocks = SenseBlocks([dictionary().entries], [1.0], 400, 2, 2, 0.25, 0)
-    masked = [item.is_masked for i in range(400) for item in blocks[i]]
-    assert 0.2 < np.mean(masked) < 0.3
-
-
 # ---------------------------------------------------------------- network
-
-
-def test_pieces_of_a_masked_word_are_replaced_and_no_others() -> None:
-    _, tokenizer, _ = load_model(folder("bert"))
-    sentence = "the captain of the plane met the strangers"
-    windows, pad, mask = WindowTokenizer(tokenizer, 40), tokenizer.pad_token_id, tokenizer.mask_token_id
-    plain, masked = (
-        collate([[Item(sentence, 19, 24, 0, False, is_masked)]], windows, pad, mask)["parts"][0]
-        for is_masked in (False, True)
-    )
-    inside = plain["pooling"] > 0
-    assert inside.any()
-    assert torch.equal(masked["ids"] == mask, inside)
-    assert torch.equal(masked["ids"][~inside], plain["ids"][~inside])
-    without = collate([[Item(sentence, 19, 24, 0, False, True)]], windows, pad, None)["parts"][0]
-    assert torch.equal(without["ids"], plain["ids"])
 
 
 def slow_loss(network: SenseNetwork, blocks: list[list[Item]], vectors: torch.Tensor) -> float:
@@ -190,16 +168,12 @@ def test_loss_equals_its_definition(n_blocks: int, max_senses: int, max_usages: 
     with torch.no_grad():
         network.log_slope.add_(torch.tensor([0.3, -0.2]))
         network.intercept.add_(torch.tensor([1.0, 2.0]))
-    blocks = [
-        SenseBlocks([dictionary().entries], [1.0], 100, max_senses, max_usages, 0.0, seed)[i] for i in range(n_blocks)
-    ]
+    blocks = [SenseBlocks([dictionary().entries], [1.0], 100, max_senses, max_usages, seed)[i] for i in range(n_blocks)]
     items = [item for block in blocks for item in block]
     encoder = as_encoder((body, tokenizer), layers="last")
     vectors = torch.from_numpy(encoder.encode([x.sentence for x in items], [(x.start, x.end) for x in items]))
     with torch.no_grad():
-        loss = network(
-            **collate(blocks, WindowTokenizer(tokenizer, 40), tokenizer.pad_token_id, tokenizer.mask_token_id)
-        )["loss"]
+        loss = network(**collate(blocks, WindowTokenizer(tokenizer, 40), tokenizer.pad_token_id))["loss"]
     assert float(loss) == pytest.approx(slow_loss(network, blocks, vectors), rel=1e-4)
 
 
@@ -237,7 +211,7 @@ def test_low_rank_layer_starts_as_the_layer_itself() -> None:
 
 
 def test_tuning_separates_senses_of_lemmas_that_were_held_out(tmp_path: Path) -> None:
-    run = tune(tmp_path / "model", steps=90, epochs=1000.0, every=30, learning_rate=3e-3, patience=0, mask=0.1).run
+    run = tune(tmp_path / "model", steps=60, epochs=1000.0, every=20, learning_rate=3e-3, patience=0).run
     assert run["tuned"]["held-out auc"] > 0.9
     assert run["tuned"]["held-out auc"] >= run["untuned"]["held-out auc"]
 
@@ -345,7 +319,6 @@ def test_model_that_is_tuned_already_is_refused(tuned: TunedModel, tmp_path: Pat
         ({"weights": [0.0]}, "weights must be a number above 0"),
         ({"rank": 0}, "rank must be"),
         ({"max_senses": 1}, "max_senses must be"),
-        ({"mask": 1.0}, "mask must be at least 0 and below 1; got 1.0"),
     ],
 )
 def test_wrong_options_are_refused(tmp_path: Path, options: dict[str, Any], message: str) -> None:
@@ -412,7 +385,7 @@ def test_pairs_of_a_dictionary_without_two_usages_are_none() -> None:
 
 def test_tokenizer_that_drops_a_word_leaves_its_usage_out() -> None:
     tokenizer = make_tokenizer("WordPiece")
-    blocks = [[Item("the plane", 4, 9, 0, False, False), Item("the \u200b plane", 4, 5, 0, False, False)]]
-    batch = collate(blocks, WindowTokenizer(tokenizer, 20), tokenizer.pad_token_id, None)
+    blocks = [[Item("the plane", 4, 9, 0, False), Item("the \u200b plane", 4, 5, 0, False)]]
+    batch = collate(blocks, WindowTokenizer(tokenizer, 20), tokenizer.pad_token_id)
     assert len(batch["block"]) in (1, 2)
     assert len(batch["order"]) == len(batch["block"]) == sum(len(part["ids"]) for part in batch["parts"])

@@ -23,26 +23,13 @@ _TRAINING, _EVALUATION = 0, 1  # streams of random numbers
 
 
 class Item(NamedTuple):
-    """A usage of a lemma, or its gloss as the sentence "lemma: gloss".
-
-    Attributes
-    ----------
-    sentence : str
-    start, end : int
-        Span of the word.
-    sense : int
-        Number of its sense in the block.
-    is_gloss : bool
-    is_masked : bool
-        Whether the word itself is hidden from the model, which must then recognise the sense by its context.
-    """
+    """A usage of a lemma, or its gloss as the sentence "lemma: gloss", with the number of its sense in the block."""
 
     sentence: str
     start: int
     end: int
     sense: int
     is_gloss: bool
-    is_masked: bool
 
 
 Block = list[Item]
@@ -75,8 +62,6 @@ class SenseBlocks(Dataset[Block]):
         Number of blocks.
     max_senses, max_usages : int
         Maximum number of senses of a block, and of usages of a sense.
-    mask : float
-        Share of the usages and glosses in which the word is masked.
     seed : int
     """
 
@@ -87,14 +72,13 @@ class SenseBlocks(Dataset[Block]):
         count: int,
         max_senses: int,
         max_usages: int,
-        mask: float,
         seed: int,
     ) -> None:
         self._sources = sources
         self._shares = np.cumsum(np.asarray(weights, float) / np.sum(weights))
         self._cumulated = [np.cumsum([self._weight(entry, max_usages) for entry in source]) for source in sources]
         self._count, self._seed = count, seed
-        self._max_senses, self._max_usages, self._mask = max_senses, max_usages, mask
+        self._max_senses, self._max_usages = max_senses, max_usages
 
     @staticmethod
     def _weight(entry: Entry, max_usages: int) -> float:
@@ -113,10 +97,9 @@ class SenseBlocks(Dataset[Block]):
         block: Block = []
         for number, sense in enumerate(self._draw_senses(entry, rng)):
             for usage in _draw(sense.usages, self._max_usages, rng):
-                block.append(Item(usage.sentence, usage.start, usage.end, number, False, rng.random() < self._mask))
+                block.append(Item(usage.sentence, usage.start, usage.end, number, False))
             if sense.gloss:
-                text = f"{entry.lemma}: {sense.gloss}"
-                block.append(Item(text, 0, len(entry.lemma), number, True, rng.random() < self._mask))
+                block.append(Item(f"{entry.lemma}: {sense.gloss}", 0, len(entry.lemma), number, True))
         return block
 
     def _draw_senses(self, entry: Entry, rng: np.random.Generator) -> list[Sense]:

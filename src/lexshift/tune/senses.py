@@ -218,13 +218,13 @@ class _Task:
         body.set_attn_implementation("eager")  # on a CPU, training with it takes a third of the time
         make_trainable(body, settings.tuned_layers, settings.rank if settings.adapter else None)
         total = settings.total(sum(map(len, self.training)))
-        sizes = settings.max_senses, settings.max_usages
-        blocks = SenseBlocks(self.training, self.weights, total * settings.batch, *sizes, settings.mask, settings.seed)
+        blocks = SenseBlocks(
+            self.training, self.weights, total * settings.batch, settings.max_senses, settings.max_usages, settings.seed
+        )
         arguments = training_arguments(settings, total, folder, "eval_auc", True, is_mixed_on_cpu=True)
         network, windows = SenseNetwork(body), WindowTokenizer(tokenizer, settings.window)
         pad = int(tokenizer.pad_token_id or 0)
-        mask = tokenizer.mask_token_id
-        make = partial(SenseTrainer, network, blocks, self.held_out, windows, pad, mask, arguments)
+        make = partial(SenseTrainer, network, blocks, self.held_out, windows, pad, arguments)
         result = train(make, settings, folder, read_figures, describe_figures, monitor)
         if not settings.adapter:
             body.set_attn_implementation("sdpa")

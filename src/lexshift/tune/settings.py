@@ -223,9 +223,6 @@ class SenseSettings(TrainingSettings):
         Number of upper layers that are tuned; all by default.
     max_senses, max_usages : int
         Maximum number of senses of a lemma in a step, and of usages of a sense.
-    mask : float
-        Share of the usages and glosses in which the word itself is masked, so that the model must recognise the sense
-        by its context. This helps with words that were not trained on.
     """
 
     # fmt: off
@@ -240,7 +237,6 @@ class SenseSettings(TrainingSettings):
     tuned_layers: int | None = _setting(None, "Number of upper layers that are tuned (default: all).")
     max_senses: int = _setting(4, "Maximum number of senses of a lemma in a step.")
     max_usages: int = _setting(3, "Maximum number of usages of a sense in a step.")
-    mask: float = _setting(0.3, "Share of the usages in which the word itself is masked.")
     # fmt: on
 
     def __post_init__(self) -> None:
@@ -249,8 +245,5 @@ class SenseSettings(TrainingSettings):
         super().__post_init__()
         for name in ("rank", "max_senses", "max_usages"):
             self._set(name, checks.positive(getattr(self, name), name, 2 if name == "max_senses" else 1))
-        if not _is_number(self.mask) or not 0 <= self.mask < 1:
-            raise UserError(f"mask must be at least 0 and below 1; got {self.mask!r}")
-        self._set("mask", float(self.mask))
         if self.tuned_layers is not None:
             self._set("tuned_layers", checks.positive(self.tuned_layers, "tuned_layers"))
