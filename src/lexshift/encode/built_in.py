@@ -220,7 +220,10 @@ E5_SOURCE = PackagedFile(
     nano_e5.write_model,
     nano_e5.VERSION,
 )
-_MINILM_SENSES: dict[str, str] = {}
+_MINILM_SENSES = {
+    "adapter.safetensors": "99d00d0d7ab4981f624bdb03e4578e3259596046270a97c94d0915c5499c7606",
+    "lexshift.json": "be25863f444d299e217dc38789e5069ef405ffb33449e304438cb29e7de53252",
+}
 # fmt: off
 _XLM_R_LANGUAGES = (
     "af", "am", "ar", "as", "az", "be", "bg", "bn", "br", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo",
