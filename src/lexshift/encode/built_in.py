@@ -30,7 +30,7 @@ class Source(Protocol):
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package with the model is installed."""
+        """True if the package with the model is installed."""
 
     def find(self, name: str, extra: str) -> Path:
         """Return the folder of the model; ``name`` and ``extra`` are those of the encoder, for error messages."""
@@ -81,7 +81,7 @@ class PackagedFolder:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package with the model is installed."""
+        """True if the package with the model is installed."""
         return find_spec(self.package) is not None
 
     def find(self, name: str, extra: str) -> Path:
@@ -122,7 +122,7 @@ class PackagedFile:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package with the model is installed."""
+        """True if the package with the model is installed."""
         return find_spec(self.package) is not None
 
     def find(self, name: str, extra: str) -> Path:
@@ -155,7 +155,7 @@ class AdapterFolder:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the package with the model that the adapter changes is installed."""
+        """True if the package with the base model is installed."""
         return self.base.is_installed
 
     def find(self, name: str, extra: str) -> Path:
