@@ -15,7 +15,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import FAMILIES, HIDDEN, folder, make_tokenizer
+from tiny_models import FAMILIES, HIDDEN, folder
 from torch import nn
 from tuning import arguments
 
@@ -29,6 +29,7 @@ from lexshift.encode.windows import WindowTokenizer
 from lexshift.errors import UserError
 from lexshift.tune import SenseSettings, TunedModel, tune_senses
 from lexshift.tune.folder import RUN, UNFINISHED
+from lexshift.tune.heads import load_with_head
 from lexshift.tune.pairs import COLUMNS, Pair
 from lexshift.tune.sense_blocks import Item, SenseBlocks, can_be_contrasted, draw_pairs, is_held_out
 from lexshift.tune.sense_network import LowRankLinear, SenseNetwork, collate, make_trainable, tuned_layers
@@ -307,6 +308,11 @@ def test_overriding_layers_drops_space_and_calibration() -> None:
 # ---------------------------------------------------------------- refused input
 
 
+def test_adapter_cannot_be_trained_to_predict_masked_words(tuned: TunedModel) -> None:
+    with pytest.raises(UserError, match=r"is an adapter and has no weights of its own; start from its base model "):
+        load_with_head(tuned.folder, None)
+
+
 def test_model_that_is_tuned_already_is_refused(tuned: TunedModel, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is tuned already; start from one that is not"):
         tune(tmp_path / "again", model=tuned.folder)
@@ -384,8 +390,9 @@ def test_pairs_of_a_dictionary_without_two_usages_are_none() -> None:
 
 
 def test_tokenizer_that_drops_a_word_leaves_its_usage_out() -> None:
-    tokenizer = make_tokenizer("WordPiece")
-    blocks = [[Item("the plane", 4, 9, 0, False), Item("the \u200b plane", 4, 5, 0, False)]]
+    _, tokenizer, _ = load_model(folder("bert"))
+    sentence = "the \u200b plane"
+    blocks = [[Item(sentence, 4, 5, 0, False), Item(sentence, 6, 11, 1, False)]]
     batch = collate(blocks, WindowTokenizer(tokenizer, 20), tokenizer.pad_token_id)
-    assert len(batch["block"]) in (1, 2)
-    assert len(batch["order"]) == len(batch["block"]) == sum(len(part["ids"]) for part in batch["parts"])
+    assert batch["sense"].tolist() == [1]
+    assert len(batch["order"]) == len(batch["block"]) == sum(len(part["ids"]) for part in batch["parts"]) == 1

@@ -79,6 +79,11 @@ def _check_libraries(extra: str) -> None:
 
 def check_folder(folder: Path, name: str) -> None:
     """Raise if a folder lacks files of a model, or if its files refer to anything outside of it."""
+    base = read_base(folder)
+    if base is not None:
+        raise UserError(
+            f"the model {name!r} is an adapter and has no weights of its own; start from its base model {base.model!r}"
+        )
     if not (folder / "config.json").is_file():
         raise UserError(f"the model folder {name!r} has no config.json")
     if not any(folder.glob("*.safetensors")):
