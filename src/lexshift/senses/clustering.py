@@ -1,0 +1,39 @@
+"""The protocol of clusterings: divide the usages of a word, of all periods together, into senses."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lexshift.encode.adaptation import Calibration
+from lexshift.utils.arrays import Indices, Matrix
+
+
+class Clustering(Protocol):
+    """A rule that divides usages into senses.
+
+    Attributes
+    ----------
+    name : str
+        Name of the rule in settings and tables.
+    """
+
+    name: str
+
+    def cluster(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> Indices:
+        """Return the number of the sense of each usage, (n,).
+
+        Parameters
+        ----------
+        vectors : ndarray of shape (n, d)
+            Vectors of the usages of a word in all periods, in the space of the calibration.
+        calibration : Calibration
+            The probability that two usages share a sense, given the cosine of their vectors.
+        seed : int
+            Seed of a rule that starts at random.
+
+        Returns
+        -------
+        ndarray of shape (n,), int
+            Senses are numbered from 0 without gaps, the largest first. One sense is an allowed and common answer.
+        """
+        ...
