@@ -99,6 +99,15 @@ def test_similarities_without_information_leave_the_decision_to_the_share_of_new
     assert novelty.known_probability(np.array([-1.0, 1.0])) == pytest.approx([0.9, 0.9])
 
 
+def test_without_any_evidence_senses_are_known() -> None:
+    # Examples are near the other sense, or far from the only one, so that known senses are less similar than others.
+    two = Inventory(["a", "b"], np.eye(2)[[0, 1, 1]], np.array([0, 1, 0]), np.array([True, True, False]))
+    one = Inventory(["a"], np.array([[1.0, 0], [-1.0, 0]]), np.array([0, 0]), np.array([True, False]))
+    novelty = fit_novelty([two, one] * 30)
+    assert (novelty.slope, novelty.intercept, novelty.new_share) == (0.0, 0.0, 0.5)
+    assert assign_senses(np.array([[-1.0, -2.0]]), two, novelty, BySign(), CALIBRATION).senses == ["a"]
+
+
 def test_glosses_alone_need_the_calibration_of_the_encoder() -> None:
     glosses = Inventory(["a", "b"], np.eye(2), np.array([0, 1]), np.ones(2, bool))
     assert fit_novelty([glosses], CALIBRATION) == Novelty(10.0, -5.0, 0.5, "encoder")

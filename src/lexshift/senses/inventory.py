@@ -195,7 +195,7 @@ def assign_senses(
     calibration: Calibration | None,
     seed: int = 0,
 ) -> Assignment:
-    """Give each usage of a word a known sense, or a new one.
+    """Give each usage of a word a known sense, or a new one if that is more likely.
 
     Parameters
     ----------
@@ -231,7 +231,9 @@ def assign_senses(
 def _fit_logistic(known: Floats, withheld: Floats) -> tuple[float, float]:
     """Return slope and intercept of a logistic regression in which both classes have the same weight.
 
-    The slope is not negative: a usage that is more similar to a known sense is not less likely to have it.
+    The slope is not negative: a usage that is more similar to a known sense is not less likely to have it. If it is 0,
+    similarities say nothing, and a usage is as likely to have a known sense as a new one before the share of new senses
+    is considered.
     """
 
     def loss(parameters: Floats) -> float:
@@ -243,4 +245,4 @@ def _fit_logistic(known: Floats, withheld: Floats) -> tuple[float, float]:
         )
 
     slope, intercept = minimize(loss, np.array([1.0, 0.0]), method="L-BFGS-B", bounds=[(0, None), (None, None)]).x
-    return float(slope), float(intercept)
+    return (float(slope), float(intercept)) if slope > 0 else (0.0, 0.0)  # exactly: the sign of an error would decide
