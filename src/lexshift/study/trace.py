@@ -23,7 +23,7 @@ def trace(
     words: Words | None = None,
     by: str | None = None,
     out: Place | None = None,
-    model: Any = "minilm",
+    model: Any = "auto",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 100,
