@@ -2,7 +2,7 @@
 
 The page holds the scores of every word and a bounded number of usages, so that browsers can open it: all words get
 some usages, and words that changed or rank high get more. If a word has more usages than that, the page holds the
-usages most typical of each corpus and an even selection of the others.
+usages most typical of each corpus, without near-duplicates, and an even selection of the others.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from lexshift.report.page import (
     round_figures,
 )
 from lexshift.senses.evidence import leanings, plane
+from lexshift.senses.varied import choose_varied
 from lexshift.study.periods import OLD_NEW
 from lexshift.study.verdict import CHANGED, TOO_FEW
 from lexshift.utils.arrays import Floats
@@ -191,15 +192,19 @@ def _word_details(result: Result, name: str, max_usages: int) -> dict[str, Any]:
 def _usages(result: Result, name: str, side: int, leaning: Floats, points: Floats, limit: int) -> list[list[Any]]:
     """Return rows of [before, word, after, leaning, x, y, place], the most typical of the corpus first.
 
-    Half of at most ``limit`` rows are the most typical usages, the others are taken evenly from the rest.
+    Half of at most ``limit`` rows are the most typical usages without near-duplicates, the others are taken evenly from
+    the rest.
     """
-    order = np.argsort(-leaning if side else leaning, kind="stable")
-    if len(order) > limit:
-        rest = np.linspace(limit // 2, len(order) - 1, limit - limit // 2).round().astype(int)
-        order = order[np.concatenate([np.arange(limit // 2), rest])]
     store = result.siblings
     begin, end = store.rows(name, store.corpora[side])
-    table = store.occurrences.slice(begin, end - begin).take(order)
+    table = store.occurrences.slice(begin, end - begin)
+    order = np.argsort(-leaning if side else leaning, kind="stable")
+    candidates = table["sentence"].take(order[: 2 * limit]).to_pylist()
+    is_first = np.isin(np.arange(len(order)), choose_varied(candidates, range(len(candidates)), limit // 2))
+    first, rest = order[is_first], order[~is_first]
+    even = np.linspace(0, len(rest) - 1, min(len(rest), limit - len(first))).round().astype(int)
+    order = np.concatenate([first, rest[even]])
+    table = table.take(order)
     columns = (table[column].to_pylist() for column in ("sentence", "start", "end", "file", "line"))
     rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), strict=True)
     return [

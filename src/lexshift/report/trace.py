@@ -1,6 +1,7 @@
 """The page of a trace.
 
-The page holds a bounded number of sentences: those most typical of each word and period.
+The page holds a bounded number of sentences: those most typical of each word and period, without
+near-duplicates.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift.report.methods import facts
 from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, round_figures
+from lexshift.senses.varied import choose_varied
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
 from lexshift.study.verdict import TOO_FEW
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from lexshift.study.trace_result import Trace
 
 SCRIPTS = ("base.js", "charts.js", "table.js", "trace.js")
@@ -86,8 +90,14 @@ def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, An
         }
     values["sentences"] = []
     for period, n in zip(trace.periods, values["n"], strict=True):
-        usages = trace.word(word).usages(period).head(max_sentences).to_dict("records") if n else []
+        usages = _typical_usages(trace.word(word).usages(period), max_sentences) if n else []
         values["sentences"].append(
             [[*excerpt(u["sentence"], u["start"], u["end"]), f"{u['file']}:{u['line']}"] for u in usages]
         )
     return values
+
+
+def _typical_usages(usages: pd.DataFrame, count: int) -> list[dict[str, Any]]:
+    """Return the first usages without near-duplicates of each other."""
+    chosen = choose_varied(usages["sentence"].tolist(), range(len(usages)), count)
+    return usages.iloc[chosen].to_dict("records")
