@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hint_encoder import HintEncoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sense_encoders import HintEncoder
 
 from lexshift.benchmark.axolotl import (
     NOVEL,
@@ -184,7 +184,7 @@ def test_scores_equal_the_measures_of_scikit_learn_on_a_table(words: list[list[t
     assert found["macro_f1"] == pytest.approx(np.mean(f1s) if f1s else math.nan, nan_ok=True)
 
 
-# ------------------------------------------------------------------------------------------------- predictors, and a run
+# ------------------------------------------------------------------------------------------------ predictors, and a run
 
 
 def embedded(vectors: Sequence[Sequence[float]], senses: Sequence[str] = ()) -> EmbeddedUsages:

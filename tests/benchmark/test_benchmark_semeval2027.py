@@ -11,11 +11,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from sense_encoders import HintEncoder
+from hint_encoder import AverageLinkage, HintEncoder
 
 from lexshift.benchmark.datasets.semeval2027 import (
     PeriodsDataset,
     PeriodUsage,
+    UsageKey,
     language_folders,
     load_semeval2027,
     read_answers,
@@ -50,7 +51,8 @@ def write_lines(path: Path, rows: Sequence[Row]) -> Path:
 
 def write_language(folder: Path) -> Path:
     """Write a language: ten usages of two words in three periods, and questions about the last sense of each."""
-    usages, labelled, defined = [], [], []
+    usages: list[Row] = []
+    labelled, defined = [], []
     for word, periods in COUNTS.items():
         for period, counts in zip(PERIODS, periods, strict=True):
             for sense, n in enumerate(counts):
@@ -122,7 +124,8 @@ def test_scores_of_senses_by_hand() -> None:
     the same with one sense throughout: gold 0 and 0, predicted 0 and 0. The ranks of gold are 4, 2, 2, 2, and those of
     the prediction the same: Spearman's correlation is 1.
     """
-    usages, labels = [], {}
+    usages: list[PeriodUsage] = []
+    labels: dict[UsageKey, list[str]] = {}
     for i in range(30):
         period = PERIODS[i // 10]
         usages += [usage("a", i, period, "1" if i < 10 else "2")]
@@ -221,7 +224,7 @@ def test_damaged_lines_are_refused_with_their_number(tmp_path: Path, line: str, 
 def test_answer_other_than_0_or_1_is_refused(tmp_path: Path, label: object) -> None:
     row = {"word": "a", "sentence_id": 0, "text": "a", "label": label}
     write_lines(tmp_path / "subtask2.jsonl", [row])
-    with pytest.raises(UserError, match="line 1: the label is .*; it must be 0 or 1"):
+    with pytest.raises(UserError, match=r"line 1: the label is .*; it must be 0 or 1"):
         load_semeval2027(tmp_path)
 
 
@@ -231,7 +234,7 @@ def test_predictions_are_read_back_and_must_be_complete(tmp_path: Path) -> None:
     write_labels(tmp_path / "EN_subtask1.jsonl", labels)
     first = (tmp_path / "EN_subtask1.jsonl").read_text("utf-8").splitlines()[0]
     assert json.loads(first) == {"word": "mouse", "sentence_id": "s0", "label": [1, "b"]}
-    assert read_labels(tmp_path / "EN_subtask1.jsonl", data.labelled) == {key: (1, "b") for key in labels}
+    assert read_labels(tmp_path / "EN_subtask1.jsonl", data.labelled) == dict.fromkeys(labels, (1, "b"))
     write_labels(tmp_path / "EN_subtask2.jsonl", {data.defined[0].key: 1})
     assert read_answers(tmp_path / "EN_subtask2.jsonl", data.defined[:1]) == {data.defined[0].key: 1}
     with pytest.raises(UserError, match="no label for 's1' of 'mouse'"):
@@ -245,11 +248,11 @@ def test_run_finds_the_senses_and_is_scored_next_to_baselines(tmp_path: Path) ->
     """The encoder tells all senses apart, so that B-cubed and the correlation are 1.
 
     With one sense per word, precision is that of 20 + 10 usages of mouse, (20 * 20 + 10 * 10) / 30 = 50/3 of 30, and of
-    5 + 25 usages of cloud, (5 * 5 + 25 * 25) / 30 = 65/3 of 30: together 115/180. In subtask 2, 15 of 60 usages have the
-    sense, so that always yes has an F1 of 2 * 15 / (60 + 15) = 0.4.
+    5 + 25 usages of cloud, (5 * 5 + 25 * 25) / 30 = 65/3 of 30: together 115/180. In subtask 2, 15 of 60 usages have
+    the sense, so that always yes has an F1 of 2 * 15 / (60 + 15) = 0.4.
     """
     data = load_semeval2027(write_language(tmp_path / "EN"))
-    found = evaluate_periods(data, model=HintEncoder(), out=tmp_path / "out")
+    found = evaluate_periods(data, AverageLinkage(), model=HintEncoder(), out=tmp_path / "out")
     table = found.table.set_index(["subtask", "method"])
     clustered, one = table.loc["1", "average-linkage"], table.loc["1", "one sense"]
     assert (clustered["b_cubed_f"], clustered["spearman"], clustered["changes"]) == (1, 1, 4)
@@ -265,7 +268,9 @@ def test_run_finds_the_senses_and_is_scored_next_to_baselines(tmp_path: Path) ->
 def test_release_is_evaluated_by_language_and_its_submission_is_scored_alike(tmp_path: Path) -> None:
     for language in ("EN", "SV"):
         write_language(tmp_path / "data" / language)
-    table, submission = evaluate_release(tmp_path / "data", model=HintEncoder(), out=str(tmp_path / "out"))
+    table, submission = evaluate_release(
+        tmp_path / "data", AverageLinkage(), model=HintEncoder(), out=str(tmp_path / "out")
+    )
     assert table["language"].tolist() == ["EN"] * 5 + ["SV"] * 5
     with zipfile.ZipFile(submission) as archive:
         names = archive.namelist()
@@ -282,7 +287,7 @@ def test_release_is_evaluated_by_language_and_its_submission_is_scored_alike(tmp
 
 def test_file_whose_name_does_not_say_language_and_subtask_is_refused(tmp_path: Path) -> None:
     write_language(tmp_path / "EN")
-    with pytest.raises(UserError, match="EN_subtask1.jsonl or EN_subtask2.jsonl"):
+    with pytest.raises(UserError, match=r"EN_subtask1\.jsonl or EN_subtask2\.jsonl"):
         score_predictions(tmp_path, tmp_path / "mine.jsonl")
 
 
@@ -293,7 +298,7 @@ def test_data_without_gold_are_labelled_but_not_scored(tmp_path: Path) -> None:
         tuple(one._replace(labels=()) for one in data.labelled),
         tuple(one._replace(label=None) for one in data.defined),
     )
-    found = evaluate_periods(blind, model=HintEncoder(), out=tmp_path / "out")
+    found = evaluate_periods(blind, AverageLinkage(), model=HintEncoder(), out=tmp_path / "out")
     assert found.table.drop(columns=["language", "subtask", "method"]).isna().all(axis=None)
     assert [file.name for file in found.files] == ["EN_subtask1.jsonl", "EN_subtask2.jsonl"]
     assert len(found.files[0].read_text("utf-8").splitlines()) == 60

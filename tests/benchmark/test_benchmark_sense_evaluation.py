@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sense_encoders import HintEncoder
+from hint_encoder import AverageLinkage, HintEncoder
 
-from lexshift.benchmark.clusterings import AverageLinkage, find_clustering
 from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.sense_evaluation import ONE_SENSE, OWN_SENSES, evaluate_senses
 from lexshift.encode.adaptation import Calibration, FixedSpace
@@ -57,7 +56,7 @@ def row(table: pd.DataFrame, **values: str) -> pd.Series:
 
 
 def test_clusters_are_compared_with_the_gold_of_each_word(tmp_path: Path) -> None:
-    """Clusters of mouse and stone are the gold's; those of cloud are 8, 3 and 1 usages, of which 11 have one gold sense.
+    """Clusters of mouse and stone are the gold's; those of cloud have 8, 3 and 1 usages, of which 11 have one sense.
 
     For cloud, precision is 1 and recall (8 * 8 + 3 * 3) / (11 * 11) = 73/121.
     """
@@ -86,7 +85,7 @@ def test_clusters_are_compared_with_the_gold_of_each_word(tmp_path: Path) -> Non
 def test_baselines_are_between_one_sense_and_own_senses(tmp_path: Path) -> None:
     """With one sense, mouse has precision (8 * 8 + 6 * 6) / (14 * 14) = 25/49 and recall 1; the other words have 1."""
     data = load_dataset(write_release(tmp_path / "dwug_en"))
-    found = evaluate_senses(data, model=HintEncoder(), out=tmp_path / "out")
+    found = evaluate_senses(data, AverageLinkage(), model=HintEncoder(), out=tmp_path / "out")
     one, own = row(found.table, method=ONE_SENSE), row(found.table, method=OWN_SENSES)
     assert one["b_cubed_precision"] == pytest.approx((25 / 49 + 2) / 3)
     assert (one["b_cubed_recall"], one["senses"], one["above_one_sense"]) == (1, 1, 0)
@@ -102,9 +101,9 @@ def test_baselines_are_between_one_sense_and_own_senses(tmp_path: Path) -> None:
 def test_results_are_written_and_the_store_is_used_again(tmp_path: Path) -> None:
     data = load_dataset(write_release(tmp_path / "dwug_en"))
     encoder = HintEncoder()
-    first = evaluate_senses(data, model=encoder, out=tmp_path / "out")
+    first = evaluate_senses(data, AverageLinkage(), model=encoder, out=tmp_path / "out")
     calls = encoder.calls
-    second = evaluate_senses(data, model=encoder, out=tmp_path / "out")
+    second = evaluate_senses(data, AverageLinkage(), model=encoder, out=tmp_path / "out")
     assert encoder.calls == calls
     pd.testing.assert_frame_equal(first.table, second.table)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out" / "sense-evaluation.csv"), first.table)
@@ -147,7 +146,9 @@ def test_data_without_senses_are_compared_with_graded_change_only(tmp_path: Path
         for sentence in (ANIMAL, SCREEN if (word, period) == ("mouse", "2000") else ANIMAL)
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "usages.csv", index=False)
-    found = evaluate_senses(load_dataset(tmp_path / "usages.csv"), model=HintEncoder(), out=tmp_path / "out")
+    found = evaluate_senses(
+        load_dataset(tmp_path / "usages.csv"), AverageLinkage(), model=HintEncoder(), out=tmp_path / "out"
+    )
     first = found.table.iloc[0]
     assert math.isnan(first["ari"])
     assert math.isnan(first["b_cubed_f"])
@@ -163,31 +164,34 @@ def test_senses_of_a_table_are_read(tmp_path: Path) -> None:
     pd.DataFrame(rows).to_csv(tmp_path / "usages.csv", index=False)
     data = load_dataset(tmp_path / "usages.csv")
     assert data.senses == ("a", None, "b", "a")
-    found = evaluate_senses(data, model=HintEncoder(), out=tmp_path / "out")
+    found = evaluate_senses(data, AverageLinkage(), model=HintEncoder(), out=tmp_path / "out")
     assert found.table.iloc[0]["ari"] == 1
 
 
 def test_encoder_without_a_calibration_is_refused(tmp_path: Path) -> None:
     data = load_dataset(write_release(tmp_path / "dwug_en"))
-    with pytest.raises(UserError, match="'hints' has no calibration.*--model minilm-senses"):
-        evaluate_senses(data, model=HintEncoder(has_calibration=False), out=tmp_path / "out")
+    with pytest.raises(UserError, match=r"'hints' has no calibration.*--model minilm-senses"):
+        evaluate_senses(data, AverageLinkage(), model=HintEncoder(has_calibration=False), out=tmp_path / "out")
 
 
 def test_data_without_gold_and_words_without_usages_are_refused(tmp_path: Path) -> None:
     data = load_dataset(write_release(tmp_path / "dwug_en"))
     with pytest.raises(UserError, match="has 50 usages in each period"):
-        evaluate_senses(data, model=HintEncoder(), out=tmp_path / "out", min_usages=50)
+        evaluate_senses(data, AverageLinkage(), model=HintEncoder(), out=tmp_path / "out", min_usages=50)
     bare = pd.DataFrame(
         [{"word": "a", "period": p, "sentence": "a b", "start": 0, "end": 1} for p in ("1900", "2000") for _ in "12"]
     )
     bare.to_csv(tmp_path / "usages.csv", index=False)
     with pytest.raises(UserError, match="neither senses nor graded change"):
-        evaluate_senses(load_dataset(tmp_path / "usages.csv"), model=HintEncoder(), out=tmp_path / "out")
+        evaluate_senses(
+            load_dataset(tmp_path / "usages.csv"), AverageLinkage(), model=HintEncoder(), out=tmp_path / "out"
+        )
 
 
-def test_unknown_clustering_is_refused_and_an_object_is_used() -> None:
+def test_clustering_is_chosen_by_name(tmp_path: Path) -> None:
+    data = load_dataset(write_release(tmp_path / "dwug_en"))
     with pytest.raises(UserError, match="clustering"):
-        find_clustering("agglomeration")
-    rule = Recorder()
-    assert find_clustering(rule) is rule
-    assert find_clustering(None).name == find_clustering(find_clustering(None).name).name
+        evaluate_senses(data, "agglomeration", model=HintEncoder(), out=tmp_path / "out")
+    default = evaluate_senses(data, model=HintEncoder(), out=tmp_path / "out")
+    named = evaluate_senses(data, default.table["method"][0], model=HintEncoder(), out=tmp_path / "out")
+    pd.testing.assert_frame_equal(named.table, default.table)

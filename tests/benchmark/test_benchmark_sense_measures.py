@@ -1,4 +1,4 @@
-"""Test measures of sense labels against values worked out by hand, scikit-learn, and slow loops from the definitions."""
+"""Test measures of sense labels against values worked out by hand, scikit-learn and loops from the definitions."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_purity_of_nothing_is_undefined() -> None:
     assert math.isnan(purity([], []))
 
 
-# ------------------------------------------------------------------------------------------------------ change of shares
+# ----------------------------------------------------------------------------------------------------- change of shares
 
 
 @settings(max_examples=60)
@@ -179,11 +179,11 @@ def test_sense_jsd_is_0_for_equal_shares_and_1_without_common_senses() -> None:
 def test_sense_is_gained_or_lost_by_its_numbers_of_usages(
     old: list[int], new: list[int], expected: tuple[bool, bool]
 ) -> None:
-    periods = [[sense for sense, n in enumerate(counts) for _ in range(n)] for counts in (old, new)]
-    assert gained_and_lost(*periods) == expected
+    before, after = ([sense for sense, n in enumerate(counts) for _ in range(n)] for counts in (old, new))
+    assert gained_and_lost(before, after) == expected
 
 
-# ------------------------------------------------------------------------------------------------ macro-F1 and intervals
+# ----------------------------------------------------------------------------------------------- macro-F1 and intervals
 
 
 @settings(max_examples=60)

@@ -32,8 +32,8 @@ CLUSTERINGS: dict[str, Clustering] = {AverageLinkage.name: AverageLinkage()}
 DEFAULT = AverageLinkage.name
 
 
-def find_clustering(clustering: str | Clustering | None) -> Clustering:
-    """Return a clustering by its name; the default one for None, and an object unchanged."""
-    if clustering is not None and not isinstance(clustering, str):
+def get_clustering(clustering: str | Clustering = DEFAULT) -> Clustering:
+    """Return a clustering by its name, or the given object."""
+    if not isinstance(clustering, str):
         return clustering
-    return CLUSTERINGS[checks.choice(clustering or DEFAULT, "clustering", CLUSTERINGS)]
+    return CLUSTERINGS[checks.choice(clustering, "clustering", CLUSTERINGS)]

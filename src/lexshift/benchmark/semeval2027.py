@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lexshift.benchmark.clusterings import find_clustering
+from lexshift.benchmark.clusterings import DEFAULT, get_clustering
 from lexshift.benchmark.datasets.semeval2027 import (
     DEFINED,
     LABELLED,
@@ -166,7 +166,7 @@ def evaluate_periods(
         :data:`~lexshift.benchmark.sense_evaluation.SENSE_SETTINGS`, as for :func:`lexshift.compare`.
     """
     chosen = make_settings(evaluate_periods, SENSE_SETTINGS, settings)
-    rule = find_clustering(clustering)
+    rule = get_clustering(clustering or DEFAULT)
     monitor = monitor or Silent()
     vectors = embed_for_senses(_usages(data), _CORPORA, data.name, chosen, monitor)
     files = []

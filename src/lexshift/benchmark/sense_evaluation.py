@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift import __version__
-from lexshift.benchmark.clusterings import find_clustering
+from lexshift.benchmark.clusterings import DEFAULT, get_clustering
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.evaluation import EMBEDDING, make_settings
 from lexshift.benchmark.measures import accuracy_and_f1, spearman
@@ -163,7 +163,7 @@ def evaluate_senses(
     import pandas as pd
 
     chosen = make_settings(evaluate_senses, SENSE_SETTINGS, settings)
-    rule = find_clustering(clustering)
+    rule = get_clustering(clustering or DEFAULT)
     monitor = monitor or Silent()
     if not data.senses and not data.graded:
         raise UserError(f"{data.name!r} has neither senses nor graded change to compare with; give one with --gold")

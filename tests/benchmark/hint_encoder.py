@@ -1,4 +1,4 @@
-"""An encoder for tests in which the sense of a usage is plain to see."""
+"""An encoder for tests in which the sense of a usage is plain to see, and a simple clustering."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from scipy.cluster.hierarchy import fcluster, linkage
 
 from lexshift.encode.adaptation import Calibration, FixedSpace
+from lexshift.utils.arrays import Indices, Matrix
 
 HINTS = ("animal", "screen", "sky", "server", "metal")
 
@@ -31,3 +33,14 @@ class HintEncoder:
         for row, sentence in enumerate(sentences):
             vectors[row, next((i for i, hint in enumerate(HINTS) if hint in sentence), len(HINTS))] = 1
         return vectors
+
+
+class AverageLinkage:
+    """Average linkage, cut at the cosine of 0.5 at which the calibration of the encoder has a probability of 0.5."""
+
+    name = "average-linkage"
+
+    def cluster(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> Indices:  # noqa: ARG002
+        assert calibration.probability(np.array(0.5)) == 0.5
+        labels = fcluster(linkage(vectors, "average", "cosine"), 0.5, "distance")
+        return np.unique(labels, return_inverse=True)[1]
