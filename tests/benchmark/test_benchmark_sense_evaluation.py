@@ -13,6 +13,7 @@ from hint_encoder import AverageLinkage, HintEncoder
 
 from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.sense_evaluation import ONE_SENSE, OWN_SENSES, evaluate_senses
+from lexshift.benchmark.sense_measures import b_cubed
 from lexshift.encode.adaptation import Calibration, FixedSpace
 from lexshift.errors import UserError
 from lexshift.utils.arrays import Indices, Matrix
@@ -195,3 +196,16 @@ def test_clustering_is_chosen_by_name(tmp_path: Path) -> None:
     default = evaluate_senses(data, model=HintEncoder(), out=tmp_path / "out")
     named = evaluate_senses(data, default.table["method"][0], model=HintEncoder(), out=tmp_path / "out")
     pd.testing.assert_frame_equal(named.table, default.table)
+
+
+def test_one_sense_on_dwug(data: Path) -> None:
+    """Most usages of most words have the most frequent sense, so that one sense per word is hard to beat."""
+    dwug = load_dataset(data / "benchmark" / "dwug_en")
+    by_word: dict[str, list[str]] = {}
+    for word, sense in zip(dwug.usages["word"].to_pylist(), dwug.senses, strict=True):
+        if sense is not None:
+            by_word.setdefault(word, []).append(sense)
+    assert (len(by_word), sum(map(len, by_word.values()))) == (46, 8835)
+    scores = [b_cubed([[0]] * len(senses), [[sense] for sense in senses]).f for senses in by_word.values()]
+    assert np.mean(scores) == pytest.approx(0.814, abs=5e-4)
+    assert (sum(dwug.gained.values()), sum(dwug.lost.values())) == (15, 11)

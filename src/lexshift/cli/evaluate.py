@@ -161,13 +161,14 @@ def evaluate_by_senses(
 
 
 def _senses_table(frame: pd.DataFrame) -> Table:
-    """Return a table with a row for each method, and the columns of the measures that the frame has."""
+    """Return a table with a row for each method, and the columns of the measures that have a value."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, header_style="bold", pad_edge=False)
     texts = [name for name in ("language", "subtask", "method") if name in frame]
-    shown = {name: (label, high) for name, (label, high) in _SENSE_COLUMNS.items() if name in frame}
+    known = {name for name in frame if frame[name].notna().any()}
+    shown = {name: column for name, column in _SENSE_COLUMNS.items() if name in known}
     for name in texts:
         table.add_column(name, no_wrap=True)
     for label, _ in shown.values():
