@@ -102,6 +102,13 @@ def test_semeval_2027_is_recognised_and_its_submission_is_scored(shell: Terminal
     assert json.loads(scored)[0]["b_cubed_f"] == table.iloc[0]["b_cubed_f"]
 
 
+def test_other_commands_name_the_one_for_these_data(shell: Terminal) -> None:
+    (shell.folder / "axolotl.tsv").write_text(AXOLOTL, "utf-8")
+    write_periods(shell.folder / "data" / "EN")
+    for path in ("axolotl.tsv", "data"):
+        assert "evaluate on it with lexshift eval" in only_sentence(shell.run("data", path))
+
+
 def test_options_that_do_not_fit_are_refused(shell: Terminal) -> None:
     write_usages(shell.folder / "usages.csv")
     assert "--predictions is for data of AXOLOTL-24" in only_sentence(
