@@ -83,9 +83,10 @@ def embed_for_senses(
     settings : Settings
     monitor : Monitor
     """
-    model = resolve_model(settings.model, [language_of_sentences(usages["sentence"])])
+    languages = [language_of_sentences(usages["sentence"])]
+    model, _ = resolve_model(settings.model, languages, monitor)
     folder = Path(default_folder(name, model) if settings.out is None else settings.out)
-    encoder = as_encoder(model, **settings.encoder_options())
+    encoder = as_encoder(model, languages=languages, **settings.encoder_options())
     siblings = embed_usages(usages, encoder, folder / STORE, labels, settings.precision, monitor)
     return SenseVectors(siblings, sense_space(encoder), folder, optional_attribute(encoder, "calibration"))
 
