@@ -233,6 +233,10 @@ _MINILM_SENSES = {
     "adapter.safetensors": "99d00d0d7ab4981f624bdb03e4578e3259596046270a97c94d0915c5499c7606",
     "lexshift.json": "be25863f444d299e217dc38789e5069ef405ffb33449e304438cb29e7de53252",
 }
+_MULTILINGUAL_SENSES = {
+    "adapter.safetensors": "3063a436c3f6c129058c27fbb8c03dc631a70e2ea24708614aa4ee450d993f21",
+    "lexshift.json": "6f4485f7c02c71a8d5c17eadd97607cf22ef28691b6bb8f04db165a0f9fbe01b",
+}
 # fmt: off
 _XLM_R_LANGUAGES = (
     "af", "am", "ar", "as", "az", "be", "bg", "bn", "br", "bs", "ca", "cs", "cy", "da", "de", "el", "en", "eo",
@@ -249,6 +253,12 @@ BUILT_IN = {
         BuiltIn("minilm", "minilm", ("en",), MINILM_SOURCE),
         BuiltIn("minilm-senses", "minilm", ("en",), AdapterFolder(MINILM_SOURCE, _MINILM_SENSES)),
         BuiltIn("multilingual", "multilingual", _XLM_R_LANGUAGES, E5_SOURCE),
+        BuiltIn(
+            "multilingual-senses",
+            "multilingual",
+            _XLM_R_LANGUAGES,
+            AdapterFolder(E5_SOURCE, _MULTILINGUAL_SENSES),
+        ),
     )
 }
 """The built-in encoders by their names."""
