@@ -25,6 +25,7 @@ from lexshift.report.page import (
     render_page,
     round_figures,
 )
+from lexshift.report.senses import SCRIPT, STYLE, sense_values
 from lexshift.senses.evidence import leanings, plane
 from lexshift.study.periods import OLD_NEW
 from lexshift.study.verdict import CHANGED, TOO_FEW
@@ -34,7 +35,7 @@ from lexshift.utils.threads import available_cores, single_products
 if TYPE_CHECKING:
     from lexshift.study.result import Result
 
-SCRIPTS = ("base.js", "charts.js", "table.js", "word.js", "comparison.js")
+SCRIPTS = ("base.js", "charts.js", "table.js", SCRIPT, "word.js", "comparison.js")
 SIMILAR = ("above", "excess", "expected")
 """Columns of a table that compares each word with words of similar frequency and spread."""
 _TABLE_ROWS = 200  # rows of the table that needs no script
@@ -49,7 +50,7 @@ def render(result: Result) -> str:
     starts, groups = pack_groups(details(result))
     return render_page(
         "comparison.html",
-        styles=("base.css", "comparison.css"),
+        styles=("base.css", "comparison.css", STYLE),
         scripts=SCRIPTS,
         data=content(result) | {"groups": starts},
         groups=groups,
@@ -185,24 +186,32 @@ def _word_details(result: Result, name: str, max_usages: int) -> dict[str, Any]:
     values["usages"] = [
         _usages(result, name, side, leaning[side] / spread, points[side], max_usages) for side in (0, 1)
     ]
+    if senses := sense_values(result, name):
+        values["senses"] = senses
     return values
 
 
 def _usages(result: Result, name: str, side: int, leaning: Floats, points: Floats, limit: int) -> list[list[Any]]:
-    """Return rows of [before, word, after, leaning, x, y, place], the most typical of the corpus first.
+    """Return rows of [before, word, after, leaning, x, y, place, sense], the most typical of the corpus first.
 
-    Half of at most ``limit`` rows are the most typical usages, the others are taken evenly from the rest.
+    Half of at most ``limit`` rows are the most typical usages, the others are taken evenly from the rest; the examples
+    of senses are added. The sense is missing if senses were not sought.
     """
     order = np.argsort(-leaning if side else leaning, kind="stable")
+    found = result.senses.get(name)
+    offset = result.count_usages(name, OLD_NEW[0]) if side else 0  # senses have the usages of both corpora in one list
     if len(order) > limit:
+        examples = [] if found is None else [row - offset for rows in found.examples for row in rows]
         rest = np.linspace(limit // 2, len(order) - 1, limit - limit // 2).round().astype(int)
-        order = order[np.concatenate([np.arange(limit // 2), rest])]
+        chosen = np.isin(np.arange(len(order)), [*range(limit // 2), *rest]) | np.isin(order, examples)
+        order = order[chosen]
     store = result.siblings
     begin, end = store.rows(name, store.corpora[side])
     table = store.occurrences.slice(begin, end - begin).take(order)
     columns = (table[column].to_pylist() for column in ("sentence", "start", "end", "file", "line"))
-    rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), strict=True)
+    senses = [[] if found is None else [found.labels[offset + row]] for row in order]
+    rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), senses, strict=True)
     return [
-        [*excerpt(sentence, start, end), round(lean, 2), round_figures(x), round_figures(y), f"{file}:{line}"]
-        for sentence, start, end, file, line, lean, (x, y) in rows
+        [*excerpt(sentence, start, end), round(lean, 2), round_figures(x), round_figures(y), f"{file}:{line}", *sense]
+        for sentence, start, end, file, line, lean, (x, y), sense in rows
     ]

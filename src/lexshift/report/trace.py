@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from lexshift.report.methods import facts
 from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, round_figures
+from lexshift.report.senses import SCRIPT, STYLE, sense_values
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
 from lexshift.study.verdict import TOO_FEW
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from lexshift.study.trace_result import Trace
 
-SCRIPTS = ("base.js", "charts.js", "table.js", "trace.js")
+SCRIPTS = ("base.js", "charts.js", "table.js", SCRIPT, "trace.js")
 _TABLE_ROWS = 200  # rows of the table that needs no script
 _SENTENCES = 20_000  # sentences on the whole page
-_MAX_SENTENCES, _MIN_SENTENCES = 12, 2  # per word and period
+_MAX_SENTENCES, _MIN_SENTENCES = 12, 2  # per word and period; the second also per sense
 _ALL_FIGURES = 17  # digits of a float, which the script then rounds as the template does
 
 
@@ -27,7 +30,7 @@ def render(trace: Trace) -> str:
     """Return the page of a trace as HTML text."""
     return render_page(
         "trace.html",
-        styles=("base.css", "trace.css"),
+        styles=("base.css", "trace.css", STYLE),
         scripts=SCRIPTS,
         data=content(trace),
         groups=[],
@@ -84,10 +87,27 @@ def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, An
             "profile": [round_figures(value) for value in trace.seasons[word].profile],
             **{name: round_figures(row[f"season_{name}"], _ALL_FIGURES) for name in ("p", "q", "strength")},
         }
+    if senses := sense_values(trace, word):
+        values["senses"] = senses
     values["sentences"] = []
     for period, n in zip(trace.periods, values["n"], strict=True):
-        usages = trace.word(word).usages(period).head(max_sentences).to_dict("records") if n else []
-        values["sentences"].append(
-            [[*excerpt(u["sentence"], u["start"], u["end"]), f"{u['file']}:{u['line']}"] for u in usages]
-        )
+        usages = trace.word(word).usages(period) if n else None
+        values["sentences"].append([] if usages is None else _sentences(usages, max_sentences))
     return values
+
+
+def _sentences(usages: pd.DataFrame, limit: int) -> list[list[Any]]:
+    """Return rows of [before, word, after, place, sense] of the first usages, and of the first ones of each sense."""
+    if "sense" in usages:
+        rank = usages.groupby("sense").cumcount()  # rank of a usage among those of its sense
+        usages = usages[(usages.index < limit) | (rank < _MIN_SENTENCES)]
+    else:
+        usages = usages.head(limit)
+    return [
+        [
+            *excerpt(u["sentence"], u["start"], u["end"]),
+            f"{u['file']}:{u['line']}",
+            *([u["sense"]] if "sense" in u else []),
+        ]
+        for u in usages.to_dict("records")
+    ]
