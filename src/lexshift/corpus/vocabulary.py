@@ -196,7 +196,7 @@ def _reason(word: str, counts: tuple[int, ...], min_count: int, function_words: 
     """Return the reason for excluding a word, other than being a name; an empty text if there is none."""
     if word.lower() in function_words:
         return FUNCTION_WORD
-    if not _is_word(word, match):
+    if not is_word(word, match):
         return UNSEGMENTED if is_unspaced(word) and segmenter_version() is None else NOT_A_WORD
     rare = next((i for i, n in enumerate(counts) if n < min_count), None)
     if rare is None:
@@ -204,7 +204,7 @@ def _reason(word: str, counts: tuple[int, ...], min_count: int, function_words: 
     return f"rare in {('old', 'new')[rare]}" if len(counts) == 2 else f"rare in corpus {rare + 1}"
 
 
-def _is_word(word: str, match: str) -> bool:
+def is_word(word: str, match: str = "word") -> bool:
     """Return False for numbers, codes, signs and single letters; in scripts without case one character may be a word.
 
     In scripts without spaces, words other than tokens are also found inside longer words. A single character is

@@ -1,0 +1,98 @@
+"""Choose sentences that show a sense: typical of it, and different from each other.
+
+A usage is typical of its sense if it is similar to the other usages of that sense and not to those of other senses. Of
+the typical usages, those are chosen one by one that are least similar to the ones chosen before (maximal marginal
+relevance, Carbonell and Goldstein 1998), and near-duplicates of a chosen sentence are skipped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lexshift.corpus.tokens import split_words
+from lexshift.senses.description import SenseUsages
+from lexshift.senses.gloss_encoder import unit_rows
+from lexshift.utils.arrays import Floats, Indices, Matrix
+
+_RELEVANCE = 0.7  # weight of the typicality; the rest is that of the variety
+_DUPLICATE = 0.6  # share of common words, of all words of two sentences, from which they are near-duplicates
+
+
+class TypicalSentences:
+    """Choose the sentences of each sense that show it best.
+
+    Parameters
+    ----------
+    n_sentences : int
+        Maximum number of sentences of a sense.
+    """
+
+    name = "typical_sentences"
+
+    def __init__(self, n_sentences: int = 5) -> None:
+        self.n_sentences = n_sentences
+
+    def describe(self, usages: SenseUsages) -> list[list[str]]:
+        """Return the sentences of each sense, the most typical one first."""
+        return [[usages.sentences[i] for i in rows] for rows in self.choose(usages)]
+
+    def choose(self, usages: SenseUsages) -> list[list[int]]:
+        """Return the rows of the usages that are chosen for each sense."""
+        n_senses = int(np.max(usages.labels, initial=-1)) + 1
+        typicality = sense_typicality(usages.vectors, usages.labels)
+        unit = unit_rows(usages.vectors)
+        return [
+            self._choose(np.flatnonzero(usages.labels == sense), typicality, unit, usages.sentences)
+            for sense in range(n_senses)
+        ]
+
+    def _choose(self, rows: Indices, typicality: Floats, unit: Floats, sentences: Sequence[str]) -> list[int]:
+        """Return some of the given rows."""
+        left = [int(row) for row in rows]
+        words = {row: frozenset(split_words(sentences[row])) for row in left}
+        nearest = dict.fromkeys(left, 0.0)  # the highest cosine with a chosen usage
+        chosen: list[int] = []
+        while left and len(chosen) < self.n_sentences:
+            best = max(left, key=lambda row: _RELEVANCE * typicality[row] - (1 - _RELEVANCE) * nearest[row])
+            chosen.append(best)
+            left = [row for row in left if row != best and not are_near_duplicates(words[row], words[best])]
+            for row in left:
+                nearest[row] = max(nearest[row], float(unit[row] @ unit[best]))
+        return chosen
+
+
+def sense_typicality(vectors: Matrix, labels: Indices) -> Floats:
+    """Compute the mean cosine of each usage with the others of its sense, minus that with the usages of other senses.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d), any float dtype
+    labels : ndarray of shape (n,), int
+        The sense of each usage, from 0.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+        A mean over no usages is 0.
+    """
+    unit = unit_rows(vectors)
+    membership = labels == np.arange(int(np.max(labels, initial=-1)) + 1)[:, None]  # (senses, n)
+    sums = membership.astype(float) @ unit  # (senses, d)
+    sizes = membership.sum(axis=1)[labels]  # (n,)
+    own_sums, own_squares = (unit * sums[labels]).sum(axis=1), (unit**2).sum(axis=1)
+    own = (own_sums - own_squares) / np.maximum(sizes - 1, 1)
+    other = (unit @ sums.sum(axis=0) - own_sums) / np.maximum(len(labels) - sizes, 1)
+    return own - other
+
+
+def are_near_duplicates(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Return whether two sentences, given by their words, have most of their words in common (Jaccard index).
+
+    Examples
+    --------
+    >>> are_near_duplicates(frozenset("a b c d".split()), frozenset("a b c".split()))
+    True
+    """
+    return len(first & second) >= _DUPLICATE * len(first | second)
