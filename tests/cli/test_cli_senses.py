@@ -91,10 +91,10 @@ def test_missing_inventory_is_reported_before_anything_is_encoded(shell: Shell) 
 
 
 def test_unknown_clustering_is_refused(shell: Shell) -> None:
-    status, _, err = shell.run("senses", "1950s.txt", "2010s.txt", "--words", "mouse", "--clustering", "averge")
+    status, _, err = shell.run("senses", "1950s.txt", "2010s.txt", "--words", "mouse", "--clustering", "grap")
     assert status == 2
     assert "clustering must be one of" in err
-    assert "did you mean 'average'?" in err
+    assert "did you mean 'graph'?" in err
 
 
 def test_many_periods_are_drawn_as_blocks(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def found(folder: Path, periods: int, **options: Any) -> Result | Trace:
     lines = files[0].read_text("utf-8").splitlines()
     lines[0] = f"{HOSTILE} cheese mouse tail"
     files[0].write_text("\n".join(lines) + "\n", "utf-8")
-    planted = {"words": list(PLANTED), "model": PlantedEncoder(), "monitor": False, "split": "lines"}
+    planted: dict[str, Any] = {"words": list(PLANTED), "model": PlantedEncoder(), "monitor": False, "split": "lines"}
     return find_senses(*files, **(planted | options))
 
 

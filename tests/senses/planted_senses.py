@@ -34,6 +34,7 @@ class PlantedEncoder:
     space = "raw"
 
     def encode(self, sentences: Sequence[str], spans: Sequence[tuple[int, int]]) -> npt.NDArray[np.float32]:
+        assert len(sentences) == len(spans)
         return np.array([self.vector(sentence) for sentence in sentences], np.float32)
 
     def vector(self, sentence: str) -> npt.NDArray[np.float64]:

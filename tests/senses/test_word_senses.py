@@ -54,7 +54,7 @@ def test_gained_sense_is_found_and_named() -> None:
     first, second = word.senses
     assert (first.number, first.change, first.counts) == (1, "shrank", (30, 10))
     assert (second.number, second.change, second.counts) == (2, "gained", (0, 20))
-    assert second.shares == (0.0, pytest.approx(2 / 3))
+    assert second.shares == pytest.approx((0, 2 / 3))
     assert second.low[1] < 2 / 3 < second.high[1]
     assert second.q <= 0.05
     assert second.description == {"letters": ["b"]}

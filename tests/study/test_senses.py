@@ -10,12 +10,14 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from planted_senses import PLANTED, PlantedEncoder, UncalibratedEncoder, write_corpora
 
 from lexshift import Result, Trace, UserError, compare, find_senses, load, trace
+from lexshift.report import render
+from lexshift.senses import clusterings
+from lexshift.study import settings
 from lexshift.study.sense_tables import SEPARATOR, concordance
 from lexshift.study.senses import number_senses, usage_documents
 
@@ -68,6 +70,7 @@ def test_stable_word_has_one_sense(result: Result, word: str) -> None:
     assert senses is not None
     assert [sense.change for sense in senses.senses] == ["kept"]
     assert senses.jsd == 0
+    assert "distinctive_words" not in senses.descriptions  # there is no other sense
 
 
 def test_word_with_too_few_usages_has_no_senses(result: Result) -> None:
@@ -111,7 +114,8 @@ def test_headline_counts_senses_and_changes(result: Result) -> None:
 
 def test_compare_and_trace_find_the_same_senses(result: Result, traced: Trace, tmp_path: Path) -> None:
     quick: dict[str, Any] = {"words": WORDS, "model": PlantedEncoder(), "senses": True, "resamples": 10, **FAST}
-    compared = compare(*write_corpora(tmp_path), **quick)
+    old, new = write_corpora(tmp_path)
+    compared = compare(old, new, **quick)
     pd.testing.assert_frame_equal(compared.sense_table, result.sense_table)
     again = trace(*write_corpora(tmp_path, 3), **quick)
     pd.testing.assert_frame_equal(again.sense_table, traced.sense_table)
@@ -157,7 +161,8 @@ def test_table_of_senses_is_written(result: Result) -> None:
         ("bread", "1", "kept"),
     ]
     gained = rows[1]
-    assert (gained["n_old"], gained["n_new"], float(gained["share_new"])) == ("0", "20", pytest.approx(2 / 3))
+    assert (gained["n_old"], gained["n_new"]) == ("0", "20")
+    assert float(gained["share_new"]) == pytest.approx(2 / 3)
     assert float(gained["low_new"]) < 2 / 3 < float(gained["high_new"])
     assert float(gained["q"]) <= 0.05
     assert rows[2]["q"] == ""
@@ -213,22 +218,22 @@ def test_saved_results_load_again_with_senses(name: str, request: pytest.Fixture
 
 
 def test_run_without_senses_writes_no_files_of_senses(tmp_path: Path) -> None:
-    files = write_corpora(tmp_path)
-    quick: dict[str, Any] = {"words": ["mouse"], "model": PlantedEncoder(), "out": tmp_path / "out", "resamples": 10}
-    plain = compare(*files, **quick, **FAST)
+    old, new = write_corpora(tmp_path)
+    quick: dict[str, Any] = {"model": PlantedEncoder(), "out": tmp_path / "out", "resamples": 10, **FAST}
+    plain = compare(old, new, ["mouse"], **quick)
     assert not plain.has_senses
     assert plain.word("mouse").senses is None
     assert not any((tmp_path / "out" / name).exists() for name in FILES)
-    compare(*files, **quick, senses=True, **FAST)
+    compare(old, new, ["mouse"], senses=True, **quick)
     assert all((tmp_path / "out" / name).exists() for name in FILES)
-    compare(*files, **quick, **FAST)
+    compare(old, new, ["mouse"], **quick)
     assert not any((tmp_path / "out" / name).exists() for name in FILES)
 
 
 def test_nothing_about_senses_is_imported_for_a_comparison_without_them() -> None:
-    code = "import sys, lexshift.study.compare; print([n for n in sys.modules if n in ('lexshift.study.senses', 'sklearn')])"
+    code = "import sys, lexshift.study.compare as _; print({'lexshift.study.senses', 'sklearn'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert done.stdout.strip() == "set()"
 
 
 # -------------------------------------------------------------------------------------------- dictionaries, calibration
@@ -265,6 +270,23 @@ def test_dictionary_describes_senses_by_glosses(tmp_path: Path) -> None:
         ["an animal with a tail that likes cheese"],
         ["a button on a cable to click"],
     ]
+
+
+def test_encoder_without_calibration_gets_an_estimated_one_and_the_result_says_so(
+    result: Result, tmp_path: Path
+) -> None:
+    found = find_senses(*write_corpora(tmp_path), words=WORDS, model=UncalibratedEncoder(), **FAST)
+    (note,) = found.run["senses"]["notes"]
+    assert note.startswith("The encoder has no calibration")
+    assert note in render(found)
+    assert found.senses["mouse"].changes == ["shrank", "gained"]
+    assert result.run["senses"]["notes"] == []
+    assert result.run["senses"]["calibration"] == {"slope": 20.0, "intercept": -10.0}
+
+
+def test_clusterings_of_the_settings_are_those_of_the_senses() -> None:
+    assert set(settings.CLUSTERINGS) == set(clusterings.CLUSTERINGS)
+    assert settings.DEFAULTS["clustering"] == clusterings.DEFAULT
 
 
 def test_unknown_clustering_is_refused() -> None:

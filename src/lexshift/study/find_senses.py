@@ -33,7 +33,7 @@ def find_senses(
     alpha: float = 0.05,
     permutations: Permutations = "auto",
     seed: int = 0,
-    clustering: str = "average",
+    clustering: str = "graph",
     inventory: Place | None = None,
     dictionary: Place | None = None,
     substitutes: Place | None = None,
@@ -45,8 +45,8 @@ def find_senses(
 ) -> Result | Trace:
     """Find the senses of words, their shares in each period, and which of them appeared or disappeared.
 
-    It runs :func:`lexshift.compare` for two corpora, and :func:`lexshift.trace` for more or with ``by``, with the default
-    change score and with ``senses=True``.
+    It runs :func:`lexshift.compare` for two corpora, and :func:`lexshift.trace` for more or with ``by``, with the
+    default change score and with ``senses=True``.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def find_senses(
     min_usages : int
         Minimum number of usages in a period. Senses are sought for words with enough usages in two periods; their
         usages of all periods are used.
-    clustering : str
+    clustering : "graph", "agglomerative", "mixture" or "affinity"
         Rule that divides the usages of a word into senses.
     inventory : str or path, optional
         Dictionary of the known senses, which :func:`lexshift.corpus.read_dictionary` reads. Each usage gets a known

@@ -11,6 +11,8 @@ from lexshift.store.siblings import Siblings
 if TYPE_CHECKING:
     import pandas as pd
 
+DISTINCTIVE = "distinctive_words"
+"""Column of the distinctive words, which is there even if no word has several senses."""
 SEPARATOR = " | "
 """Text between two examples in a cell."""
 
@@ -30,7 +32,7 @@ def sense_table(siblings: Siblings, senses: Mapping[str, WordSenses]) -> pd.Data
     """
     import pandas as pd
 
-    kinds = list(dict.fromkeys(kind for found in senses.values() for kind in found.descriptions))
+    kinds = list(dict.fromkeys([DISTINCTIVE, *(kind for found in senses.values() for kind in found.descriptions)]))
     columns = ["word", "sense", "change"]
     columns += [f"{name}_{period}" for period in siblings.corpora for name in ("n", "share", "low", "high")]
     columns += ["p", "q", *kinds, "known", "examples"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +16,10 @@ from lexshift.encode.adaptation import Calibration, FixedSpace
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
 from lexshift.scoring.space import FIXED, Space
-from lexshift.senses.clusterings import CLUSTERINGS
+from lexshift.senses.clusterings import get_clustering
 from lexshift.senses.description import Description, SenseUsages
 from lexshift.senses.distinctive_words import DistinctiveWords
+from lexshift.senses.fallback_calibration import estimate_calibration
 from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
 from lexshift.senses.inventory import assign_senses, encode_inventory, fit_novelty
 from lexshift.senses.nearest_gloss import NearestGloss
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 PERMUTATIONS = 10_000
 """Number of permutations of the test of a sense, unless the user chooses another one."""
+ESTIMATED = (
+    "The encoder has no calibration, so the similarity at which usages share a sense was estimated from the words of "
+    "this run: the number of senses is less certain, and it depends on the words"
+)
 NEW = "new-"
 """Beginning of the names of senses that an inventory lacks."""
 _MANY_FILES = 10  # files of each period from which the files are documents
@@ -116,15 +121,14 @@ class SenseFinder:
 
     def vectors(self, word: str) -> Matrix:
         """Return the vectors of a word in all periods, in the space of the calibration, (n, d)."""
-        rows = np.concatenate([self.siblings.group(word, period) for period in self.siblings.corpora])
-        return rows if self.space is None else self.space.apply(rows)
+        return sense_vectors(self.siblings, word, self.space)
 
     def divide(self, words: Sequence[str], monitor: Monitor) -> dict[str, tuple[Indices, list[str], list[str]]]:
         """Return the sense of each usage of each word, from 0, and the names and glosses of known senses.
 
         Both are empty for a sense that is not in the inventory.
         """
-        clustering, seed = CLUSTERINGS[self.settings.clustering](), self.settings.seed
+        clustering, seed = get_clustering(self.settings.clustering), self.settings.seed
         monitor.stage("finding senses", len(words), "words")
 
         def cluster(word: str) -> tuple[Indices, list[str], list[str]]:
@@ -170,6 +174,8 @@ class SenseFinder:
             language=self.language,
         )
         permutations = self.settings.permutations
+        if labels.max() == 0:  # there is nothing that the words could distinguish the sense from
+            kinds = [kind for kind in kinds if kind.name != DistinctiveWords.name]
         return find_word_senses(
             usages,
             len(frames),
@@ -229,10 +235,22 @@ def find_all_senses(
     record : dict
         What the provenance record holds about the senses.
     """
-    calibration, space = optional_attribute(encoder, "calibration"), fixed_space(encoder)
+    scored = list(Usages(siblings, words, settings.min_usages))
+    space, notes = fixed_space(encoder), []
+    calibration = optional_attribute(encoder, "calibration")
+    if calibration is None:
+        calibration = estimate_calibration([sense_vectors(siblings, word, space) for word in scored])
+        notes.append(ESTIMATED)
+        monitor.note(ESTIMATED)
     finder = SenseFinder(siblings, encoder, calibration, space, settings, sources, language)
-    found = finder.find_all(list(Usages(siblings, words, settings.min_usages)), monitor)
-    return found, {"notes": []} | sources.record()
+    record = {"calibration": asdict(calibration), "notes": notes} | sources.record()
+    return finder.find_all(scored, monitor) if scored else {}, record
+
+
+def sense_vectors(siblings: Siblings, word: str, space: Space | None) -> Matrix:
+    """Return the vectors of a word in all periods, (n, d), in a space or raw."""
+    rows = np.concatenate([siblings.group(word, period) for period in siblings.corpora])
+    return rows if space is None else space.apply(rows)
 
 
 def fixed_space(encoder: Encoder) -> Space | None:

@@ -23,6 +23,8 @@ COMPARE, DISCOVER, TRACE, SENSES = "compare", "discover", "trace", "senses"
 QUESTIONS = (COMPARE, DISCOVER, TRACE, SENSES)
 SCORED = (COMPARE, DISCOVER, TRACE)
 """The questions that are answered by change scores."""
+CLUSTERINGS = ("graph", "agglomerative", "mixture", "affinity")
+"""Rules that divide usages into senses."""
 CONFIDENCE = 0.95
 """Level of the intervals of change scores."""
 
@@ -95,12 +97,6 @@ def _number_or_auto(name: str, number: Callable[[str], Any], description: str) -
 def _check(function: Callable[..., Any], name: str, *arguments: Any) -> Callable[[Any], Any]:
     """Return a check of :mod:`lexshift.utils.checks` with the name of a setting."""
     return lambda value: function(value, name, *arguments)
-
-
-def _check_clustering(name: str) -> str:
-    from lexshift.senses.clusterings import CLUSTERINGS
-
-    return checks.choice(name, "clustering", tuple(CLUSTERINGS))
 
 
 def _check_path(path: str | os.PathLike[str] | None) -> str | None:
@@ -190,8 +186,8 @@ class Settings:
         0, "Seed for swaps, permutations and resamples.", SCORES, int, check=checks.seed)
 
     clustering: str = _setting(
-        "average", "Rule that divides the usages of a word into senses.",
-        MEANINGS, str, check=_check_clustering, questions=(SENSES,))
+        "graph", "Rule that divides usages into senses: graph, agglomerative, mixture or affinity.",
+        MEANINGS, str, check=_check(checks.choice, "clustering", CLUSTERINGS), questions=(SENSES,))
     inventory: str | os.PathLike[str] | None = _setting(
         None, "Dictionary of the known senses: usages get one of them, or a new sense.",
         MEANINGS, str | None, metavar="PATH", check=_check_path, questions=(SENSES,))
