@@ -40,7 +40,8 @@ DEFAULT = SSCD("nearest", rate=0.3, distance_weight=0.25)
 
 def test_published_figures_are_reproduced(data: Path, tmp_path: Path) -> None:
     written = pd.read_csv(RESULTS / "liverpoolfc-minilm" / "evaluation.csv").set_index("method")
-    found = evaluate(load_dataset(data / "benchmark" / "liverpoolfc"), out=tmp_path / "out").table.set_index("method")
+    liverpool = load_dataset(data / "benchmark" / "liverpoolfc")
+    found = evaluate(liverpool, model="minilm", out=tmp_path / "out").table.set_index("method")
     assert list(found.index) == list(written.index)
     for column in ("spearman", "spearman_each", "average_precision"):
         np.testing.assert_allclose(found[column], written[column], atol=TOLERANCE, rtol=0, err_msg=column)
@@ -52,7 +53,7 @@ def test_figures_of_a_sample_are_stable(data: Path, tmp_path: Path, name: str) -
     dataset = load_dataset(data / "benchmark" / name)
     ordered = dataset.usages.to_pandas().sample(frac=1, random_state=0)
     usages = ordered.groupby(["word", "corpus"], sort=False).head(SAMPLE).sort_index()
-    pairs = select_pairs(dataset, embed_usages(usages, out=tmp_path / "store", labels=PERIODS))
+    pairs = select_pairs(dataset, embed_usages(usages, "minilm", tmp_path / "store", labels=PERIODS))
     pairs = choose_space(pairs, Settings().space, as_encoder("minilm")).apply_to_words(pairs)
     scored = [
         score_sscd(pairs, DEFAULT),
@@ -65,7 +66,7 @@ def test_figures_of_a_sample_are_stable(data: Path, tmp_path: Path, name: str) -
 
 def test_default_of_compare_is_the_evaluated_configuration() -> None:
     assert Settings().sscd() == DEFAULT
-    assert (Settings().model, Settings().space) == ("minilm", "auto")
+    assert (Settings().model, Settings().space) == ("auto", "auto")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def vectors(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Pairs:
     dwug = load_dataset(data / "benchmark" / "dwug_en")
     usages = dwug.usages.to_pandas()
     some = usages[usages["word"].isin(usages["word"].unique()[:WORDS])]
-    return select_pairs(dwug, embed_usages(some, out=tmp_path_factory.mktemp("dwug") / "store", labels=PERIODS))
+    return select_pairs(dwug, embed_usages(some, "minilm", tmp_path_factory.mktemp("dwug") / "store", labels=PERIODS))
 
 
 def in_the_published_order(n: int, count: int, draw: random.Random) -> Indices:

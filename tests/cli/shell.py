@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -68,13 +68,14 @@ class Terminal:
         self.folder, self._monkeypatch, self._capsys = folder, monkeypatch, capsys
         self.toy = toy or Toy()
         self.options: dict[str, Any] = {}
+        self.languages: list[str | None] = []
         monkeypatch.chdir(folder)
         monkeypatch.setattr(terminal.out, "_width", 300)
         if module is not None:
             monkeypatch.setattr(f"{module}.as_encoder", self.encoder)
 
-    def encoder(self, model: Any, **options: Any) -> Toy:
-        self.options = {"model": model, **options}
+    def encoder(self, model: Any, *, languages: Iterable[str | None], **options: Any) -> Toy:
+        self.options, self.languages = {"model": model, **options}, list(languages)
         return self.toy
 
     def run(self, *arguments: str) -> tuple[int, str, str]:

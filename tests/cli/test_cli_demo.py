@@ -98,7 +98,7 @@ def test_demo_writes_to_the_current_folder_by_default(shell: Shell) -> None:
     assert set(rows(out)) == set(gold())
     assert Path("lexshift-demo/report.html").is_file()
     assert f"report: {Path('lexshift-demo/report.html')}" in err.splitlines()
-    assert (shell.options["model"], {path.parent.name for path in demo_corpora()}) == ("minilm", {"demo"})
+    assert (shell.options["model"], {path.parent.name for path in demo_corpora()}) == ("minilm-senses", {"demo"})
 
 
 def test_number_of_words_ranked_above_all_stable_ones_is_correct(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -243,9 +243,10 @@ def test_files_hold_the_table_and_its_settings(shell: Shell) -> None:
 def test_results_folder_is_named_after_the_data_set_and_the_model(shell: Shell) -> None:
     code, _, err = shell.run("eval", "usages.csv", *FAST)
     assert code == 0
-    assert "results in lexshift-eval-usages.csv-minilm" in err
-    assert set(os.listdir()) == {"usages.csv", "lexshift-eval-usages.csv-minilm"}
-    assert shell.options["model"] == "minilm"
+    assert "note: the encoder is minilm-senses, because the text is in English (--model auto)" in err
+    assert "results in lexshift-eval-usages.csv-minilm_senses" in err
+    assert set(os.listdir()) == {"usages.csv", "lexshift-eval-usages.csv-minilm_senses"}
+    assert (shell.options["model"], shell.languages) == ("minilm-senses", ["en"])
     shell.run("eval", "usages.csv", "--model", "some/bert", *FAST)
     assert Path("lexshift-eval-usages.csv-bert", "evaluation.csv").exists()
 

@@ -220,7 +220,7 @@ def test_library_warning_is_printed_as_a_note(
     monkeypatch.setitem(BUILT_IN, "minilm", replace(BUILT_IN["minilm"], source=Stop()))
     with warnings.catch_warnings():
         warnings.simplefilter("always")  # the tests turn warnings into errors
-        code, _, err = typed(monkeypatch, capsys, "compare", "a.txt", "b.txt", "--words", "mouse")
+        code, _, err = typed(monkeypatch, capsys, "compare", "a.txt", "b.txt", "--words", "mouse", "--model", "minilm")
     assert code == 2
     note, error = err.splitlines()
     assert note.startswith("note: 'minilm' is the built-in model, not the folder of that name")

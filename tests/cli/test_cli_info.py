@@ -56,8 +56,8 @@ def test_contents_of_a_store_are_shown(
     assert lines[0].startswith(f"{path}: 4 vectors of 2 dimensions, 3 words, ")
     assert lines[1] == "model test_cli_info.Lengths"
     assert lines[2] == "old: 10 words in 4 lines or records of 1 file (1 read as lines), 43 B"
-    assert "  skipped or altered: 1 occurrences beyond 2 for a word" in lines
-    assert lines.count("  skipped or altered: 1 occurrences whose word the tokenizer drops") == 2
+    assert "  skipped or altered: 1 occurrence beyond 2 for a word" in lines
+    assert lines.count("  skipped or altered: 1 occurrence whose word the tokenizer drops") == 2
     assert "2 words do not occur in every corpus: plane, wing" in lines
     table = [line.split() for line in lines[-4:]]
     assert table == [

@@ -136,7 +136,7 @@ def test_vectors_and_folder_are_shared_with_eval(shell: Shell) -> None:
     assert calls > 0
     shell.reproduce("usages.csv")
     assert shell.toy.calls == calls
-    folder = "lexshift-eval-usages.csv-minilm"
+    folder = "lexshift-eval-usages.csv-minilm_senses"
     assert Path(folder, "reproduction.html").is_file()
     grid = pd.read_csv(Path(folder, "grid.csv"))
     for strategy in grid["strategy"].unique():
@@ -232,7 +232,7 @@ def test_constant_gold_is_refused(shell: Shell) -> None:
     usages(graded=0.5).to_csv("alike.csv", index=False)
     told = "the graded gold of 'alike.csv' is the same for all words, so they cannot be ranked"
     assert shell.refused("alike.csv") == told
-    assert not Path("lexshift-eval-alike.csv-minilm", "reproduction.html").exists()
+    assert not Path("lexshift-eval-alike.csv-minilm_senses", "reproduction.html").exists()
 
 
 def test_missing_path_is_reported(shell: Shell) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ class Shell:
         self.app.command("simulate")(simulate.command)
         self.app.command("power")(power.command)
         self.options: dict[str, Any] = {}
+        self.languages: list[str | None] = []
         lines = [f"The {noun}, of {noun[:2]}{i}, is here.\n" for i in range(40) for noun in NOUNS]
         (folder / "corpus.txt").write_text("".join(lines))
         (folder / "pairs.tsv").write_text("mouse\tbread\nriver\twinter\n")
@@ -47,8 +48,8 @@ class Shell:
         monkeypatch.setattr("lexshift.simulation.power.as_encoder", self.encoder)
         monkeypatch.setattr(terminal.out, "_width", 300)
 
-    def encoder(self, model: Any, **options: Any) -> Toy:
-        self.options = {"model": model, **options}
+    def encoder(self, model: Any, *, languages: Iterable[str | None], **options: Any) -> Toy:
+        self.options, self.languages = {"model": model, **options}, list(languages)
         return Toy()
 
     def run(self, *arguments: str) -> Result:
@@ -141,6 +142,11 @@ def test_power_passes_the_encoder_options_on(shell: Shell) -> None:
     shell.succeed("power", "corpus.txt", *SMALL, "--model", "mine", "--layers", "last", "--pooling", "first", "-q")
     assert (shell.options["model"], shell.options["layers"], shell.options["pooling"]) == ("mine", "last", "first")
     assert "split" not in shell.options
+
+
+def test_power_chooses_the_encoder_by_the_language_of_the_corpora(shell: Shell) -> None:
+    shell.succeed("power", "corpus.txt", *SMALL, "-q")
+    assert (shell.options["model"], shell.languages) == ("minilm-senses", ["en"])
 
 
 def test_pairs_of_power_may_be_chosen_at_random(shell: Shell) -> None:

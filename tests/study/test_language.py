@@ -164,6 +164,31 @@ def test_lemmas_are_those_of_the_detected_language(tmp_path: Path, monkeypatch: 
     assert store.counts.loc["Maus"].tolist() == [40, 40]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_chosen_encoder_is_reported_recorded_and_equal_to_the_same_one_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    def load(model: str, **_: Any) -> Lengths:
+        encoder = Lengths()
+        encoder.settings = {"model": model}
+        return encoder
+
+    for module in ("lexshift.study.pipeline", "lexshift.store.embedding"):
+        monkeypatch.setattr(f"{module}.as_encoder", load)
+    paths = corpora(tmp_path, ENGLISH, ENGLISH)
+    told = "the encoder is minilm-senses, because the text is in English (--model auto)"
+    said, record, page = run(kind, paths, "mouse", tmp_path / "out", model="auto")
+    assert said.count(told) == 1
+    assert record["embedding"]["encoder"] == {"model": "minilm-senses"}
+    if kind != "embed":
+        assert record["encoder_choice"] == told
+        assert ("minilm-senses" if kind == "trace" else "sentence with the encoder minilm-senses.") in page
+    said, record, _ = run(kind, paths, "mouse", tmp_path / "out", model="minilm-senses")
+    assert "the store is complete already; nothing is encoded" in said
+    assert told not in said
+    assert record.get("encoder_choice") is None
+
+
 def test_built_in_models_have_their_languages() -> None:
     from lexshift.encode.built_in import known_languages
 

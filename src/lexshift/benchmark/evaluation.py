@@ -78,9 +78,10 @@ def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> Embedd
     Words with fewer than ``settings.min_usages`` usages in a period are left out. The folder is named after the data
     set and the model if ``settings.out`` is None.
     """
-    model = resolve_model(settings.model, [language_of_sentences(data.usages["sentence"])])
+    languages = [language_of_sentences(data.usages["sentence"])]
+    model, _ = resolve_model(settings.model, languages, monitor)
     folder = Path(default_folder(data, model) if settings.out is None else settings.out)
-    encoder = as_encoder(model, **settings.encoder_options())
+    encoder = as_encoder(model, languages=languages, **settings.encoder_options())
     siblings = embed_usages(
         data.usages, encoder, folder / STORE, PERIODS, precision=settings.precision, monitor=monitor
     )

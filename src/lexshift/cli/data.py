@@ -33,6 +33,7 @@ def command(
     from lexshift.benchmark.datasets import load_dataset
     from lexshift.benchmark.datasets.dataset import PERIODS, write_texts
     from lexshift.cli.terminal import out as console
+    from lexshift.utils.quantities import with_unit
 
     data = load_dataset(path, suffix)
     console.print(Text(data.name, "bold").append(f": {data.kind}, {len(data.words)} words", "not bold"), soft_wrap=True)
@@ -54,7 +55,7 @@ def command(
     if not data.graded and not data.binary:
         console.print("no gold")
     for reason, n in data.skipped.items():
-        console.print(f"left out: {n:,} {reason}", style="yellow", soft_wrap=True)
+        console.print(f"left out: {with_unit(n, reason)}", style="yellow", soft_wrap=True)
     if list_words:
         words = Table(box=None, header_style="bold", pad_edge=False)
         for name in ("word", *data.periods, "graded", "changed"):

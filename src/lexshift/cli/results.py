@@ -24,6 +24,7 @@ from lexshift.study.verdict import CHANGED, TOO_FEW
 from lexshift.utils import checks
 from lexshift.utils.monitor import Monitor, Silent
 from lexshift.utils.progress import Bars, err
+from lexshift.utils.quantities import with_unit
 
 FORMATS = ("table", "csv", "json")
 INTERRUPTED = "interrupted; run the same command again to resume"
@@ -99,7 +100,7 @@ def print_summary(result: StudyResult, folder: str) -> None:
     err.print()
     for entry in result.run["corpora"]:
         for reason, n in entry["skipped"].items():
-            err.print(Text(f"skipped or altered in {entry['name']}: {n:,} {reason}", "yellow"))
+            err.print(Text(f"skipped or altered in {entry['name']}: {with_unit(n, reason)}", "yellow"))
     for warning in result.run.get("warnings", []):
         err.print(Text(f"warning: {warning}", "yellow"))
     err.print(Text(f"{result.headline()}."))

@@ -14,6 +14,7 @@ from lexshift.errors import Note
 from lexshift.store.siblings import Siblings
 from lexshift.utils.console import SafeConsole, visible
 from lexshift.utils.progress import err, note, size
+from lexshift.utils.quantities import with_unit
 from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
@@ -68,12 +69,12 @@ def print_store(store: Siblings) -> None:
     details += [f"{name} {encoder[name]}" for name in ("layers", "pooling", "window", "dtype") if name in encoder]
     out.print(", ".join(details), soft_wrap=True)
     for corpus in index["corpora"]:
-        files = f"{corpus['files']:,} {'file' if corpus['files'] == 1 else 'files'}"
+        files = with_unit(corpus["files"], "files")
         splits = ", ".join(f"{n:,} read as {split}" for split, n in corpus["splits"].items())
         amount = f"{corpus['words']:,} words in {corpus['passages']:,} lines or records"
         out.print(f"{corpus['label']}: {amount} of {files} ({splits}), {size(corpus['bytes'])}", soft_wrap=True)
         for reason, n in corpus["skipped"].items():
-            out.print(f"  skipped or altered: {n:,} {reason}", style="yellow", soft_wrap=True)
+            out.print(f"  skipped or altered: {with_unit(n, reason)}", style="yellow", soft_wrap=True)
     incomplete = [entry["word"] for entry in index["words"] if any(begin == end for begin, end in entry["rows"])]
     if incomplete:
         shown = ", ".join(incomplete[:10]) + (", ..." if len(incomplete) > 10 else "")

@@ -144,7 +144,7 @@ def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list
     foreign = {label: code for label, code in known.items() if ours is not None and base_code(code) not in ours}
     if foreign:
         model = getattr(encoder, "settings", {}).get("model", "that was chosen")
-        option = "--model" if model == "multilingual" else "--model multilingual, for about 100 languages"
+        option = "--model" if str(model).startswith("multilingual") else "--model auto selects a built-in one"
         messages.append(
             f"the text of {_and(foreign)} is {_and(dict.fromkeys(map(language_name, foreign.values())))}, but the "
             f"model {model} knows only {_and(map(language_name, ours or ()))}, so its scores mean little: choose a "

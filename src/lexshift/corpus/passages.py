@@ -167,7 +167,7 @@ def _paragraph_block(data: bytes, line: int, file: str, tally: Tally) -> Block:
         data = _DIVIDED.sub(rb"\1\n", data)
     divided = len(_HYPHENATED.findall(data))
     if divided:
-        tally.skipped["lines that end in a hyphen: a word that is divided there is not found"] += divided
+        tally.skipped["lines with a hyphen at the end: a word that is divided there is not found"] += divided
     return Block(_INNER_NEWLINE.sub(rb"\1 ", data), "prose", line, wrapped=data, file=file)
 
 

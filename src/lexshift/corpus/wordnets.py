@@ -23,7 +23,7 @@ INSTALLED = "wn:"
 """What the name of a lexicon that is installed with the library wn begins with."""
 PARTS = ("noun", "verb", "adj", "adv")
 """The parts of speech of WordNet, as its files are named."""
-EXTERNAL = "entries and synsets that belong to another lexicon"
+EXTERNAL = "elements of another lexicon"
 
 _EXAMPLE = re.compile(r'"([^"]*)(?:"|$)')
 _FIRST_EXAMPLE = re.compile(r';\s*"')

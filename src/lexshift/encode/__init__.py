@@ -7,6 +7,7 @@ loaded model or an object with the method of :class:`Encoder`. This package does
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,20 +20,25 @@ if TYPE_CHECKING:
 __all__ = ["BaseEncoder", "Encoder", "HuggingFaceEncoder", "as_encoder"]
 
 
-def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options: Any) -> Encoder:
+def as_encoder(
+    model: Any = "auto", *, revision: str | None = None, languages: Iterable[str | None] = (None,), **options: Any
+) -> Encoder:
     """Return the encoder for a name, a folder, a loaded model or an encoder.
 
     Parameters
     ----------
     model : str, path, model, (model, tokenizer) or Encoder
-        "minilm" and "minilm-senses" (English) and "multilingual" (about 100 languages) always mean the built-in models,
-        which need no network; "minilm-senses" is tuned to tell the senses of words apart. "auto" is the built-in model
-        for text in any language; the studies choose it by the language of the corpora. Another
-        string is a folder if one exists or the string is written as a path, otherwise a model on the hub. A path object
-        is a folder. A model of transformers needs its tokenizer; a model of sentence-transformers includes it.
-        XL-LEXEME and XL-DURel are recognised by their markers or their names, and used as they were trained.
+        "auto" (the default) is the built-in model for ``languages``. "minilm" and "minilm-senses" (English) and
+        "multilingual" (about 100 languages) always mean the built-in models, which need no network; "minilm-senses" is
+        tuned to tell the senses of words apart. Another string is a folder if one exists or the string is written as a
+        path, otherwise a model on the hub. A path object is a folder. A model of transformers needs its tokenizer; a
+        model of sentence-transformers includes it. XL-LEXEME and XL-DURel are recognised by their markers or their
+        names, and used as they were trained.
     revision : str, optional
         Revision of a model on the hub.
+    languages : iterable of str or None
+        ISO codes of the languages of the text, by which "auto" chooses; None, the default, is an unknown language. The
+        studies detect them.
     **options
         Options of :class:`HuggingFaceEncoder`: layers, pooling, window, markers, device, dtype, batch_tokens.
 
@@ -41,11 +47,16 @@ def as_encoder(model: Any = "minilm", *, revision: str | None = None, **options:
     Encoder
     """
     if isinstance(model, (str, os.PathLike)):
-        from lexshift.encode.built_in import known_languages, resolve_model
-        from lexshift.encode.loading import load_model
+        from lexshift.encode.built_in import known_languages, resolve_model, suggest_built_in
+        from lexshift.encode.loading import OfflineError, load_model
+        from lexshift.utils.monitor import Silent
 
-        model = resolve_model(model, [None])
-        loaded, tokenizer, adaptation = load_model(model, revision)
+        languages = list(languages)
+        model, _ = resolve_model(model, languages, Silent())
+        try:
+            loaded, tokenizer, adaptation = load_model(model, revision)
+        except OfflineError as error:
+            raise UserError(f"{error} ({suggest_built_in(languages)})") from None
         encoder = _huggingface_encoder()(loaded, tokenizer, adaptation=adaptation, **options)
         encoder.languages = known_languages(model)
         return encoder

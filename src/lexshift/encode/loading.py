@@ -24,7 +24,7 @@ from lexshift.encode.adaptation import FILE as RECORD
 from lexshift.encode.adaptation import Adaptation, Base, read_adaptation, read_base
 from lexshift.encode.adapter import FILE as ADAPTER
 from lexshift.encode.adapter import merge_adapter, read_adapter
-from lexshift.encode.built_in import BUILT_IN, MODEL_FILES
+from lexshift.encode.built_in import AUTO, BUILT_IN, MODEL_FILES
 from lexshift.encode.sentence_modules import folder_length
 from lexshift.errors import Note, UserError
 
@@ -38,6 +38,10 @@ _LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers")
 _MOST_LAYERS = 1_000  # transformers would build any number of them
 _UNREADABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)  # reading JSON of any shape
 _POOLER = ("pooler.", "embeddings.position_ids")  # weights that hidden states do not need
+
+
+class OfflineError(UserError):
+    """A model is on the hub only, and the hub cannot be reached."""
 
 
 def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Path:
@@ -67,6 +71,8 @@ def find_model(name: str | os.PathLike[str], revision: str | None = None) -> Pat
         return Path(folder)
     if os.path.exists(folder):
         raise UserError(f"the model {text!r} is a file; give the folder that it is in")
+    if not is_path and text == AUTO:
+        raise UserError(f"{AUTO!r} selects a model by the language of a text, which is not possible here; name a model")
     if is_path or not _HUB_NAME.fullmatch(text) or text.startswith("."):
         raise UserError(f"no such model folder: {text!r} (looked from {os.getcwd()})")
     return _from_hub(text, revision)
@@ -236,7 +242,7 @@ def _from_hub(name: str, revision: str | None) -> Path:
         RevisionNotFoundError,
     )
 
-    offline = UserError(_explain_offline_use(name, revision))
+    offline = OfflineError(_explain_offline_use(name, revision))
     try:
         folder = Path(snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES, local_files_only=True))
         if (folder / "config.json").is_file() and any(folder.glob("*.safetensors")):
@@ -273,9 +279,7 @@ def _explain_offline_use(name: str, revision: str | None) -> str:
     command = f"hf download {name} {f'--revision {revision} ' if revision else ''}--local-dir {folder}"
     return (
         f"the model {name!r} is not on this machine and the model hub cannot be reached; on a machine with a network "
-        f"run '{command}', copy the folder {folder} here and give it as --model ./{folder} (the "
-        f"built-in models need no network: 'minilm-senses' for English text, 'multilingual' for about 100 "
-        f"languages)"
+        f"run '{command}', copy the folder {folder} here and give it as --model ./{folder}"
     )
 
 

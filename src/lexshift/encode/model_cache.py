@@ -42,6 +42,11 @@ def cached_model(name: str, write: Callable[[Path], None]) -> Path:
     return target
 
 
+def is_cached(name: str) -> bool:
+    """Return whether a converted model is in the cache and complete."""
+    return is_complete(cache_folder() / name)
+
+
 def cache_folder() -> Path:
     """Return the folder for converted models."""
     import platformdirs

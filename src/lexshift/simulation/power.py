@@ -125,7 +125,8 @@ def power(
     with watching(monitor or False) as watcher:
         reading = Reading(**chosen.reading_options())
         languages, _ = detect_languages({str(i): corpus for i, corpus in enumerate(corpora)}, reading)
-        encoder = as_encoder(resolve_model(chosen.model, languages.values()), **chosen.encoder_options())
+        model, _ = resolve_model(chosen.model, languages.values(), watcher)
+        encoder = as_encoder(model, languages=languages.values(), **chosen.encoder_options())
         # A usage is drawn into the old set in one trial, into the new one in another.
         if getattr(encoder, "periods", ()):
             raise UserError("the model distinguishes periods, but usages are drawn into either set; choose another")

@@ -86,7 +86,7 @@ ENCODING = tuple(EncoderOptions.__annotations__)
 def embed(
     *corpora: str | os.PathLike[str],
     words: Words,
-    model: Any = "minilm",
+    model: Any = "auto",
     out: str | os.PathLike[str] | None = None,
     labels: Sequence[str] | None = None,
     by: str | None = None,
@@ -104,7 +104,7 @@ def embed(
     words : path, list, or mapping of words to their forms
         See :func:`lexshift.corpus.read_targets`.
     model : str, path, (model, tokenizer) or Encoder
-        See :func:`lexshift.encode.as_encoder`.
+        See :func:`lexshift.encode.as_encoder`. "auto" chooses a built-in model by the language of the corpora.
     out : path, optional
         Folder of the store. If the store exists, missing words and corpora are added. The default is a temporary
         folder, which is deleted with the returned object.
@@ -173,11 +173,11 @@ def embed(
     seed = checks.seed(values["seed"])
     max_per_word = checks.positive(0 if max_per_word is None else max_per_word, "max_per_word", least=0) or None
     sampling = None if max_per_word is None else {"max_per_word": max_per_word, "seed": seed}
-    encoder = as_encoder(
-        resolve_model(model, languages.values()), **{name: value for name, value in values.items() if name in ENCODING}
-    )
-    settings = store_settings(readings, match, sampling, values["precision"], by)
     monitor = monitor or Silent()
+    model, _ = resolve_model(model, languages.values(), monitor)
+    encoder_options = {name: value for name, value in values.items() if name in ENCODING}
+    encoder = as_encoder(model, languages=languages.values(), **encoder_options)
+    settings = store_settings(readings, match, sampling, values["precision"], by)
     for warning in language_warnings(languages, encoder):
         monitor.note(f"warning: {warning}")
     return make_store(
@@ -194,7 +194,7 @@ def embed(
 
 def embed_usages(
     usages: pd.DataFrame | pa.Table,
-    model: Any = "minilm",
+    model: Any = "auto",
     out: str | os.PathLike[str] | None = None,
     labels: Sequence[str] | None = None,
     precision: str = PRECISIONS[0],
@@ -209,7 +209,7 @@ def embed_usages(
         Columns word, corpus, sentence, start and end (span of the word in the sentence, in characters), and optionally
         file, line and date.
     model, out, precision, monitor
-        As for :func:`embed`.
+        As for :func:`embed`; the language is detected from the sentences.
     labels : list of str, optional
         The values of ``corpus`` in the order of the corpora; by default in order of appearance.
     **options
@@ -232,14 +232,16 @@ def embed_usages(
     checks.keywords(options, ENCODING, embed_usages)
     checks.choice(precision, "precision", PRECISIONS)
     contents = gather_usages(usages, labels)
-    language = language_of_sentences(contents.table["sentence"])
-    encoder = as_encoder(resolve_model(model, [language]), **options)
+    monitor = monitor or Silent()
+    languages = [language_of_sentences(contents.table["sentence"])]
+    model, _ = resolve_model(model, languages, monitor)
+    encoder = as_encoder(model, languages=languages, **options)
     settings = {"usages": "given", "precision": precision}
     with open_store(out, settings, encoder) as folder:
         stored = contents.corpora if folder.store is None else folder.store.index["corpora"]
         if [entry["content"] for entry in stored] != [entry["content"] for entry in contents.corpora]:
             raise UserError(f"the store {str(out)!r} was made from other usages; choose another folder (--out)")
-        return folder.write(contents, encoder, monitor or Silent())
+        return folder.write(contents, encoder, monitor)
 
 
 def corpus_names(corpora: Sequence[str | os.PathLike[str]], labels: Sequence[str] | None) -> list[str]:

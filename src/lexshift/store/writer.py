@@ -54,6 +54,7 @@ from lexshift.store.siblings import Siblings
 from lexshift.utils.arrays import Array, Indices, Matrix
 from lexshift.utils.files import disk_faults, final_name, one_writer, sync_folder, write_whole
 from lexshift.utils.monitor import Monitor, duration
+from lexshift.utils.quantities import with_unit
 
 LONG_RUN = 10_000
 """Number of sentences from which on a run begins with an estimate of its duration."""
@@ -265,7 +266,7 @@ def _report_run(encoder: Encoder, shards: ShardFolder, is_local: bool, monitor: 
         deviation = deviation[np.isfinite(deviation)]  # without words that the tokenizer drops
         if len(deviation):
             monitor.note(
-                f"int8 is approximate: on {len(deviation)} occurrences the cosine with full precision is "
+                f"int8 is approximate: on {with_unit(len(deviation), 'occurrences')} the cosine with full precision is "
                 f"{1 - deviation.mean():.4f} on average and {1 - deviation.max():.4f} at worst"
             )
     characters, sentences = plan.sizes[~shards.find_finished()].sum(axis=0).tolist()
@@ -342,13 +343,13 @@ def _describe_losses(
     lost = (contents.counts - counts).sum(axis=0)
     if lost.any() and not counts.any():
         monitor.note(
-            f"the encoder gave only NaN, which means that it does not see the word, for all of the {lost.sum():,} "
-            f"occurrences: its tokenizer drops these words, or its weights hold NaN"
+            f"the encoder gave only NaN, which means that it does not see the word, for every occurrence "
+            f"({lost.sum():,} in total): its tokenizer drops these words, or its weights hold NaN"
         )
     if n_truncated.any():
         monitor.note(
-            f"{n_truncated.sum():,} of {counts.sum():,} occurrences are in sentences longer than the model's window: "
-            f"only the part around the word was encoded (--window)"
+            f"the model's window is shorter than the sentences of {n_truncated.sum():,} of "
+            f"{with_unit(counts.sum(), 'occurrences')}: only the part around the word was encoded (--window)"
         )
     losses = {_LOST: lost.tolist(), _TRUNCATED: n_truncated.tolist()}
     return [

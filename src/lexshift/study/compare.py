@@ -24,7 +24,7 @@ def compare(
     words: Words | None = None,
     *,
     out: Place | None = None,
-    model: Any = "minilm",
+    model: Any = "auto",
     labels: Sequence[str] | None = None,
     senses: bool = False,
     min_count: int = 20,
@@ -62,7 +62,8 @@ def compare(
         Folder for the store of vectors, the tables and the page. A second run with the same folder reuses the
         vectors. By default nothing is written, and the vectors are deleted with the result.
     model : str, path, (model, tokenizer) or Encoder
-        The encoder that embeds the usages; see :func:`lexshift.encode.as_encoder`.
+        The encoder that embeds the usages; see :func:`lexshift.encode.as_encoder`. "auto" chooses a built-in model by
+        the language of the corpora.
     labels : (str, str), optional
         Names of the corpora; by default the names of their files.
     senses : bool

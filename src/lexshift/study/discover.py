@@ -22,7 +22,7 @@ def discover(
     new: Place,
     *,
     out: Place | None = None,
-    model: Any = "minilm",
+    model: Any = "auto",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 0,

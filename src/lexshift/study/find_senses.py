@@ -22,7 +22,7 @@ def find_senses(
     words: Words | None = None,
     by: str | None = None,
     out: Place | None = None,
-    model: Any = "minilm",
+    model: Any = "auto",
     labels: Sequence[str] | None = None,
     min_count: int = 20,
     top_words: int | None = 100,

@@ -98,8 +98,8 @@ def run_study(
         progress = stack.enter_context(watching(monitor or False))
         if note := periods.order_note():
             progress.note(note)
-        model = resolve_model(settings.model, languages.values())
-        encoder = as_encoder(model, **settings.encoder_options())
+        model, choice = resolve_model(settings.model, languages.values(), progress)
+        encoder = as_encoder(model, languages=languages.values(), **settings.encoder_options())
         warnings = language_warnings(dict(zip(periods.labels, languages.values(), strict=True)), encoder)
         for warning in warnings:
             progress.note(f"warning: {warning}")
@@ -130,7 +130,7 @@ def run_study(
         result = _analyse(question, siblings, encoder, targets, settings, periods, vocabulary, cache, progress)
         if sources is not None:
             result = _add_senses(result, encoder, settings, sources, language, progress)
-        result.run["warnings"] = warnings
+        result.run.update(encoder_choice=choice, warnings=warnings)
         if results is not None:
             progress.stage("report", 1, "pages")
             results.save(result.run, result.files)

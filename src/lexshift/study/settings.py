@@ -120,7 +120,7 @@ class Settings:
         None, "Folder for the results (default: named after the corpora).",
         OUTPUT, str | None, flags=("--out", "-o"), metavar="DIR")
     model: Any = _setting(
-        "minilm", "Encoder: a built-in one (auto selects it by language), a folder, or a model on the hub.",
+        AUTO, "Encoder: a built-in one (auto selects it by language), a folder, or a model on the hub.",
         OUTPUT, str, flags=("--model", "-m"))
     labels: Sequence[str] | None = _setting(
         None, "Comma-separated names for the corpora (default: file names).",

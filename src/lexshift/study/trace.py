@@ -23,7 +23,7 @@ def trace(
     words: Words | None = None,
     by: str | None = None,
     out: Place | None = None,
-    model: Any = "minilm",
+    model: Any = "auto",
     labels: Sequence[str] | None = None,
     senses: bool = False,
     min_count: int = 20,

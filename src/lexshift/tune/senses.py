@@ -46,6 +46,7 @@ from lexshift.tune.training import check_libraries, save_model, train, training_
 from lexshift.utils.arrays import Floats
 from lexshift.utils.files import write_whole
 from lexshift.utils.monitor import Monitor, Silent
+from lexshift.utils.quantities import with_unit
 
 _HELD_OUT_PAIRS = 3_000
 _SPACE_WORDS, _SPACE_USAGES = 300, 20  # to which the fixed space is fitted
@@ -112,8 +113,9 @@ def tune_senses(
         dictionary = place if isinstance(place, Dictionary) else read_dictionary(place, language)
         dictionary = dictionary.without(hidden)
         name = "dictionary" if isinstance(place, Dictionary) else os.fspath(place)
-        skipped = "".join(f"; {count:,} {reason}" for reason, count in dictionary.tally.skipped.items())
-        monitor.note(f"{name}: {dictionary.n_usages:,} usages of {len(dictionary.entries):,} words{skipped}")
+        skipped = "".join(f"; {with_unit(count, reason)}" for reason, count in dictionary.tally.skipped.items())
+        n_words = with_unit(len(dictionary.entries), "words")
+        monitor.note(f"{name}: {with_unit(dictionary.n_usages, 'usages')} of {n_words}{skipped}")
         sources.append([entry for entry in dictionary.entries if can_be_contrasted(entry)])
         if not sources[-1]:
             raise UserError(f"{name!r} has no word with two senses of which one has a usage")

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.text import Text
 
 from lexshift.utils.console import SafeConsole, visible
+from lexshift.utils.quantities import with_unit
 
 err = SafeConsole(stderr=True, highlight=False, emoji=False, markup=False, soft_wrap=True)
 _WIDE = 120  # columns of a terminal that fit all parts of a progress bar
@@ -140,11 +141,6 @@ class NotebookBars:
         if self._finished:
             return HTML(notes.removeprefix("<br>"))
         return HTML(f'<progress{value} style="width: 18em"></progress> {text}{notes}')
-
-
-def with_unit(n: int, unit: str) -> str:
-    """Return a number with its unit, in the singular for 1: "1 word", "2 words"."""
-    return f"{n:,} {unit[:-1] if n == 1 else unit}"
 
 
 def size(n: float) -> str:
