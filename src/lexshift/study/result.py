@@ -1,6 +1,6 @@
 """The result of a study: a table of words, and the scores and usages of each word.
 
-:class:`StudyResult` is the base class of the results of all three questions, :class:`Result` the result of a
+:class:`StudyResult` is the base class of the results of all questions, :class:`Result` the result of a
 comparison.
 """
 
