@@ -7,17 +7,23 @@ from typing import Protocol
 from lexshift.encode.adaptation import Calibration
 from lexshift.utils.arrays import Indices, Matrix
 
+THRESHOLD = 1 / 3
+"""Probability of a shared sense above which two groups of usages are one sense.
+
+Calibrations are fitted to as many pairs of one sense as of two. In running text most pairs share a sense. The threshold
+1/3 corresponds to odds of two to one before the cosine is known. It was chosen on sense-labelled text.
+"""
+MIN_SIZE = 3
+"""Least number of usages of a sense."""
+
 
 class Clustering(Protocol):
-    """A rule that divides usages into senses.
+    """A rule that divides usages into senses."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the rule in settings and tables.
-    """
-
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the rule in settings and tables."""
+        ...
 
     def cluster(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> Indices:
         """Return the number of the sense of each usage, (n,).

@@ -1,0 +1,82 @@
+"""Stability of senses: a sense is reported only if it is found again in random samples of the usages.
+
+The stability of a sense is the mean over samples of its largest Jaccard coefficient with a group that is found in the
+sample (Hennig 2007, "Cluster-wise assessment of cluster stability").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexshift.encode.adaptation import Calibration
+from lexshift.senses.clustering import Clustering
+from lexshift.senses.partition import dissolve
+from lexshift.senses.similarity import cosines
+from lexshift.utils.arrays import Floats, Indices, Matrix
+
+
+@dataclass(frozen=True)
+class StableClustering:
+    """A clustering whose unstable senses become part of the most similar stable one.
+
+    Parameters
+    ----------
+    clustering : Clustering
+        The rule that is repeated on samples.
+    min_stability : float
+        Least stability of a sense, from 0 to 1. If no sense has it, all usages are one sense.
+    resamples : int
+        Number of random samples.
+    share : float
+        Share of the usages in each sample.
+    """
+
+    clustering: Clustering
+    min_stability: float = 0.6
+    resamples: int = 10
+    share: float = 0.8
+
+    @property
+    def name(self) -> str:
+        """Name of the rule that is repeated."""
+        return self.clustering.name
+
+    def cluster(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> Indices:
+        """Return the number of the sense of each usage, (n,); see :class:`~lexshift.senses.clustering.Clustering`."""
+        labels = self.clustering.cluster(vectors, calibration, seed)
+        if labels.max() == 0:
+            return labels
+        is_unstable = self.stabilities(vectors, calibration, labels, seed) < self.min_stability
+        return dissolve(cosines(vectors), labels, is_unstable) if is_unstable.any() else labels
+
+    def stabilities(self, vectors: Matrix, calibration: Calibration, labels: Indices, seed: int = 0) -> Floats:
+        """Return the stability of each sense of a clustering, (k,).
+
+        A sample without a usage of a sense does not count for that sense.
+        """
+        rng = np.random.default_rng(seed)
+        size = max(1, round(self.share * len(vectors)))
+        values = np.full((self.resamples, int(labels.max()) + 1), np.nan)
+        for i in range(self.resamples):
+            sample = np.sort(rng.choice(len(vectors), size, replace=False))
+            found = self.clustering.cluster(vectors[sample], calibration, seed)
+            values[i] = best_jaccard(labels[sample], found, values.shape[1])
+        counted = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+        return np.nansum(values, axis=0) / counted
+
+
+def best_jaccard(labels: Indices, found: Indices, senses: int) -> Floats:
+    """Return the largest Jaccard coefficient of each sense with a found group, (senses,); NaN for one without usages.
+
+    Examples
+    --------
+    >>> best_jaccard(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), 3).round(2).tolist()
+    [0.67, 0.5, nan]
+    """
+    common = np.zeros((senses, int(found.max()) + 1))
+    np.add.at(common, (labels, found), 1)
+    sizes = common.sum(axis=1)
+    united = sizes[:, None] + common.sum(axis=0) - common
+    return np.where(sizes > 0, (common / united).max(axis=1), np.nan)
