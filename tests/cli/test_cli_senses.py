@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,16 @@ def test_comparison_with_senses_prints_both_tables(shell: Shell) -> None:
     ranking, senses = out.split("\n\n")
     assert ranking.splitlines()[0].split()[-1] == "verdict"
     assert senses.splitlines()[0].split()[-1] == "description"
+
+
+def test_known_senses_are_named_and_others_are_new(shell: Shell) -> None:
+    Path("known.csv").write_text(
+        "lemma,sense,gloss,example\nmouse,rodent,a tail,mouse with cheese and tail in a trap\n"
+    )
+    _, out, _ = shell.run("senses", "1950s.txt", "2010s.txt", "--words", "mouse", "--inventory", "known.csv")
+    _, first, second = out.splitlines()
+    assert re.search(r"shrank +[\d.e-]+  rodent; .*; a tail", first)
+    assert re.search(r"gained +[\d.e-]+  new sense; ", second)
 
 
 def test_missing_inventory_is_reported_before_anything_is_encoded(shell: Shell) -> None:

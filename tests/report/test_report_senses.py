@@ -58,6 +58,7 @@ def test_senses_of_a_word_are_plain_values(result: Result) -> None:
     assert low < share < high
     assert dict(device["description"])["Distinctive words"]
     assert all(period == 1 and word == "mouse" for _, word, _, _, period in device["examples"])
+    assert "known" not in device  # there is no inventory
     assert sense_values(result, "rare") == []
 
 
@@ -84,6 +85,12 @@ def test_trace_page_has_sentences_of_every_sense_and_period(traced: Trace) -> No
     senses = [{sentence[4] for sentence in period} for period in mouse["sentences"]]
     assert senses == [{1}, {1, 2}, {1, 2}]
     assert [[row[0] for row in sense["shares"]] for sense in mouse["senses"]] == [[30, 20, 10], [0, 10, 20]]
+
+
+def test_names_of_an_inventory_are_on_the_page(tmp_path: Path) -> None:
+    (tmp_path / "known.csv").write_text("lemma,sense,example\nmouse,rodent,mouse with cheese and tail in a trap\n")
+    page = found(tmp_path / "corpora", 2, words=["mouse"], inventory=tmp_path / "known.csv")
+    assert [sense["known"] for sense in sense_values(page, "mouse")] == ["rodent", ""]
 
 
 # -------------------------------------------------------------------------------------------------------------- browser

@@ -19,6 +19,7 @@ _BLOCKS, _NO_USAGE = "▁▂▃▄▅▆▇█", "·"
 def sense_rows(result: StudyResult) -> Table:
     """Return a table with a row for each sense of each word: shares, change, q, and words that describe it."""
     names = [entry["name"] for entry in result.run["corpora"]]
+    has_inventory = result.settings["inventory"] is not None
     is_long = len(names) > _MAX_PERIODS
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("word", no_wrap=True)
@@ -36,7 +37,7 @@ def sense_rows(result: StudyResult) -> Table:
                 _blocks(sense.shares) if is_long else " → ".join(map(share_text, sense.shares)),
                 Text(sense.change if len(found) > 1 else "one sense", style),
                 "" if isnan(sense.q) else chance(sense.q),
-                Text(describe(sense)),
+                Text(describe(sense, "new sense" if has_inventory else "")),
             )
     return table
 
@@ -50,9 +51,9 @@ def share_text(share: float) -> str:
     return "    –" if isnan(share) else f"{100 * share:3.0f} %"
 
 
-def describe(sense: Sense) -> str:
-    """Return the name of a known sense and all descriptions in one line."""
-    parts = [sense.known, *(", ".join(items) for items in sense.description.values())]
+def describe(sense: Sense, unknown: str) -> str:
+    """Return the name of a known sense, or a text in its place, and all descriptions in one line."""
+    parts = [sense.known or unknown, *(", ".join(items) for items in sense.description.values())]
     return "; ".join(filter(None, parts))
 
 

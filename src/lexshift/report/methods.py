@@ -173,7 +173,9 @@ def _senses(result: Result) -> str:
     )
     rule = f"divided into senses by {_CLUSTERINGS[settings['clustering']]}"
     if settings["inventory"] is not None:
-        rule = f"assigned to the senses of an inventory, or to new senses, found by {_CLUSTERINGS[settings['clustering']]}"
+        rule = (
+            f"assigned to the senses of an inventory, or to new senses, found by {_CLUSTERINGS[settings['clustering']]}"
+        )
     return (
         f"The occurrences of each word in both corpora together were {rule}. The probability that two occurrences share "
         f"a sense, given the cosine of their embeddings, was {calibrated}. For each sense, p is the probability of a "

@@ -18,20 +18,24 @@ def sense_values(result: StudyResult, word: str) -> list[dict[str, Any]]:
     """Return the senses of a word as plain values; an empty list if it has none.
 
     ``shares`` has [number of usages, share, low, high] for each period. Of a period without usages, all but the first
-    are None. ``examples`` has [before, word, after, place, period].
+    are None. ``examples`` has [before, word, after, place, period]. With an inventory, ``known`` is the name of
+    the sense in it, or empty.
     """
     found = result.senses.get(word)
     if found is None:
         return []
     frames = [result.siblings[word].occurrences(period) for period in result.siblings.corpora]
     rows = [(i, row) for i, frame in enumerate(frames) for row in frame.to_dict("records")]
-    return [_sense(sense, rows) for sense in found.senses]
+    senses = [_sense(sense, rows) for sense in found.senses]
+    if result.settings.get("inventory") is not None:
+        senses = [values | {"known": sense.known} for values, sense in zip(senses, found.senses, strict=True)]
+    return senses
 
 
 def _sense(sense: Sense, usages: list[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     rounded = ([round_figures(value, 3) for value in values] for values in (sense.shares, sense.low, sense.high))
     examples = [usages[i] for i in sense.examples[:_MAX_EXAMPLES]]
-    values: dict[str, Any] = {
+    return {
         "number": sense.number,
         "change": sense.change,
         "shares": [list(values) for values in zip(sense.counts, *rounded, strict=True)],
@@ -43,4 +47,3 @@ def _sense(sense: Sense, usages: list[tuple[int, dict[str, Any]]]) -> dict[str, 
             for period, row in examples
         ],
     }
-    return values | ({"known": sense.known} if sense.known else {})

@@ -33,7 +33,7 @@ function senseCard(sense, show) {
   const examples = sense.examples.map(([before, word, after, place, period]) => el("li", { dir: "auto", title: place },
     before, el("mark", {}, word), after, " ", el("small", {}, bdi(periodNames[period]))));
   return el("section", { class: `sense ${senseClass(sense.number)} ${sense.change}`, "aria-label": `Sense ${sense.number}` },
-    el("h4", {}, badge(sense.number), sense.known ? bdi(sense.known) : `Sense ${sense.number}`),
+    el("h4", {}, badge(sense.number), sense.known ? bdi(sense.known) : `Sense ${sense.number}`, sense.known === "" ? el("small", {}, " not in the inventory") : null),
     el("p", { class: "said-change" }, el("b", {}, sense.change), `: ${CHANGE_WORDS[sense.change]}`, sense.q === null ? "" : ` (q = ${chance(sense.q)})`),
     shares,
     ...sense.description.map(([kind, items]) => el("p", { class: "described" }, el("small", {}, `${kind}: `), bdi(items))),
