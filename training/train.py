@@ -43,7 +43,7 @@ RECIPES = {
             "turkish.jsonl.gz": 0.09,
             "latin.jsonl.gz": 0.08,
         },
-        SenseSettings(epochs=1_000, steps=1_500, every=300, patience=0, learning_rate=8e-4, rank=32, tuned_layers=8),
+        SenseSettings(epochs=1_000, steps=1_000, every=200, patience=0, learning_rate=8e-4, rank=32, tuned_layers=8),
     ),
 }
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from planted_senses import PLANTED, PlantedEncoder, write_corpora
+from planted_senses import PLANTED, PlantedEncoder, UncalibratedEncoder, write_corpora
 
 from lexshift import Result, Trace, find_senses
 from lexshift.report.comparison import details
+from lexshift.report.methods import methods
 from lexshift.report.senses import sense_values
 from lexshift.report.trace import content
 
@@ -85,6 +86,24 @@ def test_trace_page_has_sentences_of_every_sense_and_period(traced: Trace) -> No
     senses = [{sentence[4] for sentence in period} for period in mouse["sentences"]]
     assert senses == [{1}, {1, 2}, {1, 2}]
     assert [[row[0] for row in sense["shares"]] for sense in mouse["senses"]] == [[30, 20, 10], [0, 10, 20]]
+
+
+def test_methods_describe_how_senses_were_found(result: Result, tmp_path: Path) -> None:
+    paragraph = methods(result)[-1]
+    assert "divided into senses by correlation clustering of the graph of occurrences" in paragraph
+    assert "calibrated for the encoder" in paragraph
+    assert "senses with q ≤ 0.05 are reported as changed" in paragraph
+    (tmp_path / "known.csv").write_text("lemma,sense,example\nmouse,rodent,mouse with cheese and tail in a trap\n")
+    other = found(tmp_path, 2, words=["mouse"], inventory=tmp_path / "known.csv", clustering="agglomerative")
+    assert isinstance(other, Result)
+    paragraph = methods(other)[-1]
+    assert "to new senses that were found by agglomerative clustering with average linkage" in paragraph
+
+
+def test_methods_say_that_a_calibration_was_estimated(tmp_path: Path) -> None:
+    other = found(tmp_path, 2, model=UncalibratedEncoder())
+    assert isinstance(other, Result)
+    assert "estimated from the cosines between occurrences" in methods(other)[-1]
 
 
 def test_names_of_an_inventory_are_on_the_page(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Test leanings against a double loop over pairs of usages, and the plane against a singular value decomposition."""
+"""Test leanings against a double loop over pairs of usages, and the plane against a singular value decomposition.
+
+The shift is compared with a general optimiser in ``test_usage_shift.py``.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_allclose, assert_array_equal
 
-from lexshift.senses.evidence import Plane, leanings, plane
+from lexshift.senses.evidence import Plane, leanings, plane, shift
 from lexshift.utils.arrays import Floats, Matrix
 
 VALUES = st.sampled_from([0.0, 0.0, 1.0, -1.0]) | st.floats(-100, 100, width=32)
@@ -108,6 +111,47 @@ def test_usages_of_a_new_meaning_lean_most_to_the_new_corpus() -> None:
     assert (lean_old < 0).all()
     assert (lean_new[:5] < 0).all()
     assert (lean_new[5:] > 0).all()
+
+
+# The shift
+
+
+@given(two_sets())
+def test_shifts_change_their_sign_if_the_corpora_are_exchanged(sets: tuple[Matrix, Matrix]) -> None:
+    old, new = sets
+    shift_old, shift_new = shift(old, new)
+    as_new, as_old = shift(new, old)  # the same usages in the other direction
+    assert_allclose(as_old, -shift_old, rtol=0, atol=1e-9)
+    assert_allclose(as_new, -shift_new, rtol=0, atol=1e-9)
+
+
+@given(two_sets(), st.sampled_from([0.25, 1.0, 64.0]))
+def test_shifts_do_not_depend_on_the_length_of_vectors(sets: tuple[Matrix, Matrix], factor: float) -> None:
+    old, new = (rows.astype(float) for rows in sets)
+    for plain, scaled in zip(shift(old, new), shift(old * factor, new / factor), strict=True):
+        assert_allclose(plain, scaled, rtol=0, atol=1e-9)
+
+
+def test_usages_of_a_corpus_have_no_shift_if_the_other_one_is_empty() -> None:
+    for old, new in ((np.ones((3, 2)), np.ones((0, 2))), (np.ones((0, 2)), np.ones((3, 2)))):
+        shift_old, shift_new = shift(old, new)
+        assert (shift_old.tolist(), shift_new.tolist()) == ([0.0] * len(old), [0.0] * len(new))
+
+
+def test_same_usages_in_both_corpora_have_no_shift() -> None:
+    shift_old, shift_new = shift(np.ones((4, 3)), np.ones((6, 3)))
+    assert_allclose(shift_old, 0, atol=1e-6)
+    assert_allclose(shift_new, 0, atol=1e-6)
+
+
+def test_usages_of_a_new_meaning_have_the_largest_shift() -> None:
+    rng = np.random.default_rng(0)
+    old_sense, new_sense = np.eye(6)[0], np.eye(6)[1]
+    old = old_sense + rng.normal(0, 0.1, (20, 6))
+    new = np.concatenate([old_sense + rng.normal(0, 0.1, (5, 6)), new_sense + rng.normal(0, 0.1, (15, 6))])
+    shift_old, shift_new = shift(old, new)
+    assert shift_new[:5].max() < 0.1 < shift_new[5:].min()
+    assert (shift_old < 0).all()
 
 
 # The plane

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.senses.description import SenseUsages
+from lexshift.senses.evidence import shift
 from lexshift.senses.shares import MIN_TESTED
-from lexshift.senses.word_senses import CHANGES, WordSenses, adjust_changes, find_word_senses
+from lexshift.senses.word_senses import CHANGES, WordSenses, adjust_changes, find_word_senses, usage_shifts
 from lexshift.utils.plain import from_plain, to_plain
 
 
@@ -97,6 +98,30 @@ def test_false_discovery_rate_is_controlled_over_all_senses_of_all_words() -> No
     np.testing.assert_allclose(np.concatenate([adjusted[name].q for name in tested]), benjamini_hochberg(p))
     assert np.isnan(adjusted["single"].q).all()
     assert (words["h"].changes, adjusted["h"].changes) == (["shrank", "grew"], ["kept", "kept"])
+
+
+def test_shift_compares_the_first_period_with_the_last_and_others_with_the_first() -> None:
+    rng = np.random.default_rng(0)
+    periods = np.array([1, 3, 1, 5, 3, 5, 5, 1])
+    vectors = rng.normal(size=(8, 4))
+    old, middle, new = (vectors[periods == period] for period in (1, 3, 5))
+    found = usage_shifts(vectors, periods)
+    np.testing.assert_array_equal(found[periods == 1], shift(old, new)[0])
+    np.testing.assert_array_equal(found[periods == 3], shift(old, middle)[1])
+    np.testing.assert_array_equal(found[periods == 5], shift(old, new)[1])
+    assert not usage_shifts(vectors, np.zeros(8, int)).any()
+
+
+def test_shift_is_positive_for_usages_of_a_gained_sense() -> None:
+    word = found([[30, 10], [0, 20]])
+    gained = [word.shift[row] for row in word.senses[1].rows]
+    kept = [word.shift[row] for row in word.senses[0].rows if word.periods[row] == 1]
+    assert min(gained) > 0 > max(kept)
+
+
+def test_periods_without_usages_do_not_count_for_the_change_score() -> None:
+    assert found([[0, 10, 0], [0, 10, 0]]).jsd == 0
+    assert found([[0, 10, 0, 0], [0, 0, 10, 0]]).jsd == 1
 
 
 def test_no_words_have_no_changes() -> None:

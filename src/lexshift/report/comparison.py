@@ -2,7 +2,7 @@
 
 The page holds the scores of every word and a bounded number of usages, so that browsers can open it: all words get
 some usages, and words that changed or rank high get more. If a word has more usages than that, the page holds the
-usages most typical of each corpus and an even selection of the others.
+usages most typical of each corpus, without near-duplicates, and an even selection of the others.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from lexshift.report.page import (
 )
 from lexshift.report.senses import SCRIPT, STYLE, sense_values
 from lexshift.senses.evidence import leanings, plane
+from lexshift.senses.varied import choose_varied
 from lexshift.study.periods import OLD_NEW
 from lexshift.study.verdict import CHANGED, TOO_FEW
 from lexshift.utils.arrays import Floats
@@ -194,20 +195,22 @@ def _word_details(result: Result, name: str, max_usages: int) -> dict[str, Any]:
 def _usages(result: Result, name: str, side: int, leaning: Floats, points: Floats, limit: int) -> list[list[Any]]:
     """Return rows of [before, word, after, leaning, x, y, place, sense], the most typical of the corpus first.
 
-    Half of at most ``limit`` rows are the most typical usages, the others are taken evenly from the rest; the examples
-    of senses are added. The sense is missing if senses were not sought.
+    Half of at most ``limit`` rows are the most typical usages without near-duplicates, the others are taken evenly from
+    the rest; the examples of senses are added. The sense is missing if senses were not sought.
     """
-    order = np.argsort(-leaning if side else leaning, kind="stable")
     found = result.senses.get(name)
     offset = result.count_usages(name, OLD_NEW[0]) if side else 0  # senses have the usages of both corpora in one list
-    if len(order) > limit:
-        examples = [] if found is None else [row - offset for rows in found.examples for row in rows]
-        rest = np.linspace(limit // 2, len(order) - 1, limit - limit // 2).round().astype(int)
-        chosen = np.isin(np.arange(len(order)), [*range(limit // 2), *rest]) | np.isin(order, examples)
-        order = order[chosen]
     store = result.siblings
     begin, end = store.rows(name, store.corpora[side])
-    table = store.occurrences.slice(begin, end - begin).take(order)
+    table = store.occurrences.slice(begin, end - begin)
+    order = np.argsort(-leaning if side else leaning, kind="stable")
+    candidates = table["sentence"].take(order[: 2 * limit]).to_pylist()
+    is_first = np.isin(np.arange(len(order)), choose_varied(candidates, range(len(candidates)), limit // 2))
+    first, rest = order[is_first], order[~is_first]
+    even = np.linspace(0, len(rest) - 1, min(len(rest), limit - len(first))).round().astype(int)
+    examples = [] if found is None else [row - offset for rows in found.examples for row in rows]
+    order = np.concatenate([first, rest[np.isin(np.arange(len(rest)), even) | np.isin(rest, examples)]])
+    table = table.take(order)
     columns = (table[column].to_pylist() for column in ("sentence", "start", "end", "file", "line"))
     senses = [[] if found is None else [found.labels[offset + row]] for row in order]
     rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), senses, strict=True)

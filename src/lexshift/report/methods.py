@@ -171,18 +171,18 @@ def _senses(result: Result) -> str:
         if result.run["senses"]["notes"]
         else "calibrated for the encoder on other, sense-labelled words"
     )
-    rule = f"divided into senses by {_CLUSTERINGS[settings['clustering']]}"
-    if settings["inventory"] is not None:
-        rule = (
-            f"assigned to the senses of an inventory, or to new senses, found by {_CLUSTERINGS[settings['clustering']]}"
-        )
+    rule = _CLUSTERINGS[settings["clustering"]]
+    if settings["inventory"] is None:
+        found = f"divided into senses by {rule}"
+    else:
+        found = f"assigned to the senses of an inventory, or to new senses that were found by {rule}"
     return (
-        f"The occurrences of each word in both corpora together were {rule}. The probability that two occurrences share "
-        f"a sense, given the cosine of their embeddings, was {calibrated}. For each sense, p is the probability of a "
-        f"difference between its shares in the two corpora at least as large, if occurrences (or whole documents, where "
-        f"a document contains several of them) were assigned to the corpora at random. The false discovery rate over "
-        f"all senses of all words was controlled with the Benjamini-Hochberg procedure, and senses with q ≤ {alpha:g} "
-        f"are reported as changed. Shares are given with {settings['confidence']:.0%} Jeffreys intervals."
+        f"The occurrences of each word in both corpora together were {found}. The probability that two occurrences "
+        f"share a sense, given the cosine of their embeddings, was {calibrated}. For each sense, p is the probability "
+        f"of a difference between its shares in the two corpora at least as large, if occurrences (or whole documents, "
+        f"where a document contains several of them) were assigned to the corpora at random. The false discovery rate "
+        f"over all senses of all words was controlled with the Benjamini-Hochberg procedure, and senses with "
+        f"q ≤ {alpha:g} are reported as changed. Shares are given with {settings['confidence']:.0%} Jeffreys intervals."
     )
 
 

@@ -1,15 +1,19 @@
 """The page of a trace.
 
-The page holds a bounded number of sentences: those most typical of each word and period.
+The page holds a bounded number of sentences: those most typical of each word and period, without
+near-duplicates.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lexshift.report.methods import facts
 from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, round_figures
 from lexshift.report.senses import SCRIPT, STYLE, sense_values
+from lexshift.senses.varied import choose_varied
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
 from lexshift.study.verdict import TOO_FEW
@@ -91,23 +95,20 @@ def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, An
         values["senses"] = senses
     values["sentences"] = []
     for period, n in zip(trace.periods, values["n"], strict=True):
-        usages = trace.word(word).usages(period) if n else None
-        values["sentences"].append([] if usages is None else _sentences(usages, max_sentences))
+        usages = _typical_usages(trace.word(word).usages(period), max_sentences) if n else []
+        values["sentences"].append([_sentence(usage) for usage in usages])
     return values
 
 
-def _sentences(usages: pd.DataFrame, limit: int) -> list[list[Any]]:
-    """Return rows of [before, word, after, place, sense] of the first usages, and of the first ones of each sense."""
+def _typical_usages(usages: pd.DataFrame, count: int) -> list[dict[str, Any]]:
+    """Return the first usages without near-duplicates of each other, and the first ones of each sense."""
+    chosen = set(choose_varied(usages["sentence"].tolist(), range(len(usages)), count).tolist())
     if "sense" in usages:
-        rank = usages.groupby("sense").cumcount()  # rank of a usage among those of its sense
-        usages = usages[(usages.index < limit) | (rank < _MIN_SENTENCES)]
-    else:
-        usages = usages.head(limit)
-    return [
-        [
-            *excerpt(u["sentence"], u["start"], u["end"]),
-            f"{u['file']}:{u['line']}",
-            *([u["sense"]] if "sense" in u else []),
-        ]
-        for u in usages.to_dict("records")
-    ]
+        chosen |= set(np.flatnonzero(usages.groupby("sense").cumcount() < _MIN_SENTENCES).tolist())
+    return usages.iloc[sorted(chosen)].to_dict("records")
+
+
+def _sentence(usage: dict[str, Any]) -> list[Any]:
+    """Return [before, word, after, place], and the sense if senses were sought."""
+    parts = [*excerpt(usage["sentence"], usage["start"], usage["end"]), f"{usage['file']}:{usage['line']}"]
+    return [*parts, usage["sense"]] if "sense" in usage else parts

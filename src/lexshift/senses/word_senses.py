@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lexshift.senses.description import Description, SenseUsages
+from lexshift.senses.evidence import shift
 from lexshift.senses.shares import (
     GAINED,
     GREW,
@@ -21,7 +22,7 @@ from lexshift.senses.shares import (
     sense_shares,
 )
 from lexshift.senses.typical_sentences import TypicalSentences
-from lexshift.utils.arrays import Array, Floats
+from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 
 CHANGES = (GAINED, LOST, GREW, SHRANK, KEPT)
 """How the share of a sense can change over the periods."""
@@ -80,7 +81,7 @@ class WordSenses:
     periods : tuple of int
         The period of each usage, from 0.
     shift : tuple of float
-        How strongly each usage belongs to what is arriving (positive) or leaving (negative).
+        How strongly each usage belongs to what is arriving (positive) or leaving (negative); see :func:`usage_shifts`.
     shares : Shares
         Counts and shares of the senses in the periods with their intervals, and p.
     q : ndarray of shape (K,)
@@ -115,8 +116,12 @@ class WordSenses:
 
     @property
     def jsd(self) -> float:
-        """Jensen-Shannon distance between the shares of the first and the last period, the change score sense-jsd."""
-        return sense_jsd(self.shares)
+        """The change score sense-jsd: Jensen-Shannon distance between the shares of the first and the last period.
+
+        Periods without usages are not counted.
+        """
+        first, *_, last = np.flatnonzero(self.shares.counts.sum(axis=0)).tolist() * 2
+        return sense_jsd(self.shares, first, last)
 
     @property
     def senses(self) -> list[Sense]:
@@ -147,7 +152,6 @@ def find_word_senses(
     n_periods: int,
     *,
     names: Sequence[str] | None = None,
-    shift: Floats | None = None,
     descriptions: Sequence[Description] = (),
     documents: Array | None = None,
     permutations: int = 10_000,
@@ -163,8 +167,6 @@ def find_word_senses(
     n_periods : int
     names : sequence of str, optional
         Names of the senses in an inventory; empty for a sense that is not in it.
-    shift : ndarray of shape (n,), optional
-        How strongly each usage belongs to what is arriving or leaving; zeros by default.
     descriptions : sequence of Description
         Kinds of descriptions.
     documents : ndarray of shape (n,), optional
@@ -181,12 +183,12 @@ def find_word_senses(
     WordSenses
     """
     shares = sense_shares(usages.labels, usages.periods, n_periods, documents, permutations, seed=seed)
-    k, n = len(shares.p), len(usages.labels)
+    k = len(shares.p)
     found = WordSenses(
         word=usages.word,
         labels=tuple((usages.labels + 1).tolist()),
         periods=tuple(usages.periods.tolist()),
-        shift=tuple((np.zeros(n) if shift is None else shift).tolist()),
+        shift=tuple(usage_shifts(usages.vectors, usages.periods).tolist()),
         shares=shares,
         q=np.full(k, np.nan),
         changes=[KEPT] * k,
@@ -195,6 +197,32 @@ def find_word_senses(
         known=[""] * k if names is None else list(names),
     )
     return adjust_changes({usages.word: found}, alpha)[usages.word]
+
+
+def usage_shifts(vectors: Matrix, periods: Indices) -> Floats:
+    """Compute how strongly each usage belongs to what is leaving or arriving, (n,).
+
+    Usages of the first period that has any are compared with the last one, all others with the first one; see
+    :func:`lexshift.senses.evidence.shift`. Values of different periods should not be compared.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Vectors of the usages.
+    periods : ndarray of shape (n,), int
+        The period of each usage.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        At least -1 in the first period and at most 1 in the others; 0 if there is only one period.
+    """
+    shifts = np.zeros(len(vectors))
+    first, *later = np.unique(periods)
+    for period in later:  # the last one determines the values of the first period
+        old, new = shift(vectors[periods == first], vectors[periods == period])
+        shifts[periods == first], shifts[periods == period] = old, new
+    return shifts
 
 
 def adjust_changes(words: Mapping[str, WordSenses], alpha: float) -> dict[str, WordSenses]:
