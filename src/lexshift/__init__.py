@@ -3,7 +3,8 @@
 The method is SSCD (Swapping-based Semantic Change Detection, Aida & Bollegala 2023). :func:`lexshift.compare` takes two
 corpora and returns a ranked table of words, with a page to explore it; :func:`lexshift.discover` does the same for
 every frequent word, :func:`lexshift.trace` follows words over several periods, and :func:`lexshift.find_senses` shows
-which meanings appeared or disappeared. The two halves can be used separately: :func:`lexshift.embed` turns text into vectors, and :class:`lexshift.SSCD` turns vectors into scores:
+which meanings appeared or disappeared. The two halves can be used separately: :func:`lexshift.embed` turns text into
+vectors, and :class:`lexshift.SSCD` turns vectors into scores:
 
 >>> import numpy as np
 >>> import lexshift

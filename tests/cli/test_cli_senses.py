@@ -91,7 +91,7 @@ def test_known_senses_are_named_and_others_are_new(shell: Shell) -> None:
     _, out, _ = shell.run("senses", "1950s.txt", "2010s.txt", "--words", "mouse", "--inventory", "known.csv")
     _, first, second = out.splitlines()
     assert re.search(r"shrank +[\d.e-]+  rodent; .*; a tail", first)
-    assert re.search(r"gained +[\d.e-]+  new sense; ", second)
+    assert re.search(r"gained +[\d.e-]+  not in the inventory; ", second)
 
 
 def test_missing_inventory_is_reported_before_anything_is_encoded(shell: Shell) -> None:

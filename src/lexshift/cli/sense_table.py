@@ -37,7 +37,7 @@ def sense_rows(result: StudyResult) -> Table:
                 _blocks(sense.shares) if is_long else " → ".join(map(share_text, sense.shares)),
                 Text(sense.change if len(found) > 1 else "one sense", style),
                 "" if isnan(sense.q) else chance(sense.q),
-                Text(describe(sense, "new sense" if has_inventory else "")),
+                Text(describe(sense, "not in the inventory" if has_inventory else "")),
             )
     return table
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 SCRIPTS = ("base.js", "charts.js", "table.js", SCRIPT, "trace.js")
 _TABLE_ROWS = 200  # rows of the table that needs no script
 _SENTENCES = 20_000  # sentences on the whole page
-_MAX_SENTENCES, _MIN_SENTENCES = 12, 2  # per word and period; the second also per sense
+_MAX_SENTENCES, _MIN_SENTENCES = 12, 2  # per word and period
+_MAX_WITH_SENSES = 200  # sentences of a word with senses and a period; all but the first ones are shown by sense only
 _ALL_FIGURES = 17  # digits of a float, which the script then rounds as the template does
 
 
@@ -61,17 +62,19 @@ def notebook_view(trace: Trace) -> str:
 def content(trace: Trace) -> dict[str, Any]:
     """Return the page's data as plain values."""
     rows = trace.table.to_dict("records")
-    limit = max(_MIN_SENTENCES, min(_MAX_SENTENCES, _SENTENCES // max(len(rows) * len(trace.periods), 1)))
+    room = _SENTENCES // max(len(rows) * len(trace.periods), 1)
+    limit = max(_MIN_SENTENCES, min(_MAX_SENTENCES, room))
     return {
         "periods": trace.periods,
         "least": trace.settings["min_usages"],
         "alpha": trace.settings["alpha"],
-        "words": [_word(trace, row, limit) for row in rows],
+        "first": limit,
+        "words": [_word(trace, row, limit, max(limit, min(_MAX_WITH_SENSES, room))) for row in rows],
     }
 
 
-def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, Any]:
-    """Return the steps, the change points, the season and the sentences of a word as plain values."""
+def _word(trace: Trace, row: dict[str, Any], first: int, most: int) -> dict[str, Any]:
+    """Return the steps, the change points, the season, the senses and the sentences of a word as plain values."""
     word, position = row["word"], {period: i for i, period in enumerate(trace.periods)}
     values: dict[str, Any] = {"word": word, "verdict": row["verdict"], "n": trace.counts(word)}
     values["found"] = [trace.siblings.count_occurrences(word, period) for period in trace.periods]
@@ -91,21 +94,28 @@ def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, An
             "profile": [round_figures(value) for value in trace.seasons[word].profile],
             **{name: round_figures(row[f"season_{name}"], _ALL_FIGURES) for name in ("p", "q", "strength")},
         }
-    if senses := sense_values(trace, word):
+    senses = sense_values(trace, word)
+    if senses:
         values["senses"] = senses
+    most = most if len(senses) > 1 else first
     values["sentences"] = []
     for period, n in zip(trace.periods, values["n"], strict=True):
-        usages = _typical_usages(trace.word(word).usages(period), max_sentences) if n else []
+        usages = _typical_usages(trace.word(word).usages(period), first, most) if n else []
         values["sentences"].append([_sentence(usage) for usage in usages])
     return values
 
 
-def _typical_usages(usages: pd.DataFrame, count: int) -> list[dict[str, Any]]:
-    """Return the first usages without near-duplicates of each other, and the first ones of each sense."""
-    chosen = set(choose_varied(usages["sentence"].tolist(), range(len(usages)), count).tolist())
+def _typical_usages(usages: pd.DataFrame, first: int, most: int) -> list[dict[str, Any]]:
+    """Return the first usages without near-duplicates of each other, followed by others if they have senses.
+
+    Each sense has at least as many usages as ``_MIN_SENTENCES``, if there are so many.
+    """
+    chosen = choose_varied(usages["sentence"].tolist(), range(len(usages)), first).tolist()
     if "sense" in usages:
-        chosen |= set(np.flatnonzero(usages.groupby("sense").cumcount() < _MIN_SENTENCES).tolist())
-    return usages.iloc[sorted(chosen)].to_dict("records")
+        is_first = (usages.groupby("sense").cumcount() < _MIN_SENTENCES).to_numpy()
+        others = np.concatenate([np.flatnonzero(is_first), np.flatnonzero(~is_first)[: max(most - len(chosen), 0)]])
+        chosen += others[~np.isin(others, chosen)].tolist()
+    return usages.iloc[chosen].to_dict("records")
 
 
 def _sentence(usage: dict[str, Any]) -> list[Any]:

@@ -109,14 +109,16 @@ function sentencesOf(word) {
     filtered.hidden = number === null;
     filtered.replaceChildren(...(number === null ? [] : senseFilter(number, () => show(null, period))));
     blocks.forEach(({ block, rows }, i) => {
-      rows.forEach((row, j) => { row.hidden = number !== null && word.sentences[i][j][4] !== number; });
+      // The first sentences are the most typical ones; the others are there to be shown by sense.
+      rows.forEach((row, j) => { row.hidden = number === null ? j >= data.first : word.sentences[i][j][4] !== number; });
       if (number !== null) block.open = rows.some((row) => !row.hidden) && (period === null || i === period);
     });
-    const target = blocks[period ?? blocks.findIndex(({ block }) => block.open)]?.block;
-    target?.querySelector("summary").focus({ preventScroll: true });
-    target?.scrollIntoView({ block: "nearest" });
+    if (period === null && number === null) return;
+    const target = blocks[period ?? blocks.findIndex(({ block }) => block.open)].block;
+    target.querySelector("summary").focus({ preventScroll: true });
+    target.scrollIntoView({ block: "nearest" });
   };
-  filtered.hidden = true;
+  show(null, null);
   return { block: el("div", { class: "periods" }, filtered, ...blocks.map(({ block }) => block)), show };
 }
 
