@@ -85,6 +85,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_pairs(tmp_path / "pairs.csv")
     write_senses(tmp_path / "senses.csv", SENSES)
     write_senses(tmp_path / "known.csv", KNOWN)
+    write_sense_tasks(tmp_path)
     (tmp_path / "words.txt").write_text("plane\ntip\ntree\n", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
@@ -106,12 +107,13 @@ def write_usages(path: Path) -> None:
     words = {"mouse": 1, "cloud": 1, "tablet": 1, "bread": 0, "river": 0, "winter": 0}
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
-        table.writerow(["word", "period", "sentence", "start", "end", "graded", "binary"])
+        table.writerow(["word", "period", "sentence", "start", "end", "graded", "binary", "sense"])
         for period, corpus in zip(("1950s", "2010s"), demo_corpora(), strict=True):
             for sentence in corpus.read_text("utf-8").splitlines():
                 for word in re.finditer(rf"\b({'|'.join(words)})\b", sentence):
                     gold = words[word[1]]
-                    table.writerow([word[1], period, sentence, *word.span(), gold + len(word[1]) / 100, gold])
+                    change = [gold + len(word[1]) / 100, gold]
+                    table.writerow([word[1], period, sentence, *word.span(), *change, period if gold else "only"])
 
 
 def write_pairs(path: Path) -> None:
@@ -139,6 +141,27 @@ def write_senses(path: Path, senses: str) -> None:
         table.writerow(["lemma", "pos", "sense", "gloss", "example"])
         for lemma, sense, gloss, *examples in csv.reader(senses.splitlines()):
             table.writerows([lemma, "noun", sense, gloss, example] for example in examples)
+
+
+def write_sense_tasks(folder: Path) -> None:
+    """Write small data of AXOLOTL-24 and SemEval-2027 Task 3, in which the second sense of each word is new."""
+    columns = ("usage_id", "word", "orth", "sense_id", "gloss", "example", "indices_target_token", "date", "period")
+    rows, usages = ["\t".join(columns)], ""
+    known: set[str] = set()
+    for lemma, sense, gloss, *examples in csv.reader(SENSES.splitlines()):
+        years = ("1900", "1950") if lemma not in known else ("1950", "2000")
+        known.add(lemma)
+        for example, year in zip(examples, years, strict=True):
+            start = example.lower().index(lemma)
+            end, label = start + len(lemma), f"{lemma}_{sense}"
+            period = "old" if year == "1900" else "new"
+            key = f"u{len(rows)}"
+            rows.append(f"{key}\t{lemma}\t{lemma}\t{label}\t{gloss}\t{example}\t{start}:{end}\t{year}\t{period}")
+            usage = {"word": lemma, "sentence_id": key, "period_label": year, "label": [label], "text": example}
+            usages += json.dumps(usage | {"start": start, "end": end}) + "\n"
+    (folder / "axolotl.dev.en.tsv").write_text("\n".join(rows) + "\n", "utf-8")
+    (folder / "semeval2027" / "EN").mkdir(parents=True)
+    (folder / "semeval2027" / "EN" / "subtask1.jsonl").write_text(usages, "utf-8")
 
 
 def run(command: str, desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:

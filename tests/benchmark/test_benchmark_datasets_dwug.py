@@ -394,6 +394,31 @@ def test_folder_in_place_of_the_usage_file_is_reported(tmp_path: Path) -> None:
     assert "cannot be read" in told
 
 
+@pytest.mark.parametrize("folder", ["clusters/opt", "clusters"])
+def test_senses_are_the_clusters_of_the_usages(tmp_path: Path, folder: str) -> None:
+    write_uses(tmp_path, "plane_nn", [spanned(group, f"A [plane] {group} {i}.") for i, group in enumerate("2112")])
+    write_uses(tmp_path, "tree_nn", [spanned(group, f"A [tree] {group}.") for group in "12"])
+    path = tmp_path / folder / "plane_nn.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text("identifier\tcluster\nid-0\t1\nid-1\t0\nid-3\t-1\n", "utf-8")  # id-2 is missing
+    data = load_dwug(tmp_path)
+    assert [row[1] for row in rows(data)] == ["old", "old", "new", "new", "old", "new"]
+    assert data.senses == ("0", None, "1", None, None, None)
+
+
+def test_release_without_clusters_has_no_senses(tmp_path: Path) -> None:
+    assert load_dwug(release(tmp_path)).senses == ()
+
+
+def test_words_that_gained_or_lost_a_sense_are_read(tmp_path: Path) -> None:
+    release(tmp_path)
+    header = "lemma\tgrouping\tchange_binary\tchange_binary_gain\tchange_binary_loss\tchange_graded"
+    write_stats(tmp_path, header, "plane_nn\t1_2\t1\t1\t0\t0.5", "tree_nn\t1_2\t1\t0\t1\t0.4", opt=True)
+    data = load_dwug(tmp_path)
+    assert data.gained == {"plane_nn": True, "tree_nn": False}
+    assert data.lost == {"plane_nn": False, "tree_nn": True}
+
+
 def test_unrelated_folders_are_not_recognised_as_a_release(tmp_path: Path) -> None:
     assert not is_dwug(tmp_path)
     assert not is_dwug(tmp_path / "none")

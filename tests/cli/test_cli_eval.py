@@ -191,7 +191,7 @@ def test_evaluation_may_have_binary_gold_only(tmp_path: Path) -> None:
 )
 def test_folder_is_named_after_the_data_set_and_the_model(tmp_path: Path, name: str, model: Any, folder: str) -> None:
     usages().to_csv(tmp_path / name, index=False)
-    assert default_folder(load_dataset(tmp_path / name), model) == folder
+    assert default_folder(load_dataset(tmp_path / name).name, model) == folder
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def embed_dataset(data: Dataset, settings: Settings, monitor: Monitor) -> Embedd
     """
     languages = [language_of_sentences(data.usages["sentence"])]
     model, _ = resolve_model(settings.model, languages, monitor)
-    folder = Path(default_folder(data, model) if settings.out is None else settings.out)
+    folder = Path(default_folder(data.name, model) if settings.out is None else settings.out)
     encoder = as_encoder(model, languages=languages, **settings.encoder_options())
     siblings = embed_usages(
         data.usages, encoder, folder / STORE, PERIODS, precision=settings.precision, monitor=monitor
@@ -97,10 +97,10 @@ def select_pairs(data: Dataset, siblings: Siblings, min_usages: int = MIN_USAGES
     return {word: pair for word, pair in pairs.items() if min(map(len, pair)) >= min_usages}
 
 
-def default_folder(data: Dataset, model: Any) -> str:
-    """Return a folder named after the data set and the model."""
+def default_folder(name: str, model: Any) -> str:
+    """Return a folder named after the data set, which has this name, and the model."""
     model_name = model if isinstance(model, str) else type(model).__name__
-    return "lexshift-eval-" + "-".join(re.sub(r"[^\w.]+", "_", Path(name).name) for name in (data.name, model_name))
+    return "lexshift-eval-" + "-".join(re.sub(r"[^\w.]+", "_", Path(part).name) for part in (name, model_name))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +17,25 @@ if TYPE_CHECKING:
 
 HELP = {"out": "Folder for vectors and results (default: named after the data set and the model)."}
 EMBEDDING = ("out", "model", "min_usages", "space", *options.ENCODER_OPTIONS, "precision")
+_SENSE_COLUMNS = {
+    "ari": ("ARI", ""),
+    "b_cubed_f": ("B-cubed F", ""),
+    "above_one_sense": ("above one sense", ""),
+    "above_low": ("95 % interval", "above_high"),
+    "purity": ("purity", ""),
+    "senses": ("senses", ""),
+    "macro_f1": ("macro-F1", ""),
+    "spearman": ("Spearman", ""),
+    "low": ("95 % interval", "high"),
+    "gained_accuracy": ("gained: accuracy", ""),
+    "gained_f1": ("F1", ""),
+    "lost_accuracy": ("lost: accuracy", ""),
+    "lost_f1": ("F1", ""),
+    "f1": ("F1", ""),
+    "changes": ("changes", ""),
+    "words": ("words", ""),
+}  # the label of a column of numbers, and for an interval the column of its upper limit
+_COUNTS = ("changes", "words")
 MIN_USAGES = 2  # so that every judged word that can be scored is evaluated
 
 
@@ -32,25 +52,43 @@ def command(
     grid: Annotated[
         bool, typer.Option("--grid", help="Evaluate every metric, strategy and rate of the paper as well.")
     ] = False,
+    senses: Annotated[
+        bool, typer.Option("--senses", help="Evaluate clusters of usages against senses and change in the gold.")
+    ] = False,
+    clustering: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Clustering to evaluate (default: that of lexshift senses).")
+    ] = None,
+    predictions: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="File of predictions for AXOLOTL-24 or SemEval-2027 Task 3, to be scored."),
+    ] = None,
     gold: options.Gold = None,
     suffix: Suffix = "strip",
     form: options.Form = "table",
     quiet: options.Quiet = False,
 ) -> None:
-    """Evaluate SSCD and its baselines on a data set with human judgements.
+    """Evaluate SSCD and its baselines on a data set with human judgements, or clusters of usages with --senses.
 
     Vectors are computed once per data set and model, and stored. With --format csv the table of methods is printed, and
-    the grid is only written to the folder.
+    the grid is only written to the folder. On AXOLOTL-24 and SemEval-2027 Task 3, senses are predicted, scored and
+    written.
     """
     from lexshift.benchmark.datasets import load_dataset
+    from lexshift.benchmark.datasets.sense_tasks import is_sense_task
     from lexshift.benchmark.evaluation import GRID, evaluate
     from lexshift.cli.results import FORMATS, progress_monitor
     from lexshift.cli.terminal import echo, echo_table, json_text
     from lexshift.cli.terminal import out as console
+    from lexshift.errors import UserError
     from lexshift.utils import checks
     from lexshift.utils.progress import err
 
     checks.choice(form, "format", FORMATS)
+    if senses or predictions is not None or is_sense_task(path):
+        if grid:
+            raise UserError("--grid is about scores of change; leave it out to evaluate senses")
+        evaluate_by_senses(path, settings, clustering, predictions, gold, suffix, form, quiet)
+        return
     with progress_monitor(quiet) as monitor:
         data = load_dataset(path, suffix, gold)
         result = evaluate(data, with_grid=grid, monitor=monitor, **settings)
@@ -67,6 +105,81 @@ def command(
         judged, words = data.gold or "changed or not", len(data.graded or data.binary)
         grid_file = f", the grid in {result.folder / GRID}" if result.grid is not None and form == "csv" else ""
         err.print(f"\n{words} words, gold: {judged}; results in {result.folder}{grid_file}", soft_wrap=True)
+
+
+def evaluate_by_senses(
+    path: str,
+    settings: dict[str, Any],
+    clustering: str | None,
+    predictions: str | None,
+    gold: str | None,
+    suffix: str,
+    form: str,
+    quiet: bool,
+) -> None:
+    """Evaluate senses on a data set of any format, print the table, and say where the results are."""
+    from lexshift.benchmark.axolotl import PREDICTIONS, evaluate_axolotl, labels_table
+    from lexshift.benchmark.datasets import load_dataset
+    from lexshift.benchmark.datasets.axolotl import is_axolotl, load_axolotl, read_predictions
+    from lexshift.benchmark.datasets.semeval2027 import language_folders
+    from lexshift.benchmark.semeval2027 import evaluate_release, score_predictions
+    from lexshift.benchmark.sense_evaluation import SENSE_SETTINGS, evaluate_senses
+    from lexshift.cli.results import progress_monitor
+    from lexshift.cli.terminal import echo_table
+    from lexshift.cli.terminal import out as console
+    from lexshift.errors import UserError
+    from lexshift.utils.progress import err
+
+    location, file = Path(path), None if predictions is None else Path(predictions)
+    chosen = {name: settings[name] for name in SENSE_SETTINGS}
+    results = ""
+    with progress_monitor(quiet) as monitor:
+        if is_axolotl(location):
+            tagged = load_axolotl(location)
+            if file is not None:
+                table = labels_table(tagged, {file.name: read_predictions(file, tagged)})
+            else:
+                labelled = evaluate_axolotl(tagged, monitor=monitor, **chosen)
+                table, results = labelled.table, f"predictions in {labelled.folder / PREDICTIONS}"
+        elif language_folders(location):
+            if file is not None:
+                table = score_predictions(location, file)
+            else:
+                table, submission = evaluate_release(location, clustering, monitor=monitor, **chosen)
+                results = f"submission: {submission}"
+        elif file is not None:
+            raise UserError(f"--predictions is for data of AXOLOTL-24 and SemEval-2027 Task 3; {path!r} is neither")
+        else:
+            clustered = evaluate_senses(load_dataset(path, suffix, gold), clustering, monitor=monitor, **chosen)
+            table, results = clustered.table, f"results in {clustered.folder}"
+    if form == "table":
+        console.print(_senses_table(table))
+    else:
+        echo_table(table, form)
+    if results and not quiet:
+        err.print(f"\n{results}", soft_wrap=True)
+
+
+def _senses_table(frame: pd.DataFrame) -> Table:
+    """Return a table with a row for each method, and the columns of the measures that have a value."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    texts = [name for name in ("language", "subtask", "method") if name in frame]
+    known = {name for name in frame if frame[name].notna().any()}
+    shown = {name: column for name, column in _SENSE_COLUMNS.items() if name in known}
+    for name in texts:
+        table.add_column(name, no_wrap=True)
+    for label, _ in shown.values():
+        table.add_column(label, justify="right", no_wrap=True)
+    for row in frame.to_dict("records"):
+        cells = [
+            _two_numbers(row[name], "to", row[high]) if high else _number(row[name], 0 if name in _COUNTS else 3)
+            for name, (_, high) in shown.items()
+        ]
+        table.add_row(*(Text(row[name]) for name in texts), *cells)
+    return table
 
 
 def _methods_table(frame: pd.DataFrame) -> Table:
@@ -106,8 +219,8 @@ def _grid_table(strategy: str, frame: pd.DataFrame) -> Table:
     return table
 
 
-def _number(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.3f}"
+def _number(value: float, decimals: int = 3) -> str:
+    return "" if math.isnan(value) else f"{value:.{decimals}f}"
 
 
 def _two_numbers(first: float, between: str, second: float) -> str:

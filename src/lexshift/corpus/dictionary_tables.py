@@ -97,10 +97,10 @@ def _json_rows(blocks: Iterable[bytes], path: str) -> Iterator[_Row | UserError]
 def _tab_rows(blocks: Iterable[bytes], path: str) -> Iterator[_Row | UserError]:
     """Yield the rows of a table whose fields are between tabs."""
     lines = (line for block in blocks for line in block.decode().removesuffix("\n").split("\n"))
-    return _named_rows(((n, [_unquote(field) for field in line.split("\t")]) for n, line in enumerate(lines, 1)), path)
+    return _named_rows(((n, [unquote(field) for field in line.split("\t")]) for n, line in enumerate(lines, 1)), path)
 
 
-def _unquote(field: str) -> str:
+def unquote(field: str) -> str:
     """Return a field of a tsv file without the marks by which pandas and spreadsheets quote it.
 
     They quote fields with quotation marks and double those, so that offsets count from the text within. All other

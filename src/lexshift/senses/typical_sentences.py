@@ -11,13 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lexshift.corpus.tokens import split_words
 from lexshift.senses.description import SenseUsages
 from lexshift.senses.gloss_encoder import unit_rows
+from lexshift.senses.varied import are_near_duplicates, word_set
 from lexshift.utils.arrays import Floats, Indices, Matrix
 
 _RELEVANCE = 0.7  # weight of the typicality; the rest is that of the variety
-_DUPLICATE = 0.6  # share of common words, of all words of two sentences, from which they are near-duplicates
 
 
 class TypicalSentences:
@@ -51,7 +50,7 @@ class TypicalSentences:
     def _choose(self, rows: Indices, typicality: Floats, unit: Floats, sentences: Sequence[str]) -> list[int]:
         """Return some of the given rows."""
         left = [int(row) for row in rows]
-        words = {row: frozenset(split_words(sentences[row])) for row in left}
+        words = {row: word_set(sentences[row]) for row in left}
         nearest = dict.fromkeys(left, 0.0)  # the highest cosine with a chosen usage
         chosen: list[int] = []
         while left and len(chosen) < self.n_sentences:
@@ -85,14 +84,3 @@ def sense_typicality(vectors: Matrix, labels: Indices) -> Floats:
     own = (own_sums - own_squares) / np.maximum(sizes - 1, 1)
     other = (unit @ sums.sum(axis=0) - own_sums) / np.maximum(len(labels) - sizes, 1)
     return own - other
-
-
-def are_near_duplicates(first: frozenset[str], second: frozenset[str]) -> bool:
-    """Return whether two sentences, given by their words, have most of their words in common (Jaccard index).
-
-    Examples
-    --------
-    >>> are_near_duplicates(frozenset("a b c d".split()), frozenset("a b c".split()))
-    True
-    """
-    return len(first & second) >= _DUPLICATE * len(first | second)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
+from lexshift.corpus.tokens import split_words
 from lexshift.utils.arrays import Indices
 
 MAX_OVERLAP = 0.5
 """Largest share of the words of two sentences that both may contain (Jaccard index of their sets of words)."""
-_WORD = re.compile(r"\w+")
+
+
+def word_set(sentence: str) -> frozenset[str]:
+    """Return the different words of a sentence."""
+    return frozenset(split_words(sentence))
+
+
+def are_near_duplicates(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Return whether two sentences, given by their words, have more than ``MAX_OVERLAP`` of their words in common.
+
+    >>> are_near_duplicates(word_set("A mouse ran."), word_set("a mouse ran away"))
+    True
+    """
+    return len(first & second) > MAX_OVERLAP * len(first | second)
 
 
 def choose_varied(sentences: Sequence[str], order: Sequence[int] | Indices, count: int) -> Indices:
@@ -38,12 +51,12 @@ def choose_varied(sentences: Sequence[str], order: Sequence[int] | Indices, coun
     [0, 2]
     """
     chosen: list[int] = []
-    chosen_words: list[set[str]] = []
+    chosen_words: list[frozenset[str]] = []
     for i in order:
         if len(chosen) >= count:
             break
-        words = set(_WORD.findall(sentences[i].casefold()))
-        if any(len(words & other) > MAX_OVERLAP * len(words | other) for other in chosen_words):
+        words = word_set(sentences[i])
+        if any(are_near_duplicates(words, other) for other in chosen_words):
             continue
         chosen.append(int(i))
         chosen_words.append(words)

@@ -14,6 +14,7 @@ from lexshift.benchmark.datasets.dataset import Dataset, read_gold, set_gold
 from lexshift.benchmark.datasets.dwug import is_dwug, load_dwug
 from lexshift.benchmark.datasets.liverpool import is_liverpool, load_liverpool
 from lexshift.benchmark.datasets.semeval import is_semeval, load_semeval
+from lexshift.benchmark.datasets.sense_tasks import is_sense_task
 from lexshift.benchmark.datasets.table import load_table
 from lexshift.corpus.tables import is_table
 from lexshift.errors import UserError
@@ -45,6 +46,11 @@ def load_dataset(
     checks.choice(suffix, "suffix", SUFFIXES)
     if not location.exists():
         raise UserError(f"no such file or folder: {str(location)!r} (looked from {os.getcwd()})")
+    if is_sense_task(location):
+        raise UserError(
+            f"{str(location)!r} is data of AXOLOTL-24 or SemEval-2027 Task 3, in which senses are to be predicted; "
+            f"evaluate on it with lexshift eval"
+        )
     if is_semeval(location):
         data = load_semeval(location, suffix)
     elif is_dwug(location):

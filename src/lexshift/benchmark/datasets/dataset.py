@@ -61,6 +61,11 @@ class Dataset:
         Number of usages that were left out, by reason.
     suffix : "strip" or "keep"
         Whether the part of speech at the end of SemEval's targets is hidden from the model.
+    senses : tuple of str or None, of the length of ``usages``
+        The sense that people gave to each usage, a label within its word; None for a usage that has none. Empty if the
+        data set has no senses.
+    gained, lost : dict
+        Whether each word gained a sense, and whether it lost one; empty if the data set has no such judgements.
     """
 
     name: str
@@ -75,6 +80,9 @@ class Dataset:
     texts: tuple[TextSize, TextSize]
     skipped: dict[str, int] = field(default_factory=dict)
     suffix: str = "strip"
+    senses: tuple[str | None, ...] = ()
+    gained: dict[str, bool] = field(default_factory=dict)
+    lost: dict[str, bool] = field(default_factory=dict)
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -98,12 +106,23 @@ class UsageCollector:
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {name: [] for name in SCHEMA.names}
+        self._senses: list[str | None] = []
         self.skipped: dict[str, int] = {}
 
     def add(
-        self, word: str, period: int, sentence: str, start: int, end: int, file: str, line: int, date: str | None = None
+        self,
+        word: str,
+        period: int,
+        sentence: str,
+        start: int,
+        end: int,
+        file: str,
+        line: int,
+        date: str | None = None,
+        sense: str | None = None,
     ) -> None:
         """Add a usage; white space at the ends of its sentence is removed."""
+        self._senses.append(sense)
         shift, bare = len(sentence) - len(sentence.lstrip()), sentence.strip()
         start, end = max(start - shift, 0), min(end - shift, len(bare))
         values = (word, PERIODS[period], file, line, date, bare, start, end)
@@ -128,7 +147,8 @@ class UsageCollector:
         order = sorted(range(len(keys)), key=keys.__getitem__)
         usages = pa.table(self._columns, schema=SCHEMA).take(pa.array(order, pa.int64()))
         old, new = texts or map(self._text_size, PERIODS)
-        return Dataset(words=words, usages=usages, texts=(old, new), skipped=self.skipped, **about)
+        senses = tuple(self._senses[row] for row in order) if any(self._senses) else ()
+        return Dataset(words=words, usages=usages, texts=(old, new), skipped=self.skipped, senses=senses, **about)
 
     def _text_size(self, period: str) -> TextSize:
         pairs = zip(self._columns["corpus"], self._columns["sentence"], strict=True)

@@ -17,7 +17,8 @@ def load_table(path: Path) -> Dataset:
     The earlier period is the one whose name has the smaller numbers, or is "old".
 
     ``start`` and ``end`` are the character offsets of the word in the sentence. The optional columns ``graded`` and
-    ``binary`` hold a word's gold, which is the same in each of its rows; ``date`` is the date of the usage.
+    ``binary`` hold a word's gold, which is the same in each of its rows; ``date`` is the date of the usage, and
+    ``sense`` its sense.
     """
     rows = read_table(path, COLUMNS, "\t" if path.suffix.lower() == ".tsv" else ",")
     periods = sort_periods({row["period"] for _, row in rows})
@@ -33,7 +34,8 @@ def load_table(path: Path) -> Dataset:
         if not is_span(start, end, row["sentence"]):
             raise UserError(f"{str(path)!r}, line {number}: {start} to {end} is not within the sentence")
         period = periods.index(row["period"])
-        collector.add(row["word"], period, row["sentence"], start, end, path.name, number, row.get("date") or None)
+        date, sense = (row.get(name, "").strip() or None for name in ("date", "sense"))
+        collector.add(row["word"], period, row["sentence"], start, end, path.name, number, date, sense)
         for name, gold in (("graded", graded), ("binary", binary)):
             if row.get(name, "").strip():
                 set_gold(gold, row["word"], parse_number(row, name, path, number), path, number)

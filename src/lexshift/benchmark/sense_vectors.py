@@ -1,0 +1,99 @@
+"""Embed usages for the evaluation of senses.
+
+Senses are compared in the space of the encoder's calibration: its fixed space, or raw vectors if it has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from lexshift.benchmark.evaluation import STORE, default_folder
+from lexshift.corpus.language import language_of_sentences
+from lexshift.encode import as_encoder
+from lexshift.encode.adaptation import Calibration, FixedSpace
+from lexshift.encode.built_in import resolve_model
+from lexshift.encode.protocol import optional_attribute
+from lexshift.errors import UserError
+from lexshift.scoring.space import FIXED, Space
+from lexshift.store.embedding import embed_usages
+from lexshift.store.siblings import Siblings
+from lexshift.study.settings import Settings
+from lexshift.utils.arrays import Matrix
+from lexshift.utils.monitor import Monitor
+
+
+@dataclass(frozen=True, eq=False)
+class SenseVectors:
+    """The vectors of usages in the space in which senses are compared.
+
+    Attributes
+    ----------
+    siblings : Siblings
+    space : Space
+    folder : Path
+        Folder of the store and the results.
+    """
+
+    siblings: Siblings
+    space: Space
+    folder: Path
+    _calibration: Calibration | None
+
+    @property
+    def calibration(self) -> Calibration:
+        """The calibration of the encoder.
+
+        Raises
+        ------
+        UserError
+            If the encoder has none.
+        """
+        if self._calibration is None:
+            model = self.siblings.settings["encoder"].get("model", "a custom encoder")
+            raise UserError(
+                f"the model {model!r} has no calibration, the probability that two usages share a sense; choose one "
+                f"that has (--model minilm-senses), or make one with lexshift tune senses"
+            )
+        return self._calibration
+
+    def group(self, word: str, corpus: str) -> Matrix:
+        """Return the vectors of a word in a corpus: (n, d); empty if it has no usages there."""
+        if word not in self.siblings:
+            return np.zeros((0, self.siblings.vectors.shape[1]), np.float32)
+        return self.space.apply(self.siblings.group(word, corpus))
+
+
+def embed_for_senses(
+    usages: pa.Table, labels: Sequence[str], name: str, settings: Settings, monitor: Monitor
+) -> SenseVectors:
+    """Embed usages, unless the store in the folder of the results has them.
+
+    Parameters
+    ----------
+    usages : pyarrow.Table
+    labels : sequence of str
+        The values of the column ``corpus``, in their order.
+    name : str
+        Name of the data set, after which the folder is named if ``settings.out`` is None.
+    settings : Settings
+    monitor : Monitor
+    """
+    languages = [language_of_sentences(usages["sentence"])]
+    model, _ = resolve_model(settings.model, languages, monitor)
+    folder = Path(default_folder(name, model) if settings.out is None else settings.out)
+    encoder = as_encoder(model, languages=languages, **settings.encoder_options())
+    siblings = embed_usages(usages, encoder, folder / STORE, labels, settings.precision, monitor)
+    return SenseVectors(siblings, sense_space(encoder), folder, optional_attribute(encoder, "calibration"))
+
+
+def sense_space(encoder: object) -> Space:
+    """Return the space in which the calibration of an encoder holds: its fixed space, or else raw vectors."""
+    declared = optional_attribute(encoder, "space")
+    if isinstance(declared, FixedSpace):
+        return Space(FIXED, np.asarray(declared.mean, float), np.asarray(declared.scale, float))
+    return Space("raw", np.zeros(1), np.ones(1))
