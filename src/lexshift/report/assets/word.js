@@ -152,19 +152,22 @@ function evidence(word, side, showSense) {
   const more = el("button", { type: "button" }, `Show all ${usages.length}`);
   more.addEventListener("click", () => { for (const item of items) item.hidden = false; more.hidden = true; });
   const title = el("h3", { tabindex: -1 }, word.score === undefined ? "Usages in " : "Usages most typical of ", corpusName(side));
-  const none = el("p", { class: "hint" }, "No usage in this corpus.");
+  const none = el("p", { class: "hint" });
   const filtered = el("p", { class: "hint filtered" });
+  const block = el("div", { class: SIDES[side] }, title, list, more);
   const show = (number) => {
     items.forEach((item, i) => { item.hidden = number === null ? i >= FIRST_SENTENCES : usages[i][7] !== number; });
     more.hidden = number !== null || usages.length <= FIRST_SENTENCES;
-    filtered.hidden = number === null;
     filtered.replaceChildren(...(number === null ? [] : senseFilter(number, () => showSense(null, side))));
+    none.textContent = `No usage ${number === null ? "" : "of this sense "}in this corpus.`;
     const first = items.find((item) => !item.hidden);
-    none.hidden = first !== undefined;
     if (first) stopAt(first);
+    for (const [note, isShown] of [[filtered, number !== null], [none, !first]]) {
+      if (isShown) list.before(note);
+      else note.remove();
+    }
   };
   show(null);
-  const block = el("div", { class: SIDES[side] }, title, filtered, none, list, more);
   if (usages.length < word.n[side]) block.append(el("p", { class: "hint" }, `This page shows ${usages.length} of ${word.n[side]} usages.`));
   return { block, items, title, show };
 }
