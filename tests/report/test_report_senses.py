@@ -197,7 +197,7 @@ def test_click_on_a_share_shows_its_sentences(browser: Browser, result: Any, tmp
     assert visible.count() == 20
     assert set(visible.locator(".badge").all_inner_texts()) == {"2"}
     assert page.locator("#word .evidence .old li:visible").count() == 0
-    assert "No usage of this sense in this corpus." in page.locator("#word .evidence .old").inner_text()
+    assert "No usage of this sense in this corpus." in page.locator("#word .evidence > .old").inner_text()
     assert page.evaluate("document.activeElement.textContent") == "Usages most typical of 2010s"
     page.keyboard.press("Tab")
     page.locator("#word .evidence .new").get_by_role("button", name="Show all senses").click()
