@@ -241,6 +241,14 @@ def test_nearest_sense_finds_the_known_senses(tmp_path: Path) -> None:
     assert table.loc["most-frequent", "macro_f1"] == pytest.approx(1 / 3)
 
 
+def test_inventory_finds_known_and_new_senses(tmp_path: Path) -> None:
+    found = evaluate_axolotl(load_axolotl(write_table(tmp_path)), model=HintEncoder(), out=tmp_path / "out")
+    assert found.predictions["inventory"]["u4"] == "m_animal"
+    assert found.predictions["inventory"]["u5"] == "m_metal"
+    assert found.predictions["inventory"]["u6"] == "new-1"
+    assert found.table.set_index("method").loc["inventory", "ari"] == 1
+
+
 def test_data_without_gold_are_labelled_but_not_scored(tmp_path: Path) -> None:
     blind = [row.replace("\tm_screen\ta device\t", "\t\t\t") for row in ROWS]
     found = evaluate_axolotl(load_axolotl(write_table(tmp_path, blind)), model=HintEncoder(), out=tmp_path / "out")

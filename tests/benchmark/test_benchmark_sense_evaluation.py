@@ -16,6 +16,7 @@ from lexshift.benchmark.sense_evaluation import ONE_SENSE, OWN_SENSES, evaluate_
 from lexshift.benchmark.sense_measures import b_cubed
 from lexshift.encode.adaptation import Calibration, FixedSpace
 from lexshift.errors import UserError
+from lexshift.senses.agglomerative import Agglomerative
 from lexshift.utils.arrays import Indices, Matrix
 
 ANIMAL, SCREEN, OTHER = "The {} is an animal.", "The {} is near the screen.", "The {} is here."
@@ -169,10 +170,13 @@ def test_senses_of_a_table_are_read(tmp_path: Path) -> None:
     assert found.table.iloc[0]["ari"] == 1
 
 
-def test_encoder_without_a_calibration_is_refused(tmp_path: Path) -> None:
+def test_encoder_without_a_calibration_gets_an_estimated_one(tmp_path: Path) -> None:
     data = load_dataset(write_release(tmp_path / "dwug_en"))
-    with pytest.raises(UserError, match=r"'hints' has no calibration.*--model minilm-senses"):
-        evaluate_senses(data, AverageLinkage(), model=HintEncoder(has_calibration=False), out=tmp_path / "out")
+    rule = Agglomerative(min_size=1)
+    found = evaluate_senses(data, rule, model=HintEncoder(has_calibration=False), out=tmp_path / "out")
+    record = json.loads((tmp_path / "out" / "sense-evaluation.json").read_text())
+    assert record["calibration"]["slope"] > 0
+    assert found.table.iloc[0]["ari"] > 0.5
 
 
 def test_data_without_gold_and_words_without_usages_are_refused(tmp_path: Path) -> None:

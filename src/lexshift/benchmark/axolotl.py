@@ -16,6 +16,9 @@ from lexshift.benchmark.evaluation import make_settings
 from lexshift.benchmark.sense_evaluation import SENSE_SETTINGS, TABLE
 from lexshift.benchmark.sense_measures import adjusted_rand_index, macro_f1
 from lexshift.benchmark.sense_vectors import SenseVectors, embed_for_senses
+from lexshift.encode.adaptation import Calibration
+from lexshift.senses.clusterings import get_clustering
+from lexshift.senses.inventory import Inventory, assign_senses, fit_novelty
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent
@@ -102,7 +105,37 @@ def _unit(rows: Matrix) -> Matrix:
 
 
 PREDICTORS: dict[str, SensePredictor] = {"most-frequent": predict_most_frequent, "nearest": predict_nearest}
-"""The predictors that ``eval`` compares, by name."""
+"""The baselines that ``eval`` compares, by name."""
+INVENTORY = "inventory"
+"""Name of the predictor of :func:`learn_inventory`."""
+
+
+def learn_inventory(
+    known: Mapping[str, tuple[EmbeddedUsages, EmbeddedUsages]], calibration: Calibration, seed: int = 0
+) -> SensePredictor:
+    """Return the predictor of ``lexshift senses --inventory``, which learns from all words when a sense is new.
+
+    Parameters
+    ----------
+    known : mapping of str to (EmbeddedUsages, EmbeddedUsages)
+        The old usages of each word, and the glosses of its senses.
+    calibration : Calibration
+        The probability that two usages share a sense.
+    seed : int
+        Seed of the clustering of new senses.
+    """
+    inventories = {}
+    for word, (old, glosses) in known.items():
+        senses = list(dict.fromkeys([*glosses.senses, *old.senses]))
+        owners = np.array([senses.index(sense) for sense in (*glosses.senses, *old.senses)], np.intp)
+        vectors = np.concatenate([glosses.vectors, old.vectors])
+        inventories[word] = Inventory(senses, vectors, owners, np.arange(len(owners)) < len(glosses.senses))
+    novelty = fit_novelty(inventories.values(), calibration)
+
+    def predict(word: str, old: EmbeddedUsages, glosses: EmbeddedUsages, new: EmbeddedUsages) -> list[str]:  # noqa: ARG001
+        return assign_senses(new.vectors, inventories[word], novelty, get_clustering(), calibration, seed).senses
+
+    return predict
 
 
 @dataclass(frozen=True)
@@ -201,7 +234,7 @@ def evaluate_axolotl(
     ----------
     data : AxolotlDataset
     predictors : mapping of str to SensePredictor, optional
-        By default :data:`PREDICTORS`.
+        By default :data:`PREDICTORS` and that of :func:`learn_inventory`.
     monitor : Monitor, optional
     **settings
         :data:`~lexshift.benchmark.sense_evaluation.SENSE_SETTINGS`, as for :func:`lexshift.compare`.
@@ -210,15 +243,23 @@ def evaluate_axolotl(
     monitor = monitor or Silent()
     glosses = {word: _glosses(data, word) for word in data.words}
     vectors = embed_for_senses(_usages(data, glosses), (OLD, NEW, _GLOSSES), data.name, chosen, monitor)
-    compared = PREDICTORS if predictors is None else predictors
+    known = {
+        word: (
+            _embedded(vectors, word, OLD, _shown(data, word, OLD)),
+            _embedded(vectors, word, _GLOSSES, glosses[word]),
+        )
+        for word in data.words
+    }
+    compared = predictors
+    if compared is None:
+        compared = {**PREDICTORS, INVENTORY: learn_inventory(known, vectors.calibration, chosen.seed)}
     predictions: dict[str, dict[str, str]] = {name: {} for name in compared}
     monitor.stage("labelling", len(data.words), "words")
     for done, word in enumerate(data.words, 1):
-        old, new = (_embedded(vectors, word, period, _shown(data, word, period)) for period in (OLD, NEW))
-        inventory = _embedded(vectors, word, _GLOSSES, glosses[word])
+        new = _embedded(vectors, word, NEW, _shown(data, word, NEW))
         ids = [example.id for example in data.select(word, NEW)]
         for name, predict in compared.items():
-            predictions[name] |= zip(ids, predict(word, old, inventory, new) if ids else (), strict=True)
+            predictions[name] |= zip(ids, predict(word, *known[word], new) if ids else (), strict=True)
         monitor.advance(done, done)
     for name, senses in predictions.items():
         write_predictions(data, senses, vectors.folder / PREDICTIONS / f"{name}.tsv")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lexshift.benchmark.clusterings import DEFAULT, get_clustering
 from lexshift.benchmark.datasets.semeval2027 import (
     DEFINED,
     LABELLED,
@@ -40,6 +39,7 @@ from lexshift.benchmark.sense_measures import b_cubed, sense_jsd
 from lexshift.benchmark.sense_vectors import SenseVectors, embed_for_senses
 from lexshift.errors import UserError
 from lexshift.senses.clustering import Clustering
+from lexshift.senses.clusterings import DEFAULT, get_clustering
 from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent
 from lexshift.utils.safe_csv import csv_text

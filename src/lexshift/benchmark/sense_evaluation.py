@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lexshift import __version__
-from lexshift.benchmark.clusterings import DEFAULT, get_clustering
 from lexshift.benchmark.datasets.dataset import PERIODS, Dataset
 from lexshift.benchmark.evaluation import EMBEDDING, make_settings
 from lexshift.benchmark.measures import accuracy_and_f1, spearman
@@ -26,6 +25,7 @@ from lexshift.benchmark.sense_measures import (
 from lexshift.benchmark.sense_vectors import SenseVectors, embed_for_senses
 from lexshift.errors import UserError
 from lexshift.senses.clustering import Clustering
+from lexshift.senses.clusterings import DEFAULT, get_clustering
 from lexshift.utils.arrays import Indices
 from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent

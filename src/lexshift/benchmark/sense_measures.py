@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.benchmark.measures import RESAMPLES
+from lexshift.senses.shares import jensen_shannon
 from lexshift.utils.arrays import Floats, Indices
 
 LabelSets = Sequence[Collection[Hashable]]
@@ -142,15 +143,13 @@ def sense_jsd(old: LabelSets, new: LabelSets) -> float:
     >>> sense_jsd([{0}, {0}], [{1}])
     1.0
     """
-    from scipy.spatial.distance import jensenshannon
-
     labels = {label: i for i, label in enumerate(dict.fromkeys(x for period in (old, new) for s in period for x in s))}
     weights = np.zeros((2, len(labels)))
     for row, period in enumerate((old, new)):
         for usage_labels in period:
             for label in usage_labels:
                 weights[row, labels[label]] += 1 / len(usage_labels)
-    return round(float(jensenshannon(weights[0], weights[1], base=2)), 12)  # so that equal distances are ties
+    return round(jensen_shannon(*weights), 12)  # so that equal distances are ties
 
 
 def gained_and_lost(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,8 @@ from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import Calibration, FixedSpace
 from lexshift.encode.built_in import resolve_model
 from lexshift.encode.protocol import optional_attribute
-from lexshift.errors import UserError
 from lexshift.scoring.space import FIXED, Space
+from lexshift.senses.fallback_calibration import estimate_calibration
 from lexshift.store.embedding import embed_usages
 from lexshift.store.siblings import Siblings
 from lexshift.study.settings import Settings
@@ -44,22 +45,15 @@ class SenseVectors:
     folder: Path
     _calibration: Calibration | None
 
-    @property
+    @cached_property
     def calibration(self) -> Calibration:
-        """The calibration of the encoder.
-
-        Raises
-        ------
-        UserError
-            If the encoder has none.
-        """
-        if self._calibration is None:
-            model = self.siblings.settings["encoder"].get("model", "a custom encoder")
-            raise UserError(
-                f"the model {model!r} has no calibration, the probability that two usages share a sense; choose one "
-                f"that has (--model minilm-senses), or make one with lexshift tune senses"
-            )
-        return self._calibration
+        """The calibration of the encoder, or an estimate from the usages if it has none."""
+        if self._calibration is not None:
+            return self._calibration
+        corpora = self.siblings.corpora
+        return estimate_calibration(
+            [np.concatenate([self.group(word, corpus) for corpus in corpora]) for word in self.siblings]
+        )
 
     def group(self, word: str, corpus: str) -> Matrix:
         """Return the vectors of a word in a corpus: (n, d); empty if it has no usages there."""

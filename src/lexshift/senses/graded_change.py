@@ -10,6 +10,7 @@ import numpy as np
 
 from lexshift.encode.adaptation import Calibration
 from lexshift.senses.agglomerative import RESOLUTIONS, Agglomerative
+from lexshift.senses.shares import jensen_shannon
 from lexshift.utils.arrays import Indices, Matrix
 
 
@@ -26,11 +27,8 @@ def share_distance(old: Indices, new: Indices) -> float:
     >>> share_distance(np.array([0, 0, 1]), np.array([1, 0, 0])), share_distance(np.array([0, 0]), np.array([1]))
     (0.0, 1.0)
     """
-    from scipy.spatial.distance import jensenshannon
-
     count = int(max(old.max(), new.max())) + 1
-    distance = jensenshannon(np.bincount(old, minlength=count), np.bincount(new, minlength=count), base=2)
-    return round(float(distance), 12)  # so that equal shares have the distance 0
+    return jensen_shannon(np.bincount(old, minlength=count), np.bincount(new, minlength=count))
 
 
 def graded_change(
