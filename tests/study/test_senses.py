@@ -17,6 +17,7 @@ from planted_senses import PLANTED, PlantedEncoder, UncalibratedEncoder, write_c
 from lexshift import Result, Trace, UserError, compare, find_senses, load, trace
 from lexshift.report import render
 from lexshift.senses import clusterings
+from lexshift.senses.description import SenseUsages
 from lexshift.study import settings
 from lexshift.study.sense_tables import SEPARATOR, concordance
 from lexshift.study.senses import number_senses, usage_documents
@@ -165,7 +166,9 @@ def test_table_of_senses_is_written(result: Result) -> None:
     assert float(gained["share_new"]) == pytest.approx(2 / 3)
     assert float(gained["low_new"]) < 2 / 3 < float(gained["high_new"])
     assert float(gained["q"]) <= 0.05
-    assert rows[2]["q"] == ""
+    assert float(gained["sense_jsd"]) == result.senses["mouse"].jsd
+    assert float(gained["stability"]) > 0.9
+    assert rows[2]["q"] == rows[2]["stability"] == ""
     _, device = sense_sets(result, "mouse")
     assert set(gained["examples"].split(SEPARATOR)) <= device
 
@@ -270,6 +273,25 @@ def test_dictionary_describes_senses_by_glosses(tmp_path: Path) -> None:
         ["an animal with a tail that likes cheese"],
         ["a button on a cable to click"],
     ]
+
+
+def test_substitutes_describe_senses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fixed:
+        name = "substitutes"
+
+        def describe(self, usages: SenseUsages) -> list[list[str]]:
+            return [[f"filler{k}"] for k in range(int(usages.labels.max()) + 1)]
+
+    monkeypatch.setattr("lexshift.study.senses.load_masked_model", lambda name: (name, "tokenizer"))
+    monkeypatch.setattr("lexshift.study.senses.Substitutes", lambda *_: Fixed())
+    found = find_senses(*write_corpora(tmp_path), words=["mouse"], model=PlantedEncoder(), substitutes="m", **FAST)
+    assert found.sense_table["substitutes"].tolist() == ["filler0", "filler1"]
+
+
+def test_model_without_substitutes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexshift.study.senses.load_masked_model", lambda _: None)
+    with pytest.raises(UserError, match="'m' is not a masked language model; choose one"):
+        find_senses(*write_corpora(tmp_path), words=["mouse"], model=PlantedEncoder(), substitutes="m", **FAST)
 
 
 def test_encoder_without_calibration_gets_an_estimated_one_and_the_result_says_so(

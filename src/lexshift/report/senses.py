@@ -41,6 +41,7 @@ def _sense(sense: Sense, usages: list[tuple[int, dict[str, Any]]]) -> dict[str, 
         "shares": [list(values) for values in zip(sense.counts, *rounded, strict=True)],
         "p": round_figures(sense.p),
         "q": round_figures(sense.q),
+        "stability": round_figures(sense.stability, 2),
         "description": [[KINDS.get(kind, kind), ", ".join(items)] for kind, items in sense.description.items()],
         "examples": [
             [*excerpt(row["sentence"], row["start"], row["end"]), f"{row['file']}:{row['line']}", period]

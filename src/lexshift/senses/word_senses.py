@@ -53,6 +53,9 @@ class Sense:
         Usages that are typical of the sense and differ from each other, the most typical one first.
     known : str
         The name of the sense in the inventory; empty for a sense that is not in it, or without an inventory.
+    stability : float
+        How well the sense is found again in random samples of the usages, from 0 to 1; NaN for senses of an inventory
+        and for the only sense of a word.
     """
 
     number: int
@@ -67,6 +70,7 @@ class Sense:
     description: dict[str, list[str]]
     examples: tuple[int, ...]
     known: str = ""
+    stability: float = np.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,8 @@ class WordSenses:
         Typical and varied usages of each sense.
     known : list of str
         The name of each sense in the inventory; empty for a sense that is not in it.
+    stability : ndarray of shape (K,)
+        How well each sense is found again in random samples of the usages, from 0 to 1, or NaN.
     """
 
     word: str
@@ -106,6 +112,7 @@ class WordSenses:
     descriptions: dict[str, list[list[str]]]
     examples: list[list[int]]
     known: list[str]
+    stability: Floats
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -142,6 +149,7 @@ class WordSenses:
                 description={kind: items[k] for kind, items in self.descriptions.items() if items[k]},
                 examples=tuple(self.examples[k]),
                 known=self.known[k],
+                stability=float(self.stability[k]),
             )
             for k in range(len(self))
         ]
@@ -152,6 +160,7 @@ def find_word_senses(
     n_periods: int,
     *,
     names: Sequence[str] | None = None,
+    stability: Floats | None = None,
     descriptions: Sequence[Description] = (),
     documents: Array | None = None,
     permutations: int = 10_000,
@@ -167,6 +176,8 @@ def find_word_senses(
     n_periods : int
     names : sequence of str, optional
         Names of the senses in an inventory; empty for a sense that is not in it.
+    stability : ndarray of shape (K,), optional
+        How well each sense is found again in random samples of the usages.
     descriptions : sequence of Description
         Kinds of descriptions.
     documents : ndarray of shape (n,), optional
@@ -195,6 +206,7 @@ def find_word_senses(
         descriptions={description.name: description.describe(usages) for description in descriptions},
         examples=TypicalSentences().choose(usages),
         known=[""] * k if names is None else list(names),
+        stability=np.full(k, np.nan) if stability is None else stability,
     )
     return adjust_changes({usages.word: found}, alpha)[usages.word]
 

@@ -21,8 +21,8 @@ def sense_table(siblings: Siblings, senses: Mapping[str, WordSenses]) -> pd.Data
     """Return a table with a row for each sense of each word.
 
     Columns: word, sense (its number), change, for each period n, share, low and high (number of usages, share of the
-    usages of the word, and its interval), p, q, a column for each kind of description, known (name of the sense in the
-    inventory, if there is one), examples (sentences).
+    usages of the word, and its interval), p, q, sense_jsd (the change score of the word), stability, a column for each
+    kind of description, known (name of the sense in the inventory, if there is one), examples (sentences).
 
     Parameters
     ----------
@@ -35,16 +35,16 @@ def sense_table(siblings: Siblings, senses: Mapping[str, WordSenses]) -> pd.Data
     kinds = list(dict.fromkeys([DISTINCTIVE, *(kind for found in senses.values() for kind in found.descriptions)]))
     columns = ["word", "sense", "change"]
     columns += [f"{name}_{period}" for period in siblings.corpora for name in ("n", "share", "low", "high")]
-    columns += ["p", "q", *kinds, "known", "examples"]
+    columns += ["p", "q", "sense_jsd", "stability", *kinds, "known", "examples"]
     rows = []
     for word, found in senses.items():
-        sentences = _sentences(siblings, word)
+        sentences, jsd = _sentences(siblings, word), found.jsd
         for sense in found.senses:
             row: dict[str, Any] = {"word": word, "sense": sense.number, "change": sense.change}
             for i, period in enumerate(siblings.corpora):
                 row |= {f"n_{period}": sense.counts[i], f"share_{period}": sense.shares[i]}
                 row |= {f"low_{period}": sense.low[i], f"high_{period}": sense.high[i]}
-            row |= {"p": sense.p, "q": sense.q, "known": sense.known}
+            row |= {"p": sense.p, "q": sense.q, "sense_jsd": jsd, "stability": sense.stability, "known": sense.known}
             row |= {kind: ", ".join(sense.description.get(kind, [])) for kind in kinds}
             rows.append(row | {"examples": SEPARATOR.join(sentences[i] for i in sense.examples)})
     table = pd.DataFrame(rows, columns=columns)

@@ -23,12 +23,13 @@ from lexshift.senses.fallback_calibration import estimate_calibration
 from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
 from lexshift.senses.inventory import assign_senses, encode_inventory, fit_novelty
 from lexshift.senses.nearest_gloss import NearestGloss
+from lexshift.senses.stability import StableClustering
 from lexshift.senses.substitutes import Substitutes, load_masked_model
 from lexshift.senses.word_senses import WordSenses, adjust_changes, find_word_senses
 from lexshift.store.siblings import Siblings
 from lexshift.study.settings import Settings
 from lexshift.study.usages import Usages
-from lexshift.utils.arrays import Array, Indices, Matrix
+from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.threads import for_each
 
@@ -93,6 +94,25 @@ def read_sources(settings: Settings, language: str | None) -> SenseSources:
 
 
 @dataclass(frozen=True, eq=False)
+class Division:
+    """The senses of the usages of a word, before they are compared and described.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,), int
+        The sense of each usage, from 0 for the one with the most usages.
+    stability : ndarray of shape (K,), optional
+    names, glosses : list of str, optional
+        Names and glosses of the senses in an inventory; empty for a sense that is not in it.
+    """
+
+    labels: Indices
+    stability: Floats | None = None
+    names: list[str] | None = None
+    glosses: list[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class SenseFinder:
     """Find the senses of the words of a store.
 
@@ -123,18 +143,17 @@ class SenseFinder:
         """Return the vectors of a word in all periods, in the space of the calibration, (n, d)."""
         return sense_vectors(self.siblings, word, self.space)
 
-    def divide(self, words: Sequence[str], monitor: Monitor) -> dict[str, tuple[Indices, list[str], list[str]]]:
-        """Return the sense of each usage of each word, from 0, and the names and glosses of known senses.
-
-        Both are empty for a sense that is not in the inventory.
-        """
+    def divide(self, words: Sequence[str], monitor: Monitor) -> dict[str, Division]:
+        """Return the sense of each usage of each word, by an inventory if there is one."""
         clustering, seed = get_clustering(self.settings.clustering), self.settings.seed
         monitor.stage("finding senses", len(words), "words")
 
-        def cluster(word: str) -> tuple[Indices, list[str], list[str]]:
-            labels = clustering.cluster(self.vectors(word), self.calibration, seed)
-            nothing = [""] * (int(labels.max()) + 1)
-            return labels, nothing, nothing
+        def cluster(word: str) -> Division:
+            vectors = self.vectors(word)
+            labels = clustering.cluster(vectors, self.calibration, seed)
+            if isinstance(clustering, StableClustering) and labels.max() > 0:
+                return Division(labels, clustering.stabilities(vectors, self.calibration, labels, seed))
+            return Division(labels)
 
         if self.sources.inventory is None:
             return for_each(words, cluster, lambda done: monitor.advance(done, done))
@@ -143,13 +162,13 @@ class SenseFinder:
         inventories = {word: encode_inventory(word, entries.get(word.casefold(), []), gloss_encoder) for word in words}
         novelty = fit_novelty(inventories.values(), self.calibration)
 
-        def assign(word: str) -> tuple[Indices, list[str], list[str]]:
+        def assign(word: str) -> Division:
             known = inventories[word]
             found = assign_senses(self.vectors(word), known, novelty, clustering, self.calibration, seed)
             labels, names = number_senses(found.senses)
             listed = [s for entry in entries.get(word.casefold(), []) for s in entry.senses if s.gloss or s.usages]
             glosses = dict(zip(known.senses, (sense.gloss or "" for sense in listed), strict=True))
-            return labels, names, [glosses.get(name, "") for name in names]
+            return Division(labels, names=names, glosses=[glosses.get(name, "") for name in names])
 
         return for_each(words, assign, lambda done: monitor.advance(done, done))
 
@@ -161,31 +180,37 @@ class SenseFinder:
             kinds.append(NearestGloss(self.sources.dictionary, gloss_encoder))
         return kinds if self.sources.substitutes is None else [*kinds, self.sources.substitutes]
 
-    def find(self, word: str, labels: Indices, names: list[str], kinds: Sequence[Description]) -> WordSenses:
+    def find(self, word: str, division: Division, kinds: Sequence[Description]) -> WordSenses:
         """Return the senses of a word whose usages have been divided."""
         frames = [self.siblings[word].occurrences(period) for period in self.siblings.corpora]
         usages = SenseUsages(
             word=word,
             sentences=[text for frame in frames for text in frame["sentence"]],
             spans=[span for frame in frames for span in zip(frame["start"], frame["end"], strict=True)],
-            labels=labels,
+            labels=division.labels,
             periods=np.repeat(np.arange(len(frames)), [len(frame) for frame in frames]),
             vectors=self.vectors(word),
             language=self.language,
         )
         permutations = self.settings.permutations
-        if labels.max() == 0:  # there is nothing that the words could distinguish the sense from
+        if division.labels.max() == 0:  # there is nothing that the words could distinguish the sense from
             kinds = [kind for kind in kinds if kind.name != DistinctiveWords.name]
-        return find_word_senses(
+        found = find_word_senses(
             usages,
             len(frames),
-            names=names,
+            names=division.names,
+            stability=division.stability,
             descriptions=kinds,
             documents=usage_documents(frames),
             permutations=PERMUTATIONS if permutations == "auto" else permutations,
             alpha=self.settings.alpha,
             seed=self.settings.seed,
         )
+        if division.glosses is None:
+            return found
+        nearest = found.descriptions.get(_GLOSS, [[] for _ in division.glosses])
+        glosses = [[gloss] if gloss else near for gloss, near in zip(division.glosses, nearest, strict=True)]
+        return replace(found, descriptions=found.descriptions | {_GLOSS: glosses})
 
     def find_all(self, words: Sequence[str], monitor: Monitor) -> dict[str, WordSenses]:
         """Return the senses of all words, with the false discovery rate controlled over all of them."""
@@ -193,12 +218,8 @@ class SenseFinder:
         divided = self.divide(words, monitor)
         kinds, found = self.descriptions(), {}
         monitor.stage("describing senses", len(words), "words")
-        for done, (word, (labels, names, glosses)) in enumerate(divided.items(), 1):  # encoders use all cores
-            found[word] = self.find(word, labels, names, kinds)
-            if any(glosses):
-                nearest = found[word].descriptions.get(_GLOSS, [[] for _ in glosses])
-                described = [[gloss] if gloss else near for gloss, near in zip(glosses, nearest, strict=True)]
-                found[word] = replace(found[word], descriptions=found[word].descriptions | {_GLOSS: described})
+        for done, (word, division) in enumerate(divided.items(), 1):  # one after the other: encoders use all cores
+            found[word] = self.find(word, division, kinds)
             monitor.advance(done, done)
         return adjust_changes(found, self.settings.alpha)
 

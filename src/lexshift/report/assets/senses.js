@@ -34,7 +34,8 @@ function senseCard(sense, show) {
     before, el("mark", {}, word), after, " ", el("small", {}, bdi(periodNames[period]))));
   return el("section", { class: `sense ${senseClass(sense.number)} ${sense.change}`, "aria-label": `Sense ${sense.number}` },
     el("h4", {}, badge(sense.number), sense.known ? bdi(sense.known) : `Sense ${sense.number}`, sense.known === "" ? el("small", {}, " not in the inventory") : null),
-    el("p", { class: "said-change" }, el("b", {}, sense.change), `: ${CHANGE_WORDS[sense.change]}`, sense.q === null ? "" : ` (q = ${chance(sense.q)})`),
+    el("p", { class: "said-change" }, el("b", {}, sense.change), `: ${CHANGE_WORDS[sense.change]}`, sense.q === null ? "" : ` (q = ${chance(sense.q)})`,
+      sense.stability === null ? "" : `; stability ${sense.stability}`),
     shares,
     ...sense.description.map(([kind, items]) => el("p", { class: "described" }, el("small", {}, `${kind}: `), bdi(items))),
     el("ol", {}, ...examples), all);
