@@ -53,6 +53,10 @@ trunk,box,a large box for clothes,She packed her dresses into a trunk.,The trunk
 wave,water,a moving ridge of water,A wave washed over the deck.,The wave broke on the beach.
 wave,hand,a movement of the hand,He left with a wave of his hand.,She gave us a friendly wave.
 """  # lemma, sense, gloss and two examples
+KNOWN = """\
+cloud,sky,a white or grey mass of water drops in the sky,A dark cloud hid the sun.,Not a single cloud was in the sky.
+mouse,animal,a small rodent with a long tail,The cat caught a mouse.,A mouse ran across the kitchen floor.
+"""
 RENAMED = {"mouse": "plane", "cloud": "tip", "bread": "tree"}
 
 pytestmark = pytest.mark.skipif(
@@ -79,7 +83,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_dated(tmp_path)
     write_usages(tmp_path / "usages.csv")
     write_pairs(tmp_path / "pairs.csv")
-    write_senses(tmp_path / "senses.csv")
+    write_senses(tmp_path / "senses.csv", SENSES)
+    write_senses(tmp_path / "known.csv", KNOWN)
     write_sense_tasks(tmp_path)
     (tmp_path / "words.txt").write_text("plane\ntip\ntree\n", "utf-8")
     monkeypatch.chdir(tmp_path)
@@ -129,12 +134,12 @@ def write_pairs(path: Path) -> None:
                     table.writerow([a[0], *a[2:], *b[2:], int(a[1] == b[1])])
 
 
-def write_senses(path: Path) -> None:
+def write_senses(path: Path, senses: str) -> None:
     """Write a table of senses with a row for each example."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(["lemma", "pos", "sense", "gloss", "example"])
-        for lemma, sense, gloss, *examples in csv.reader(SENSES.splitlines()):
+        for lemma, sense, gloss, *examples in csv.reader(senses.splitlines()):
             table.writerows([lemma, "noun", sense, gloss, example] for example in examples)
 
 

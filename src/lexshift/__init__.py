@@ -2,8 +2,9 @@
 
 The method is SSCD (Swapping-based Semantic Change Detection, Aida & Bollegala 2023). :func:`lexshift.compare` takes two
 corpora and returns a ranked table of words, with a page to explore it; :func:`lexshift.discover` does the same for
-every frequent word, and :func:`lexshift.trace` follows words over several periods. The two halves can be used
-separately: :func:`lexshift.embed` turns text into vectors, and :class:`lexshift.SSCD` turns vectors into scores:
+every frequent word, :func:`lexshift.trace` follows words over several periods, and :func:`lexshift.find_senses` shows
+which meanings appeared or disappeared. The two halves can be used separately: :func:`lexshift.embed` turns text into
+vectors, and :class:`lexshift.SSCD` turns vectors into scores:
 
 >>> import numpy as np
 >>> import lexshift
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from lexshift.study.compare import compare
     from lexshift.study.discover import discover
     from lexshift.study.discovery import Discovery
+    from lexshift.study.find_senses import find_senses
     from lexshift.study.load import load
     from lexshift.study.result import Result
     from lexshift.study.trace import trace
@@ -49,6 +51,7 @@ _MODULES = {
     "Result": "study.result",
     "discover": "study.discover",
     "Discovery": "study.discovery",
+    "find_senses": "study.find_senses",
     "load": "study.load",
     "demo_corpora": "demo",
     "embed": "store.embedding",
@@ -91,6 +94,7 @@ __all__ = [
     "discover",
     "embed",
     "embed_usages",
+    "find_senses",
     "load",
     "metrics",
     "permutation_test",

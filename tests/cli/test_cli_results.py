@@ -284,6 +284,6 @@ def test_percentile_of_similar_words_is_not_rounded_up(shell: Shell, capsys: pyt
     row = {"word": "mouse", "n_old": 20, "n_new": 20, "score": 0.1, "low": 0.1, "high": 0.2, "p": 0.01, "q": 0.01}
     table = pd.DataFrame([row | {"above": share, "verdict": "changed", "reason": ""} for share in (0.996, 1.0, 0.29)])
     found = object.__new__(Discovery)
-    found.__dict__.update(table=table, labels=("1950s", "2010s"))
+    found.__dict__.update(table=table, labels=("1950s", "2010s"), run={"settings": {}})
     print_result(found, "table")
     assert re.findall(r"\d+%", capsys.readouterr().out) == ["99%", "100%", "29%"]

@@ -13,7 +13,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from lexshift import UserError, compare, discover, trace
+from lexshift import UserError, compare, discover, find_senses, trace
 from lexshift.cli import app
 from lexshift.scoring.distance.metric import get
 from lexshift.store.embedding import EmbeddingOptions, EncoderOptions, ReadingOptions
@@ -24,6 +24,7 @@ from lexshift.study.settings import (
     OPTIONS,
     QUESTIONS,
     READING,
+    SENSES,
     TRACE,
     Settings,
     default_distance_weight,
@@ -32,7 +33,7 @@ from lexshift.study.settings import (
     question_defaults,
 )
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {COMPARE: compare, DISCOVER: discover, TRACE: trace}
+FUNCTIONS: dict[str, Callable[..., Any]] = {COMPARE: compare, DISCOVER: discover, TRACE: trace, SENSES: find_senses}
 NOT_SETTINGS = {"old", "new", "corpora", "words", "monitor", "options"}
 PASSED_ON = [name for name, option in OPTIONS.items() if option.panel in (READING, ENCODING)]
 
@@ -120,7 +121,9 @@ def test_every_setting_is_a_command_line_option(question: str) -> None:
 def test_questions_lack_the_settings_of_others() -> None:
     names = {question: set(question_defaults(question)) for question in QUESTIONS}
     assert "by" not in names[COMPARE] | names[DISCOVER]
-    assert "names" not in names[COMPARE] | names[TRACE]
+    assert "names" not in names[COMPARE] | names[TRACE] | names[SENSES]
+    assert "senses" not in names[DISCOVER] | names[SENSES]
+    assert {"metric", "rate"}.isdisjoint(names[SENSES])
     for question in QUESTIONS:
         assert {parameter.name for parameter in command(question).params}.isdisjoint(set(OPTIONS) - names[question])
 
@@ -164,7 +167,7 @@ def test_non_numeric_text_is_refused(name: str, message: str) -> None:
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("min_usage", "min_usages"), ("langauge", "language"), ("layer", "layers"), ("metrik", "metric"), ("zzz", None)],
+    [("min_usage", "min_usages"), ("langauge", "language"), ("layer", "layers"), ("alpah", "alpha"), ("zzz", None)],
 )
 def test_unknown_keyword_is_reported_with_a_suggestion(
     tmp_path: Path, question: str, name: str, meant: str | None
@@ -172,7 +175,7 @@ def test_unknown_keyword_is_reported_with_a_suggestion(
     hint = f"; did you mean {meant!r}?" if meant else ""
     with pytest.raises(UserError) as caught:
         FUNCTIONS[question](tmp_path / "a.txt", tmp_path / "b.txt", **{name: 1}, monitor=False)
-    assert str(caught.value) == f"{question} has no argument {name!r}{hint}"
+    assert str(caught.value) == f"{FUNCTIONS[question].__name__} has no argument {name!r}{hint}"
 
 
 def test_discovery_accepts_no_words(tmp_path: Path) -> None:
@@ -272,13 +275,23 @@ def test_settings_create_the_scores_that_they_name() -> None:
 def test_record_has_the_settings_that_shape_the_result(question: str, words_given: bool) -> None:
     record = Settings(metric=get("cosine"), seed=3).record(question, words_given)
     assert (record["metric"], record["seed"], record["confidence"]) == ("cosine", 3, 0.95)
-    assert ("by" in record) == (question == TRACE)
+    assert ("by" in record) == (question in (TRACE, SENSES))
     assert ("min_count" in record) == ("top_words" in record) == (not words_given)
     assert ("names" in record) == (question == DISCOVER and not words_given)
     elsewhere = {"labels", "out", "model", "engine", "address", "workers", *PASSED_ON}
     assert set(record).isdisjoint(elsewhere)
-    scored = {name for name, option in OPTIONS.items() if option.panel == OPTIONS["rate"].panel}
-    assert scored <= set(record)
+    panel = OPTIONS["rate"].panel
+    assert {name for name, option in OPTIONS.items() if option.panel == panel and question in option.questions} <= set(
+        record
+    )
+
+
+def test_record_has_the_settings_of_senses_if_they_were_sought() -> None:
+    names = {name for name, option in OPTIONS.items() if SENSES in option.questions and option.questions == (SENSES,)}
+    assert names.isdisjoint(Settings().record(COMPARE, words_given=True))
+    record = Settings(senses=True, inventory=Path("known.csv")).record(COMPARE, words_given=True)
+    assert names <= set(record)
+    assert (record["senses"], record["inventory"], record["dictionary"]) == (True, "known.csv", None)
 
 
 # -------------------------------------------------------------------------------------------------------- documentation
@@ -294,7 +307,8 @@ def test_option_table_lists_every_option() -> None:
         assert cells[f"--{name.replace('_', '-')}"].count(" | ") == 2
     assert "| 100; discover: 0 |" in cells["--top-words"]
     assert "| 1000; discover: 100 |" in cells["--resamples"]
-    assert cells["--by"].endswith("(trace only) |")
+    assert cells["--by"].endswith("(trace, senses only) |")
+    assert all(cells[f"--{name}"].endswith("(not senses) |") for name in ("metric", "rate", "repeats"))
     assert cells["--names"].endswith("(discover only) |")
     assert "| off |" in cells["--normalised"]
 

@@ -26,6 +26,7 @@ from lexshift.cli import (
     info,
     power,
     reproduce,
+    senses,
     simulate,
     trace,
     tune,
@@ -43,7 +44,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (compare, discover, trace, demo, embed, info, check, simulate, power, data, reproduce):
+for _command in (compare, discover, trace, senses, demo, embed, info, check, simulate, power, data, reproduce):
     app.command(_command.__name__.rpartition(".")[2])(_command.command)
 app.command("eval")(evaluate.command)
 app.add_typer(tune.app, name="tune", help="Adapt an encoder to corpora (mlm), to time (time) or to word senses (wic).")

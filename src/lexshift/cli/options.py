@@ -20,7 +20,20 @@ from typer.models import OptionInfo
 
 from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READING, question_defaults
 
-_PATH_OPTIONS = ("corpora", "old", "new", "path", "pairs", "dev", "gold", "out", "model")
+_PATH_OPTIONS = (
+    "corpora",
+    "old",
+    "new",
+    "path",
+    "pairs",
+    "dev",
+    "gold",
+    "out",
+    "model",
+    "inventory",
+    "dictionary",
+    "substitutes",
+)
 
 READING_OPTIONS = tuple(name for name, option in OPTIONS.items() if option.panel == READING)
 UNDATED_OPTIONS = tuple(name for name in READING_OPTIONS if name != "date_column")

@@ -11,11 +11,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from lexshift.cli.sense_table import sense_rows
 from lexshift.cli.terminal import echo_table, out, print_error
 from lexshift.report.page import chance, digits, percent
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
 from lexshift.study.result import REPORT, Result, StudyResult
+from lexshift.study.settings import SENSES
 from lexshift.study.trace_result import SEASONAL, Trace
 from lexshift.study.usages import FIRST
 from lexshift.study.verdict import CHANGED, TOO_FEW
@@ -53,13 +55,14 @@ def run_question(
     form: str,
     quiet: bool,
     rows: int | None = None,
+    of_senses: bool = False,
 ) -> None:
-    """Call compare, discover or trace, and print the result and the path of the page.
+    """Call compare, discover, trace or find_senses, and print the result and the path of the page.
 
     Parameters
     ----------
     question : callable
-        ``compare``, ``discover`` or ``trace``.
+        ``compare``, ``discover``, ``trace`` or ``find_senses``.
     corpora : sequence of str
     arguments : dict
         Keyword arguments of the call.
@@ -68,23 +71,28 @@ def run_question(
         Whether to print nothing but the results.
     rows : int, optional
         Maximum number of rows of a printed table.
+    of_senses : bool
+        Whether to print the table of senses instead of that of words.
     """
     checks.choice(form, "format", FORMATS)
     with progress_monitor(quiet) as monitor:
         if arguments["out"] is None:
-            arguments["out"] = default_out(question.__name__, corpora, arguments.get("by"))
+            arguments["out"] = default_out(SENSES if of_senses else question.__name__, corpora, arguments.get("by"))
         result = question(*corpora, **arguments, monitor=monitor)
-    print_result(result, form, rows)
+    print_result(result, form, rows, of_senses)
     if not quiet:
         print_summary(result, arguments["out"])
 
 
-def print_result(result: StudyResult, form: str, rows: int | None = None) -> None:
-    """Print the table of a result; ``rows`` limits the table format only."""
+def print_result(result: StudyResult, form: str, rows: int | None = None, of_senses: bool = False) -> None:
+    """Print the table of words, or of senses; ``rows`` limits the table format only."""
     if form != "table":
-        echo_table(result.table, form)
-    else:
+        echo_table(result.sense_table if of_senses else result.table, form)
+        return
+    if not of_senses:
         out.print(_trace_table(result) if isinstance(result, Trace) else _ranking(result, rows))
+    if result.has_senses:
+        out.print(*([] if of_senses else [""]), sense_rows(result), sep="\n")
 
 
 def print_summary(result: StudyResult, folder: str) -> None:
@@ -96,6 +104,10 @@ def print_summary(result: StudyResult, folder: str) -> None:
     for warning in result.run.get("warnings", []):
         err.print(Text(f"warning: {warning}", "yellow"))
     err.print(Text(f"{result.headline()}."))
+    if result.has_senses:
+        err.print(Text(f"{result.sense_headline()}."))
+        for note in result.run["senses"]["notes"]:
+            err.print(Text(f"{note}.", "yellow"))
     if caution := result.caution():
         err.print(Text(f"{caution}.", "yellow"))
     err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))

@@ -25,6 +25,7 @@ from lexshift.report.page import (
     render_page,
     round_figures,
 )
+from lexshift.report.senses import SCRIPT, STYLE, sense_values
 from lexshift.senses.evidence import leanings, plane
 from lexshift.senses.varied import choose_varied
 from lexshift.study.periods import OLD_NEW
@@ -35,7 +36,7 @@ from lexshift.utils.threads import available_cores, single_products
 if TYPE_CHECKING:
     from lexshift.study.result import Result
 
-SCRIPTS = ("base.js", "charts.js", "table.js", "word.js", "comparison.js")
+SCRIPTS = ("base.js", "charts.js", "table.js", SCRIPT, "word.js", "comparison.js")
 SIMILAR = ("above", "excess", "expected")
 """Columns of a table that compares each word with words of similar frequency and spread."""
 _TABLE_ROWS = 200  # rows of the table that needs no script
@@ -50,7 +51,7 @@ def render(result: Result) -> str:
     starts, groups = pack_groups(details(result))
     return render_page(
         "comparison.html",
-        styles=("base.css", "comparison.css"),
+        styles=("base.css", "comparison.css", STYLE),
         scripts=SCRIPTS,
         data=content(result) | {"groups": starts},
         groups=groups,
@@ -186,15 +187,19 @@ def _word_details(result: Result, name: str, max_usages: int) -> dict[str, Any]:
     values["usages"] = [
         _usages(result, name, side, leaning[side] / spread, points[side], max_usages) for side in (0, 1)
     ]
+    if senses := sense_values(result, name):
+        values["senses"] = senses
     return values
 
 
 def _usages(result: Result, name: str, side: int, leaning: Floats, points: Floats, limit: int) -> list[list[Any]]:
-    """Return rows of [before, word, after, leaning, x, y, place], the most typical of the corpus first.
+    """Return rows of [before, word, after, leaning, x, y, place, sense], the most typical of the corpus first.
 
     Half of at most ``limit`` rows are the most typical usages without near-duplicates, the others are taken evenly from
-    the rest.
+    the rest; the examples of senses are added. The sense is missing if senses were not sought.
     """
+    found = result.senses.get(name)
+    offset = result.count_usages(name, OLD_NEW[0]) if side else 0  # senses have the usages of both corpora in one list
     store = result.siblings
     begin, end = store.rows(name, store.corpora[side])
     table = store.occurrences.slice(begin, end - begin)
@@ -203,11 +208,13 @@ def _usages(result: Result, name: str, side: int, leaning: Floats, points: Float
     is_first = np.isin(np.arange(len(order)), choose_varied(candidates, range(len(candidates)), limit // 2))
     first, rest = order[is_first], order[~is_first]
     even = np.linspace(0, len(rest) - 1, min(len(rest), limit - len(first))).round().astype(int)
-    order = np.concatenate([first, rest[even]])
+    examples = [] if found is None else [row - offset for rows in found.examples for row in rows]
+    order = np.concatenate([first, rest[np.isin(np.arange(len(rest)), even) | np.isin(rest, examples)]])
     table = table.take(order)
     columns = (table[column].to_pylist() for column in ("sentence", "start", "end", "file", "line"))
-    rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), strict=True)
+    senses = [[] if found is None else [found.labels[offset + row]] for row in order]
+    rows = zip(*columns, leaning[order].tolist(), points[order].tolist(), senses, strict=True)
     return [
-        [*excerpt(sentence, start, end), round(lean, 2), round_figures(x), round_figures(y), f"{file}:{line}"]
-        for sentence, start, end, file, line, lean, (x, y) in rows
+        [*excerpt(sentence, start, end), round(lean, 2), round_figures(x), round_figures(y), f"{file}:{line}", *sense]
+        for sentence, start, end, file, line, lean, (x, y), sense in rows
     ]

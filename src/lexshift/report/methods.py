@@ -48,12 +48,19 @@ _POOLING = {
     "first": "used the first subword of the word",
     "sentence": "averaged over all subwords of the sentence",
 }
+_CLUSTERINGS = {
+    "graph": "correlation clustering of the graph of occurrences",
+    "agglomerative": "agglomerative clustering with average linkage",
+    "mixture": "a mixture of Gaussians",
+    "affinity": "affinity propagation",
+}
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def methods(result: Result) -> list[str]:
-    """Return paragraphs that describe the data, the embeddings, the scores and the tests."""
-    return [_data(result), _embedding(result), _scores(result), _tests(result)]
+    """Return paragraphs that describe the data, the embeddings, the scores, the tests and the senses."""
+    paragraphs = [_data(result), _embedding(result), _scores(result), _tests(result)]
+    return [*paragraphs, _senses(result)] if result.has_senses else paragraphs
 
 
 def _data(result: Result) -> str:
@@ -154,6 +161,28 @@ def _tests(result: Result) -> str:
         f"{settings['resamples']:,} resamples of the occurrences (random half-samples without replacement). Words with "
         f"fewer than {settings['min_usages']} occurrences in a corpus were not scored. The random seed was "
         f"{settings['seed']}."
+    )
+
+
+def _senses(result: Result) -> str:
+    settings, alpha = result.settings, result.settings["alpha"]
+    calibrated = (
+        "estimated from the cosines between occurrences of the same word and of different words"
+        if result.run["senses"]["notes"]
+        else "calibrated for the encoder on other, sense-labelled words"
+    )
+    rule = _CLUSTERINGS[settings["clustering"]]
+    if settings["inventory"] is None:
+        found = f"divided into senses by {rule}"
+    else:
+        found = f"assigned to the senses of an inventory, or to new senses that were found by {rule}"
+    return (
+        f"The occurrences of each word in both corpora together were {found}. The probability that two occurrences "
+        f"share a sense, given the cosine of their embeddings, was {calibrated}. For each sense, p is the probability "
+        f"of a difference between its shares in the two corpora at least as large, if occurrences (or whole documents, "
+        f"where a document contains several of them) were assigned to the corpora at random. The false discovery rate "
+        f"over all senses of all words was controlled with the Benjamini-Hochberg procedure, and senses with "
+        f"q ≤ {alpha:g} are reported as changed. Shares are given with {settings['confidence']:.0%} Jeffreys intervals."
     )
 
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lexshift.report.methods import facts
 from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, round_figures
+from lexshift.report.senses import SCRIPT, STYLE, sense_values
 from lexshift.senses.varied import choose_varied
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
@@ -20,10 +23,11 @@ if TYPE_CHECKING:
 
     from lexshift.study.trace_result import Trace
 
-SCRIPTS = ("base.js", "charts.js", "table.js", "trace.js")
+SCRIPTS = ("base.js", "charts.js", "table.js", SCRIPT, "trace.js")
 _TABLE_ROWS = 200  # rows of the table that needs no script
 _SENTENCES = 20_000  # sentences on the whole page
 _MAX_SENTENCES, _MIN_SENTENCES = 12, 2  # per word and period
+_MAX_WITH_SENSES = 200  # sentences of a word with senses and a period; all but the first ones are shown by sense only
 _ALL_FIGURES = 17  # digits of a float, which the script then rounds as the template does
 
 
@@ -31,7 +35,7 @@ def render(trace: Trace) -> str:
     """Return the page of a trace as HTML text."""
     return render_page(
         "trace.html",
-        styles=("base.css", "trace.css"),
+        styles=("base.css", "trace.css", STYLE),
         scripts=SCRIPTS,
         data=content(trace),
         groups=[],
@@ -58,17 +62,19 @@ def notebook_view(trace: Trace) -> str:
 def content(trace: Trace) -> dict[str, Any]:
     """Return the page's data as plain values."""
     rows = trace.table.to_dict("records")
-    limit = max(_MIN_SENTENCES, min(_MAX_SENTENCES, _SENTENCES // max(len(rows) * len(trace.periods), 1)))
+    room = _SENTENCES // max(len(rows) * len(trace.periods), 1)
+    limit = max(_MIN_SENTENCES, min(_MAX_SENTENCES, room))
     return {
         "periods": trace.periods,
         "least": trace.settings["min_usages"],
         "alpha": trace.settings["alpha"],
-        "words": [_word(trace, row, limit) for row in rows],
+        "first": limit,
+        "words": [_word(trace, row, limit, max(limit, min(_MAX_WITH_SENSES, room))) for row in rows],
     }
 
 
-def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, Any]:
-    """Return the steps, the change points, the season and the sentences of a word as plain values."""
+def _word(trace: Trace, row: dict[str, Any], first: int, most: int) -> dict[str, Any]:
+    """Return the steps, the change points, the season, the senses and the sentences of a word as plain values."""
     word, position = row["word"], {period: i for i, period in enumerate(trace.periods)}
     values: dict[str, Any] = {"word": word, "verdict": row["verdict"], "n": trace.counts(word)}
     values["found"] = [trace.siblings.count_occurrences(word, period) for period in trace.periods]
@@ -88,16 +94,31 @@ def _word(trace: Trace, row: dict[str, Any], max_sentences: int) -> dict[str, An
             "profile": [round_figures(value) for value in trace.seasons[word].profile],
             **{name: round_figures(row[f"season_{name}"], _ALL_FIGURES) for name in ("p", "q", "strength")},
         }
+    senses = sense_values(trace, word)
+    if senses:
+        values["senses"] = senses
+    most = most if len(senses) > 1 else first
     values["sentences"] = []
     for period, n in zip(trace.periods, values["n"], strict=True):
-        usages = _typical_usages(trace.word(word).usages(period), max_sentences) if n else []
-        values["sentences"].append(
-            [[*excerpt(u["sentence"], u["start"], u["end"]), f"{u['file']}:{u['line']}"] for u in usages]
-        )
+        usages = _typical_usages(trace.word(word).usages(period), first, most) if n else []
+        values["sentences"].append([_sentence(usage) for usage in usages])
     return values
 
 
-def _typical_usages(usages: pd.DataFrame, count: int) -> list[dict[str, Any]]:
-    """Return the first usages without near-duplicates of each other."""
-    chosen = choose_varied(usages["sentence"].tolist(), range(len(usages)), count)
+def _typical_usages(usages: pd.DataFrame, first: int, most: int) -> list[dict[str, Any]]:
+    """Return the first usages without near-duplicates of each other, followed by others if they have senses.
+
+    Each sense has at least as many usages as ``_MIN_SENTENCES``, if there are so many.
+    """
+    chosen = choose_varied(usages["sentence"].tolist(), range(len(usages)), first).tolist()
+    if "sense" in usages:
+        is_first = (usages.groupby("sense").cumcount() < _MIN_SENTENCES).to_numpy()
+        others = np.concatenate([np.flatnonzero(is_first), np.flatnonzero(~is_first)[: max(most - len(chosen), 0)]])
+        chosen += others[~np.isin(others, chosen)].tolist()
     return usages.iloc[chosen].to_dict("records")
+
+
+def _sentence(usage: dict[str, Any]) -> list[Any]:
+    """Return [before, word, after, place], and the sense if senses were sought."""
+    parts = [*excerpt(usage["sentence"], usage["start"], usage["end"]), f"{usage['file']}:{usage['line']}"]
+    return [*parts, usage["sense"]] if "sense" in usage else parts

@@ -26,6 +26,7 @@ def compare(
     out: Place | None = None,
     model: Any = "auto",
     labels: Sequence[str] | None = None,
+    senses: bool = False,
     min_count: int = 20,
     top_words: int | None = 100,
     max_per_word: int | None = 200,
@@ -65,6 +66,9 @@ def compare(
         the language of the corpora.
     labels : (str, str), optional
         Names of the corpora; by default the names of their files.
+    senses : bool
+        Whether to find the senses of the words and which of them appeared or disappeared; see
+        :func:`lexshift.find_senses`.
     min_count, top_words : int
         Without ``words``: minimum number of occurrences in each corpus, and maximum number of words, the most
         frequent ones first (0 or None for all).

@@ -3,7 +3,8 @@
 1. Check the settings, the corpora and the folder; detect languages; load the encoder.
 2. Choose the words, find their usages and embed them.
 3. Score and test the pairs of periods of each word; for a trace also look for seasons and change points.
-4. Record the provenance, and save the result.
+4. Find the senses of the words, if they were asked for.
+5. Record the provenance, and save the result.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lexshift import __version__
-from lexshift.corpus.language import detect_languages, language_warnings
+from lexshift.corpus.language import UNKNOWN, detect_languages, language_warnings
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import Reading, as_text
 from lexshift.corpus.targets import Targets, Words, read_targets
@@ -52,6 +53,9 @@ from lexshift.study.verdict import spread
 from lexshift.study.words import choose_vocabulary
 from lexshift.utils.monitor import Monitor, watching
 from lexshift.utils.threads import for_each
+
+if TYPE_CHECKING:
+    from lexshift.study.senses import SenseSources
 
 RESULTS: dict[str, type[StudyResult]] = {COMPARE: Result, DISCOVER: Discovery, TRACE: Trace}
 CACHE = "parts"
@@ -89,6 +93,7 @@ def run_study(
     languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
     language, rules = list(languages.values())[-1], list(readings.values())[-1].language
     targets = None if words is None else read_targets(words, settings.match, rules)
+    sources = _read_sources(settings, language)
     with ExitStack() as stack:
         progress = stack.enter_context(watching(monitor or False))
         if note := periods.order_note():
@@ -123,6 +128,8 @@ def run_study(
             encode=None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options()),
         )
         result = _analyse(question, siblings, encoder, targets, settings, periods, vocabulary, cache, progress)
+        if sources is not None:
+            result = _add_senses(result, encoder, settings, sources, language, progress)
         result.run.update(encoder_choice=choice, warnings=warnings)
         if results is not None:
             progress.stage("report", 1, "pages")
@@ -187,6 +194,36 @@ def _analyse(
         return Result(*shared, by_word, (first, second))
     spreads = for_each(list(usages), lambda word: spread(*usages[word]))
     return Discovery(*shared, by_word, (first, second), vocabulary, spreads)
+
+
+def _add_senses(
+    result: StudyResult,
+    encoder: Encoder,
+    settings: Settings,
+    sources: SenseSources,
+    language: str | None,
+    monitor: Monitor,
+) -> StudyResult:
+    """Return a result with the senses of its words, and with what its record says about them."""
+    from lexshift.study.senses import find_all_senses
+
+    senses, record = find_all_senses(
+        result.siblings, result.words, encoder, settings, sources, _known(language), monitor
+    )
+    return replace(result, senses=senses, run=result.run | {"senses": record})
+
+
+def _read_sources(settings: Settings, language: str | None) -> SenseSources | None:
+    """Return what is needed to find senses, or None if they are not sought."""
+    if not settings.senses:
+        return None
+    from lexshift.study.senses import read_sources  # imported here because it is not needed otherwise
+
+    return read_sources(settings, _known(language))
+
+
+def _known(language: str | None) -> str | None:
+    return None if language == UNKNOWN else language
 
 
 def _score(

@@ -1,6 +1,6 @@
 """The result of a study: a table of words, and the scores and usages of each word.
 
-:class:`StudyResult` is the base class of the results of all three questions, :class:`Result` the result of a
+:class:`StudyResult` is the base class of the results of all questions, :class:`Result` the result of a
 comparison.
 """
 
@@ -10,8 +10,9 @@ import json
 import os
 import shutil
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -27,10 +28,12 @@ from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.scoring.space import Space
 from lexshift.scoring.sscd import SSCD
 from lexshift.senses.evidence import Plane, leanings, plane
+from lexshift.senses.word_senses import CHANGES, WordSenses
 from lexshift.store.format import INDEX, OCCURRENCES, VECTORS
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind, open_results
 from lexshift.study.periods import OLD_NEW
+from lexshift.study.sense_tables import concordance, sense_table, usage_table
 from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
@@ -49,7 +52,8 @@ SCORES_CSV, SCORES_PARQUET, REPORT, SPACE, DETAILS = (
     "space.npz",
     "details.json",
 )
-FILES = (SCORES_CSV, SCORES_PARQUET, SPACE, DETAILS, REPORT)
+SENSES_CSV, USAGES_CSV, CONCORDANCE = "senses.csv", "usages.csv", "kwic.csv"
+FILES = (SCORES_CSV, SCORES_PARQUET, SPACE, DETAILS, REPORT, SENSES_CSV, USAGES_CSV, CONCORDANCE)
 COMPARISON = Kind("comparison", FILES)
 _MANY, _MOST = 10, 0.8  # number of tested words, and share of changed ones, from which a caution is shown
 
@@ -68,6 +72,8 @@ class StudyResult(ABC):
         The provenance record that ``run.json`` holds: settings, corpora, checksums and package versions.
     space : Space, optional
         Transformation of the vectors before scoring; none by default.
+    senses : mapping of str to WordSenses
+        The senses of the words that have enough usages; empty unless they were asked for.
     """
 
     kind: ClassVar[Kind]
@@ -76,6 +82,7 @@ class StudyResult(ABC):
     words: Sequence[str]
     run: dict[str, Any]
     space: Space | None
+    senses: Mapping[str, WordSenses] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     @abstractmethod
@@ -102,6 +109,32 @@ class StudyResult(ABC):
     @abstractmethod
     def restore(cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any]) -> Self:
         """Return a saved result."""
+
+    @property
+    def has_senses(self) -> bool:
+        """Whether the senses of the words were sought."""
+        return bool(self.settings.get("senses"))
+
+    def sense_headline(self) -> str:
+        """Return the number of senses, and how their shares changed, in a sentence."""
+        counts = Counter(change for found in self.senses.values() for change in found.changes)
+        changes = ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts[change])
+        n, words = counts.total(), len(self.senses)
+        single = sum(len(found) == 1 for found in self.senses.values())
+        outcome = f"{n} {'sense' if n == 1 else 'senses'} of {words} {'word' if words == 1 else 'words'}"
+        outcome += f", of which {single} {'has' if single == 1 else 'have'} one sense" if single else ""
+        return outcome + (f"; {changes} at a false discovery rate of {self.settings['alpha']:g}" if changes else "")
+
+    @cached_property
+    def sense_table(self) -> pd.DataFrame:
+        """A row for each sense of each word; see :func:`lexshift.study.sense_tables.sense_table`."""
+        return sense_table(self.siblings, self.senses)
+
+    @cached_property
+    def usage_table(self) -> pd.DataFrame:
+        """A row for each usage with its sense; see :func:`lexshift.study.sense_tables.usage_table`."""
+        names = {entry["key"]: entry["name"] for entry in self.run["corpora"]}
+        return usage_table(self.siblings, self.senses, names)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -177,6 +210,10 @@ class StudyResult(ABC):
             space = BytesIO()
             self.space.write(space)
             files[SPACE] = space.getvalue()
+        if self.has_senses:
+            tables = {SENSES_CSV: self.sense_table, USAGES_CSV: self.usage_table}
+            tables[CONCORDANCE] = concordance(self.usage_table)
+            files |= {name: csv_text(table).encode("utf-8", "replace") for name, table in tables.items()}
         files[DETAILS] = json.dumps(self.details(), ensure_ascii=False).encode("utf-8", "surrogatepass")
         return files | {REPORT: render(self).encode("utf-8", "replace")}
 
@@ -198,6 +235,20 @@ class WordView:
     name: str
 
     @property
+    def senses(self) -> WordSenses | None:
+        """The senses of the word; None if it has too few usages, or if senses were not asked for."""
+        found: WordSenses | None = self.result.senses.get(self.name)
+        return found
+
+    def add_sense(self, usages: pd.DataFrame, period: str) -> pd.DataFrame:
+        """Return the usages in a corpus of the store, in its order, with a column "sense" if senses were sought."""
+        if self.senses is None:
+            return usages
+        first = self.result.siblings.corpora.index(period)
+        labels = [sense for sense, i in zip(self.senses.labels, self.senses.periods, strict=True) if i == first]
+        return usages.assign(sense=labels)
+
+    @property
     def row(self) -> pd.Series:
         """Row of the word in the table."""
         table = self.result.table
@@ -217,7 +268,7 @@ class Result(StudyResult):
 
     Parameters
     ----------
-    siblings, words, run, space
+    siblings, words, run, space, senses
         As for :class:`StudyResult`.
     scores : Scores
         The scores of the words with enough usages.
@@ -341,9 +392,10 @@ class Result(StudyResult):
         )
 
     def details(self) -> dict[str, Any]:
-        """Return the scores and the curve over the swap rate as plain values."""
+        """Return the scores, the curve over the swap rate and the senses as plain values."""
         sscd = to_plain(self.scores.sscd) | {"metric": self.settings["metric"]}
-        return {"scores": to_plain(self.scores.words), "curve": to_plain(self.scores.curve), "sscd": sscd}
+        values = {"scores": to_plain(self.scores.words), "curve": to_plain(self.scores.curve), "sscd": sscd}
+        return values | {"senses": to_plain(self.senses)}
 
     @classmethod
     def restore(
@@ -355,6 +407,7 @@ class Result(StudyResult):
             curve=from_plain(RateCurve | None, details["curve"]),
             sscd=from_plain(SSCD, details["sscd"]),
         )
+        more["senses"] = from_plain(dict[str, WordSenses], details["senses"])
         first, second = (entry["name"] for entry in run["corpora"])
         return cls(siblings, run["words"], run, space, scores, (first, second), **more)
 
@@ -374,15 +427,18 @@ class WordResult(WordView):
         """Return the usages in the "old" or the "new" corpus, the most typical of that corpus first.
 
         Columns: sentence, start, end (position of the word in it), leaning (how much closer the usage is to the new
-        usages than to the old ones), file, line, date. The corpus can also be named by its label.
+        usages than to the old ones), file, line, date, and sense if senses were sought. The corpus can also be named by
+        its label.
         """
         store, side = self.result.siblings, self.result.side(period)
         if self.name not in store:
             raise UserError(f"{self.name!r} does not occur in the corpora")
         frame = store[self.name].occurrences(store.corpora[side])
         frame["leaning"] = self.leanings[side]
+        frame = self.add_sense(frame, store.corpora[side])
         frame = frame.sort_values("leaning", ascending=side == 0, kind="stable").reset_index(drop=True)
-        return frame[["sentence", "start", "end", "leaning", "file", "line", "date"]]
+        columns = ["sentence", "start", "end", "leaning", "file", "line", "date", "sense"]
+        return frame[[name for name in columns if name in frame]]
 
     @cached_property
     def leanings(self) -> tuple[Any, Any]:

@@ -19,16 +19,21 @@ if TYPE_CHECKING:
     from lexshift.scoring.swap import Strategy
 
 AUTO = "auto"
-COMPARE, DISCOVER, TRACE = "compare", "discover", "trace"
-QUESTIONS = (COMPARE, DISCOVER, TRACE)
+COMPARE, DISCOVER, TRACE, SENSES = "compare", "discover", "trace", "senses"
+QUESTIONS = (COMPARE, DISCOVER, TRACE, SENSES)
+SCORED = (COMPARE, DISCOVER, TRACE)
+"""The questions that are answered by change scores."""
+CLUSTERINGS = ("graph", "agglomerative", "mixture", "affinity")
+"""Rules that divide usages into senses."""
 CONFIDENCE = 0.95
 """Level of the intervals of change scores."""
 
-PERIODS, WORDS, OUTPUT, SCORES, ENGINE, READING, ENCODING = (
+PERIODS, WORDS, OUTPUT, SCORES, MEANINGS, ENGINE, READING, ENCODING = (
     "Periods",
     "Words and usages",
     "Options",
     "Scoring",
+    "Senses",
     "Engine",
     "Reading",
     "Encoding",
@@ -94,6 +99,10 @@ def _check(function: Callable[..., Any], name: str, *arguments: Any) -> Callable
     return lambda value: function(value, name, *arguments)
 
 
+def _check_path(path: str | os.PathLike[str] | None) -> str | None:
+    return None if path is None else os.fspath(path)
+
+
 def _split_labels(text: str | None) -> list[str] | None:
     return text.split(",") if text else None
 
@@ -104,8 +113,8 @@ class Settings:
 
     # fmt: off
     by: str | None = _setting(
-        None, "Length of the periods into which one corpus is divided: year, decade or month.",
-        PERIODS, str | None, questions=(TRACE,),
+        None, "Period length in one corpus: year, decade or month.",
+        PERIODS, str | None, questions=(TRACE, SENSES),
         check=lambda by: None if by is None else checks.choice(by, "by", ("year", "decade", "month")))
     out: str | os.PathLike[str] | None = _setting(
         None, "Folder for the results (default: named after the corpora).",
@@ -116,6 +125,9 @@ class Settings:
     labels: Sequence[str] | None = _setting(
         None, "Comma-separated names for the corpora (default: file names).",
         OUTPUT, str | None, parse=_split_labels)
+    senses: bool = _setting(
+        False, "Also find the senses of the words.",
+        OUTPUT, bool, flags=("--senses",), check=bool, questions=(COMPARE, TRACE))
 
     min_count: int = _setting(
         20, "Minimum number of occurrences per corpus, for words chosen by frequency.",
@@ -140,24 +152,26 @@ class Settings:
         WORDS, str, check=_check(checks.choice, "match", ("word", "cased", "token", "lemma")))
 
     metric: Any = _setting(
-        "nearest", "Distance between two sets of usages, such as nearest, cosine, apd or kl.", SCORES, str)
+        "nearest", "Distance between two sets of usages, such as nearest, cosine, apd or kl.",
+        SCORES, str, questions=SCORED)
     strategy: Strategy = _setting(
-        "random", "Usages to swap: random, or distance for the most distant ones.", SCORES, str)
+        "random", "Usages to swap: random, or distance for the most distant ones.", SCORES, str, questions=SCORED)
     normalised: bool = _setting(
         False, "Normalise the number of swaps by the sizes of the corpora.",
-        SCORES, bool, flags=("--normalised",), check=bool)
+        SCORES, bool, flags=("--normalised",), check=bool, questions=SCORED)
     rate: float | Literal["auto"] = _setting(
         0.3, "Share of usages to swap, from 0 to 1; auto searches for the best one.",
         SCORES, str, check=_check(checks.rate_or_auto, "rate"),
-        parse=_number_or_auto("rate", float, "a number from 0 to 1"))
+        parse=_number_or_auto("rate", float, "a number from 0 to 1"), questions=SCORED)
     distance_weight: float | None = _setting(
         None, "Weight in the score of the distance before swapping (default: 0.25 for nearest, else 0).",
-        SCORES, float | None, defaults={DISCOVER: 0.0})
+        SCORES, float | None, defaults={DISCOVER: 0.0}, questions=SCORED)
     space: str = _setting(
         AUTO, "Transformation of the vectors: raw, centred or standardised; auto for that of the encoder.",
-        SCORES, str, check=_check(checks.choice, "space", (AUTO, "raw", "centred", "standardised")))
+        SCORES, str, check=_check(checks.choice, "space", (AUTO, "raw", "centred", "standardised")), questions=SCORED)
     repeats: int = _setting(
-        20, "Number of random swaps to average over.", SCORES, int, check=_check(checks.positive, "repeats"))
+        20, "Number of random swaps to average over.",
+        SCORES, int, check=_check(checks.positive, "repeats"), questions=SCORED)
     alpha: float = _setting(
         0.05, "False discovery rate of the tests.",
         SCORES, float, check=lambda alpha: checks.between_0_and_1(alpha, "alpha"))
@@ -167,9 +181,22 @@ class Settings:
         parse=_number_or_auto("permutations", int, "a whole number"))
     resamples: int = _setting(
         1_000, "Number of random half-samples for the 95 % intervals.",
-        SCORES, int, check=_check(checks.positive, "resamples"), defaults={DISCOVER: 100})
+        SCORES, int, check=_check(checks.positive, "resamples"), defaults={DISCOVER: 100}, questions=SCORED)
     seed: int = _setting(
         0, "Seed for swaps, permutations and resamples.", SCORES, int, check=checks.seed)
+
+    clustering: str = _setting(
+        "graph", "Rule that divides usages into senses: graph, agglomerative, mixture or affinity.",
+        MEANINGS, str, check=_check(checks.choice, "clustering", CLUSTERINGS), questions=(SENSES,))
+    inventory: str | os.PathLike[str] | None = _setting(
+        None, "Dictionary of the known senses: usages get one of them, or a new sense.",
+        MEANINGS, str | None, metavar="PATH", check=_check_path, questions=(SENSES,))
+    dictionary: str | os.PathLike[str] | None = _setting(
+        None, "Dictionary whose glosses describe the senses.",
+        MEANINGS, str | None, metavar="PATH", check=_check_path, questions=(SENSES,))
+    substitutes: str | os.PathLike[str] | None = _setting(
+        None, "Masked language model whose substitutes for the word describe the senses.",
+        MEANINGS, str | None, metavar="MODEL", check=_check_path, questions=(SENSES,))
 
     engine: Any = _setting(
         "local", "Engine: local for this machine, or ray for a Ray cluster.", ENGINE, str)
@@ -249,7 +276,7 @@ class Settings:
         """Return the settings of a question that ``run.json`` records, as plain values.
 
         Paths and the options of reading and encoding are recorded elsewhere. The options that select words are left out
-        if the user named the words.
+        if the user named the words, and those of senses if no senses are sought.
         """
         left_out = ("min_count", "top_words", "names") if words_given else ()
         values = {
@@ -257,6 +284,9 @@ class Settings:
             for name, option in OPTIONS.items()
             if option.panel in (PERIODS, WORDS, SCORES) and question in option.questions and name not in left_out
         }
+        if self.senses:
+            values |= {"senses": True}
+            values |= {name: getattr(self, name) for name, option in OPTIONS.items() if option.panel == MEANINGS}
         return {**values, "metric": getattr(self.metric, "name", self.metric), "confidence": CONFIDENCE}
 
 
@@ -303,12 +333,14 @@ def make_settings(function: Callable[..., Any], arguments: Mapping[str, Any]) ->
 
 
 def options_table() -> str:
-    """Return the options of the three questions as a Markdown table for the documentation."""
+    """Return the options of all questions as a Markdown table for the documentation."""
     lines = ["| option | default | meaning |", "| --- | --- | --- |"]
     for name, option in OPTIONS.items():
         values = [(None, DEFAULTS[name]), *option.defaults.items()]
         shown = ["" if value is None else "off" if value is False else str(value) for _, value in values]
         default = "; ".join([shown[0], *(f"{q}: {text}" for (q, _), text in zip(values[1:], shown[1:], strict=True))])
         only = "" if option.questions == QUESTIONS else f" ({', '.join(option.questions)} only)"
+        if option.questions == SCORED:
+            only = f" (not {SENSES})"
         lines.append(f"| `--{name.replace('_', '-')}` | {default.removeprefix('; ')} | {option.help}{only} |")
     return "\n".join(lines) + "\n"

@@ -25,6 +25,7 @@ def trace(
     out: Place | None = None,
     model: Any = "auto",
     labels: Sequence[str] | None = None,
+    senses: bool = False,
     min_count: int = 20,
     top_words: int | None = 100,
     max_per_word: int | None = 200,
@@ -80,7 +81,7 @@ def trace(
         As for :func:`lexshift.compare`; it applies to the tests of steps, change points and seasons.
     resamples : int
         Number of random half-samples for the 95 % intervals.
-    engine, address, workers, monitor, **options
+    senses, engine, address, workers, monitor, **options
         As for :func:`lexshift.compare`.
 
     Returns

@@ -17,6 +17,7 @@ from lexshift.scoring.seasons import Season
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.scoring.space import Space
 from lexshift.senses.evidence import typicality
+from lexshift.senses.word_senses import WordSenses
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind
 from lexshift.study.result import FILES, StudyResult, WordView, table_files
@@ -39,7 +40,7 @@ class Trace(StudyResult):
 
     Parameters
     ----------
-    siblings, words, run, space
+    siblings, words, run, space, senses
         As for :class:`lexshift.Result`; the corpora of ``siblings`` are the periods, the earliest first.
     scores : mapping of (word, earlier period, later period) to WordScore
         Scores of the pairs of periods; periods are numbered from 0.
@@ -196,9 +197,10 @@ class Trace(StudyResult):
         return super().files() | table_files(self.steps, STEPS_CSV, STEPS_PARQUET)
 
     def details(self) -> dict[str, Any]:
-        """Return the scores of all pairs of periods, the change points and the seasons as plain values."""
+        """Return the scores of all pairs of periods, change points, seasons and senses as plain values."""
         scores = [[*pair, to_plain(score)] for pair, score in self.scores.items()]
-        return {"scores": scores, "changes": to_plain(self.changes), "seasons": to_plain(self.seasons)}
+        values = {"scores": scores, "changes": to_plain(self.changes), "seasons": to_plain(self.seasons)}
+        return values | {"senses": to_plain(self.senses)}
 
     @classmethod
     def restore(cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any]) -> Self:
@@ -212,6 +214,7 @@ class Trace(StudyResult):
             {(word, start, end): from_plain(WordScore, score) for word, start, end, score in rows},
             from_plain(dict[str, ChangePoints], details["changes"]),
             from_plain(dict[str, Season], details["seasons"]),
+            senses=from_plain(dict[str, WordSenses], details["senses"]),
         )
 
 
@@ -231,7 +234,7 @@ class WordTrace(WordView):
         """Return the usages in a period, the most typical ones first.
 
         Columns: sentence, start, end (position of the word in it), typical (the mean cosine similarity with the other
-        usages of the period), file, line, date.
+        usages of the period), file, line, date, and sense if senses were sought.
         """
         store = self.result.siblings
         checks.choice(period, "period", tuple(self.result.periods))
@@ -239,8 +242,10 @@ class WordTrace(WordView):
             raise UserError(f"{self.name!r} does not occur in the corpora")
         frame = store[self.name].occurrences(period)
         frame["typical"] = typicality(self.result.vectors(self.name, period))
+        frame = self.add_sense(frame, period)
         frame = frame.sort_values("typical", ascending=False, kind="stable").reset_index(drop=True)
-        return frame[["sentence", "start", "end", "typical", "file", "line", "date"]]
+        columns = ["sentence", "start", "end", "typical", "file", "line", "date", "sense"]
+        return frame[[name for name in columns if name in frame]]
 
     def __repr__(self) -> str:
         row = self.row

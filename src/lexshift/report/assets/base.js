@@ -58,16 +58,21 @@ function hideTip() {
   tip.hidden = true;
 }
 
-// Makes one tab stop of many elements: the arrow keys move between those that are shown.
+// Makes one tab stop of many elements: the arrow keys move between those that are shown. Returns a function that makes an
+// element the tab stop.
 function oneTabStop(holder, items) {
   const stop = (item) => { for (const other of items) other.setAttribute("tabindex", other === item ? "0" : "-1"); };
   if (items.length) stop(items[0]);
   for (const item of items) item.addEventListener("focus", () => stop(item)); // on an svg, "focusin" would make a tab stop of it
   holder.addEventListener("keydown", (event) => {
     const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-    const next = items[items.indexOf(document.activeElement) + by];
-    if (!by || !items.includes(document.activeElement) || !next || next.hidden) return;
+    if (!by || !items.includes(document.activeElement)) return;
+    let at = items.indexOf(document.activeElement) + by;
+    while (items[at]?.hidden) at += by;
+    const next = items[at];
+    if (!next) return;
     event.preventDefault();
     next.focus();
   });
+  return stop;
 }

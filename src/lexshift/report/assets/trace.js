@@ -15,10 +15,7 @@ function periodScales(word, steps, width, height, labelled) {
   const x = (i) => box.left + ((i + 0.5) / n) * (box.right - box.left);
   const most = Math.max(...steps.map((step) => step[4] ?? step[2]), 1e-12);
   const y = linear(0, most, box.bottom, box.top);
-  const longest = Math.max(...data.periods.map((label) => [...label].length));
-  const every = Math.max(1, Math.ceil((n * (longest * 6.4 + 10)) / (box.right - box.left)));
-  const labels = data.periods.flatMap((label, i) => (i % every ? [] : [text(x(i), box.bottom + 17, label, { "text-anchor": "middle" })]));
-  const parts = [axisY(y, ticks(0, most, 4), box.left, "", box), svg("g", { class: "axis" }, ...labels)];
+  const parts = [axisY(y, ticks(0, most, 4), box.left, "", box), periodLabels(x, box)];
   for (const at of word.changes) {
     const cx = (x(at) + x(at - 1)) / 2;
     parts.push(svg("line", { class: "change", x1: cx, x2: cx, y1: box.top - 8, y2: box.bottom }));
@@ -92,19 +89,42 @@ function numbers(word) {
       group("Change since the first period", word.first), group("Change from each period to the next", word.neighbours))));
 }
 
+// The sentences of each period, and a function that shows only those of a sense, or with null all of them.
 function sentencesOf(word) {
   const begins = new Set(word.changes ?? []);
   const last = data.periods.length - 1;
-  return el("div", { class: "periods" }, ...data.periods.map((label, i) => {
+  const several = hasSeveral(word);
+  const filtered = el("p", { class: "hint filtered" });
+  const blocks = data.periods.map((label, i) => {
     const n = word.n[i];
-    const rows = word.sentences[i].map((s) => el("li", { dir: "auto", title: s[3] }, s[0], el("mark", {}, s[1]), s[2]));
+    const rows = word.sentences[i].map((s) => el("li", { dir: "auto", title: s[3] }, several ? badge(s[4]) : null, s[0], el("mark", {}, s[1]), s[2]));
     const note = [` ${plural(n, "usage")}`, word.found[i] > n ? `, a sample of ${count(word.found[i])}` : "",
       n && n < data.least ? ", too few to compare" : "", begins.has(i) ? ", change point: a new use begins" : ""].join("");
     const block = el("details", { class: begins.has(i) ? "begins" : "" }, el("summary", {}, bdi(label), el("small", {}, note)),
       rows.length ? el("ol", {}, ...rows) : null);
     block.open = n > 0 && (i === 0 || i === last || begins.has(i) || begins.has(i + 1));
-    return block;
-  }));
+    return { block, rows };
+  });
+  const show = (number, period) => {
+    filtered.hidden = number === null;
+    filtered.replaceChildren(...(number === null ? [] : senseFilter(number, () => show(null, period))));
+    blocks.forEach(({ block, rows }, i) => {
+      // The first sentences are the most typical ones; the others are there to be shown by sense.
+      rows.forEach((row, j) => { row.hidden = number === null ? j >= data.first : word.sentences[i][j][4] !== number; });
+      if (number !== null) block.open = rows.some((row) => !row.hidden) && (period === null || i === period);
+    });
+    if (period === null && number === null) return;
+    const target = blocks[period ?? blocks.findIndex(({ block }) => block.open)].block;
+    target.querySelector("summary").focus({ preventScroll: true });
+    target.scrollIntoView({ block: "nearest" });
+  };
+  show(null, null);
+  return { block: el("div", { class: "periods" }, filtered, ...blocks.map(({ block }) => block)), show };
+}
+
+function meanings(word, show) {
+  const drawn = hasSeveral(word) ? section("Shares of the senses", `Shares of the senses of ${word.word}`, shareStream(word.senses, show)) : [];
+  return [...drawn, ...senseParts(word, show)];
 }
 
 function changes(word) {
@@ -154,6 +174,9 @@ startPage({
   },
   descendingFirst: ["score"],
   file: "scores.csv",
-  show: (word) => [el("h2", {}, bdi(word.word)), ...changes(word), ...season(word),
-    el("h3", {}, "Sentences most typical of each period"), sentencesOf(word)],
+  show: (word) => {
+    const { block, show } = sentencesOf(word);
+    return [el("h2", {}, bdi(word.word)), ...changes(word), ...meanings(word, show), ...season(word),
+      el("h3", {}, "Sentences most typical of each period"), block];
+  },
 });

@@ -5,7 +5,7 @@ const SIDES = ["old", "new"];
 const corpusName = (side) => el("bdi", { class: SIDES[side] }, data.labels[side]);
 const opened = new Map();
 
-// A usage is [text before, word, text after, leaning, x, y, file and line].
+// A usage is [text before, word, text after, leaning, x, y, file and line, sense].
 const sentence = (usage) => [usage[0], el("mark", {}, usage[1]), usage[2]];
 
 // The usages are packed in groups of words, by gzip and base64; a group is opened when one of its words is chosen.
@@ -61,11 +61,13 @@ function cloud(word, items) {
     const scale = Math.min((box.right - box.left - 16) / (x1 - x0 || 1), (box.bottom - box.top - 16) / (y1 - y0 || 1));
     const x = (v) => (box.left + box.right) / 2 + (v - (x0 + x1) / 2) * scale;
     const y = (v) => (box.top + box.bottom) / 2 - (v - (y0 + y1) / 2) * scale;
+    const several = hasSeveral(word);
     const r = all.length > 150 ? 4 : 5.5;
     const [pc1, pc2] = word.explained.map((share) => `${Math.round(share * 100)} %`);
     const points = word.usages.flatMap((usages, side) => usages.map((usage, i) => {
       const [px, py] = [x(usage[4]), y(usage[5])];
-      const mark = svg("path", { class: `usage ${SIDES[side]}`, d: MARKS[side](px, py, r) });
+      const shape = svg("path", { class: `usage ${several ? senseClass(usage[7]) : SIDES[side]}`, d: MARKS[side](px, py, several ? r + 2 : r) });
+      const mark = several ? svg("g", {}, shape, text(px, py + 3, String(usage[7]), { class: `digit ${senseClass(usage[7])}`, "text-anchor": "middle", "font-size": 9 })) : shape;
       return [px, py, { mark, usage, side, item: items[side][i] }];
     }));
     // The corpora are drawn in turns, so that neither covers the other.
@@ -86,7 +88,7 @@ function cloud(word, items) {
       const near = nearest(picture, width, event, points, 22);
       point(near);
       if (!near) return hideTip();
-      return showTip(picture, event.pageX, event.pageY, el("small", {}, corpusName(near.side), " ", bdi(near.usage[6])),
+      return showTip(picture, event.pageX, event.pageY, el("small", {}, several ? badge(near.usage[7]) : null, corpusName(near.side), " ", bdi(near.usage[6])),
         el("div", { class: SIDES[near.side] }, ...sentence(near.usage)));
     };
     picture.addEventListener("pointermove", look);
@@ -140,28 +142,41 @@ function swaps(word) {
   };
 }
 
-function evidence(word, side) {
+// The sentences of a corpus. show(number) leaves only those of a sense, show(null) shows the first ones of all senses.
+function evidence(word, side, showSense) {
   const usages = word.usages[side];
-  const items = usages.map((usage, i) => {
-    const item = el("li", { dir: "auto", title: usage[6] }, ...sentence(usage));
-    item.hidden = i >= FIRST_SENTENCES;
-    return item;
-  });
+  const several = hasSeveral(word);
+  const items = usages.map((usage) => el("li", { dir: "auto", title: usage[6] }, several ? badge(usage[7]) : null, ...sentence(usage)));
   const list = el("ol", {}, ...items);
-  oneTabStop(list, items);
+  const stopAt = oneTabStop(list, items);
   const more = el("button", { type: "button" }, `Show all ${usages.length}`);
-  more.addEventListener("click", () => { for (const item of items) item.hidden = false; more.remove(); });
-  const title = el("h3", {}, word.score === undefined ? "Usages in " : "Usages most typical of ", corpusName(side));
-  const none = usages.length ? null : el("p", { class: "hint" }, "No usage in this corpus.");
-  const block = el("div", { class: SIDES[side] }, title, none, list, usages.length > FIRST_SENTENCES ? more : null);
+  more.addEventListener("click", () => { for (const item of items) item.hidden = false; more.hidden = true; });
+  const title = el("h3", { tabindex: -1 }, word.score === undefined ? "Usages in " : "Usages most typical of ", corpusName(side));
+  const none = el("p", { class: "hint" });
+  const filtered = el("p", { class: "hint filtered" });
+  const block = el("div", { class: SIDES[side] }, title, list, more);
+  const show = (number) => {
+    items.forEach((item, i) => { item.hidden = number === null ? i >= FIRST_SENTENCES : usages[i][7] !== number; });
+    more.hidden = number !== null || usages.length <= FIRST_SENTENCES;
+    filtered.replaceChildren(...(number === null ? [] : senseFilter(number, () => showSense(null, side))));
+    none.textContent = `No usage ${number === null ? "" : "of this sense "}in this corpus.`;
+    const first = items.find((item) => !item.hidden);
+    if (first) stopAt(first);
+    for (const [note, isShown] of [[filtered, number !== null], [none, !first]]) {
+      if (isShown) list.before(note);
+      else note.remove();
+    }
+  };
+  show(null);
   if (usages.length < word.n[side]) block.append(el("p", { class: "hint" }, `This page shows ${usages.length} of ${word.n[side]} usages.`));
-  return { block, items };
+  return { block, items, title, show };
 }
 
-function legend() {
+function legend(word) {
+  const senses = hasSeveral(word) ? word.senses.map((sense) => el("li", {}, badge(sense.number), `sense ${sense.number}`)) : [];
   const key = (side) => el("li", { class: SIDES[side] }, svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" },
     svg("path", { d: MARKS[side](7, 7, 5) })), corpusName(side));
-  return el("ul", { class: "legend" }, key(0), key(1), el("li", {}, "The arrow leads from the mean of the old usages to that of the new ones."));
+  return el("ul", { class: "legend" }, key(0), key(1), ...senses, el("li", {}, "The arrow leads from the mean of the old usages to that of the new ones."));
 }
 
 function swapHint(word) {
@@ -176,14 +191,20 @@ async function wordView(word) {
   const [details, missing] = await detailsOf(word);
   if (missing) return [...parts, el("p", { class: "caution" }, missing)];
   const full = { ...word, ...details };
-  const sides = [0, 1].map((side) => evidence(full, side));
+  const showSense = (number, side) => {
+    for (const { show } of sides) show(number);
+    sides[side ?? 0].title.focus({ preventScroll: true });
+    sides[side ?? 0].block.scrollIntoView({ block: "nearest" });
+  };
+  const sides = [0, 1].map((side) => evidence(full, side, showSense));
+  parts.push(...senseParts(full, showSense));
   const figures = [];
   const figure = (title, draw, ...children) => {
     const area = el("div", { class: "chart" });
     chart(area, title, draw);
     figures.push(el("div", {}, ...children, area));
   };
-  if (full.explained) figure(`Usages of ${word.word}`, cloud(full, sides.map((s) => s.items)), el("h3", {}, "Usages"), legend());
+  if (full.explained) figure(`Usages of ${word.word}`, cloud(full, sides.map((s) => s.items)), el("h3", {}, "Usages"), legend(full));
   if (full.eSwap) figure(`Swaps of ${word.word}`, swaps(full), el("h3", {}, "Before and after swapping"), swapHint(full));
   if (figures.length) parts.push(el("div", { class: figures.length > 1 ? "pair" : "" }, ...figures));
   return [...parts, el("div", { class: "evidence" }, ...sides.map((s) => s.block))];

@@ -1,0 +1,32 @@
+"""lexshift senses: find the senses of words, and which of them appeared or disappeared."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from lexshift.cli import options
+
+
+@options.with_settings("senses")
+def command(
+    *,
+    corpora: Annotated[
+        list[str],
+        typer.Argument(metavar="PERIOD...", help="Corpora of the periods, earliest first; or one corpus with --by."),
+    ],
+    words: options.Words = None,
+    settings: dict[str, Any],
+    form: options.Form = "table",
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the senses of words, their shares in each period, and which of them appeared or disappeared.
+
+    The report also has the change scores that compare, or for more than two periods trace, computes. An interrupted run
+    resumes where it stopped.
+    """
+    from lexshift.cli.results import run_question
+    from lexshift.study.find_senses import find_senses
+
+    run_question(find_senses, corpora, settings | {"words": words}, form, quiet, of_senses=True)

@@ -1,0 +1,321 @@
+"""Find the senses of all words of a study, and control the false discovery rate over all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lexshift.corpus.dictionaries import Dictionary
+from lexshift.corpus.dictionary_reader import read_dictionary
+from lexshift.encode import Encoder
+from lexshift.encode.adaptation import Calibration, FixedSpace
+from lexshift.encode.protocol import optional_attribute
+from lexshift.errors import UserError
+from lexshift.scoring.space import FIXED, Space
+from lexshift.senses.clusterings import get_clustering
+from lexshift.senses.description import Description, SenseUsages
+from lexshift.senses.distinctive_words import DistinctiveWords
+from lexshift.senses.fallback_calibration import estimate_calibration
+from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
+from lexshift.senses.inventory import assign_senses, encode_inventory, fit_novelty
+from lexshift.senses.nearest_gloss import NearestGloss
+from lexshift.senses.stability import StableClustering
+from lexshift.senses.substitutes import Substitutes, load_masked_model
+from lexshift.senses.word_senses import WordSenses, adjust_changes, find_word_senses
+from lexshift.store.siblings import Siblings
+from lexshift.study.settings import Settings
+from lexshift.study.usages import Usages
+from lexshift.utils.arrays import Array, Floats, Indices, Matrix
+from lexshift.utils.monitor import Monitor
+from lexshift.utils.threads import for_each
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PERMUTATIONS = 10_000
+"""Number of permutations of the test of a sense, unless the user chooses another one."""
+ESTIMATED = (
+    "The encoder has no calibration, so the similarity at which usages share a sense was estimated from the words of "
+    "this run: the number of senses is less certain, and it depends on the words"
+)
+NEW = "new-"
+"""Beginning of the names of senses that an inventory lacks."""
+_MANY_FILES = 10  # files of each period from which the files are documents
+_GLOSS = NearestGloss.name
+
+
+@dataclass(frozen=True, eq=False)
+class SenseSources:
+    """What the user gives to find and describe senses, read before anything is encoded.
+
+    Attributes
+    ----------
+    inventory, dictionary : Dictionary, optional
+        Known senses, and senses whose glosses describe those that are found.
+    substitutes : Substitutes, optional
+        Description by the substitutes of a masked language model.
+    """
+
+    inventory: Dictionary | None
+    dictionary: Dictionary | None
+    substitutes: Substitutes | None
+
+    def record(self) -> dict[str, str]:
+        """Return the checksums of the dictionaries."""
+        given = {"inventory": self.inventory, "dictionary": self.dictionary}
+        return {name: source.tally.content for name, source in given.items() if source is not None}
+
+
+def read_sources(settings: Settings, language: str | None) -> SenseSources:
+    """Read the dictionaries and load the masked language model that the settings name.
+
+    Parameters
+    ----------
+    settings : Settings
+        Its ``inventory``, ``dictionary`` and ``substitutes``.
+    language : str, optional
+        ISO code of the language of dictionaries that do not name it.
+    """
+    inventory, dictionary = (
+        None if path is None else read_dictionary(path, language or "auto")
+        for path in (settings.inventory, settings.dictionary)
+    )
+    substitutes = None
+    if settings.substitutes is not None:
+        loaded = load_masked_model(settings.substitutes)
+        if loaded is None:
+            raise UserError(f"{str(settings.substitutes)!r} is not a masked language model; choose one (--substitutes)")
+        substitutes = Substitutes(*loaded)
+    return SenseSources(inventory, dictionary, substitutes)
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The senses of the usages of a word, before they are compared and described.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,), int
+        The sense of each usage, from 0 for the one with the most usages.
+    stability : ndarray of shape (K,), optional
+    names, glosses : list of str, optional
+        Names and glosses of the senses in an inventory; empty for a sense that is not in it.
+    """
+
+    labels: Indices
+    stability: Floats | None = None
+    names: list[str] | None = None
+    glosses: list[str] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SenseFinder:
+    """Find the senses of the words of a store.
+
+    Attributes
+    ----------
+    siblings : Siblings
+        The store; its corpora are the periods.
+    encoder : Encoder
+    calibration : Calibration
+        The probability that two usages share a sense, given the cosine of their vectors.
+    space : Space, optional
+        The space of the calibration; None for raw vectors.
+    settings : Settings
+    sources : SenseSources
+    language : str, optional
+        ISO code of the language of the last corpus.
+    """
+
+    siblings: Siblings
+    encoder: Encoder
+    calibration: Calibration
+    space: Space | None
+    settings: Settings
+    sources: SenseSources
+    language: str | None
+
+    def vectors(self, word: str) -> Matrix:
+        """Return the vectors of a word in all periods, in the space of the calibration, (n, d)."""
+        return sense_vectors(self.siblings, word, self.space)
+
+    def divide(self, words: Sequence[str], monitor: Monitor) -> dict[str, Division]:
+        """Return the sense of each usage of each word, by an inventory if there is one."""
+        clustering, seed = get_clustering(self.settings.clustering), self.settings.seed
+        monitor.stage("finding senses", len(words), "words")
+
+        def cluster(word: str) -> Division:
+            vectors = self.vectors(word)
+            labels = clustering.cluster(vectors, self.calibration, seed)
+            if isinstance(clustering, StableClustering) and labels.max() > 0:
+                return Division(labels, clustering.stabilities(vectors, self.calibration, labels, seed))
+            return Division(labels)
+
+        if self.sources.inventory is None:
+            return for_each(words, cluster, lambda done: monitor.advance(done, done))
+        entries = index_entries(self.sources.inventory)
+        gloss_encoder = GlossEncoder(self.encoder, self.space)
+        inventories = {word: encode_inventory(word, entries.get(word.casefold(), []), gloss_encoder) for word in words}
+        novelty = fit_novelty(inventories.values(), self.calibration)
+
+        def assign(word: str) -> Division:
+            known = inventories[word]
+            found = assign_senses(self.vectors(word), known, novelty, clustering, self.calibration, seed)
+            labels, names = number_senses(found.senses)
+            listed = [s for entry in entries.get(word.casefold(), []) for s in entry.senses if s.gloss or s.usages]
+            glosses = dict(zip(known.senses, (sense.gloss or "" for sense in listed), strict=True))
+            return Division(labels, names=names, glosses=[glosses.get(name, "") for name in names])
+
+        return for_each(words, assign, lambda done: monitor.advance(done, done))
+
+    def descriptions(self) -> list[Description]:
+        """Return the kinds of descriptions: distinctive words, and what the sources allow."""
+        gloss_encoder = GlossEncoder(self.encoder, self.space)
+        kinds: list[Description] = [DistinctiveWords(encoder=gloss_encoder)]
+        if self.sources.dictionary is not None:
+            kinds.append(NearestGloss(self.sources.dictionary, gloss_encoder))
+        return kinds if self.sources.substitutes is None else [*kinds, self.sources.substitutes]
+
+    def find(self, word: str, division: Division, kinds: Sequence[Description]) -> WordSenses:
+        """Return the senses of a word whose usages have been divided."""
+        frames = [self.siblings[word].occurrences(period) for period in self.siblings.corpora]
+        usages = SenseUsages(
+            word=word,
+            sentences=[text for frame in frames for text in frame["sentence"]],
+            spans=[span for frame in frames for span in zip(frame["start"], frame["end"], strict=True)],
+            labels=division.labels,
+            periods=np.repeat(np.arange(len(frames)), [len(frame) for frame in frames]),
+            vectors=self.vectors(word),
+            language=self.language,
+        )
+        permutations = self.settings.permutations
+        if division.labels.max() == 0:  # there is nothing that the words could distinguish the sense from
+            kinds = [kind for kind in kinds if kind.name != DistinctiveWords.name]
+        found = find_word_senses(
+            usages,
+            len(frames),
+            names=division.names,
+            stability=division.stability,
+            descriptions=kinds,
+            documents=usage_documents(frames),
+            permutations=PERMUTATIONS if permutations == "auto" else permutations,
+            alpha=self.settings.alpha,
+            seed=self.settings.seed,
+        )
+        if division.glosses is None:
+            return found
+        nearest = found.descriptions.get(_GLOSS, [[] for _ in division.glosses])
+        glosses = [[gloss] if gloss else near for gloss, near in zip(division.glosses, nearest, strict=True)]
+        return replace(found, descriptions=found.descriptions | {_GLOSS: glosses})
+
+    def find_all(self, words: Sequence[str], monitor: Monitor) -> dict[str, WordSenses]:
+        """Return the senses of all words, with the false discovery rate controlled over all of them."""
+        self.siblings.occurrences  # noqa: B018  read once, before several threads need it
+        divided = self.divide(words, monitor)
+        kinds, found = self.descriptions(), {}
+        monitor.stage("describing senses", len(words), "words")
+        for done, (word, division) in enumerate(divided.items(), 1):  # one after the other: encoders use all cores
+            found[word] = self.find(word, division, kinds)
+            monitor.advance(done, done)
+        return adjust_changes(found, self.settings.alpha)
+
+
+def find_all_senses(
+    siblings: Siblings,
+    words: Sequence[str],
+    encoder: Encoder,
+    settings: Settings,
+    sources: SenseSources,
+    language: str | None,
+    monitor: Monitor,
+) -> tuple[dict[str, WordSenses], dict[str, Any]]:
+    """Find the senses of the words that have enough usages, and which of them appeared or disappeared.
+
+    Parameters
+    ----------
+    siblings : Siblings
+        The store; its corpora are the periods.
+    words : sequence of str
+        The words of the study. Those with enough usages in two periods are divided into senses, with their usages of
+        all periods.
+    encoder : Encoder
+        Its calibration and its space.
+    settings : Settings
+    sources : SenseSources
+    language : str, optional
+        ISO code of the language of the last corpus.
+    monitor : Monitor
+
+    Returns
+    -------
+    senses : dict of str to WordSenses
+    record : dict
+        What the provenance record holds about the senses.
+    """
+    scored = list(Usages(siblings, words, settings.min_usages))
+    space, notes = fixed_space(encoder), []
+    calibration = optional_attribute(encoder, "calibration")
+    if calibration is None:
+        calibration = estimate_calibration([sense_vectors(siblings, word, space) for word in scored])
+        notes.append(ESTIMATED)
+        monitor.note(ESTIMATED)
+    finder = SenseFinder(siblings, encoder, calibration, space, settings, sources, language)
+    record = {"calibration": asdict(calibration), "notes": notes} | sources.record()
+    return finder.find_all(scored, monitor) if scored else {}, record
+
+
+def sense_vectors(siblings: Siblings, word: str, space: Space | None) -> Matrix:
+    """Return the vectors of a word in all periods, (n, d), in a space or raw."""
+    rows = np.concatenate([siblings.group(word, period) for period in siblings.corpora])
+    return rows if space is None else space.apply(rows)
+
+
+def fixed_space(encoder: Encoder) -> Space | None:
+    """Return the fixed space of an encoder, in which its calibration is valid, or None for raw vectors."""
+    declared = optional_attribute(encoder, "space")
+    if not isinstance(declared, FixedSpace):
+        return None
+    return Space(FIXED, np.asarray(declared.mean, float), np.asarray(declared.scale, float))
+
+
+def number_senses(senses: Sequence[str]) -> tuple[Indices, list[str]]:
+    """Return the label of each usage, from 0 for the most frequent sense, and the names of the known senses.
+
+    Parameters
+    ----------
+    senses : sequence of str
+        The sense of each usage: its name in an inventory, or "new-1" and so on.
+
+    Examples
+    --------
+    >>> number_senses(["animal", "new-1", "new-1"])
+    (array([1, 0, 0]), ['', 'animal'])
+    """
+    order = [sense for sense, _ in Counter(senses).most_common()]
+    labels = np.array([order.index(sense) for sense in senses], np.intp)
+    return labels, ["" if sense.startswith(NEW) else sense for sense in order]
+
+
+def usage_documents(frames: Sequence[pd.DataFrame]) -> Array | None:
+    """Return the document of each usage of a word, or None if each usage has its own.
+
+    Documents are files if the word occurs in many files of every period, otherwise lines: sentences, paragraphs or
+    records.
+
+    Parameters
+    ----------
+    frames : sequence of DataFrame
+        The usages in each period, with the columns file and line.
+    """
+    has_many_files = all(frame["file"].nunique() >= min(_MANY_FILES, len(frame)) for frame in frames)
+    names = [
+        f"{file}:{0 if has_many_files else line}"
+        for frame in frames
+        for file, line in zip(frame["file"], frame["line"], strict=True)
+    ]
+    documents = np.unique(names, return_inverse=True)[1]
+    return None if len(set(documents)) == len(documents) else documents
