@@ -7,7 +7,7 @@ from typing import Protocol
 from lexshift.encode.adaptation import Calibration
 from lexshift.utils.arrays import Indices, Matrix
 
-THRESHOLD = 0.36
+THRESHOLD = 1 / 3
 """Probability of a shared sense above which two groups of usages are one sense.
 
 Calibrations are fitted to as many pairs of one sense as of two. In running text most pairs share a sense, so that the
