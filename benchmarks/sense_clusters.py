@@ -4,8 +4,9 @@
 
 The usages of sense-labelled text (--noad) are those of the lemmas that the tuning of the built-in encoders held out,
 and of as many other lemmas as --trained says; settings are chosen on them. Planted senses are made of lemmas with one
-sense: one lemma alone should have one sense, and two lemmas of a part of speech under one name should have two. The
-folders of --dwug and --change are data sets with human judgements. Vectors are computed once and kept in STORES.
+sense: one lemma alone should have one sense, and two lemmas of a part of speech under one name should have two. For
+planted change, the usages of each sense are divided at random between two periods. The folders of --dwug and --change
+are data sets with human judgements. Vectors are computed once and kept in STORES.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from lexshift.benchmark.datasets import load_dataset
 from lexshift.benchmark.measures import spearman
 from lexshift.corpus import read_dictionary
 from lexshift.encode import as_encoder
-from lexshift.encode.adaptation import Calibration
+from lexshift.encode.adaptation import Calibration, FixedSpace
 from lexshift.encode.protocol import optional_attribute
 from lexshift.scoring.space import choose_space
+from lexshift.senses.agglomerative import Agglomerative
 from lexshift.senses.clustering import Clustering
 from lexshift.senses.clusterings import CLUSTERINGS, DEFAULT
 from lexshift.senses.fallback_calibration import estimate_calibration
-from lexshift.senses.graded_change import graded_change, share_distance
+from lexshift.senses.graded_change import share_distance
 from lexshift.senses.stability import StableClustering
 from lexshift.tune.sense_blocks import is_held_out
 from lexshift.tune.settings import SenseSettings
@@ -37,6 +39,7 @@ from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 
 MIN_USAGES, MAX_HELD_OUT, MAX_TRAINED = 20, 300, 80
 PLANTED, PLANTED_USAGES = 200, 100
+REPETITIONS = 10  # of planted change
 COLUMNS = ["word", "group", "sense", "sentence", "start", "end"]
 
 
@@ -100,7 +103,7 @@ def usages_of_periods(folder: str, most: int) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Vectors:
-    """An encoder by name, its space and calibration, and the folder in which vectors are kept."""
+    """An encoder by name, and the folder of its vectors, which are raw unless the encoder has a fixed space."""
 
     model: str
     store: Path
@@ -119,7 +122,8 @@ class Vectors:
         vectors = np.nan_to_num(np.load(path))
         rows = usages.groupby("word", sort=False).indices
         pairs = {str(word): (vectors[index], vectors[index]) for word, index in rows.items()}
-        moved = choose_space(pairs, "auto", encoder).apply_to_words(pairs)
+        is_fixed = isinstance(optional_attribute(encoder, "space"), FixedSpace)
+        moved = choose_space(pairs, "auto" if is_fixed else "raw", encoder).apply_to_words(pairs)
         words = {w: Word(moved[w][0], usages.sense.to_numpy()[i], usages.group.to_numpy()[i]) for w, i in rows.items()}
         calibration = optional_attribute(encoder, "calibration")
         if calibration is None or self.uses_fallback:
@@ -198,30 +202,62 @@ def find_planted(
         }
 
 
+def label_rows(calibration: Calibration, rules: Mapping[str, Clustering]) -> dict[str, Callable[[Matrix], Indices]]:
+    """Return functions that give the senses of usages, (rows, n): of each clustering, and at several thresholds."""
+
+    def one_row(rule: Clustering) -> Callable[[Matrix], Indices]:
+        return lambda vectors: rule.cluster(vectors, calibration)[None]
+
+    rows = {name: one_row(rule) for name, rule in rules.items() if name != OneSense.name}
+    return {**rows, "mean over thresholds": lambda vectors: Agglomerative().cluster_at(vectors, calibration)}
+
+
+def change_of(rows: Indices, is_new: Array) -> float:
+    """Return the mean over rows of the distance between the shares of senses in two periods."""
+    return float(np.mean([share_distance(labels[~is_new], labels[is_new]) for labels in rows]))
+
+
 def compare_change(
     data: str,
     words: Mapping[str, Word],
     calibration: Calibration,
     rules: Mapping[str, Clustering],
     graded: Mapping[str, float],
-    new: object,
+    new: str,
 ) -> Iterator[dict[str, object]]:
-    """Yield Spearman's correlation with graded change: of each clustering, and of the mean over thresholds."""
-
-    def score_labels(rule: Clustering) -> Callable[[Word], float]:
-        def score(word: Word) -> float:
-            labels, is_new = rule.cluster(word.vectors, calibration), word.groups == new
-            return share_distance(labels[~is_new], labels[is_new])
-
-        return score
-
-    def score_mean(word: Word) -> float:
-        return graded_change(word.vectors[word.groups != new], word.vectors[word.groups == new], calibration)
-
-    scores = {name: score_labels(rule) for name, rule in rules.items() if name != OneSense.name}
-    for name, score in {**scores, "mean over thresholds": score_mean}.items():
-        found = spearman([score(word) for word in words.values()], [graded[word] for word in words])
+    """Yield Spearman's correlation with graded change."""
+    for name, find in label_rows(calibration, rules).items():
+        scores = [change_of(find(word.vectors), word.groups == new) for word in words.values()]
+        found = spearman(scores, [graded[word] for word in words])
         yield {"data": data, "score": name, "words": found.words, "spearman": round(found.rho, 3)}
+
+
+def compare_planted_change(
+    words: Mapping[str, Word], calibration: Calibration, rules: Mapping[str, Clustering]
+) -> Iterator[dict[str, object]]:
+    """Yield the mean correlation with planted change: usages of each gold sense are new with a random probability."""
+    rng = np.random.default_rng(0)
+    chosen = {name: word for name, word in words.items() if len(word.vectors) >= 2 * MIN_USAGES}
+    gold = {name: np.unique(word.senses, return_inverse=True)[1] for name, word in chosen.items()}
+    periods = []
+    for _ in range(REPETITIONS):
+        drawn = {}
+        for name, senses in gold.items():
+            spread = rng.choice([0.3, 1, 5, 50])  # from senses that come and go to senses that stay
+            is_new = rng.random(len(senses)) < rng.beta(spread, spread, senses.max() + 1)[senses]
+            if min(is_new.sum(), (~is_new).sum()) >= MIN_USAGES // 2:
+                drawn[name] = is_new
+        periods.append(drawn)
+    for score, find in label_rows(calibration, rules).items():
+        rows = {name: find(word.vectors) for name, word in chosen.items()}
+        rhos = [
+            spearman(
+                [change_of(rows[name], is_new) for name, is_new in drawn.items()],
+                [change_of(gold[name][None], is_new) for name, is_new in drawn.items()],
+            ).rho
+            for drawn in periods
+        ]
+        yield {"data": "NOAD, planted", "score": score, "words": len(chosen), "spearman": round(np.mean(rhos), 3)}
 
 
 def main() -> None:
@@ -251,6 +287,7 @@ def main() -> None:
             part = {name: word for name, word in words.items() if word.groups[0] == group}
             gold += compare_with_gold(f"NOAD, {group}", part, calibration, rules) if part else []
         planted += find_planted(words, calibration, rules)
+        change += compare_planted_change(words, calibration, rules)
     if options.dwug:
         words, calibration = vectors.embed(judged_usages(options.dwug), Path(options.dwug).name)
         data = load_dataset(options.dwug)

@@ -10,8 +10,8 @@ from lexshift.utils.arrays import Indices, Matrix
 THRESHOLD = 1 / 3
 """Probability of a shared sense above which two groups of usages are one sense.
 
-Calibrations are fitted to as many pairs of one sense as of two. In running text most pairs share a sense. The threshold
-1/3 corresponds to odds of two to one before the cosine is known. It was chosen on sense-labelled text.
+Calibrations are fitted to as many pairs of one sense as of two. In running text most pairs share a sense, so that the
+threshold is below 1/2. It was chosen on sense-labelled text: ``benchmarks/sense_clusters.py`` measures it.
 """
 MIN_SIZE = 3
 """Least number of usages of a sense."""

@@ -36,7 +36,7 @@ class StableClustering:
     clustering: Clustering
     min_stability: float = 0.6
     resamples: int = 10
-    share: float = 0.8
+    share: float = 0.5
 
     @property
     def name(self) -> str:
