@@ -39,7 +39,7 @@ from tiny_models import (
 from lexshift.encode import as_encoder, loading
 from lexshift.encode.built_in import BUILT_IN, MINILM_SOURCE, PackagedFolder, Source
 from lexshift.encode.huggingface import HuggingFaceEncoder
-from lexshift.encode.loading import load_model
+from lexshift.encode.loading import digest_weights, load_model
 from lexshift.errors import UserError
 
 
@@ -456,6 +456,7 @@ def test_weights_without_a_pooler_are_complete(copied: Path) -> None:
     save_file(kept, copied / "model.safetensors", metadata={"format": "pt"})
     spans = [span_of(sentence, sentence.split()[1]) for sentence in TEXT]
     assert_same(as_encoder(copied).encode(TEXT, spans), encoder("bert").encode(TEXT, spans))
+    assert digest_weights(load_model(copied)[0]) == digest_weights(load_model(copied)[0])
 
 
 def test_model_saved_with_a_head_is_loaded_as_its_body(tmp_path: Path) -> None:

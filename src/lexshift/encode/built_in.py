@@ -231,11 +231,11 @@ E5_SOURCE = PackagedFile(
 )
 _MINILM_SENSES = {
     "adapter.safetensors": "99d00d0d7ab4981f624bdb03e4578e3259596046270a97c94d0915c5499c7606",
-    "lexshift.json": "be25863f444d299e217dc38789e5069ef405ffb33449e304438cb29e7de53252",
+    "lexshift.json": "2bd9156a03fb81b11897e46c4ae60d012344b82e51a13553773d818ebf8e2812",
 }
 _MULTILINGUAL_SENSES = {
     "adapter.safetensors": "3063a436c3f6c129058c27fbb8c03dc631a70e2ea24708614aa4ee450d993f21",
-    "lexshift.json": "6f4485f7c02c71a8d5c17eadd97607cf22ef28691b6bb8f04db165a0f9fbe01b",
+    "lexshift.json": "6e9c7d8f782f18aff2636bbdedd6753450fe432c66bd228da241240368b3c6c7",
 }
 # fmt: off
 _XLM_R_LANGUAGES = (

@@ -331,7 +331,7 @@ def hash_weights(digest: Any, state: Mapping[str, Any]) -> None:
 
 
 def digest_weights(model: Any) -> str:
-    """Return the SHA-256 of a model's weights."""
+    """Return the SHA-256 of the weights that hidden states need; a pooler that a model lacks has random weights."""
     digest = hashlib.sha256()
-    hash_weights(digest, model.state_dict())
+    hash_weights(digest, {name: value for name, value in model.state_dict().items() if not name.startswith(_POOLER)})
     return digest.hexdigest()
