@@ -361,6 +361,13 @@ def test_undamaged_file_is_accepted(copied: Path) -> None:
     assert load_model(copied)[2] == expected
 
 
+def test_declared_raw_space_survives_saving_and_loading(copied: Path) -> None:
+    Adaptation(space="raw").save(copied)
+    assert json.loads((copied / FILE).read_bytes())["space"] == "raw"
+    assert load_model(copied)[2].space == "raw"
+    assert as_encoder(copied).space == "raw"
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"{", b"not json", b"\xff\xfe\x00", b"[]", b"null", b"3", b'"text"', b"{}", json.dumps(WHOLE).encode()[:-20]],

@@ -26,6 +26,8 @@ FILE, PROJECTION, SPACE = "lexshift.json", "projection.safetensors", "space.safe
 MARKERS = ("<t>", "</t>")
 """The tokens around the word, as in XL-LEXEME."""
 _PUBLISHED = ("xl-lexeme", "xl-durel", "xl-durel2")  # published models that were trained with these markers
+RAW = "raw"
+"""The space of vectors as they are."""
 _FORMAT = 2
 
 
@@ -101,8 +103,9 @@ class Adaptation:
         Default options of the encoder.
     projection : ndarray of shape (k, d), optional
         Matrix by which vectors are multiplied.
-    space : FixedSpace, optional
-        Space in which vectors are compared, fitted once to usages with sense labels.
+    space : FixedSpace or "raw", optional
+        Space in which vectors are compared unless the user chooses another. A fixed one was fitted once to usages with
+        sense labels.
     calibration : Calibration, optional
         Probability that two usages share a sense, given their cosine.
     base : Base, optional
@@ -116,7 +119,7 @@ class Adaptation:
     pooling: str | None = None
     layers: str | None = None
     projection: Matrix | None = field(default=None, compare=False)
-    space: FixedSpace | None = field(default=None, compare=False)
+    space: FixedSpace | str | None = field(default=None, compare=False)
     calibration: Calibration | None = None
     base: Base | None = None
 
@@ -131,13 +134,13 @@ class Adaptation:
             "pooling": self.pooling,
             "layers": self.layers,
             "projection": self.projection is not None,
-            "space": self.space is not None,
+            "space": isinstance(self.space, FixedSpace) or self.space or False,
             "calibration": None if self.calibration is None else asdict(self.calibration),
             "base": None if self.base is None else asdict(self.base),
         }
         if self.projection is not None:
             _write_arrays(folder / PROJECTION, projection=self.projection)
-        if self.space is not None:
+        if isinstance(self.space, FixedSpace):
             _write_arrays(folder / SPACE, mean=self.space.mean, scale=self.space.scale)
         text = json.dumps(values, indent=1, ensure_ascii=False) + "\n"
         write_whole(folder / FILE, text.encode())
@@ -175,8 +178,9 @@ def read_adaptation(folder: Path, tokenizer: Any, name: str | None = None) -> Ad
     values = _read_record(path)
     periods, time_tokens, markers = values["periods"], values["time_tokens"], values["markers"]
     pooling, layers, calibration = values["pooling"], values["layers"], values["calibration"]
-    flags = [values[name] for name in ("attention", "projection", "space")]
-    is_valid = all(isinstance(flag, bool) for flag in flags)
+    attention, has_projection, space = (values[name] for name in ("attention", "projection", "space"))
+    is_valid = all(isinstance(flag, bool) for flag in (attention, has_projection))
+    is_valid = is_valid and (isinstance(space, bool) or space == RAW)
     for texts in (periods, time_tokens, [] if markers is None else markers):
         is_valid = is_valid and isinstance(texts, list) and all(isinstance(text, str) for text in texts)
     is_valid = is_valid and all(text is None or isinstance(text, str) for text in (pooling, layers))
@@ -184,7 +188,8 @@ def read_adaptation(folder: Path, tokenizer: Any, name: str | None = None) -> Ad
     is_valid = is_valid and (calibration is None or _is_calibration(calibration))
     if not is_valid or missing_tokens(tokenizer, [*time_tokens, *(markers or ())]):
         raise _damaged(path)
-    attention, has_projection, has_space = flags
+    if isinstance(space, bool):
+        space = FixedSpace(*_read_arrays(folder / SPACE, ("mean", "scale"), 1)) if space else None
     return Adaptation(
         periods=tuple(periods),
         time_tokens=tuple(time_tokens),
@@ -193,7 +198,7 @@ def read_adaptation(folder: Path, tokenizer: Any, name: str | None = None) -> Ad
         pooling=pooling,
         layers=layers,
         projection=_read_arrays(folder / PROJECTION, ("projection",), 2)[0] if has_projection else None,
-        space=FixedSpace(*_read_arrays(folder / SPACE, ("mean", "scale"), 1)) if has_space else None,
+        space=space,
         calibration=None if calibration is None else Calibration(**calibration),
         base=_read_base(values["base"], path),
     )

@@ -1,8 +1,8 @@
 """Tune an encoder on dictionaries and sense-labelled text, so that its vectors tell the senses of a word apart.
 
 Usages of one sense, and the gloss of that sense, are drawn together; other senses of the same lemma are pushed apart
-(see :mod:`lexshift.tune.sense_network`). The tuned model has the last layer as its default, a fixed space if that
-predicts held-out senses at least as well as raw vectors, and the calibration of its cosines.
+(see :mod:`lexshift.tune.sense_network`). The tuned model has the last layer as its default, a fixed space, or raw
+vectors if these predict held-out senses better, and the calibration of its cosines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lexshift import __version__
 from lexshift.corpus.dictionaries import Dictionary, Entry
 from lexshift.corpus.dictionary_reader import read_dictionary
 from lexshift.encode import as_encoder
-from lexshift.encode.adaptation import Adaptation, Base, Calibration, FixedSpace
+from lexshift.encode.adaptation import RAW, Adaptation, Base, Calibration, FixedSpace
 from lexshift.encode.adapter import FILE as ADAPTER
 from lexshift.encode.adapter import make_adapter, merge_adapter
 from lexshift.encode.loading import digest_weights, load_model
@@ -238,8 +238,12 @@ class _Task:
         merge_adapter(merged, adapter, folder / ADAPTER)
         return merged, adapter, result
 
-    def _fit(self, encoder: Any) -> tuple[FixedSpace | None, Calibration, dict[str, Any]]:
-        """Fit the fixed space to words that were trained on, and the calibration to held-out pairs."""
+    def _fit(self, encoder: Any) -> tuple[FixedSpace | str, Calibration, dict[str, Any]]:
+        """Fit the fixed space to words that were trained on, and the calibration to held-out pairs.
+
+        If raw vectors predict the held-out pairs better, they are the space. A score then depends on nothing but the
+        usages of the word in either case.
+        """
         rng = np.random.default_rng([self.settings.seed, 2])
         words = [e for source in self.training for e in source if sum(len(s.usages) for s in e.senses) > 1]
         chosen = [words[int(i)] for i in rng.permutation(len(words))[:_SPACE_WORDS]]
@@ -257,7 +261,7 @@ class _Task:
         moved = cosines((first - space.mean) / space.scale, (second - space.mean) / space.scale)
         facts = {"auc in raw space": auc(raw, same), "auc in fixed space": auc(moved, same)}
         is_better = facts["auc in fixed space"] >= facts["auc in raw space"]
-        return (space if is_better else None), fit_calibration(moved if is_better else raw, same), facts
+        return (space if is_better else RAW), fit_calibration(moved if is_better else raw, same), facts
 
 
 def fit_calibration(cosine: Floats, same: Any) -> Calibration:
