@@ -362,7 +362,7 @@ def test_undamaged_file_is_accepted(copied: Path) -> None:
 
 
 def test_declared_raw_space_survives_saving_and_loading(copied: Path) -> None:
-    Adaptation(space="raw").save(copied)
+    Adaptation(layers="last", pooling="mean", space="raw").save(copied)
     assert json.loads((copied / FILE).read_bytes())["space"] == "raw"
     assert load_model(copied)[2].space == "raw"
     assert as_encoder(copied).space == "raw"
