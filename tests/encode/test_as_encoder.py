@@ -33,7 +33,7 @@ from tiny_models import (
 import lexshift.encode
 from lexshift.encode import Encoder, as_encoder
 from lexshift.encode.adaptation import MARKERS
-from lexshift.encode.built_in import BUILT_IN, PackagedFile
+from lexshift.encode.built_in import PackagedFile
 from lexshift.encode.huggingface import HuggingFaceEncoder
 from lexshift.encode.protocol import Span
 from lexshift.errors import UserError
@@ -68,7 +68,6 @@ def test_loaded_model_and_its_tokenizer_are_an_encoder(family: str) -> None:
 def test_built_in_model_for_the_languages_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     monkeypatch.setattr(PackagedFile, "is_installed", True)
-    monkeypatch.delitem(BUILT_IN, "multilingual-senses", raising=False)
 
     def find(name: str, revision: str | None) -> Path:
         asked.append((name, revision))
@@ -77,28 +76,27 @@ def test_built_in_model_for_the_languages_is_the_default(monkeypatch: pytest.Mon
     monkeypatch.setattr("lexshift.encode.loading.find_model", find)
     ours = as_encoder()
     assert isinstance(ours, HuggingFaceEncoder)
-    assert ours.name == "multilingual"
+    assert ours.name == "multilingual-senses"
     as_encoder(languages=["en", "en-GB"])
     as_encoder("org/model", revision="v1")
-    assert asked == [("multilingual", None), ("minilm-senses", None), ("org/model", "v1")]
+    assert asked == [("multilingual-senses", None), ("minilm-senses", None), ("org/model", "v1")]
 
 
 @pytest.mark.parametrize(
     ("languages", "built_in"),
     [
         (["en"], "(for text in this language, the built-in model 'minilm-senses' needs no network)"),
-        (["de", "de"], "(for text in this language, the built-in model 'multilingual' needs no network)"),
+        (["de", "de"], "(for text in this language, the built-in model 'multilingual-senses' needs no network)"),
         (
             [None, "unknown"],
-            "(the built-in models need no network: 'minilm-senses' for English text, 'multilingual' for about 100 "
-            "languages)",
+            "(the built-in models need no network: 'minilm-senses' for English text, 'multilingual-senses' for "
+            "about 100 languages)",
         ),
     ],
 )
 def test_hub_name_without_a_network_names_the_built_in_model_for_the_language(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, languages: list[str | None], built_in: str
 ) -> None:
-    monkeypatch.delitem(BUILT_IN, "multilingual-senses", raising=False)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(UserError) as caught:

@@ -201,9 +201,8 @@ class Notes(Silent):
 
 
 def install(monkeypatch: pytest.MonkeyPatch, *, english: bool, other: bool) -> None:
-    for name, is_installed in (("minilm-senses", english), ("multilingual", other)):
+    for name, is_installed in (("minilm-senses", english), ("multilingual-senses", other)):
         monkeypatch.setitem(BUILT_IN, name, replace(BUILT_IN[name], source=FakeSource(is_installed)))
-    monkeypatch.delitem(BUILT_IN, "multilingual-senses", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -211,13 +210,13 @@ def install(monkeypatch: pytest.MonkeyPatch, *, english: bool, other: bool) -> N
     [
         (["en", "en"], True, True, "minilm-senses", "the text is in English"),
         (["en-GB", "EN_us"], True, False, "minilm-senses", "the text is in English"),
-        (["en"], False, True, "multilingual", "the text is in English, and minilm-senses is not installed"),
+        (["en"], False, True, "multilingual-senses", "the text is in English, and minilm-senses is not installed"),
         (["en"], False, False, "minilm-senses", "the text is in English"),  # its error names what to install
-        (["de", "de"], True, True, "multilingual", "the text is not in English"),
-        (["en", "de"], True, True, "multilingual", "the text is not only in English"),
-        (["en", "unknown"], True, True, "multilingual", "the language of a part of the text is not known"),
-        ([None], True, True, "multilingual", "the language of the text is not known"),
-        (["unknown"], True, True, "multilingual", "the language of the text is not known"),
+        (["de", "de"], True, True, "multilingual-senses", "the text is not in English"),
+        (["en", "de"], True, True, "multilingual-senses", "the text is not only in English"),
+        (["en", "unknown"], True, True, "multilingual-senses", "the language of a part of the text is not known"),
+        ([None], True, True, "multilingual-senses", "the language of the text is not known"),
+        (["unknown"], True, True, "multilingual-senses", "the language of the text is not known"),
     ],
 )
 def test_encoder_is_chosen_by_language_and_installation(
@@ -229,19 +228,6 @@ def test_encoder_is_chosen_by_language_and_installation(
     monitor = Notes()
     assert resolve_model("auto", languages, monitor) == (chosen, told)
     assert monitor.notes == [told]
-
-
-@pytest.mark.parametrize(
-    ("languages", "english", "chosen"),
-    [(["en"], True, "minilm-senses"), (["en"], False, "multilingual-senses"), (["de"], True, "multilingual-senses")],
-)
-def test_sense_encoder_is_preferred_in_every_language(
-    monkeypatch: pytest.MonkeyPatch, languages: list[str | None], english: bool, chosen: str
-) -> None:
-    install(monkeypatch, english=english, other=True)
-    senses = replace(BUILT_IN["multilingual"], name="multilingual-senses")
-    monkeypatch.setitem(BUILT_IN, "multilingual-senses", senses)
-    assert choose_built_in(languages)[0] == chosen
 
 
 @pytest.mark.parametrize(
@@ -268,6 +254,7 @@ def test_missing_encoder_for_other_languages_is_reported_in_one_sentence(
 @pytest.mark.usefixtures("package")
 def test_converted_model_counts_as_installed_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = AdapterFolder(BUILT_IN["multilingual"].source, {})
+    monkeypatch.setitem(BUILT_IN, "multilingual-senses", replace(BUILT_IN["multilingual-senses"], source=adapter))
     monkeypatch.setattr(built_in, "find_spec", lambda _: None)
     with pytest.raises(UserError, match=r"^the text is not in English, and .* is not installed"):
         choose_built_in(["de"])
@@ -275,7 +262,7 @@ def test_converted_model_counts_as_installed_without_its_package(monkeypatch: py
     with monkeypatch.context() as patch:
         patch.setattr(built_in, "find_spec", find_spec)
         folder = BUILT_IN["multilingual"].find_folder()
-    assert choose_built_in(["de"])[0] == "multilingual"
+    assert choose_built_in(["de"])[0] == "multilingual-senses"
     assert adapter.is_installed
     (folder / "config.json").write_text("{}")
     assert not adapter.is_installed
@@ -308,7 +295,7 @@ def test_adapter_file_that_is_not_known_is_refused(tmp_path: Path, monkeypatch: 
     assert source.find("x-senses", "x") == tmp_path / "x-senses"
 
 
-@pytest.mark.parametrize("name", ["minilm-senses"])
+@pytest.mark.parametrize("name", ["minilm-senses", "multilingual-senses"])
 def test_every_file_of_an_adapter_is_known_and_small(name: str) -> None:
     source = BUILT_IN[name].source
     assert isinstance(source, AdapterFolder)

@@ -263,13 +263,10 @@ BUILT_IN = {
 }
 """The built-in encoders by their names."""
 PREFERENCES = {
-    "en": ("minilm-senses", "multilingual-senses", "multilingual"),
-    "other": ("multilingual-senses", "multilingual"),
+    "en": ("minilm-senses", "multilingual-senses"),
+    "other": ("multilingual-senses",),
 }
-"""The names among which "auto" chooses for English and for all other text, the best first.
-
-Names that are not in :data:`BUILT_IN` are ignored.
-"""
+"""The names among which "auto" chooses for English and for all other text, the preferred one first."""
 UNKNOWN = frozenset({None, "unknown"})
 """Codes of a language that is not known."""
 
@@ -280,7 +277,7 @@ def known_languages(model: Any) -> tuple[str, ...] | None:
 
 
 def rank_built_in(languages: Iterable[str | None]) -> list[BuiltIn]:
-    """Return the built-in encoders for text in some languages, the best first.
+    """Return the built-in encoders for text in some languages, the preferred one first.
 
     Parameters
     ----------
@@ -288,7 +285,7 @@ def rank_built_in(languages: Iterable[str | None]) -> list[BuiltIn]:
         ISO codes of the languages of the corpora; None or "unknown" for a corpus whose language is not known.
     """
     names = PREFERENCES["en" if _base_codes(languages) == {"en"} else "other"]
-    return [BUILT_IN[name] for name in names if name in BUILT_IN]
+    return [BUILT_IN[name] for name in names]
 
 
 def choose_built_in(languages: Iterable[str | None]) -> tuple[str, str]:
