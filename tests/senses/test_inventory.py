@@ -91,7 +91,7 @@ def test_the_share_of_new_senses_is_that_of_single_examples() -> None:
     inventories = [inventory_of(rng, (0, 1, 2)) for _ in range(3)]  # no sense has a single example
     assert fit_novelty(inventories).new_share == pytest.approx(1 / 55)
     many = [inventory_of(rng, (0, 1, 2), n=1) for _ in range(10)]
-    assert fit_novelty(many).new_share == 0.5  # such examples are no sample
+    assert fit_novelty(many).new_share == 0.1  # such examples are no sample
 
 
 def test_similarities_without_information_leave_the_decision_to_the_share_of_new_senses() -> None:
@@ -104,13 +104,13 @@ def test_without_any_evidence_senses_are_known() -> None:
     two = Inventory(["a", "b"], np.eye(2)[[0, 1, 1]], np.array([0, 1, 0]), np.array([True, True, False]))
     one = Inventory(["a"], np.array([[1.0, 0], [-1.0, 0]]), np.array([0, 0]), np.array([True, False]))
     novelty = fit_novelty([two, one] * 30)
-    assert (novelty.slope, novelty.intercept, novelty.new_share) == (0.0, 0.0, 0.5)
+    assert (novelty.slope, novelty.intercept, novelty.new_share) == (0.0, 0.0, 0.1)
     assert assign_senses(np.array([[-1.0, -2.0]]), two, novelty, BySign(), CALIBRATION).senses == ["a"]
 
 
 def test_glosses_alone_need_the_calibration_of_the_encoder() -> None:
     glosses = Inventory(["a", "b"], np.eye(2), np.array([0, 1]), np.ones(2, bool))
-    assert fit_novelty([glosses], CALIBRATION) == Novelty(10.0, -5.0, 0.5, "encoder")
+    assert fit_novelty([glosses], CALIBRATION) == Novelty(10.0, -5.0, 0.1, "encoder")
     with pytest.raises(UserError, match="too few examples"):
         fit_novelty([glosses])
 

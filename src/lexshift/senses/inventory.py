@@ -4,7 +4,8 @@ A usage is as similar to a known sense as the mean of its three highest cosines 
 sense. How similar a usage of a known sense must be is learned from the inventory itself, by leaving out one example at
 a time: its highest similarity with all senses, and its highest similarity if its own sense is withheld, are the two
 classes of a logistic regression. The share of usages with a new sense is estimated as by Good and Turing (Good 1953):
-the number of senses with a single example, divided by the number of examples.
+the number of senses with a single example, divided by the number of examples. If most senses have a single example, the
+examples illustrate and are no sample; then one usage in ten is expected to have a new sense.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 
 _NEAREST = 3  # glosses and examples of a sense with which a usage is compared
 _ENOUGH = 20  # examples of each class from which a regression is fitted
-_EVEN = 0.5  # share of new senses if the examples of an inventory are no sample of usages
+_ASSUMED_SHARE = 0.1  # of new senses if examples illustrate: a dictionary covers most usages of its words
+_MOST = 0.5  # share of senses with one example above which examples are no sample of usages
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +180,12 @@ def fit_novelty(inventories: Iterable[Inventory], calibration: Calibration | Non
                 f"{_ENOUGH} are needed) to tell new senses from known ones, and the encoder has no calibration; add "
                 f"examples, or choose an encoder that is tuned on senses"
             )
-        return Novelty(calibration.slope, calibration.intercept, _EVEN, "encoder")
+        return Novelty(calibration.slope, calibration.intercept, _ASSUMED_SHARE, "encoder")
     slope, intercept = _fit_logistic(known, withheld)
     counts = np.concatenate([np.bincount(i.owners[~i.is_gloss], minlength=len(i.senses)) for i in listed])
     new_share = (counts == 1).sum() / counts.sum()
     # Where most senses have one example, the examples were chosen to illustrate, and say nothing about frequencies.
-    new_share = _EVEN if new_share > _EVEN else max(float(new_share), 1 / (1 + int(counts.sum())))
+    new_share = _ASSUMED_SHARE if new_share > _MOST else max(float(new_share), 1 / (1 + int(counts.sum())))
     return Novelty(slope, intercept, new_share, "inventory")
 
 
