@@ -25,8 +25,9 @@ import numpy as np
 import pandas as pd
 
 from lexshift.benchmark.datasets import load_dataset
-from lexshift.benchmark.measures import spearman
-from lexshift.benchmark.sense_measures import adjusted_rand_index, b_cubed
+from lexshift.benchmark.datasets.dataset import Dataset
+from lexshift.benchmark.measures import accuracy_and_f1, spearman
+from lexshift.benchmark.sense_measures import adjusted_rand_index, b_cubed, gained_and_lost
 from lexshift.corpus import read_dictionary
 from lexshift.encode import as_encoder
 from lexshift.encode.adaptation import Calibration
@@ -48,6 +49,7 @@ MIN_USAGES, MAX_HELD_OUT, MAX_TRAINED = 20, 300, 80
 PLANTED, PLANTED_USAGES = 200, 100
 REPETITIONS = 10  # of planted change
 MIN_NEW, MIN_PERIOD = 10, 10  # usages of a planted new sense, and of each period
+SAME = 0.1  # least p of the gold senses of lemmas whose senses do not differ between two corpora
 FOUND = 0.5  # Jaccard coefficient of the planted new sense with a reported one
 COLUMNS = ["word", "group", "sense", "sentence", "start", "end"]
 
@@ -382,7 +384,36 @@ def compare_new_senses(
         mixed.append({name: run[name] for name in changed} | keep_senses(others, rng))
     yield from find_new_senses("mixed", mixed, calibration, rule)
     yield from find_new_senses("no change", [keep_senses(words, rng) for _ in mixed], calibration, rule)
-    yield from find_new_senses("two corpora", [keep_senses(words, rng, sources)], calibration, rule)
+    corpora = keep_senses(words, rng, sources)
+    gold = {name: np.unique(word.senses, return_inverse=True)[1] for name, word in corpora.items()}
+    same = {n: word for n, word in corpora.items() if sense_shares(gold[n], word.periods, 2).p.min() >= SAME}
+    yield from find_new_senses("two corpora", [corpora], calibration, rule)
+    yield from find_new_senses("the same senses in two corpora", [same], calibration, rule)
+
+
+def compare_decisions(
+    data: Dataset, words: Mapping[str, Word], new: str, calibration: Calibration, rule: Clustering
+) -> Iterator[dict[str, object]]:
+    """Yield the agreement of reported changes and of the senses with the gold, with and without the division."""
+    periods = {name: (word.groups == new).astype(np.intp) for name, word in words.items()}
+    judged = {n: Planted(w.vectors, w.senses, periods[n], np.zeros(len(w.senses), bool)) for n, w in words.items()}
+    coarse = {name: rule.cluster(word.vectors, calibration) for name, word in words.items()}
+    for division, fine in (("none", None), ("changed groups", fine_clustering(rule))):
+        found = report_changes(judged, calibration, coarse, fine)
+        is_changed = {name: any(change != KEPT for change in changes) for name, (_, changes) in found.items()}
+        row: dict[str, object] = {"data": data.name, "division": division, "changed words": sum(is_changed.values())}
+        decisions: list[tuple[str, Mapping[str, bool], Mapping[str, bool]]] = [("change", is_changed, data.binary)]
+        for i, (name, gold) in enumerate((("gained", data.gained), ("lost", data.lost))):
+            sides = {w: [labels[periods[w] == t].tolist() for t in (0, 1)] for w, (labels, _) in found.items()}
+            decisions.append((name, {w: gained_and_lost(*sides[w])[i] for w in found}, gold))
+        for name, said, judgements in decisions:
+            if judgements:
+                accuracy, f1 = accuracy_and_f1([said[w] for w in words], [bool(judgements[w]) for w in words])
+                row |= {f"{name}: accuracy": round(accuracy, 3), f"{name}: F1": round(f1, 3)}
+        if data.senses:
+            values = [agreement(found[n][0][w.senses != -1], w.senses[w.senses != -1]) for n, w in words.items()]
+            row |= dict(zip(("adjusted Rand", "B-cubed F"), np.mean(values, axis=0).round(3), strict=True))
+        yield row
 
 
 def sources_of(usages: pd.DataFrame, path: str) -> dict[str, Indices]:
@@ -415,6 +446,7 @@ def main() -> None:
     planted: list[dict[str, object]] = []
     change: list[dict[str, object]] = []
     new: list[dict[str, object]] = []
+    decided: list[dict[str, object]] = []
     if options.noad:
         usages = labelled_usages(options.noad, options.trained)
         words, calibration = vectors.embed(usages, f"noad-{options.trained}")
@@ -432,11 +464,13 @@ def main() -> None:
         data = load_dataset(options.dwug)
         gold += compare_with_gold(data.name, words, calibration, rules)
         change += compare_change(data.name, words, calibration, rules, data.graded, str(data.periods[1]))
+        decided += compare_decisions(data, words, str(data.periods[1]), calibration, CLUSTERINGS[DEFAULT])
     for folder in options.change:
         data = load_dataset(folder)
         words, calibration = vectors.embed(usages_of_periods(folder, options.most), f"{data.name}-{options.most}")
         change += compare_change(data.name, words, calibration, rules, data.graded, "new")
-    for table in (gold, planted, change, new):
+        decided += compare_decisions(data, words, "new", calibration, CLUSTERINGS[DEFAULT])
+    for table in (gold, planted, change, new, decided):
         if table:
             print(pd.DataFrame(table).to_string(index=False), flush=True)
 
