@@ -5,13 +5,17 @@
 The usages of sense-labelled text (--noad) are those of the lemmas that the tuning of the built-in encoders held out,
 and of as many other lemmas as --trained says; settings are chosen on them. Planted senses are made of lemmas with one
 sense: one lemma alone should have one sense, and two lemmas of a part of speech under one name should have two. For
-planted change, the usages of each sense are divided at random between two periods. The folders of --dwug and --change
-are data sets with human judgements. Vectors are computed once and kept in STORES.
+planted change, the usages of each sense are divided at random between two periods. For planted new senses, a sense of a
+lemma, or a second lemma, is in the new period only, and other lemmas do not change: their usages are divided at random,
+or by the corpus they come from. The folders of --dwug and --change are data sets with human judgements. Vectors are
+computed once and kept in STORES.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,17 +25,21 @@ import numpy as np
 import pandas as pd
 
 from lexshift.benchmark.datasets import load_dataset
-from lexshift.benchmark.measures import spearman
+from lexshift.benchmark.datasets.dataset import Dataset
+from lexshift.benchmark.measures import accuracy_and_f1, spearman
+from lexshift.benchmark.sense_measures import adjusted_rand_index, b_cubed, gained_and_lost
 from lexshift.corpus import read_dictionary
 from lexshift.encode import as_encoder
-from lexshift.encode.adaptation import Calibration, FixedSpace
+from lexshift.encode.adaptation import Calibration
 from lexshift.encode.protocol import optional_attribute
-from lexshift.scoring.space import choose_space
+from lexshift.scoring.space import calibration_space
 from lexshift.senses.agglomerative import Agglomerative
+from lexshift.senses.changed_groups import divide_changed_senses, find_groups
 from lexshift.senses.clustering import Clustering
-from lexshift.senses.clusterings import CLUSTERINGS, DEFAULT
+from lexshift.senses.clusterings import CLUSTERINGS, DEFAULT, fine_clustering
 from lexshift.senses.fallback_calibration import estimate_calibration
 from lexshift.senses.graded_change import share_distance
+from lexshift.senses.shares import GAINED, GREW, KEPT, adjust_p, name_changes, sense_shares
 from lexshift.senses.stability import StableClustering
 from lexshift.tune.sense_blocks import is_held_out
 from lexshift.tune.settings import SenseSettings
@@ -40,6 +48,9 @@ from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 MIN_USAGES, MAX_HELD_OUT, MAX_TRAINED = 20, 300, 80
 PLANTED, PLANTED_USAGES = 200, 100
 REPETITIONS = 10  # of planted change
+MIN_NEW, MIN_PERIOD = 10, 10  # usages of a planted new sense, and of each period
+SAME = 0.1  # least p of the gold senses of lemmas whose senses do not differ between two corpora
+FOUND = 0.5  # Jaccard coefficient of the planted new sense with a reported one
 COLUMNS = ["word", "group", "sense", "sentence", "start", "end"]
 
 
@@ -121,10 +132,8 @@ class Vectors:
             np.save(path, vectors)
         vectors = np.nan_to_num(np.load(path))
         rows = usages.groupby("word", sort=False).indices
-        pairs = {str(word): (vectors[index], vectors[index]) for word, index in rows.items()}
-        is_fixed = isinstance(optional_attribute(encoder, "space"), FixedSpace)
-        moved = choose_space(pairs, "auto" if is_fixed else "raw", encoder).apply_to_words(pairs)
-        words = {w: Word(moved[w][0], usages.sense.to_numpy()[i], usages.group.to_numpy()[i]) for w, i in rows.items()}
+        moved = calibration_space(encoder).apply(vectors)
+        words = {w: Word(moved[i], usages.sense.to_numpy()[i], usages.group.to_numpy()[i]) for w, i in rows.items()}
         calibration = optional_attribute(encoder, "calibration")
         if calibration is None or self.uses_fallback:
             calibration = estimate_calibration([word.vectors for word in words.values()])
@@ -134,12 +143,8 @@ class Vectors:
 
 def agreement(labels: Indices, gold: Array) -> tuple[float, float]:
     """Return the adjusted Rand index and B-cubed F of two divisions of usages."""
-    from sklearn.metrics import adjusted_rand_score
-
-    table = pd.crosstab(gold, labels).to_numpy()
-    precision = (table**2 / table.sum(axis=0)).sum() / table.sum()
-    recall = (table**2 / table.sum(axis=1, keepdims=True)).sum() / table.sum()
-    return float(adjusted_rand_score(gold, labels)), float(2 * precision * recall / (precision + recall))
+    found, senses = labels.tolist(), gold.tolist()
+    return adjusted_rand_index(found, senses), b_cubed([{label} for label in found], [{sense} for sense in senses]).f
 
 
 def interval(values: Floats) -> str:
@@ -260,6 +265,165 @@ def compare_planted_change(
         yield {"data": "NOAD, planted", "score": score, "words": len(chosen), "spearman": round(np.mean(rhos), 3)}
 
 
+@dataclass(frozen=True)
+class Planted:
+    """A word with planted periods: vectors, gold senses, which usages are new, and which have the planted new sense."""
+
+    vectors: Matrix
+    senses: Array
+    periods: Indices
+    is_planted: Array
+
+
+def plant_new_senses(words: Mapping[str, Word], rng: np.random.Generator) -> dict[str, Planted]:
+    """Return lemmas of which a random sense is in the new period only, or in half of the cases mostly."""
+    planted = {}
+    for name, word in words.items():
+        senses, counts = np.unique(word.senses, return_counts=True)
+        frequent = senses[counts >= MIN_NEW]
+        if len(frequent) < 2:
+            continue
+        is_planted = word.senses == rng.choice(frequent)
+        periods = np.where(is_planted, 1, rng.integers(0, 2, len(is_planted)))
+        if rng.random() < 0.5:
+            periods[is_planted & (rng.random(len(periods)) < 0.1)] = 0
+        if np.bincount(periods, minlength=2).min() >= MIN_PERIOD:
+            planted[name] = Planted(word.vectors, word.senses, periods, is_planted)
+    return planted
+
+
+def plant_lemmas(words: Mapping[str, Word], rng: np.random.Generator) -> dict[str, Planted]:
+    """Return lemmas with one sense, to which usages of another such lemma are added in the new period."""
+    plain = [name for name, word in words.items() if len(set(word.senses)) == 1]
+    pairs = [(a, b) for a in plain for b in plain if a != b and a.split()[-1] == b.split()[-1]]
+    planted = {}
+    for i in rng.permutation(len(pairs))[: PLANTED // 2]:
+        parts = [rng.permutation(words[name].vectors) for name in pairs[i]]
+        parts = [parts[0][:60], parts[1][: rng.integers(6, 30)]]
+        is_planted = np.repeat([False, True], [len(part) for part in parts])
+        periods = np.where(is_planted, 1, rng.integers(0, 2, len(is_planted)))
+        planted["+".join(pairs[i])] = Planted(np.concatenate(parts), is_planted, periods, is_planted)
+    return planted
+
+
+def keep_senses(
+    words: Mapping[str, Word], rng: np.random.Generator, periods_of: Mapping[str, Indices] | None = None
+) -> dict[str, Planted]:
+    """Return lemmas whose usages are divided at random, or by given periods."""
+    kept = {}
+    for name, word in words.items():
+        n = len(word.senses)
+        periods = rng.permutation(np.arange(n) % 2) if periods_of is None else periods_of[name]
+        if np.bincount(periods, minlength=2).min() >= MIN_PERIOD:
+            kept[name] = Planted(word.vectors, word.senses, periods, np.zeros(n, bool))
+    return kept
+
+
+def report_changes(
+    words: Mapping[str, Planted], calibration: Calibration, coarse: Mapping[str, Indices], fine: Clustering | None
+) -> dict[str, tuple[Indices, list[str]]]:
+    """Return the senses of the usages and the change of each sense, as a run of ``lexshift senses`` reports them."""
+    groups = {
+        name: find_groups(word.vectors, coarse[name], word.periods, 2, fine, calibration) if fine else []
+        for name, word in words.items()
+    }
+    divided = divide_changed_senses(coarse, groups, lambda name: words[name].vectors)
+    shares = {name: sense_shares(found.labels, words[name].periods, 2) for name, found in divided.items()}
+    q = adjust_p({name: found for name, found in shares.items() if len(found.p) > 1})
+    return {
+        name: (
+            found.labels,
+            name_changes(shares[name], np.maximum(q[name], found.q)) if name in q else [KEPT],
+        )
+        for name, found in divided.items()
+    }
+
+
+def find_new_senses(
+    data: str, runs: list[dict[str, Planted]], calibration: Calibration, rule: Clustering
+) -> Iterator[dict[str, object]]:
+    """Yield measures over runs, with and without the division of changed senses."""
+    coarse = [{name: rule.cluster(word.vectors, calibration) for name, word in words.items()} for words in runs]
+    for division, fine in (("none", None), ("changed groups", fine_clustering(rule))):
+        changed: list[tuple[float, ...]] = []
+        unchanged: list[tuple[float, ...]] = []
+        for words, senses in zip(runs, coarse, strict=True):
+            for name, (labels, changes) in report_changes(words, calibration, senses, fine).items():
+                word = words[name]
+                if not word.is_planted.any():
+                    has_one_sense = len(set(word.senses)) == 1
+                    is_split = labels.max() > 0 if has_one_sense else np.nan
+                    unchanged.append((any(change != KEPT for change in changes), is_split))
+                    continue
+                risen = [labels == k for k, change in enumerate(changes) if change in (GAINED, GREW)]
+                overlaps = [(word.is_planted & part).sum() / (word.is_planted | part).sum() for part in risen]
+                is_found = max(overlaps, default=0) >= FOUND
+                changed.append((bool(risen), is_found, *agreement(labels, word.senses), labels.max() + 1))
+        row: dict[str, object] = {"data": data, "runs": len(runs), "division": division}
+        for names, values in (
+            (("new sense reported", "found", "adjusted Rand", "B-cubed F", "senses"), changed),
+            (("false change", "one sense divided"), unchanged),
+        ):
+            row |= dict(zip(names, np.nanmean(values, axis=0).round(3), strict=True)) if values else {}
+        yield row
+
+
+def compare_new_senses(
+    words: Mapping[str, Word], sources: Mapping[str, Indices], calibration: Calibration, rule: Clustering
+) -> Iterator[dict[str, object]]:
+    """Yield how often planted new senses are found, and changes reported where there are none."""
+    rng = np.random.default_rng(0)
+    planted = [plant_new_senses(words, rng) for _ in range(REPETITIONS)]
+    yield from find_new_senses("a sense is new", planted, calibration, rule)
+    lemmas = [plant_lemmas(words, rng) for _ in range(REPETITIONS)]
+    yield from find_new_senses("a lemma is new", lemmas, calibration, rule)
+    mixed = []
+    for run in planted:
+        changed = set(rng.choice(sorted(run), len(run) // 2, replace=False))
+        others = {name: word for name, word in words.items() if name not in changed}
+        mixed.append({name: run[name] for name in changed} | keep_senses(others, rng))
+    yield from find_new_senses("mixed", mixed, calibration, rule)
+    yield from find_new_senses("no change", [keep_senses(words, rng) for _ in mixed], calibration, rule)
+    corpora = keep_senses(words, rng, sources)
+    gold = {name: np.unique(word.senses, return_inverse=True)[1] for name, word in corpora.items()}
+    same = {n: word for n, word in corpora.items() if sense_shares(gold[n], word.periods, 2).p.min() >= SAME}
+    yield from find_new_senses("two corpora", [corpora], calibration, rule)
+    yield from find_new_senses("the same senses in two corpora", [same], calibration, rule)
+
+
+def compare_decisions(
+    data: Dataset, words: Mapping[str, Word], new: str, calibration: Calibration, rule: Clustering
+) -> Iterator[dict[str, object]]:
+    """Yield the agreement of reported changes and of the senses with the gold, with and without the division."""
+    periods = {name: (word.groups == new).astype(np.intp) for name, word in words.items()}
+    judged = {n: Planted(w.vectors, w.senses, periods[n], np.zeros(len(w.senses), bool)) for n, w in words.items()}
+    coarse = {name: rule.cluster(word.vectors, calibration) for name, word in words.items()}
+    for division, fine in (("none", None), ("changed groups", fine_clustering(rule))):
+        found = report_changes(judged, calibration, coarse, fine)
+        is_changed = {name: any(change != KEPT for change in changes) for name, (_, changes) in found.items()}
+        row: dict[str, object] = {"data": data.name, "division": division, "changed words": sum(is_changed.values())}
+        decisions: list[tuple[str, Mapping[str, bool], Mapping[str, bool]]] = [("change", is_changed, data.binary)]
+        for i, (name, gold) in enumerate((("gained", data.gained), ("lost", data.lost))):
+            sides = {w: [labels[periods[w] == t].tolist() for t in (0, 1)] for w, (labels, _) in found.items()}
+            decisions.append((name, {w: gained_and_lost(*sides[w])[i] for w in found}, gold))
+        for name, said, judgements in decisions:
+            if judgements:
+                accuracy, f1 = accuracy_and_f1([said[w] for w in words], [bool(judgements[w]) for w in words])
+                row |= {f"{name}: accuracy": round(accuracy, 3), f"{name}: F1": round(f1, 3)}
+        if data.senses:
+            values = [agreement(found[n][0][w.senses != -1], w.senses[w.senses != -1]) for n, w in words.items()]
+            row |= dict(zip(("adjusted Rand", "B-cubed F"), np.mean(values, axis=0).round(3), strict=True))
+        yield row
+
+
+def sources_of(usages: pd.DataFrame, path: str) -> dict[str, Indices]:
+    """Return for each word whether its usages come from MASC (1) or from another corpus (0)."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        source = {row["sentence"]: row["source"] for row in map(json.loads, file)}
+    is_masc = (usages.sentence.map(source) == "masc").to_numpy(int)
+    return {str(word): is_masc[rows] for word, rows in usages.groupby("word", sort=False).indices.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="minilm-senses")
@@ -281,23 +445,32 @@ def main() -> None:
     gold: list[dict[str, object]] = []
     planted: list[dict[str, object]] = []
     change: list[dict[str, object]] = []
+    new: list[dict[str, object]] = []
+    decided: list[dict[str, object]] = []
     if options.noad:
-        words, calibration = vectors.embed(labelled_usages(options.noad, options.trained), f"noad-{options.trained}")
+        usages = labelled_usages(options.noad, options.trained)
+        words, calibration = vectors.embed(usages, f"noad-{options.trained}")
         for group in ("held out", "trained"):
             part = {name: word for name, word in words.items() if word.groups[0] == group}
             gold += compare_with_gold(f"NOAD, {group}", part, calibration, rules) if part else []
         planted += find_planted(words, calibration, rules)
         change += compare_planted_change(words, calibration, rules)
+        sources = sources_of(usages, options.noad)
+        for name in options.clustering or CLUSTERINGS:
+            rows = compare_new_senses(words, sources, calibration, CLUSTERINGS[name])
+            new += [{"clustering": name, **row} for row in rows]
     if options.dwug:
         words, calibration = vectors.embed(judged_usages(options.dwug), Path(options.dwug).name)
         data = load_dataset(options.dwug)
         gold += compare_with_gold(data.name, words, calibration, rules)
         change += compare_change(data.name, words, calibration, rules, data.graded, str(data.periods[1]))
+        decided += compare_decisions(data, words, str(data.periods[1]), calibration, CLUSTERINGS[DEFAULT])
     for folder in options.change:
         data = load_dataset(folder)
         words, calibration = vectors.embed(usages_of_periods(folder, options.most), f"{data.name}-{options.most}")
         change += compare_change(data.name, words, calibration, rules, data.graded, "new")
-    for table in (gold, planted, change):
+        decided += compare_decisions(data, words, "new", calibration, CLUSTERINGS[DEFAULT])
+    for table in (gold, planted, change, new, decided):
         if table:
             print(pd.DataFrame(table).to_string(index=False), flush=True)
 

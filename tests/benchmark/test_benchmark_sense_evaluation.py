@@ -17,6 +17,9 @@ from lexshift.benchmark.sense_measures import b_cubed
 from lexshift.encode.adaptation import Calibration, FixedSpace
 from lexshift.errors import UserError
 from lexshift.senses.agglomerative import Agglomerative
+from lexshift.senses.graded_change import graded_change
+from lexshift.senses.graph import GraphClustering
+from lexshift.senses.stability import StableClustering
 from lexshift.utils.arrays import Indices, Matrix
 
 ANIMAL, SCREEN, OTHER = "The {} is an animal.", "The {} is near the screen.", "The {} is here."
@@ -145,7 +148,7 @@ def test_data_without_senses_are_compared_with_graded_change_only(tmp_path: Path
         {"word": word, "period": period, "sentence": sentence.format(word), "graded": graded, "start": 4, "end": 9}
         for word, graded in (("mouse", 0.9), ("stone", 0.1), ("cloud", 0.5))
         for period in ("1900", "2000")
-        for sentence in (ANIMAL, SCREEN if (word, period) == ("mouse", "2000") else ANIMAL)
+        for sentence in [ANIMAL] * 3 + [SCREEN if (word, period) == ("mouse", "2000") else ANIMAL] * 3
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "usages.csv", index=False)
     found = evaluate_senses(
@@ -168,6 +171,27 @@ def test_senses_of_a_table_are_read(tmp_path: Path) -> None:
     assert data.senses == ("a", None, "b", "a")
     found = evaluate_senses(data, AverageLinkage(), model=HintEncoder(), out=tmp_path / "out")
     assert found.table.iloc[0]["ari"] == 1
+
+
+def test_sense_whose_composition_changed_is_divided(tmp_path: Path) -> None:
+    """The probability that the two senses of mouse are one is between the thresholds, and only one of them is old."""
+    chosen = [("1900", ANIMAL, 14), ("2000", ANIMAL, 3), ("2000", SCREEN, 12)]
+    rows = [
+        {"word": "mouse", "period": p, "sentence": s.format("mouse"), "start": 4, "end": 9, "sense": s}
+        for p, s, times in chosen
+        for _ in range(times)
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "usages.csv", index=False)
+    data, encoder = load_dataset(tmp_path / "usages.csv"), HintEncoder()
+    encoder.calibration = Calibration(5.0, -0.4)
+    found = evaluate_senses(data, model=encoder, out=tmp_path / "out").words.iloc[0]
+    assert (found["senses"], found["ari"], found["gained"], found["lost"]) == (2, 1, True, False)
+    vectors = encoder.encode([str(row["sentence"]) for row in rows], [(4, 9)] * len(rows))
+    assert found["sense_jsd"] == pytest.approx(graded_change(vectors[:14], vectors[14:], encoder.calibration))
+    own_rule = StableClustering(
+        GraphClustering(), resamples=11
+    )  # it has no finer clustering, so that nothing is divided
+    assert evaluate_senses(data, own_rule, model=encoder, out=tmp_path / "out").words.iloc[0]["senses"] == 1
 
 
 def test_encoder_without_a_calibration_gets_an_estimated_one(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from lexshift.benchmark.sense_measures import (
     adjusted_rand_index,
     b_cubed,
     gained_and_lost,
+    label_share_distance,
     macro_f1,
     mean_difference,
     purity,
-    sense_jsd,
 )
 
 label = st.integers(0, 3)
@@ -139,7 +139,7 @@ def test_purity_of_nothing_is_undefined() -> None:
 
 @settings(max_examples=60)
 @given(st.lists(label_set, min_size=1, max_size=9), st.lists(label_set, min_size=1, max_size=9))
-def test_sense_jsd_follows_its_definition(old: list[frozenset[int]], new: list[frozenset[int]]) -> None:
+def test_label_share_distance_follows_its_definition(old: list[frozenset[int]], new: list[frozenset[int]]) -> None:
     shares = [
         [sum((sense in labels) / len(labels) for labels in period) / len(period) for sense in range(4)]
         for period in (old, new)
@@ -147,22 +147,22 @@ def test_sense_jsd_follows_its_definition(old: list[frozenset[int]], new: list[f
     divergence = 0.0
     for p, q in zip(*shares, strict=True):
         divergence += sum(x / 2 * math.log2(x / ((p + q) / 2)) for x in (p, q) if x > 0)
-    assert sense_jsd(old, new) == pytest.approx(math.sqrt(max(divergence, 0)), abs=1e-7)
+    assert label_share_distance(old, new) == pytest.approx(math.sqrt(max(divergence, 0)), abs=1e-7)
 
 
-def test_sense_jsd_by_hand() -> None:
+def test_label_share_distance_by_hand() -> None:
     """Shares of (1, 0) and (1/2, 1/2) have the mean (3/4, 1/4).
 
     The divergence is (log2(4/3) + 1/2 log2(2/3) + 1/2 log2(2)) / 2 = 0.311278, and its square root 0.557923. A usage
     with two labels counts one half for each.
     """
-    assert sense_jsd([[0], [0]], [[0], [1]]) == pytest.approx(0.557923, abs=1e-6)
-    assert sense_jsd([[0]], [[0, 1]]) == pytest.approx(0.557923, abs=1e-6)
+    assert label_share_distance([[0], [0]], [[0], [1]]) == pytest.approx(0.557923, abs=1e-6)
+    assert label_share_distance([[0]], [[0, 1]]) == pytest.approx(0.557923, abs=1e-6)
 
 
-def test_sense_jsd_is_0_for_equal_shares_and_1_without_common_senses() -> None:
-    assert sense_jsd([["a"]] * 3 + [["b"]], [["a"]] * 6 + [["b"]] * 2) == 0
-    assert sense_jsd([[i] for i in range(7)], [[i] for i in range(7, 18)]) == 1
+def test_label_share_distance_is_0_for_equal_shares_and_1_without_common_senses() -> None:
+    assert label_share_distance([["a"]] * 3 + [["b"]], [["a"]] * 6 + [["b"]] * 2) == 0
+    assert label_share_distance([[i] for i in range(7)], [[i] for i in range(7, 18)]) == 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexshift import SSCD, UserError
-from lexshift.scoring.space import KINDS, fit_space
+from lexshift.encode.adaptation import FixedSpace
+from lexshift.scoring.space import FIXED, KINDS, calibration_space, fit_space
 from lexshift.utils.arrays import Floats, Pairs
 
 Sets: TypeAlias = Pairs
@@ -220,3 +221,15 @@ def test_standardised_scores_do_not_change_if_dimensions_are_rescaled(metric: st
     np.testing.assert_allclose(ours, same, rtol=5e-3, atol=1e-6)
     if metric in ("cosine", "euclidean", "apd"):
         assert not np.allclose(scores(moved, "centred", metric), scores(pairs, "centred", metric), rtol=1e-2)
+
+
+def test_calibration_holds_in_the_fixed_space_of_an_encoder_or_for_raw_vectors() -> None:
+    class Declaring:
+        space: FixedSpace | str = FixedSpace(np.array([1.0, 2.0]), np.array([2.0, 4.0]))
+
+    encoder, rows = Declaring(), np.array([[3.0, 2.0]])
+    assert calibration_space(encoder).kind == FIXED
+    assert calibration_space(encoder).apply(rows).tolist() == [[1, 0]]
+    encoder.space = "standardised"
+    assert calibration_space(encoder).apply(rows) is rows
+    assert calibration_space(object()).apply(rows) is rows

@@ -52,6 +52,13 @@ class UncalibratedEncoder(PlantedEncoder):
     calibration = None
 
 
+class CloseEncoder(PlantedEncoder):
+    """The same encoder, for whose calibration usages of different senses share one with a probability of about 0.42."""
+
+    settings = {"model": "close"}  # noqa: RUF012
+    calibration = Calibration(slope=5.0, intercept=-0.32)
+
+
 def sentences(word: str, sense: str, n: int, rng: np.random.Generator) -> list[str]:
     """Return different sentences with a word in a sense."""
     fillers = ["one", "another", "some", "old", "new", "every", "quiet", "early"]

@@ -8,8 +8,9 @@ from numpy.testing import assert_array_equal
 
 from lexshift.encode.adaptation import Calibration
 from lexshift.errors import UserError
+from lexshift.senses.agglomerative import Agglomerative
 from lexshift.senses.clustering import MIN_SIZE, Clustering
-from lexshift.senses.clusterings import CLUSTERINGS, DEFAULT, get_clustering
+from lexshift.senses.clusterings import CLUSTERINGS, DEFAULT, fine_clustering, get_clustering
 from lexshift.senses.stability import StableClustering
 from lexshift.utils.arrays import Indices, Matrix
 
@@ -82,6 +83,21 @@ def test_senses_have_no_gaps_descending_sizes_and_enough_usages(rule: Clustering
     sizes = np.bincount(found)
     assert (np.diff(sizes) <= 0).all()
     assert sizes.min() >= MIN_SIZE
+
+
+@pytest.mark.parametrize("name", CLUSTERINGS)
+def test_fine_clustering_finds_more_groups(name: str) -> None:
+    """The cosine of the two blobs is 0, at which the calibration has a probability between the two thresholds."""
+    vectors, labels = blobs(30, 20)
+    between = Calibration(slope=5.0, intercept=-0.4)
+    fine = fine_clustering(CLUSTERINGS[name])
+    assert fine is not None
+    assert (fine.name, CLUSTERINGS[name].cluster(vectors, between).max()) == (name, 0)
+    assert_array_equal(fine.cluster(vectors, between), labels)
+
+
+def test_clustering_of_a_user_has_no_finer_one() -> None:
+    assert fine_clustering(Agglomerative(0.2)) is None
 
 
 def test_clustering_is_found_by_name_or_returned() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lexshift.encode.adaptation import Calibration
 from lexshift.senses.agglomerative import RESOLUTIONS, Agglomerative
-from lexshift.senses.graded_change import graded_change, share_distance
+from lexshift.senses.graded_change import change_over_periods, graded_change, share_distance
 
 CALIBRATION = Calibration(slope=6.0, intercept=-3.0)
 LABELS = st.lists(st.integers(0, 4), min_size=1, max_size=12)
@@ -48,3 +48,18 @@ def test_a_new_sense_is_more_change_than_the_same_senses() -> None:
     first, second, other = np.eye(12)[0] + noise[0], np.eye(12)[0] + noise[1], np.eye(12)[1] + noise[2]
     assert graded_change(first, second, CALIBRATION) == 0
     assert graded_change(first, other, CALIBRATION) == 1
+
+
+def test_first_and_last_period_with_enough_usages_are_compared() -> None:
+    rng = np.random.default_rng(0)
+    vectors, periods = rng.normal(size=(50, 5)) + 0.6, np.repeat([0, 1, 2, 3, 4], [2, 15, 10, 20, 3])
+    groups = [vectors[periods == period] for period in range(5)]
+    assert change_over_periods(vectors, periods, CALIBRATION, 10) == graded_change(groups[1], groups[3], CALIBRATION)
+    assert change_over_periods(vectors, periods, CALIBRATION) == graded_change(groups[0], groups[4], CALIBRATION)
+    assert change_over_periods(vectors, periods, CALIBRATION, 10) > 0
+
+
+def test_change_of_a_single_period_is_not_known() -> None:
+    vectors = np.ones((9, 2))
+    assert np.isnan(change_over_periods(vectors, np.zeros(9, int), CALIBRATION))
+    assert np.isnan(change_over_periods(vectors, np.repeat([0, 1], [8, 1]), CALIBRATION, 2))

@@ -15,7 +15,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import beta, hypergeom
 
 from lexshift.scoring.significance import benjamini_hochberg
-from lexshift.senses.shares import Shares, adjust_p, jensen_shannon, name_changes, sense_jsd, sense_shares
+from lexshift.senses.shares import Shares, adjust_p, jensen_shannon, name_changes, sense_shares
 
 USAGES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=14)
 
@@ -268,14 +268,7 @@ def test_distance_equals_that_of_scipy(counts: list[tuple[int, int]]) -> None:
     assert found == pytest.approx(jensen_shannon(b, a), abs=1e-9)
 
 
-def test_change_score_is_the_distance_between_two_periods() -> None:
-    shares = make_shares([[10, 5, 0], [0, 5, 10]])
-    assert sense_jsd(shares) == 1
-    assert sense_jsd(shares, 0, 1) == jensen_shannon([1, 0], [0.5, 0.5])
-    assert sense_jsd(make_shares([[7, 9]])) == 0
-
-
-def test_change_score_without_change_is_as_large_as_stated() -> None:
+def test_distance_without_change_is_as_large_as_stated() -> None:
     rng = np.random.default_rng(0)
     shares, n = np.array([0.4, 0.3, 0.2, 0.1]), 80
     scores = [jensen_shannon(*rng.multinomial(n, shares, 2)) for _ in range(2000)]

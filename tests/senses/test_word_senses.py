@@ -76,7 +76,7 @@ def test_rows_of_the_senses_are_a_partition_of_the_usages() -> None:
 def test_word_with_one_sense_is_not_tested() -> None:
     word = found([[20, 25]])
     (sense,) = word.senses
-    assert (len(word), sense.change, word.jsd) == (1, "kept", 0.0)
+    assert (len(word), sense.change) == (1, "kept")
     assert np.isnan(sense.q)
 
 
@@ -119,9 +119,16 @@ def test_shift_is_positive_for_usages_of_a_gained_sense() -> None:
     assert min(gained) > 0 > max(kept)
 
 
-def test_periods_without_usages_do_not_count_for_the_change_score() -> None:
-    assert found([[0, 10, 0], [0, 10, 0]]).jsd == 0
-    assert found([[0, 10, 0, 0], [0, 0, 10, 0]]).jsd == 1
+def test_part_of_a_divided_sense_is_not_surer_than_the_division() -> None:
+    """The q of a part is the larger one of its own and that of the division; other senses keep theirs."""
+    plain = found([[30, 10], [0, 20]])
+    divided = found([[30, 10], [0, 20]], division_q=np.array([0.04, 0.04]))
+    assert plain.q.max() < 0.01
+    assert divided.q.tolist() == [0.04, 0.04]
+    assert divided.changes == plain.changes == ["shrank", "gained"]
+    unsure = found([[30, 10], [0, 20]], division_q=np.array([0.0, 0.2]))
+    assert unsure.q.tolist() == [plain.q[0], 0.2]
+    assert unsure.changes == ["shrank", "kept"]
 
 
 def test_no_words_have_no_changes() -> None:

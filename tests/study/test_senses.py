@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from planted_senses import PLANTED, PlantedEncoder, UncalibratedEncoder, write_corpora
+from planted_senses import PLANTED, CloseEncoder, PlantedEncoder, UncalibratedEncoder, write_corpora
 
 from lexshift import Result, Trace, UserError, compare, find_senses, load, trace
 from lexshift.report import render
@@ -72,6 +72,21 @@ def test_stable_word_has_one_sense(result: Result, word: str) -> None:
     assert [sense.change for sense in senses.senses] == ["kept"]
     assert senses.jsd == 0
     assert "distinctive_words" not in senses.descriptions  # there is no other sense
+
+
+@pytest.mark.parametrize("periods", [2, 3])
+def test_new_meaning_that_resembles_an_old_one_is_found_by_its_share(periods: int, tmp_path: Path) -> None:
+    """The encoder does not separate the senses clearly: without the periods every word has one sense."""
+    found = find_senses(*write_corpora(tmp_path, periods), words=WORDS, model=CloseEncoder(), **FAST)
+    animal, device = found.senses["mouse"].senses
+    assert (animal.change, device.change) == ("shrank", "gained")
+    assert (animal.counts[0], animal.counts[-1], device.counts[0], device.counts[-1]) == (30, 10, 0, 20)
+    assert pd.isna(animal.stability)
+    assert animal.q >= found.senses["mouse"].division_q[0] > 0
+    assert len(found.senses["rat"]) == len(found.senses["bread"]) == 1
+    files = write_corpora(tmp_path / "same", periods, {"mouse": {"animal": (30, 30, 30), "device": (15, 15, 15)}})
+    same = find_senses(*files, words=["mouse"], model=CloseEncoder(), **FAST)
+    assert same.senses["mouse"].changes == ["kept"]
 
 
 def test_word_with_too_few_usages_has_no_senses(result: Result) -> None:

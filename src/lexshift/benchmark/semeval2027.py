@@ -35,7 +35,7 @@ from lexshift.benchmark.datasets.semeval2027 import (
 from lexshift.benchmark.evaluation import default_folder, make_settings
 from lexshift.benchmark.measures import accuracy_and_f1, spearman
 from lexshift.benchmark.sense_evaluation import ONE_SENSE, OWN_SENSES, SENSE_SETTINGS, TABLE
-from lexshift.benchmark.sense_measures import b_cubed, sense_jsd
+from lexshift.benchmark.sense_measures import b_cubed, label_share_distance
 from lexshift.benchmark.sense_vectors import SenseVectors, embed_for_senses
 from lexshift.errors import UserError
 from lexshift.senses.clustering import Clustering
@@ -79,7 +79,7 @@ def period_changes(
     for word, periods in groups.items():
         for before, after in pairwise(sort_by_year(list(periods))):
             if min(len(periods[before]), len(periods[after])) >= min_usages:
-                changes[word, before, after] = sense_jsd(periods[before], periods[after])
+                changes[word, before, after] = label_share_distance(periods[before], periods[after])
     return changes
 
 

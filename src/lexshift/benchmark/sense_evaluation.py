@@ -20,12 +20,13 @@ from lexshift.benchmark.sense_measures import (
     gained_and_lost,
     mean_difference,
     purity,
-    sense_jsd,
 )
 from lexshift.benchmark.sense_vectors import SenseVectors, embed_for_senses
 from lexshift.errors import UserError
+from lexshift.senses.changed_groups import divide_changed_senses, find_groups
 from lexshift.senses.clustering import Clustering
-from lexshift.senses.clusterings import DEFAULT, get_clustering
+from lexshift.senses.clusterings import DEFAULT, fine_clustering, get_clustering
+from lexshift.senses.graded_change import graded_change
 from lexshift.utils.arrays import Indices
 from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent
@@ -57,7 +58,8 @@ class WordClusters:
     ari, b_cubed_precision, b_cubed_recall, b_cubed_f, purity : float
         Agreement with the gold senses; NaN for a word without them.
     sense_jsd : float
-        Jensen-Shannon distance of the shares of the clusters in the two periods.
+        The change score of the word, which does not depend on the clusters
+        (:func:`lexshift.senses.graded_change.graded_change`); NaN for the baselines.
     gained, lost : bool
         Whether a cluster appeared or disappeared, by the rule of :func:`gained_and_lost`.
     """
@@ -173,17 +175,20 @@ def evaluate_senses(
         raise UserError(f"no word of {data.name!r} has {chosen.min_usages} usages in each period")
     rows: dict[str, list[WordClusters]] = {rule.name: [], ONE_SENSE: [], OWN_SENSES: []}
     monitor.stage("clustering", len(words), "words")
+    labels, groups, scores = {}, {}, {}
+    fine = fine_clustering(rule)
     for done, word in enumerate(words, 1):
-        usages = np.concatenate([vectors.group(word, period) for period in PERIODS])
-        n = len(usages)
-        labels = (
-            rule.cluster(usages, vectors.calibration, chosen.seed),
-            np.zeros(n, np.intp),
-            np.arange(n),
-        )
-        for method, method_labels in zip(rows, labels, strict=True):
-            rows[method].append(_measure_word(data, vectors, method, word, method_labels))
+        old, new = (vectors.group(word, period) for period in PERIODS)
+        usages, periods = np.concatenate([old, new]), np.repeat([0, 1], [len(old), len(new)])
+        labels[word] = rule.cluster(usages, vectors.calibration, chosen.seed)
+        groups[word] = find_groups(usages, labels[word], periods, 2, fine, vectors.calibration) if fine else []
+        scores[word] = graded_change(old, new, vectors.calibration)
         monitor.advance(done, done)
+    for word, divided in divide_changed_senses(labels, groups, vectors.all_periods, chosen.alpha).items():
+        n = len(divided.labels)
+        method_labels = (divided.labels, np.zeros(n, np.intp), np.arange(n))
+        for method, found, score in zip(rows, method_labels, (scores[word], np.nan, np.nan), strict=True):
+            rows[method].append(_measure_word(data, vectors, method, word, found, score))
     table = pd.DataFrame([evaluate_clustering(data, found, rows[ONE_SENSE]) for found in rows.values()])
     all_words = pd.DataFrame([row for found in rows.values() for row in found])
     run = {
@@ -208,7 +213,9 @@ def _smallest_period(vectors: SenseVectors, word: str) -> int:
     return min(len(vectors.group(word, period)) for period in PERIODS)
 
 
-def _measure_word(data: Dataset, vectors: SenseVectors, method: str, word: str, labels: Indices) -> WordClusters:
+def _measure_word(
+    data: Dataset, vectors: SenseVectors, method: str, word: str, labels: Indices, score: float
+) -> WordClusters:
     """Return the measures of the clusters of a word, whose usages are in the order of the store."""
     bounds = [vectors.siblings.rows(word, period) for period in PERIODS]
     gold = [data.senses[row] for begin, end in bounds for row in range(begin, end)] if data.senses else []
@@ -230,7 +237,7 @@ def _measure_word(data: Dataset, vectors: SenseVectors, method: str, word: str, 
         b_cubed_recall=agreement.recall,
         b_cubed_f=agreement.f,
         purity=purity(found, senses),
-        sense_jsd=sense_jsd([{label} for label in old], [{label} for label in new]),
+        sense_jsd=score,
         gained=gained,
         lost=lost,
     )

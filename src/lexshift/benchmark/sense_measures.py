@@ -128,7 +128,7 @@ def _contingency(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> Ind
     return table
 
 
-def sense_jsd(old: LabelSets, new: LabelSets) -> float:
+def label_share_distance(old: LabelSets, new: LabelSets) -> float:
     """Compute the Jensen-Shannon distance (square root, base 2) of the shares of senses in two periods.
 
     A usage with k labels counts 1 / k for each. The result is 0 for equal shares, and 1 if no sense is in both periods.
@@ -140,7 +140,7 @@ def sense_jsd(old: LabelSets, new: LabelSets) -> float:
 
     Examples
     --------
-    >>> sense_jsd([{0}, {0}], [{1}])
+    >>> label_share_distance([{0}, {0}], [{1}])
     1.0
     """
     labels = {label: i for i, label in enumerate(dict.fromkeys(x for period in (old, new) for s in period for x in s))}

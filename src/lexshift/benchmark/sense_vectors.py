@@ -16,13 +16,14 @@ import pyarrow as pa
 from lexshift.benchmark.evaluation import STORE, default_folder
 from lexshift.corpus.language import language_of_sentences
 from lexshift.encode import as_encoder
-from lexshift.encode.adaptation import Calibration, FixedSpace
+from lexshift.encode.adaptation import Calibration
 from lexshift.encode.built_in import resolve_model
 from lexshift.encode.protocol import optional_attribute
-from lexshift.scoring.space import FIXED, Space
+from lexshift.scoring.space import Space, calibration_space
 from lexshift.senses.fallback_calibration import estimate_calibration
 from lexshift.store.embedding import embed_usages
 from lexshift.store.siblings import Siblings
+from lexshift.study.senses import sense_vectors
 from lexshift.study.settings import Settings
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.monitor import Monitor
@@ -50,10 +51,11 @@ class SenseVectors:
         """The calibration of the encoder, or an estimate from the usages if it has none."""
         if self._calibration is not None:
             return self._calibration
-        corpora = self.siblings.corpora
-        return estimate_calibration(
-            [np.concatenate([self.group(word, corpus) for corpus in corpora]) for word in self.siblings]
-        )
+        return estimate_calibration([self.all_periods(word) for word in self.siblings])
+
+    def all_periods(self, word: str) -> Matrix:
+        """Return the vectors of a word in all corpora, one after the other: (n, d)."""
+        return sense_vectors(self.siblings, word, self.space)
 
     def group(self, word: str, corpus: str) -> Matrix:
         """Return the vectors of a word in a corpus: (n, d); empty if it has no usages there."""
@@ -82,12 +84,4 @@ def embed_for_senses(
     folder = Path(default_folder(name, model) if settings.out is None else settings.out)
     encoder = as_encoder(model, languages=languages, **settings.encoder_options())
     siblings = embed_usages(usages, encoder, folder / STORE, labels, settings.precision, monitor)
-    return SenseVectors(siblings, sense_space(encoder), folder, optional_attribute(encoder, "calibration"))
-
-
-def sense_space(encoder: object) -> Space:
-    """Return the space in which the calibration of an encoder holds: its fixed space, or else raw vectors."""
-    declared = optional_attribute(encoder, "space")
-    if isinstance(declared, FixedSpace):
-        return Space(FIXED, np.asarray(declared.mean, float), np.asarray(declared.scale, float))
-    return Space("raw", np.zeros(1), np.ones(1))
+    return SenseVectors(siblings, calibration_space(encoder), folder, optional_attribute(encoder, "calibration"))

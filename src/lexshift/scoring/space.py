@@ -107,8 +107,16 @@ def choose_space(pairs: Mapping[str, Sequence[Matrix]], kind: str, encoder: Any)
     """
     declared = optional_attribute(encoder, "space")
     if kind == AUTO and isinstance(declared, FixedSpace):
-        return Space(FIXED, np.asarray(declared.mean, float), np.asarray(declared.scale, float))
+        return calibration_space(encoder)
     return fit_space(pairs, (declared or DEFAULT) if kind == AUTO else kind)
+
+
+def calibration_space(encoder: Any) -> Space:
+    """Return the space in which the calibration of an encoder is valid: its fixed space, or else raw vectors."""
+    declared = optional_attribute(encoder, "space")
+    if isinstance(declared, FixedSpace):
+        return Space(FIXED, np.asarray(declared.mean, float), np.asarray(declared.scale, float))
+    return Space("raw", np.zeros(1), np.ones(1))
 
 
 def fit_space(pairs: Mapping[str, Sequence[Matrix]], kind: str) -> Space:

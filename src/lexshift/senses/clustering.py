@@ -13,6 +13,8 @@ THRESHOLD = 1 / 3
 Calibrations are fitted to as many pairs of one sense as of two. In running text most pairs share a sense, so that the
 threshold is below 1/2. It was chosen on sense-labelled text: ``benchmarks/sense_clusters.py`` measures it.
 """
+FINE_THRESHOLD = 1 / 2
+"""Threshold of the groups within a sense, which are senses of their own only if their share changed."""
 MIN_SIZE = 3
 """Least number of usages of a sense."""
 

@@ -1,22 +1,18 @@
-"""The clusterings by name, each with stable senses only."""
+"""The clusterings by name: with stable senses only, and the finer groups within a sense."""
 
 from __future__ import annotations
 
 from lexshift.senses.affinity import AffinityPropagationClustering
 from lexshift.senses.agglomerative import Agglomerative
-from lexshift.senses.clustering import Clustering
+from lexshift.senses.clustering import FINE_THRESHOLD, Clustering
 from lexshift.senses.graph import GraphClustering
 from lexshift.senses.mixture import GaussianMixtureClustering
 from lexshift.senses.stability import StableClustering
 from lexshift.utils import checks
 
-_RULES: tuple[Clustering, ...] = (
-    GraphClustering(),
-    Agglomerative(),
-    GaussianMixtureClustering(),
-    AffinityPropagationClustering(),
-)
-CLUSTERINGS: dict[str, Clustering] = {rule.name: StableClustering(rule) for rule in _RULES}
+_RULES = (GraphClustering, Agglomerative, GaussianMixtureClustering, AffinityPropagationClustering)
+CLUSTERINGS: dict[str, Clustering] = {rule.name: StableClustering(rule()) for rule in _RULES}
+_FINE: dict[str, Clustering] = {rule.name: rule(threshold=FINE_THRESHOLD) for rule in _RULES}
 DEFAULT = "graph"
 
 
@@ -31,3 +27,14 @@ def get_clustering(clustering: str | Clustering = DEFAULT) -> Clustering:
     if not isinstance(clustering, str):
         return clustering
     return CLUSTERINGS[checks.choice(clustering, "clustering", CLUSTERINGS)]
+
+
+def fine_clustering(clustering: Clustering) -> Clustering | None:
+    """Return the clustering that divides the senses of a clustering into groups; None if it has no finer one.
+
+    Examples
+    --------
+    >>> fine_clustering(get_clustering())
+    GraphClustering(threshold=0.5, min_size=3, name='graph')
+    """
+    return _FINE[clustering.name] if clustering in CLUSTERINGS.values() else None

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from lexshift.corpus.dictionaries import Dictionary, Entry, SenseUsage
-from lexshift.encode.adaptation import FixedSpace
 from lexshift.encode.protocol import Encoder, optional_attribute
-from lexshift.scoring.space import FIXED, Space
+from lexshift.scoring.space import Space, calibration_space
 from lexshift.utils.arrays import Floats, Matrix
 
 
@@ -31,10 +30,7 @@ class GlossEncoder:
 
     def __init__(self, encoder: Encoder, space: Space | None = None) -> None:
         self.calibration = optional_attribute(encoder, "calibration")
-        declared = optional_attribute(encoder, "space")
-        if space is None and isinstance(declared, FixedSpace):
-            space = Space(FIXED, np.asarray(declared.mean, float), np.asarray(declared.scale, float))
-        self._encoder, self._space = encoder, space
+        self._encoder, self._space = encoder, space or calibration_space(encoder)
 
     def encode_glosses(self, word: str, glosses: Sequence[str]) -> Floats:
         """Return the vector of the word in "word: gloss" for each gloss, (n, d)."""
@@ -50,7 +46,7 @@ class GlossEncoder:
         if periods:
             options["periods"] = [len(periods) - 1] * len(sentences)
         rows = np.nan_to_num(self._encoder.encode(sentences, spans, **options))
-        return unit_rows(rows if self._space is None else self._space.apply(rows))
+        return unit_rows(self._space.apply(rows))
 
 
 def unit_rows(rows: Matrix) -> Floats:

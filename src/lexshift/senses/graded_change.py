@@ -46,3 +46,27 @@ def graded_change(
     """
     labels = Agglomerative().cluster_at(np.concatenate([old, new]), calibration, thresholds)
     return float(np.mean([share_distance(row[: len(old)], row[len(old) :]) for row in labels]))
+
+
+def change_over_periods(vectors: Matrix, periods: Indices, calibration: Calibration, min_usages: int = 1) -> float:
+    """Return the graded change between the first and the last period that have enough usages.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Vectors of the usages in all periods, in the space of the calibration.
+    periods : ndarray of shape (n,), int
+        The period of each usage, from 0.
+    calibration : Calibration
+    min_usages : int
+        Least number of usages of the periods that are compared.
+
+    Returns
+    -------
+    float
+        From 0 to 1; NaN if fewer than two periods have enough usages.
+    """
+    enough = np.flatnonzero(np.bincount(periods) >= max(min_usages, 1))
+    if len(enough) < 2:
+        return float("nan")
+    return graded_change(vectors[periods == enough[0]], vectors[periods == enough[-1]], calibration)

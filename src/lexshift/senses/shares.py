@@ -12,8 +12,9 @@ correlation of usages of the same document (analysis of variance within periods,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,7 @@ from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Indices
 from lexshift.utils.seeds import generator
 
+_Key = TypeVar("_Key", bound=Hashable)
 GAINED, LOST, GREW, SHRANK, KEPT = "gained", "lost", "grew", "shrank", "kept"
 MIN_TESTED = 5
 """Minimum number of usages of a sense, in all periods together, for its test to count in the control of errors."""
@@ -170,7 +172,7 @@ def _design_effects(table: Floats, document_periods: Indices, counts: Indices) -
     return 1 + rho[:, None] * (squares / np.maximum(totals, 1) - 1).clip(0)
 
 
-def adjust_p(words: Mapping[str, Shares]) -> dict[str, Floats]:
+def adjust_p(words: Mapping[_Key, Shares]) -> dict[_Key, Floats]:
     """Return the q-values of the senses of all words, after Benjamini and Hochberg, by word: arrays of shape (K,).
 
     A sense with fewer than ``MIN_TESTED`` usages in all periods together is not tested and has q = 1, so that many tiny
@@ -179,7 +181,7 @@ def adjust_p(words: Mapping[str, Shares]) -> dict[str, Floats]:
 
     Parameters
     ----------
-    words : mapping of str to Shares
+    words : mapping of words or other keys to Shares
     """
     is_tested = {word: shares.counts.sum(axis=1) >= MIN_TESTED for word, shares in words.items()}
     tested = np.concatenate([words[word].p[chosen] for word, chosen in is_tested.items()] or [np.zeros(0)])
@@ -242,7 +244,8 @@ def name_changes(shares: Shares, q: npt.ArrayLike, alpha: float = 0.05) -> list[
 def jensen_shannon(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     """Return the Jensen-Shannon distance of two vectors of shares or counts: square root, base 2, from 0 to 1.
 
-    It is NaN if a vector is all zeros.
+    It is NaN if a vector is all zeros. Shares that are estimated from few usages differ by chance: without any change,
+    the expected square is about (K - 1) (1 / n_old + 1 / n_new) / (8 ln 2) for K senses.
 
     >>> jensen_shannon([1, 0], [0, 1]), jensen_shannon([3, 1], [0.75, 0.25])
     (1.0, 0.0)
@@ -254,23 +257,3 @@ def jensen_shannon(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     middle = (p + q) / 2
     divergence = (rel_entr(p, middle).sum() + rel_entr(q, middle).sum()) / (2 * np.log(2))
     return float(np.sqrt(np.clip(divergence, 0, 1)))  # rounding can put it below 0, for which scipy returns NaN
-
-
-def sense_jsd(shares: Shares, old: int = 0, new: int = -1) -> float:
-    """Return the change score ``sense-jsd``: the Jensen-Shannon distance of the shares of two periods.
-
-    Shares that are estimated from few usages differ by chance. Without any change, the square of this score is about
-    (K - 1) (1 / n_old + 1 / n_new) / (8 ln 2), so compare words with similar numbers of usages.
-
-    Parameters
-    ----------
-    shares : Shares
-    old, new : int
-        Numbers of the two periods; the first and the last one by default.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN if a period has no usages.
-    """
-    return jensen_shannon(shares.counts[:, old], shares.counts[:, new])

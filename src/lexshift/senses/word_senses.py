@@ -18,7 +18,6 @@ from lexshift.senses.shares import (
     Shares,
     adjust_p,
     name_changes,
-    sense_jsd,
     sense_shares,
 )
 from lexshift.senses.typical_sentences import TypicalSentences
@@ -54,8 +53,8 @@ class Sense:
     known : str
         The name of the sense in the inventory; empty for a sense that is not in it, or without an inventory.
     stability : float
-        How well the sense is found again in random samples of the usages, from 0 to 1; NaN for senses of an inventory
-        and for the only sense of a word.
+        How well the sense is found again in random samples of the usages, from 0 to 1; NaN for senses of an inventory,
+        for parts of a divided sense, and for the only sense of a word.
     """
 
     number: int
@@ -89,7 +88,9 @@ class WordSenses:
     shares : Shares
         Counts and shares of the senses in the periods with their intervals, and p.
     q : ndarray of shape (K,)
-        p adjusted for the false discovery rate.
+        p adjusted for the false discovery rate. For parts of a divided sense it is at least ``division_q``.
+    division_q : ndarray of shape (K,)
+        For parts of a sense that was divided because its composition changed, the q of that change; 0 for other senses.
     changes : list of str
         How the share of each sense changed: "gained", "lost", "grew", "shrank" or "kept".
     descriptions : dict of str to list of list of str
@@ -100,6 +101,9 @@ class WordSenses:
         The name of each sense in the inventory; empty for a sense that is not in it.
     stability : ndarray of shape (K,)
         How well each sense is found again in random samples of the usages, from 0 to 1, or NaN.
+    jsd : float
+        The change score of the word; see :func:`lexshift.senses.graded_change.change_over_periods`. NaN if it was not
+        computed.
     """
 
     word: str
@@ -108,11 +112,13 @@ class WordSenses:
     shift: tuple[float, ...]
     shares: Shares
     q: Floats
+    division_q: Floats
     changes: list[str]
     descriptions: dict[str, list[list[str]]]
     examples: list[list[int]]
     known: list[str]
     stability: Floats
+    jsd: float = np.nan
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -120,15 +126,6 @@ class WordSenses:
     def __repr__(self) -> str:
         names = ", ".join(f"{sense.number} {sense.change}" for sense in self.senses)
         return f"WordSenses({self.word!r}: {names})"
-
-    @property
-    def jsd(self) -> float:
-        """The change score sense-jsd: Jensen-Shannon distance between the shares of the first and the last period.
-
-        Periods without usages are not counted.
-        """
-        first, *_, last = np.flatnonzero(self.shares.counts.sum(axis=0)).tolist() * 2
-        return sense_jsd(self.shares, first, last)
 
     @property
     def senses(self) -> list[Sense]:
@@ -161,6 +158,7 @@ def find_word_senses(
     *,
     names: Sequence[str] | None = None,
     stability: Floats | None = None,
+    division_q: Floats | None = None,
     descriptions: Sequence[Description] = (),
     documents: Array | None = None,
     permutations: int = 10_000,
@@ -178,6 +176,9 @@ def find_word_senses(
         Names of the senses in an inventory; empty for a sense that is not in it.
     stability : ndarray of shape (K,), optional
         How well each sense is found again in random samples of the usages.
+    division_q : ndarray of shape (K,), optional
+        The q of the change because of which a sense was divided, for its parts, and 0 for other senses; see
+        :class:`~lexshift.senses.changed_groups.DividedSenses`.
     descriptions : sequence of Description
         Kinds of descriptions.
     documents : ndarray of shape (n,), optional
@@ -202,6 +203,7 @@ def find_word_senses(
         shift=tuple(usage_shifts(usages.vectors, usages.periods).tolist()),
         shares=shares,
         q=np.full(k, np.nan),
+        division_q=np.zeros(k) if division_q is None else division_q,
         changes=[KEPT] * k,
         descriptions={description.name: description.describe(usages) for description in descriptions},
         examples=TypicalSentences().choose(usages),
@@ -240,7 +242,8 @@ def usage_shifts(vectors: Matrix, periods: Indices) -> Floats:
 def adjust_changes(words: Mapping[str, WordSenses], alpha: float) -> dict[str, WordSenses]:
     """Adjust p for the number of senses of all words, and name the changes at a false discovery rate.
 
-    Words with one sense are not tested.
+    Words with one sense are not tested. The q of a part of a divided sense is at least that of the change because of
+    which the sense was divided.
 
     Parameters
     ----------
@@ -248,7 +251,8 @@ def adjust_changes(words: Mapping[str, WordSenses], alpha: float) -> dict[str, W
     alpha : float
         False discovery rate.
     """
-    q = adjust_p({word: found.shares for word, found in words.items() if len(found) > 1})
+    adjusted = adjust_p({word: found.shares for word, found in words.items() if len(found) > 1})
+    q = {word: np.maximum(values, words[word].division_q) for word, values in adjusted.items()}
     return {
         word: replace(found, q=q[word], changes=name_changes(found.shares, q[word], alpha)) if word in q else found
         for word, found in words.items()

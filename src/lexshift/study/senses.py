@@ -12,15 +12,17 @@ import numpy as np
 from lexshift.corpus.dictionaries import Dictionary
 from lexshift.corpus.dictionary_reader import read_dictionary
 from lexshift.encode import Encoder
-from lexshift.encode.adaptation import Calibration, FixedSpace
+from lexshift.encode.adaptation import Calibration
 from lexshift.encode.protocol import optional_attribute
 from lexshift.errors import UserError
-from lexshift.scoring.space import FIXED, Space
-from lexshift.senses.clusterings import get_clustering
+from lexshift.scoring.space import Space, calibration_space
+from lexshift.senses.changed_groups import SenseGroups, divide_changed_senses, find_groups
+from lexshift.senses.clusterings import fine_clustering, get_clustering
 from lexshift.senses.description import Description, SenseUsages
 from lexshift.senses.distinctive_words import DistinctiveWords
 from lexshift.senses.fallback_calibration import estimate_calibration
 from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
+from lexshift.senses.graded_change import change_over_periods
 from lexshift.senses.inventory import assign_senses, encode_inventory, fit_novelty
 from lexshift.senses.nearest_gloss import NearestGloss
 from lexshift.senses.stability import StableClustering
@@ -102,12 +104,15 @@ class Division:
     labels : ndarray of shape (n,), int
         The sense of each usage, from 0 for the one with the most usages.
     stability : ndarray of shape (K,), optional
+    q : ndarray of shape (K,), optional
+        For parts of a sense that was divided because its composition changed, the q of that change; 0 for others.
     names, glosses : list of str, optional
         Names and glosses of the senses in an inventory; empty for a sense that is not in it.
     """
 
     labels: Indices
     stability: Floats | None = None
+    q: Floats | None = None
     names: list[str] | None = None
     glosses: list[str] | None = None
 
@@ -123,8 +128,8 @@ class SenseFinder:
     encoder : Encoder
     calibration : Calibration
         The probability that two usages share a sense, given the cosine of their vectors.
-    space : Space, optional
-        The space of the calibration; None for raw vectors.
+    space : Space
+        The space of the calibration.
     settings : Settings
     sources : SenseSources
     language : str, optional
@@ -134,7 +139,7 @@ class SenseFinder:
     siblings: Siblings
     encoder: Encoder
     calibration: Calibration
-    space: Space | None
+    space: Space
     settings: Settings
     sources: SenseSources
     language: str | None
@@ -143,21 +148,61 @@ class SenseFinder:
         """Return the vectors of a word in all periods, in the space of the calibration, (n, d)."""
         return sense_vectors(self.siblings, word, self.space)
 
+    def frames(self, word: str) -> list[pd.DataFrame]:
+        """Return the usages of a word in each period."""
+        return [self.siblings[word].occurrences(period) for period in self.siblings.corpora]
+
+    @property
+    def permutations(self) -> int:
+        """Number of permutations of the tests."""
+        chosen = self.settings.permutations
+        return PERMUTATIONS if chosen == "auto" else chosen
+
     def divide(self, words: Sequence[str], monitor: Monitor) -> dict[str, Division]:
         """Return the sense of each usage of each word, by an inventory if there is one."""
-        clustering, seed = get_clustering(self.settings.clustering), self.settings.seed
         monitor.stage("finding senses", len(words), "words")
+        inventory = self.sources.inventory
+        return self._cluster(words, monitor) if inventory is None else self._assign(words, inventory, monitor)
 
-        def cluster(word: str) -> Division:
-            vectors = self.vectors(word)
+    def _cluster(self, words: Sequence[str], monitor: Monitor) -> dict[str, Division]:
+        """Return the senses of clustered usages; senses whose composition changed are divided."""
+        clustering, seed = get_clustering(self.settings.clustering), self.settings.seed
+        fine = fine_clustering(clustering)
+
+        def cluster(word: str) -> tuple[Indices, Floats, list[SenseGroups]]:
+            vectors, frames = self.vectors(word), self.frames(word)
             labels = clustering.cluster(vectors, self.calibration, seed)
+            stability = np.full(int(labels.max()) + 1, np.nan)
             if isinstance(clustering, StableClustering) and labels.max() > 0:
-                return Division(labels, clustering.stabilities(vectors, self.calibration, labels, seed))
-            return Division(labels)
+                stability = clustering.stabilities(vectors, self.calibration, labels, seed)
+            if fine is None:
+                return labels, stability, []
+            groups = find_groups(
+                vectors,
+                labels,
+                period_numbers(frames),
+                len(frames),
+                fine,
+                self.calibration,
+                usage_documents(frames),
+                self.permutations,
+                seed,
+            )
+            return labels, stability, groups
 
-        if self.sources.inventory is None:
-            return for_each(words, cluster, lambda done: monitor.advance(done, done))
-        entries = index_entries(self.sources.inventory)
+        found = for_each(words, cluster, lambda done: monitor.advance(done, done))
+        labels = {word: labels for word, (labels, _, _) in found.items()}
+        groups = {word: groups for word, (_, _, groups) in found.items()}
+        divided = divide_changed_senses(labels, groups, self.vectors, self.settings.alpha)
+        return {
+            word: Division(new.labels, np.where(new.is_part, np.nan, found[word][1][new.origin]), new.q)
+            for word, new in divided.items()
+        }
+
+    def _assign(self, words: Sequence[str], inventory: Dictionary, monitor: Monitor) -> dict[str, Division]:
+        """Return the senses of an inventory, and new ones."""
+        clustering, seed = get_clustering(self.settings.clustering), self.settings.seed
+        entries = index_entries(inventory)
         gloss_encoder = GlossEncoder(self.encoder, self.space)
         inventories = {word: encode_inventory(word, entries.get(word.casefold(), []), gloss_encoder) for word in words}
         novelty = fit_novelty(inventories.values(), self.calibration)
@@ -182,17 +227,16 @@ class SenseFinder:
 
     def find(self, word: str, division: Division, kinds: Sequence[Description]) -> WordSenses:
         """Return the senses of a word whose usages have been divided."""
-        frames = [self.siblings[word].occurrences(period) for period in self.siblings.corpora]
+        frames, vectors = self.frames(word), self.vectors(word)
         usages = SenseUsages(
             word=word,
             sentences=[text for frame in frames for text in frame["sentence"]],
             spans=[span for frame in frames for span in zip(frame["start"], frame["end"], strict=True)],
             labels=division.labels,
-            periods=np.repeat(np.arange(len(frames)), [len(frame) for frame in frames]),
-            vectors=self.vectors(word),
+            periods=period_numbers(frames),
+            vectors=vectors,
             language=self.language,
         )
-        permutations = self.settings.permutations
         if division.labels.max() == 0:  # there is nothing that the words could distinguish the sense from
             kinds = [kind for kind in kinds if kind.name != DistinctiveWords.name]
         found = find_word_senses(
@@ -200,12 +244,15 @@ class SenseFinder:
             len(frames),
             names=division.names,
             stability=division.stability,
+            division_q=division.q,
             descriptions=kinds,
             documents=usage_documents(frames),
-            permutations=PERMUTATIONS if permutations == "auto" else permutations,
+            permutations=self.permutations,
             alpha=self.settings.alpha,
             seed=self.settings.seed,
         )
+        jsd = change_over_periods(vectors, usages.periods, self.calibration, self.settings.min_usages)
+        found = replace(found, jsd=jsd)
         if division.glosses is None:
             return found
         nearest = found.descriptions.get(_GLOSS, [[] for _ in division.glosses])
@@ -257,7 +304,7 @@ def find_all_senses(
         What the provenance record holds about the senses.
     """
     scored = list(Usages(siblings, words, settings.min_usages))
-    space, notes = fixed_space(encoder), []
+    space, notes = calibration_space(encoder), []
     calibration = optional_attribute(encoder, "calibration")
     if calibration is None:
         calibration = estimate_calibration([sense_vectors(siblings, word, space) for word in scored])
@@ -268,18 +315,14 @@ def find_all_senses(
     return finder.find_all(scored, monitor) if scored else {}, record
 
 
-def sense_vectors(siblings: Siblings, word: str, space: Space | None) -> Matrix:
-    """Return the vectors of a word in all periods, (n, d), in a space or raw."""
-    rows = np.concatenate([siblings.group(word, period) for period in siblings.corpora])
-    return rows if space is None else space.apply(rows)
+def sense_vectors(siblings: Siblings, word: str, space: Space) -> Matrix:
+    """Return the vectors of a word in all periods, (n, d), in a space."""
+    return space.apply(np.concatenate([siblings.group(word, period) for period in siblings.corpora]))
 
 
-def fixed_space(encoder: Encoder) -> Space | None:
-    """Return the fixed space of an encoder, in which its calibration is valid, or None for raw vectors."""
-    declared = optional_attribute(encoder, "space")
-    if not isinstance(declared, FixedSpace):
-        return None
-    return Space(FIXED, np.asarray(declared.mean, float), np.asarray(declared.scale, float))
+def period_numbers(frames: Sequence[pd.DataFrame]) -> Indices:
+    """Return the period of each usage of a word, from 0, given the usages in each period."""
+    return np.repeat(np.arange(len(frames)), [len(frame) for frame in frames])
 
 
 def number_senses(senses: Sequence[str]) -> tuple[Indices, list[str]]:
