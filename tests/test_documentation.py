@@ -273,7 +273,8 @@ def test_notebook_runs(tmp_path: Path) -> None:
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     shown = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
-    bar = notebook.cells[1].outputs[0]  # the line moved while the cell ran, and is removed
-    assert (bar.output_type, bar.data["text/html"]) == ("display_data", "")
+    bar = notebook.cells[1].outputs[0]  # the bar moved while the cell ran, and is removed; the note is left
+    note = "note: the encoder is minilm-senses, because the text is in English (--model auto)"
+    assert (bar.output_type, bar.data["text/html"]) == ("display_data", note)
     assert "3 of 6 words changed between 1950s and 2010s" in shown
     assert (tmp_path / "report.html").is_file()
