@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -41,8 +42,23 @@ def echo_table(table: pd.DataFrame, form: str) -> None:
 
 
 def json_text(table: pd.DataFrame) -> str:
-    """Return a table as a JSON list with an object for each row."""
-    return str(table.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
+    """Return a table as a JSON list with an object for each row; missing and infinite values are null.
+
+    Numbers have all of their digits, as in csv: :meth:`pandas.DataFrame.to_json` would write a small p as 0.
+
+    >>> import pandas as pd
+    >>> print(json_text(pd.DataFrame({"word": ["mouse"], "p": [2.5e-17], "q": [float("nan")]})))
+    [
+     {
+      "word": "mouse",
+      "p": 2.5e-17,
+      "q": null
+     }
+    ]
+    """
+    known = table.replace([float("inf"), float("-inf")], float("nan"))
+    rows = known.astype(object).where(known.notna(), None).to_dict("records")
+    return json.dumps(rows, ensure_ascii=False, indent=1)
 
 
 def show_notes() -> None:

@@ -117,6 +117,8 @@ class StudyResult(ABC):
 
     def sense_headline(self) -> str:
         """Return the number of senses, and how their shares changed, in a sentence."""
+        if not self.senses:
+            return f"No senses were sought: no word has {self.settings['min_usages']} usages in two periods"
         counts = Counter(change for found in self.senses.values() for change in found.changes)
         changes = ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts[change])
         n, words = counts.total(), len(self.senses)
