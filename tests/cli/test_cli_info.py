@@ -156,3 +156,12 @@ def test_help_of_a_command_lists_all_of_its_options(
         assert f"--{option}" in text
     for option in ("device", "dtype", "revision", "precision"):
         assert f"--{option}" in text
+
+
+def test_info_finds_the_store_in_a_results_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = made(tmp_path, out="results/store")
+    expected = typed(monkeypatch, capsys, "info", store)
+    assert expected[0] == 0
+    assert typed(monkeypatch, capsys, "info", str(tmp_path / "results")) == expected
