@@ -338,6 +338,15 @@ def test_encoder_without_calibration_gets_an_estimated_one_and_the_result_says_s
     assert result.run["senses"]["calibration"] == {"slope": 20.0, "intercept": -10.0}
 
 
+@pytest.mark.parametrize(
+    ("words", "headline"),
+    [(["bread"], "The word has one sense"), (["bread", "rat"], "Each of the 2 words has one sense")],
+)
+def test_headline_of_words_with_one_sense_names_no_change(tmp_path: Path, words: list[str], headline: str) -> None:
+    found = find_senses(*write_corpora(tmp_path), words=words, model=PlantedEncoder(), **FAST)
+    assert found.sense_headline() == headline
+
+
 def test_rare_words_need_no_calibration(tmp_path: Path) -> None:
     found = find_senses(*write_corpora(tmp_path), words=["rare"], model=UncalibratedEncoder(), **FAST)
     assert found.senses == {}
