@@ -115,3 +115,25 @@ def test_options_that_do_not_fit_are_refused(shell: Terminal) -> None:
         shell.run("eval", "usages.csv", "--predictions", "usages.csv")
     )
     assert "--grid is about scores of change" in only_sentence(shell.run("eval", "usages.csv", "--senses", "--grid"))
+
+
+def test_axolotl_without_rows_is_refused(shell: Terminal) -> None:
+    (shell.folder / "axolotl.tsv").write_text(AXOLOTL.splitlines()[0] + "\n", "utf-8")
+    sentence = only_sentence(shell.run("eval", "axolotl.tsv", "--out", "out"))
+    assert sentence == "'axolotl.tsv' has no usages; it must have a row for each one"
+
+
+@pytest.mark.parametrize("option", ["clustering", "gold"])
+def test_options_that_would_be_ignored_are_refused(shell: Terminal, option: str) -> None:
+    (shell.folder / "axolotl.tsv").write_text(AXOLOTL, "utf-8")
+    done = shell.run("eval", "axolotl.tsv", f"--{option}", "graph")
+    assert only_sentence(done) == f"--{option} is not used for AXOLOTL-24; leave it out"
+    write_periods(shell.folder / "data" / "english")
+    done = shell.run("eval", "data", "--gold", "gold.tsv")
+    assert only_sentence(done) == "--gold is not used for SemEval-2027 Task 3; leave it out"
+
+
+def test_clustering_without_senses_is_refused(shell: Terminal) -> None:
+    write_usages(shell.folder / "usages.csv")
+    sentence = only_sentence(shell.run("eval", "usages.csv", "--clustering", "graph"))
+    assert sentence == "--clustering is about senses; add --senses to evaluate them"

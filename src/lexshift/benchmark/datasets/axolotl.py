@@ -88,6 +88,8 @@ def load_axolotl(path: Path) -> AxolotlDataset:
     The Russian tables do not say where the word is; it is looked for in all of its forms.
     """
     rows = read_table(path, COLUMNS)
+    if not rows:
+        raise UserError(f"{str(path)!r} has no usages; it must have a row for each one")
     fields: list[dict[str, str]] = [{name: unquote(value) for name, value in row.items()} for _, row in rows]
     spans: list[tuple[int, int]] = []
     is_unknown = []
