@@ -117,10 +117,11 @@ def test_options_that_do_not_fit_are_refused(shell: Terminal) -> None:
     assert "--grid is about scores of change" in only_sentence(shell.run("eval", "usages.csv", "--senses", "--grid"))
 
 
-def test_axolotl_without_rows_is_refused(shell: Terminal) -> None:
-    (shell.folder / "axolotl.tsv").write_text(AXOLOTL.splitlines()[0] + "\n", "utf-8")
+@pytest.mark.parametrize("lines", [1, 2])
+def test_axolotl_without_new_usages_is_refused(shell: Terminal, lines: int) -> None:
+    (shell.folder / "axolotl.tsv").write_text("\n".join(AXOLOTL.splitlines()[:lines]) + "\n", "utf-8")
     sentence = only_sentence(shell.run("eval", "axolotl.tsv", "--out", "out"))
-    assert sentence == "'axolotl.tsv' has no usages; it must have a row for each one"
+    assert sentence == "'axolotl.tsv' has no usages of the period new, whose senses are to be found"
 
 
 @pytest.mark.parametrize("option", ["clustering", "gold"])

@@ -294,6 +294,20 @@ def test_dictionary_without_a_similar_gloss_is_noted(tmp_path: Path) -> None:
     assert found.run["senses"]["notes"] == [note]
 
 
+def test_dictionary_without_a_calibration_is_noted_as_unused(tmp_path: Path) -> None:
+    (tmp_path / "glosses.csv").write_text("lemma,sense,gloss\nmouse,1,an animal with a tail that likes cheese\n")
+    found = find_senses(
+        *write_corpora(tmp_path),
+        words=["mouse"],
+        model=UncalibratedEncoder(),
+        dictionary=tmp_path / "glosses.csv",
+        **FAST,
+    )
+    estimated, unused = found.run["senses"]["notes"]
+    assert estimated.startswith("The encoder has no calibration")
+    assert unused.startswith("The dictionary was not used, because the encoder has no calibration")
+
+
 def test_dictionary_describes_senses_by_glosses(tmp_path: Path) -> None:
     text = "lemma,sense,gloss\nmouse,1,an animal with a tail that likes cheese\nmouse,2,a button on a cable to click\n"
     (tmp_path / "glosses.csv").write_text(text)

@@ -211,7 +211,8 @@ def _add_senses(
     senses, record = find_all_senses(
         result.siblings, result.words, encoder, settings, sources, _known(language), monitor
     )
-    record["notes"] += dictionary_notes(sources, senses)
+    is_calibrated = optional_attribute(encoder, "calibration") is not None
+    record["notes"] += dictionary_notes(sources, senses, is_calibrated)
     return replace(result, senses=senses, run=result.run | {"senses": record})
 
 

@@ -14,8 +14,13 @@ from lexshift.utils.quantities import with_unit
 if TYPE_CHECKING:
     from lexshift.study.senses import SenseSources
 
+UNUSED = (
+    "The dictionary was not used, because the encoder has no calibration that says which glosses are similar enough: "
+    "choose one that is tuned on senses, such as minilm-senses (--model)"
+)
 
-def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses]) -> list[str]:
+
+def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses], is_calibrated: bool) -> list[str]:
     """Return sentences, without full stops, about the inventory and the dictionary of a run.
 
     Parameters
@@ -24,6 +29,8 @@ def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses]) ->
         What the user gave.
     senses : mapping of str to WordSenses
         The senses that were found.
+    is_calibrated : bool
+        Whether the encoder has a calibration, by which a gloss is similar enough or not.
     """
     notes = []
     if sources.inventory is not None:
@@ -35,6 +42,8 @@ def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses]) ->
         if dictionary is not None and missing:
             notes.append(f"The {name} does not have these words: {join_names(missing, str)}")
     glosses = [gloss for found in senses.values() for gloss in found.descriptions.get(NearestGloss.name, ())]
-    if sources.dictionary is not None and senses and not any(glosses):
+    if sources.dictionary is not None and senses and not is_calibrated:
+        notes.append(UNUSED)
+    elif sources.dictionary is not None and senses and not any(glosses):
         notes.append("No gloss of the dictionary is similar enough to any of the senses to describe it")
     return notes

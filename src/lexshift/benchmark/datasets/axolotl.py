@@ -88,8 +88,6 @@ def load_axolotl(path: Path) -> AxolotlDataset:
     The Russian tables do not say where the word is; it is looked for in all of its forms.
     """
     rows = read_table(path, COLUMNS)
-    if not rows:
-        raise UserError(f"{str(path)!r} has no usages; it must have a row for each one")
     fields: list[dict[str, str]] = [{name: unquote(value) for name, value in row.items()} for _, row in rows]
     spans: list[tuple[int, int]] = []
     is_unknown = []
@@ -112,6 +110,8 @@ def load_axolotl(path: Path) -> AxolotlDataset:
         examples.append(SenseExample(*about, row["example"], start, end))
     if len({example.id for example in examples}) != len(examples):
         raise UserError(f"{str(path)!r}: two rows have the same usage_id")
+    if not any(example.period == NEW for example in examples):
+        raise UserError(f"{str(path)!r} has no usages of the period new, whose senses are to be found")
     return AxolotlDataset(path.name, path, tuple(examples))
 
 
