@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -12,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lexshift.errors import Note
+from lexshift.store.format import INDEX
 from lexshift.store.siblings import Siblings
 from lexshift.utils.console import SafeConsole, visible
 from lexshift.utils.progress import err, note, size
@@ -72,6 +74,14 @@ def show_notes() -> None:
             show_other(message, category, *args, **kwargs)
 
     warnings.showwarning = show
+
+
+def open_store(folder: str) -> Siblings:
+    """Return a store, or the one in a results folder."""
+    from lexshift.study.result import STORE  # imported here because it is slow
+
+    inner = Path(folder, STORE)
+    return Siblings(inner if (inner / INDEX).exists() else folder)
 
 
 def print_store(store: Siblings) -> None:
