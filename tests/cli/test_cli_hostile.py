@@ -90,7 +90,9 @@ def test_file_and_folder_names_cannot_control_the_terminal(shell: Terminal, esca
     Path("1950s.txt").rename(f"a{escape}.txt")
     out, err = shell.succeed("compare", f"a{escape}.txt", "2010s.txt", *LISTED, "--out", f"o{escape}")
     assert not RAW.search(out + err)
-    for arguments in (("info", f"o{escape}"), ("check", f"n{escape}"), ("compare", f"n{escape}", "2010s.txt")):
+    out, err = shell.succeed("info", f"o{escape}")
+    assert not RAW.search(out + err)
+    for arguments in (("info", f"n{escape}"), ("check", f"n{escape}"), ("compare", f"n{escape}", "2010s.txt")):
         code, out, err = shell.run(*arguments)
         assert code == 2
         assert not RAW.search(out + err)
