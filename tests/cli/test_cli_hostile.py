@@ -111,7 +111,7 @@ def test_names_that_are_not_utf8_are_accepted(shell: Terminal) -> None:
     ids=ascii,
 )
 def test_option_text_that_is_not_utf8_is_refused_before_any_work(shell: Terminal, arguments: tuple[str, str]) -> None:
-    said = only_sentence(shell.run("compare", "1950s.txt", "2010s.txt", *LISTED, *arguments))
+    said = only_sentence(shell.run("compare", "1950s.txt", "2010s.txt", *QUICK, *arguments))
     assert said == f"{arguments[0]} is not UTF-8: {arguments[1]!a}"
     assert shell.toy.calls == 0
 
