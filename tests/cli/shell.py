@@ -90,6 +90,12 @@ class Terminal:
         return out, err
 
 
+def replace_options(defaults: Sequence[str], given: Sequence[str]) -> list[str]:
+    """Return options with one value each, without those that are given as well, and the given ones after them."""
+    pairs = zip(defaults[::2], defaults[1::2], strict=True)
+    return [*(text for option, value in pairs if option not in given for text in (option, value)), *given]
+
+
 def last_sentence(err: str) -> str:
     """Return the error message on the last line."""
     assert "Traceback" not in err

@@ -87,7 +87,7 @@ def test_other_formats_print_all_words_and_nothing_else(run: Run, form: str) -> 
         ),
         ([*QUICK, "--engine", "spark"], "engine must be one of local, ray; got 'spark'"),
         ([*QUICK, "--rate", "half"], "rate must be a number from 0 to 1, or auto; got 'half'"),
-        ([*QUICK, "--permutations", "many"], "permutations must be a whole number, or auto; got 'many'"),
+        ([*QUICK[:2], "--permutations", "many"], "permutations must be a whole number, or auto; got 'many'"),
         ([*QUICK, "--top-words", "-1"], "top_words must be a whole number, or 0 for all; got -1"),
         ([*QUICK, "--max-per-word", "-1"], "max_per_word must be a whole number, or 0 for all; got -1"),
         ([*QUICK, "--format", "xml"], "format must be one of csv, json, table; got 'xml'"),

@@ -115,3 +115,26 @@ def test_options_that_do_not_fit_are_refused(shell: Terminal) -> None:
         shell.run("eval", "usages.csv", "--predictions", "usages.csv")
     )
     assert "--grid is about scores of change" in only_sentence(shell.run("eval", "usages.csv", "--senses", "--grid"))
+
+
+@pytest.mark.parametrize("lines", [1, 2])
+def test_axolotl_without_new_usages_is_refused(shell: Terminal, lines: int) -> None:
+    (shell.folder / "axolotl.tsv").write_text("\n".join(AXOLOTL.splitlines()[:lines]) + "\n", "utf-8")
+    sentence = only_sentence(shell.run("eval", "axolotl.tsv", "--out", "out"))
+    assert sentence == "'axolotl.tsv' has no usages of the period new, whose senses are to be found"
+
+
+@pytest.mark.parametrize("option", ["clustering", "gold"])
+def test_options_that_would_be_ignored_are_refused(shell: Terminal, option: str) -> None:
+    (shell.folder / "axolotl.tsv").write_text(AXOLOTL, "utf-8")
+    done = shell.run("eval", "axolotl.tsv", f"--{option}", "graph")
+    assert only_sentence(done) == f"--{option} is not used for AXOLOTL-24; leave it out"
+    write_periods(shell.folder / "data" / "english")
+    done = shell.run("eval", "data", "--gold", "gold.tsv")
+    assert only_sentence(done) == "--gold is not used for SemEval-2027 Task 3; leave it out"
+
+
+def test_clustering_without_senses_is_refused(shell: Terminal) -> None:
+    write_usages(shell.folder / "usages.csv")
+    sentence = only_sentence(shell.run("eval", "usages.csv", "--clustering", "graph"))
+    assert sentence == "--clustering is about senses; add --senses to evaluate them"

@@ -13,6 +13,7 @@ COMMANDS = [
     "compare",
     "discover",
     "trace",
+    "senses",
     "demo",
     "embed",
     "info",
@@ -23,7 +24,7 @@ COMMANDS = [
     "reproduce",
     "eval",
 ]
-TUNING = [["tune", kind] for kind in ("mlm", "time", "wic")]
+TUNING = [["tune", kind] for kind in ("mlm", "time", "wic", "senses")]
 TWO_SCREENS = 120  # lines
 
 

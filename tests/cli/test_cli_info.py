@@ -156,3 +156,13 @@ def test_help_of_a_command_lists_all_of_its_options(
         assert f"--{option}" in text
     for option in ("device", "dtype", "revision", "precision"):
         assert f"--{option}" in text
+
+
+@pytest.mark.parametrize("command", ["info", "check"])
+def test_store_is_found_in_a_results_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    store = made(tmp_path, out="results/store")
+    expected = typed(monkeypatch, capsys, command, store)
+    assert expected[0] == 0
+    assert typed(monkeypatch, capsys, command, str(tmp_path / "results")) == expected

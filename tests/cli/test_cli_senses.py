@@ -120,3 +120,10 @@ def test_many_periods_are_drawn_as_blocks(tmp_path: Path) -> None:
 
 def test_period_without_usages_has_a_dash() -> None:
     assert share_text(float("nan")).strip() == "–"
+
+
+def test_words_with_too_few_usages_are_listed(shell: Shell) -> None:
+    status, out, err = shell.run("senses", "1950s.txt", "2010s.txt", "--words", "rare")
+    assert status == 0
+    assert re.search(r"^rare +too few +10 usages are needed in two periods", out, re.MULTILINE)
+    assert "No senses were sought: no word has 10 usages in two periods." in err

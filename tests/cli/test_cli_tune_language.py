@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shell import Terminal, one_sentence
+from shell import Terminal, one_sentence, replace_options
 from tiny_models import WORDS, make_model, make_tokenizer
 
 from lexshift.tune import LanguageSettings, TimeSettings, TunedModel
@@ -258,7 +258,8 @@ def test_help_of_tune_names_the_commands(shell: Terminal) -> None:
     ids=str,
 )
 def test_mistake_is_reported_in_one_sentence(kind: str, arguments: list[str], sentence: str, shell: Terminal) -> None:
-    assert sentence in one_sentence(tune(shell, kind, *FAST, *arguments))
+    options = replace_options(["--out", "tuned", *FAST], arguments)
+    assert sentence in one_sentence(shell.run("tune", kind, "old.txt", "new.txt", *options))
     assert not (shell.folder / "tuned" / "run.json").exists()
 
 

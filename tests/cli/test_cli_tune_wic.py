@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shell import Terminal, one_sentence
+from shell import Terminal, one_sentence, replace_options
 from test_tune_wic import WORDS, planted
 from tiny_models import folder
 
@@ -38,7 +38,8 @@ class Shell(Terminal):
         capsys.readouterr()  # output of the creation of the model
 
     def tune(self, *arguments: str) -> tuple[int, str, str]:
-        return self.run("tune", "wic", "pairs", "--out", "tuned", "--model", self.model, *QUICK, *arguments)
+        defaults = ["--out", "tuned", "--model", self.model, *QUICK]
+        return self.run("tune", "wic", "pairs", *replace_options(defaults, arguments))
 
     def refused(self, *arguments: str) -> str:
         """Return the single sentence with which a command is refused."""

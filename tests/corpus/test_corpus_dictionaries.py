@@ -308,6 +308,7 @@ def test_table_has_senses_with_glosses_and_usages(ending: str, tmp_path: Path) -
     assert dictionary.tally.skipped == {
         "rows without a sense": 1,
         "rows without a gloss or an example": 1,
+        "rows with another gloss of a sense, of which the first was used": 1,
         "examples in which the word was not found": 1,
     }
 

@@ -228,6 +228,22 @@ def test_word_with_one_sense_says_so(browser: Browser, result: Any, tmp_path: Pa
 
 
 @pytest.mark.browser
+def test_only_sense_has_its_name_and_gloss(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "known.csv").write_text(
+        "lemma,sense,gloss,example\nmouse,rodent,a tail,mouse with cheese and tail in a trap\n"
+        "bread,loaf,from the oven,bread with butter and flour from the oven\n"
+    )
+    known = found(tmp_path / "corpora", 2, words=["mouse", "bread"], inventory=tmp_path / "known.csv")
+    page = opened(browser, known, tmp_path)
+    page.locator("#ranking").get_by_role("link", name="bread").click()
+    page.locator("#word h2", has_text="bread").wait_for()
+    text = page.locator("#word").inner_text()
+    assert "All usages have the sense loaf of the inventory." in text
+    assert "Dictionary: from the oven" in text
+    check(page)
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("name", ["result", "traced"])
 def test_page_with_senses_fits_its_window(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from lexshift.senses.inventory import (
     leave_one_out,
     sense_similarities,
 )
+from lexshift.study.senses import number_senses
 from lexshift.utils.arrays import Floats, Indices, Matrix
 
 CALIBRATION = Calibration(10.0, -5.0)
@@ -75,6 +77,15 @@ def test_usages_of_a_withheld_sense_are_new_and_clustered() -> None:
     assert ((found.probability >= 0.5) & (found.probability <= 1)).all()
     bare = assign_senses(usages, inventory, novelty, BySign(), None)
     assert bare.senses[10:] == ["new-1"] * 10
+
+
+def test_new_senses_have_other_names_than_known_ones() -> None:
+    rng = np.random.default_rng(0)
+    inventory = replace(inventory_of(rng, (0, 1)), senses=["new-1", "new-york"])
+    usages = np.concatenate([planted(rng, 0, 2), planted(rng, 1, 2), planted(rng, 5, 2), -planted(rng, 5, 2)])
+    found = assign_senses(usages, inventory, Novelty(20.0, -10.0, 0.5, "encoder"), BySign(), CALIBRATION)
+    assert found.senses == ["new-1"] * 2 + ["new-york"] * 2 + ["new-2"] * 2 + ["new-3"] * 2
+    assert number_senses(found.senses, inventory.senses)[1] == ["new-1", "new-york", "", ""]
 
 
 def test_leaving_one_out_does_not_compare_an_example_with_itself() -> None:

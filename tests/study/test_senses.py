@@ -277,6 +277,52 @@ def test_inventory_gives_known_senses_and_new_ones(tmp_path: Path) -> None:
     assert len(found.run["senses"]["inventory"]) == 64
 
 
+def test_notes_say_what_a_dictionary_lacks(tmp_path: Path) -> None:
+    (tmp_path / "known.csv").write_text(
+        "lemma,sense,gloss\nmouse,1,a tail\nmouse,1,a click on a screen\nmouse,,\nMouse,2,a cable\n"
+    )
+    found = find_senses(
+        *write_corpora(tmp_path),
+        words=["mouse", "bread"],
+        model=PlantedEncoder(),
+        inventory=tmp_path / "known.csv",
+        dictionary=tmp_path / "known.csv",
+        **FAST,
+    )
+    assert found.run["senses"]["notes"] == [
+        "Skipped or altered in the inventory: 1 row with another gloss of a sense, of which the first was used",
+        "Skipped or altered in the inventory: 1 row without a sense",
+        "The inventory does not have these words: bread",
+        "The dictionary does not have these words: bread",
+    ]
+    page = render(found)
+    assert "The inventory does not have these words: bread." in page
+    assert "estimated from the cosines" not in page
+
+
+def test_dictionary_without_a_similar_gloss_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "far.csv").write_text("lemma,sense,gloss\nmouse,1,nothing of the kind\n")
+    found = find_senses(
+        *write_corpora(tmp_path), words=["mouse"], model=PlantedEncoder(), dictionary=tmp_path / "far.csv", **FAST
+    )
+    note = "No gloss of the dictionary is similar enough to any of the senses to describe it"
+    assert found.run["senses"]["notes"] == [note]
+
+
+def test_dictionary_without_a_calibration_is_noted_as_unused(tmp_path: Path) -> None:
+    (tmp_path / "glosses.csv").write_text("lemma,sense,gloss\nmouse,1,an animal with a tail that likes cheese\n")
+    found = find_senses(
+        *write_corpora(tmp_path),
+        words=["mouse"],
+        model=UncalibratedEncoder(),
+        dictionary=tmp_path / "glosses.csv",
+        **FAST,
+    )
+    estimated, unused = found.run["senses"]["notes"]
+    assert estimated.startswith("The encoder has no calibration")
+    assert unused.startswith("The dictionary was not used, because the encoder has no calibration")
+
+
 def test_dictionary_describes_senses_by_glosses(tmp_path: Path) -> None:
     text = "lemma,sense,gloss\nmouse,1,an animal with a tail that likes cheese\nmouse,2,a button on a cable to click\n"
     (tmp_path / "glosses.csv").write_text(text)
@@ -321,6 +367,22 @@ def test_encoder_without_calibration_gets_an_estimated_one_and_the_result_says_s
     assert result.run["senses"]["calibration"] == {"slope": 20.0, "intercept": -10.0}
 
 
+@pytest.mark.parametrize(
+    ("words", "headline"),
+    [(["bread"], "The word has one sense"), (["bread", "rat"], "Each of the 2 words has one sense")],
+)
+def test_headline_of_words_with_one_sense_names_no_change(tmp_path: Path, words: list[str], headline: str) -> None:
+    found = find_senses(*write_corpora(tmp_path), words=words, model=PlantedEncoder(), **FAST)
+    assert found.sense_headline() == headline
+
+
+def test_rare_words_need_no_calibration(tmp_path: Path) -> None:
+    found = find_senses(*write_corpora(tmp_path), words=["rare"], model=UncalibratedEncoder(), **FAST)
+    assert found.senses == {}
+    assert found.run["senses"] == {"calibration": None, "notes": []}
+    assert "No senses were sought: no word has 10 usages in two periods." in render(found)
+
+
 def test_clusterings_of_the_settings_are_those_of_the_senses() -> None:
     assert set(settings.CLUSTERINGS) == set(clusterings.CLUSTERINGS)
     assert settings.DEFAULTS["clustering"] == clusterings.DEFAULT
@@ -332,7 +394,7 @@ def test_unknown_clustering_is_refused() -> None:
 
 
 def test_senses_are_numbered_by_frequency() -> None:
-    labels, names = number_senses(["new-2", "shore", "money", "money", "new-2", "money"])
+    labels, names = number_senses(["new-2", "shore", "money", "money", "new-2", "money"], ["money", "shore"])
     assert labels.tolist() == [1, 2, 0, 0, 1, 0]
     assert names == ["money", "", "shore"]
 

@@ -24,6 +24,7 @@ from lexshift.cli import (
     embed,
     evaluate,
     info,
+    options,
     power,
     reproduce,
     senses,
@@ -45,8 +46,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for _command in (compare, discover, trace, senses, demo, embed, info, check, simulate, power, data, reproduce):
-    app.command(_command.__name__.rpartition(".")[2])(_command.command)
-app.command("eval")(evaluate.command)
+    app.command(_command.__name__.rpartition(".")[2], cls=options.Command)(_command.command)
+app.command("eval", cls=options.Command)(evaluate.command)
 app.add_typer(tune.app, name="tune", help="Adapt an encoder to corpora (mlm), to time (time) or to word senses (wic).")
 
 

@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 
-def command(store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store.")]) -> None:
+def command(
+    store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store, or of results.")],
+) -> None:
     """Verify every byte of a store against its checksums."""
-    from lexshift.cli.terminal import out
-    from lexshift.store.siblings import Siblings
+    from lexshift.cli.terminal import open_store, out
 
-    siblings = Siblings(store)
+    siblings = open_store(store)
     siblings.check()
     out.print(f"{siblings.index['rows']:,} vectors and their occurrences match their checksums")

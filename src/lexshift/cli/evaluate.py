@@ -89,6 +89,8 @@ def command(
             raise UserError("--grid is about scores of change; leave it out to evaluate senses")
         evaluate_by_senses(path, settings, clustering, predictions, gold, suffix, form, quiet)
         return
+    if clustering is not None:
+        raise UserError("--clustering is about senses; add --senses to evaluate them")
     with progress_monitor(quiet) as monitor:
         data = load_dataset(path, suffix, gold)
         result = evaluate(data, with_grid=grid, monitor=monitor, **settings)
@@ -135,6 +137,7 @@ def evaluate_by_senses(
     results = ""
     with progress_monitor(quiet) as monitor:
         if is_axolotl(location):
+            _refuse_unused("AXOLOTL-24", clustering=clustering, gold=gold)
             tagged = load_axolotl(location)
             if file is not None:
                 table = labels_table(tagged, {file.name: read_predictions(file, tagged)})
@@ -142,6 +145,7 @@ def evaluate_by_senses(
                 labelled = evaluate_axolotl(tagged, monitor=monitor, **chosen)
                 table, results = labelled.table, f"predictions in {labelled.folder / PREDICTIONS}"
         elif language_folders(location):
+            _refuse_unused("SemEval-2027 Task 3", gold=gold)
             if file is not None:
                 table = score_predictions(location, file)
             else:
@@ -158,6 +162,15 @@ def evaluate_by_senses(
         echo_table(table, form)
     if results and not quiet:
         err.print(f"\n{results}", soft_wrap=True)
+
+
+def _refuse_unused(task: str, **values: str | None) -> None:
+    """Raise an error for options that would be ignored."""
+    from lexshift.errors import UserError
+
+    for name, value in values.items():
+        if value is not None:
+            raise UserError(f"--{name} is not used for {task}; leave it out")
 
 
 def _senses_table(frame: pd.DataFrame) -> Table:

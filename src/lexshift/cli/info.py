@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 
-def command(store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store.")]) -> None:
+def command(
+    store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store, or of results.")],
+) -> None:
     """Describe a store: its words, corpora and model, and the text that was skipped."""
-    from lexshift.cli.terminal import print_counts, print_store
-    from lexshift.store.siblings import Siblings
+    from lexshift.cli.terminal import open_store, print_counts, print_store
 
-    siblings = Siblings(store)
+    siblings = open_store(store)
     print_store(siblings)
     print_counts(siblings)

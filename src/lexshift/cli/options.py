@@ -11,13 +11,16 @@ import functools
 import inspect
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand, TyperOption
 from typer.models import OptionInfo
 
+from lexshift.errors import UserError
 from lexshift.study.settings import DEFAULTS, ENCODING, OPTIONS, QUESTIONS, READING, question_defaults
 
 _PATH_OPTIONS = (
@@ -59,6 +62,22 @@ Gold = Annotated[
 ]
 Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
+
+
+class Command(TyperCommand):
+    """A command that refuses an option with one value that is given twice, instead of ignoring the first value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; raise an error for a repeated option."""
+        given = list(args)
+        rest = super().parse_args(ctx, args)  # shows the help page if that is asked for
+        *_, parameters = self.make_parser(ctx).parse_args(given)
+        for parameter, n in Counter(parameters).items():
+            takes_one_value = isinstance(parameter, TyperOption) and not (parameter.is_flag or parameter.multiple)
+            if n > 1 and takes_one_value:
+                values = "one value" if parameter.nargs == 1 else "two values"
+                raise UserError(f"{parameter.opts[0]} takes {values}, but it is given {n} times; give it once")
+        return rest
 
 
 def with_settings(
@@ -156,8 +175,6 @@ def _parse(name: str, value: Any) -> Any:
 
 def _refuse_bytes(values: dict[str, Any]) -> None:
     """Raise an error for options that are not UTF-8; only file names may be arbitrary bytes."""
-    from lexshift.errors import UserError
-
     for name, value in values.items():
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and name not in _PATH_OPTIONS and not os.path.exists(text):

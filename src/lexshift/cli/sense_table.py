@@ -11,13 +11,17 @@ from rich.text import Text
 from lexshift.report.page import chance
 from lexshift.senses.word_senses import Sense
 from lexshift.study.result import StudyResult
+from lexshift.study.verdict import TOO_FEW
 
 _MAX_PERIODS = 4  # number of periods whose shares are printed; the others are a line of blocks
 _BLOCKS, _NO_USAGE = "▁▂▃▄▅▆▇█", "·"
 
 
 def sense_rows(result: StudyResult) -> Table:
-    """Return a table with a row for each sense of each word: shares, change, q, and words that describe it."""
+    """Return a table with a row for each sense of each word: shares, change, q, and words that describe it.
+
+    Words with too few usages come last.
+    """
     names = [entry["name"] for entry in result.run["corpora"]]
     has_inventory = result.settings["inventory"] is not None
     is_long = len(names) > _MAX_PERIODS
@@ -39,6 +43,10 @@ def sense_rows(result: StudyResult) -> Table:
                 "" if isnan(sense.q) else chance(sense.q),
                 Text(describe(sense, "not in the inventory" if has_inventory else "")),
             )
+    reason = f"{result.settings['min_usages']} usages are needed in two periods"
+    for word in result.words:
+        if word not in result.senses:
+            table.add_row(Text(word), "", "", TOO_FEW, "", reason, style="dim")
     return table
 
 

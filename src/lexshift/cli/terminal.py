@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -11,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lexshift.errors import Note
+from lexshift.store.format import INDEX
 from lexshift.store.siblings import Siblings
 from lexshift.utils.console import SafeConsole, visible
 from lexshift.utils.progress import err, note, size
@@ -41,8 +44,23 @@ def echo_table(table: pd.DataFrame, form: str) -> None:
 
 
 def json_text(table: pd.DataFrame) -> str:
-    """Return a table as a JSON list with an object for each row."""
-    return str(table.to_json(orient="records", indent=1, force_ascii=False, double_precision=15))
+    """Return a table as a JSON list with an object for each row; missing and infinite values are null.
+
+    Numbers have all of their digits, as in csv: :meth:`pandas.DataFrame.to_json` would write a small p as 0.
+
+    >>> import pandas as pd
+    >>> print(json_text(pd.DataFrame({"word": ["mouse"], "p": [2.5e-17], "q": [float("nan")]})))
+    [
+     {
+      "word": "mouse",
+      "p": 2.5e-17,
+      "q": null
+     }
+    ]
+    """
+    known = table.replace([float("inf"), float("-inf")], float("nan"))
+    rows = known.astype(object).where(known.notna(), None).to_dict("records")
+    return json.dumps(rows, ensure_ascii=False, indent=1)
 
 
 def show_notes() -> None:
@@ -56,6 +74,14 @@ def show_notes() -> None:
             show_other(message, category, *args, **kwargs)
 
     warnings.showwarning = show
+
+
+def open_store(folder: str) -> Siblings:
+    """Return a store, or the one in a results folder."""
+    from lexshift.study.result import STORE  # imported here because it is slow
+
+    inner = Path(folder, STORE)
+    return Siblings(inner if (inner / INDEX).exists() else folder)
 
 
 def print_store(store: Siblings) -> None:

@@ -28,7 +28,7 @@ Corpora = Annotated[
 ]
 
 
-@app.command("mlm")
+@app.command("mlm", cls=options.Command)
 @options.with_settings("model", *options.UNDATED_OPTIONS, "revision", helps=HELP, model="minilm")
 def mlm(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: LanguageSettings) -> None:
     """Continue the pretraining of a masked language model on corpora. An interrupted run resumes where it stopped."""
@@ -37,7 +37,7 @@ def mlm(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: Langu
     _run(tune_mlm, corpora, out=out, settings=training, **settings)
 
 
-@app.command("time")
+@app.command("time", cls=options.Command)
 @options.with_settings("model", "labels", *options.UNDATED_OPTIONS, "revision", helps=HELP, model="minilm")
 def time(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: TimeSettings) -> None:
     """Train a model to use the period of a text, given as a token before each sentence or in its attention."""
@@ -46,7 +46,7 @@ def time(*, corpora: Corpora, out: Out, settings: dict[str, Any], training: Time
     _run(tune_time, corpora, out=out, settings=training, **settings)
 
 
-@app.command("wic")
+@app.command("wic", cls=options.Command)
 @options.with_settings("model", "revision", helps=HELP, model="minilm")
 def wic(
     *,
@@ -67,7 +67,7 @@ def wic(
     _run(tune_wic, pairs, out=out, dev=dev or (), settings=training, **settings)
 
 
-@app.command("senses")
+@app.command("senses", cls=options.Command)
 @options.with_settings("model", "language", "revision", helps=HELP, model="minilm")
 def senses(
     *,

@@ -212,6 +212,8 @@ def _add_row(row: _Row, columns: _Columns, builder: DictionaryBuilder) -> None:
         return builder.skip("rows without a gloss or an example")
     entry = builder.entry(lemma, pos, language or None)
     found = builder.sense(entry, sense or gloss, gloss or None)
+    if gloss and gloss != found.gloss:
+        builder.skip("rows with another gloss of a sense, of which the first was used")
     if usage is not None:
         found.usages.append(usage)
     elif example.strip():

@@ -165,10 +165,12 @@ def _tests(result: Result) -> str:
 
 
 def _senses(result: Result) -> str:
+    from lexshift.study.senses import ESTIMATED  # imported here because it is not needed without senses
+
     settings, alpha = result.settings, result.settings["alpha"]
     calibrated = (
         "estimated from the cosines between occurrences of the same word and of different words"
-        if result.run["senses"]["notes"]
+        if ESTIMATED in result.run["senses"]["notes"]
         else "calibrated for the encoder on other, sense-labelled words"
     )
     rule = _CLUSTERINGS[settings["clustering"]]

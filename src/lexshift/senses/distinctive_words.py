@@ -30,6 +30,7 @@ from lexshift.utils.arrays import Array, Floats
 _SIGNIFICANT = 2.71  # log-likelihood ratio of a word, the 90 % quantile of chi-squared with one degree of freedom
 _REPEATED = 2  # usages that must contain a word, unless an encoder confirms it
 _FREQUENT = 0.1  # share of the usages of every sense above which a word of an unknown language is a function word
+_CAPITALISED_NOUNS = frozenset({"de", "lb"})  # languages
 
 
 class DistinctiveWords:
@@ -65,11 +66,11 @@ class DistinctiveWords:
         language = base_code(usages.language or detect_language("\n".join(usages.sentences)))
         lemmas = _lemmas(language)
         function_words = load_function_words(language) if language in LANGUAGES else frozenset[str]()
-        own = _own_words(usages, lemmas)
+        own = _own_words(usages, lemmas, language)
         counts = [Counter[str]() for _ in range(n_senses)]
         for sentence, span, label in zip(usages.sentences, usages.spans, usages.labels, strict=True):
             near = (word for word in self._neighbours(sentence, span) if word not in function_words and is_word(word))
-            counts[label].update({lemmas.get(word, word) for word in near} - function_words - own)
+            counts[label].update({_lemma(word, lemmas, language) for word in near} - function_words - own)
         words = sorted(set[str]().union(*counts))
         table = np.array([[count[word] for word in words] for count in counts], int).reshape(n_senses, len(words))
         if language not in LANGUAGES and n_senses:
@@ -151,11 +152,26 @@ def log_likelihood_ratios(counts: Array, total: int, others: Array, others_total
     return np.where(is_rarer, -1.0, 1.0) * np.maximum(ratios, 0)
 
 
-def _own_words(usages: SenseUsages, lemmas: Mapping[str, str]) -> set[str]:
+def _own_words(usages: SenseUsages, lemmas: Mapping[str, str], language: str) -> set[str]:
     """Return the target word and its forms, with their lemmas."""
     forms = {usages.word, *(text[start:end] for text, (start, end) in zip(usages.sentences, usages.spans, strict=True))}
     own = {word for form in forms for word in split_words(form)}
-    return own | {lemmas.get(word, word) for word in own}
+    return own | {_lemma(word, lemmas, language) for word in own}
+
+
+def _lemma(word: str, lemmas: Mapping[str, str], language: str) -> str:
+    """Return the lemma of a word in lower case.
+
+    In a language whose nouns are capitalised, a word that is a lemma itself stays as it is: German "garten" is a form
+    of "garen", but "Garten" is its own lemma.
+
+    >>> lemmas = {"garten": "garen", "Garten": "Garten", "Katzen": "Katze"}
+    >>> [_lemma(word, lemmas, "de") for word in ("garten", "katzen", "kuchen")]
+    ['garten', 'katze', 'kuchen']
+    """
+    forms = (word, word.capitalize()) if language in _CAPITALISED_NOUNS else (word,)
+    found = [lemmas[form].lower() for form in forms if form in lemmas]
+    return word if word in found or not found else found[0]
 
 
 @cache

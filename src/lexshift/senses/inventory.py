@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 
 import numpy as np
 from scipy.optimize import minimize
@@ -82,7 +83,7 @@ class Assignment:
     Attributes
     ----------
     senses : list of str, of length n
-        An identifier of the inventory, or "new-1", "new-2" and so on.
+        An identifier of the inventory, or "new-1", "new-2" and so on, without names that the inventory has.
     probability : ndarray of shape (n,)
         The probability that the usage has some known sense, or for a new sense that it has none.
     """
@@ -225,8 +226,10 @@ def assign_senses(
     if calibration is not None and len(new) > 1:
         labels = clustering.cluster(vectors[new], calibration, seed)
     senses = [inventory.senses[i] if p >= 0.5 else "" for i, p in zip(best, known, strict=True)]
+    free = (name for number in count(1) if (name := f"new-{number}") not in inventory.senses)
+    names = list(islice(free, int(labels.max(initial=-1)) + 1))
     for row, label in zip(new, labels, strict=True):
-        senses[row] = f"new-{label + 1}"
+        senses[row] = names[label]
     return Assignment(senses, np.maximum(known, 1 - known))
 
 

@@ -205,11 +205,14 @@ def _add_senses(
     monitor: Monitor,
 ) -> StudyResult:
     """Return a result with the senses of its words, and with what its record says about them."""
+    from lexshift.study.sense_notes import dictionary_notes
     from lexshift.study.senses import find_all_senses
 
     senses, record = find_all_senses(
         result.siblings, result.words, encoder, settings, sources, _known(language), monitor
     )
+    is_calibrated = optional_attribute(encoder, "calibration") is not None
+    record["notes"] += dictionary_notes(sources, senses, is_calibrated)
     return replace(result, senses=senses, run=result.run | {"senses": record})
 
 

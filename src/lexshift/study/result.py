@@ -117,10 +117,14 @@ class StudyResult(ABC):
 
     def sense_headline(self) -> str:
         """Return the number of senses, and how their shares changed, in a sentence."""
+        if not self.senses:
+            return f"No senses were sought: no word has {self.settings['min_usages']} usages in two periods"
         counts = Counter(change for found in self.senses.values() for change in found.changes)
         changes = ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts[change])
         n, words = counts.total(), len(self.senses)
         single = sum(len(found) == 1 for found in self.senses.values())
+        if single == words:
+            return "The word has one sense" if words == 1 else f"Each of the {words} words has one sense"
         outcome = f"{n} {'sense' if n == 1 else 'senses'} of {words} {'word' if words == 1 else 'words'}"
         outcome += f", of which {single} {'has' if single == 1 else 'have'} one sense" if single else ""
         return outcome + (f"; {changes} at a false discovery rate of {self.settings['alpha']:g}" if changes else "")

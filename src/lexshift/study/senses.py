@@ -44,8 +44,6 @@ ESTIMATED = (
     "The encoder has no calibration, so the similarity at which usages share a sense was estimated from the words of "
     "this run: the number of senses is less certain, and it depends on the words"
 )
-NEW = "new-"
-"""Beginning of the names of senses that an inventory lacks."""
 _MANY_FILES = 10  # files of each period from which the files are documents
 _GLOSS = NearestGloss.name
 
@@ -210,7 +208,7 @@ class SenseFinder:
         def assign(word: str) -> Division:
             known = inventories[word]
             found = assign_senses(self.vectors(word), known, novelty, clustering, self.calibration, seed)
-            labels, names = number_senses(found.senses)
+            labels, names = number_senses(found.senses, known.senses)
             listed = [s for entry in entries.get(word.casefold(), []) for s in entry.senses if s.gloss or s.usages]
             glosses = dict(zip(known.senses, (sense.gloss or "" for sense in listed), strict=True))
             return Division(labels, names=names, glosses=[glosses.get(name, "") for name in names])
@@ -304,6 +302,8 @@ def find_all_senses(
         What the provenance record holds about the senses.
     """
     scored = list(Usages(siblings, words, settings.min_usages))
+    if not scored:
+        return {}, {"calibration": None, "notes": []} | sources.record()
     space, notes = calibration_space(encoder), []
     calibration = optional_attribute(encoder, "calibration")
     if calibration is None:
@@ -312,7 +312,7 @@ def find_all_senses(
         monitor.note(ESTIMATED)
     finder = SenseFinder(siblings, encoder, calibration, space, settings, sources, language)
     record = {"calibration": asdict(calibration), "notes": notes} | sources.record()
-    return finder.find_all(scored, monitor) if scored else {}, record
+    return finder.find_all(scored, monitor), record
 
 
 def sense_vectors(siblings: Siblings, word: str, space: Space) -> Matrix:
@@ -325,22 +325,24 @@ def period_numbers(frames: Sequence[pd.DataFrame]) -> Indices:
     return np.repeat(np.arange(len(frames)), [len(frame) for frame in frames])
 
 
-def number_senses(senses: Sequence[str]) -> tuple[Indices, list[str]]:
+def number_senses(senses: Sequence[str], known: Sequence[str]) -> tuple[Indices, list[str]]:
     """Return the label of each usage, from 0 for the most frequent sense, and the names of the known senses.
 
     Parameters
     ----------
     senses : sequence of str
-        The sense of each usage: its name in an inventory, or "new-1" and so on.
+        The sense of each usage: its name in an inventory, or another name.
+    known : sequence of str
+        The names in the inventory.
 
     Examples
     --------
-    >>> number_senses(["animal", "new-1", "new-1"])
+    >>> number_senses(["animal", "new-1", "new-1"], ["animal"])
     (array([1, 0, 0]), ['', 'animal'])
     """
     order = [sense for sense, _ in Counter(senses).most_common()]
     labels = np.array([order.index(sense) for sense in senses], np.intp)
-    return labels, ["" if sense.startswith(NEW) else sense for sense in order]
+    return labels, [sense if sense in known else "" for sense in order]
 
 
 def usage_documents(frames: Sequence[pd.DataFrame]) -> Array | None:

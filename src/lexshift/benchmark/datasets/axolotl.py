@@ -110,6 +110,8 @@ def load_axolotl(path: Path) -> AxolotlDataset:
         examples.append(SenseExample(*about, row["example"], start, end))
     if len({example.id for example in examples}) != len(examples):
         raise UserError(f"{str(path)!r}: two rows have the same usage_id")
+    if not any(example.period == NEW for example in examples):
+        raise UserError(f"{str(path)!r} has no usages of the period new, whose senses are to be found")
     return AxolotlDataset(path.name, path, tuple(examples))
 
 

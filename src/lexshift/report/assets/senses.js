@@ -23,6 +23,8 @@ function shareRow(sense, period, show) {
   return [el("dt", {}, bdi(periodNames[period])), el("dd", {}, bar, number)];
 }
 
+const descriptionParts = (sense) => sense.description.map(([kind, items]) => el("p", { class: "described" }, el("small", {}, `${kind}: `), bdi(items)));
+
 function senseCard(sense, show) {
   const rows = el("dl", { class: "shares" }, ...periodNames.flatMap((_, i) => shareRow(sense, i, show)));
   const shares = periodNames.length <= MOST_BARS ? rows
@@ -37,14 +39,18 @@ function senseCard(sense, show) {
     el("p", { class: "said-change" }, el("b", {}, sense.change), `: ${CHANGE_WORDS[sense.change]}`, sense.q === null ? "" : ` (q = ${chance(sense.q)})`,
       sense.stability === null ? "" : `; stability ${sense.stability}`),
     shares,
-    ...sense.description.map(([kind, items]) => el("p", { class: "described" }, el("small", {}, `${kind}: `), bdi(items))),
+    ...descriptionParts(sense),
     el("ol", {}, ...examples), all);
 }
 
 // Returns the parts of a word's view that show its senses; show(number, period) shows sentences, period null all of them.
 function senseParts(word, show) {
   if (!word.senses) return [];
-  if (!hasSeveral(word)) return [el("h3", {}, "Senses"), el("p", { class: "saying" }, "One sense was found: the usages do not fall into groups.")];
+  if (!hasSeveral(word)) {
+    const [only] = word.senses;
+    const saying = only.known ? ["All usages have the sense ", bdi(only.known), " of the inventory."] : ["One sense was found: the usages do not fall into groups."];
+    return [el("h3", {}, "Senses"), el("p", { class: "saying" }, ...saying), ...descriptionParts(only)];
+  }
   const hint = "Bars are shares of the usages of a period, lines their 95 % intervals. q is adjusted for all senses of all words. Click a share to read its sentences.";
   return [el("h3", {}, `${word.senses.length} senses`), el("p", { class: "hint" }, hint),
     el("div", { class: "senses" }, ...word.senses.map((sense) => senseCard(sense, show)))];

@@ -1,0 +1,49 @@
+"""Say what a dictionary did not contribute to the senses: words that it lacks, skipped rows, missing glosses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lexshift.errors import join_names
+from lexshift.senses.gloss_encoder import index_entries
+from lexshift.senses.nearest_gloss import NearestGloss
+from lexshift.senses.word_senses import WordSenses
+from lexshift.utils.quantities import with_unit
+
+if TYPE_CHECKING:
+    from lexshift.study.senses import SenseSources
+
+UNUSED = (
+    "The dictionary was not used, because the encoder has no calibration that says which glosses are similar enough: "
+    "choose one that is tuned on senses, such as minilm-senses (--model)"
+)
+
+
+def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses], is_calibrated: bool) -> list[str]:
+    """Return sentences, without full stops, about the inventory and the dictionary of a run.
+
+    Parameters
+    ----------
+    sources : SenseSources
+        What the user gave.
+    senses : mapping of str to WordSenses
+        The senses that were found.
+    is_calibrated : bool
+        Whether the encoder has a calibration, by which a gloss is similar enough or not.
+    """
+    notes = []
+    if sources.inventory is not None:
+        skipped = sources.inventory.tally.skipped.items()
+        notes += [f"Skipped or altered in the inventory: {with_unit(n, reason)}" for reason, n in skipped]
+    for name, dictionary in (("inventory", sources.inventory), ("dictionary", sources.dictionary)):
+        entries = {} if dictionary is None else index_entries(dictionary)
+        missing = [word for word in senses if word.casefold() not in entries]
+        if dictionary is not None and missing:
+            notes.append(f"The {name} does not have these words: {join_names(missing, str)}")
+    glosses = [gloss for found in senses.values() for gloss in found.descriptions.get(NearestGloss.name, ())]
+    if sources.dictionary is not None and senses and not is_calibrated:
+        notes.append(UNUSED)
+    elif sources.dictionary is not None and senses and not any(glosses):
+        notes.append("No gloss of the dictionary is similar enough to any of the senses to describe it")
+    return notes
