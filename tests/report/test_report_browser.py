@@ -20,7 +20,7 @@ import lexshift
 from lexshift import Result
 from lexshift.report.comparison import details
 from lexshift.report.page import chance, digits
-from lexshift.senses.varied import choose_varied
+from lexshift.senses.variety import choose_varied
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

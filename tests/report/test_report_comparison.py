@@ -24,7 +24,7 @@ import lexshift
 from lexshift import Result
 from lexshift.report.comparison import SCRIPTS, allot_usages, content, details, notebook_view, render
 from lexshift.report.page import environment, pack_groups, write_page
-from lexshift.senses.varied import choose_varied
+from lexshift.senses.variety import choose_varied
 
 OLD = ["oak", "elm", "ash", "fir", "yew", "fig"]
 NEW = ["tin", "zinc", "lead", "iron", "gold", "brass"]

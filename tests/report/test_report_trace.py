@@ -17,7 +17,7 @@ import pytest
 from lexshift.report.page import chance, digits
 from lexshift.report.trace import content, render
 from lexshift.scoring.changepoints import ChangePoints
-from lexshift.senses.varied import choose_varied
+from lexshift.senses.variety import choose_varied
 from lexshift.study.trace import trace
 from lexshift.study.trace_result import Trace
 

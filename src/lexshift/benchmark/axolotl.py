@@ -245,8 +245,8 @@ def evaluate_axolotl(
     vectors = embed_for_senses(_usages(data, glosses), (OLD, NEW, _GLOSSES), data.name, chosen, monitor)
     known = {
         word: (
-            _embedded(vectors, word, OLD, _shown(data, word, OLD)),
-            _embedded(vectors, word, _GLOSSES, glosses[word]),
+            _embed_examples(vectors, word, OLD, _shown(data, word, OLD)),
+            _embed_examples(vectors, word, _GLOSSES, glosses[word]),
         )
         for word in data.words
     }
@@ -256,7 +256,7 @@ def evaluate_axolotl(
     predictions: dict[str, dict[str, str]] = {name: {} for name in compared}
     monitor.stage("labelling", len(data.words), "words")
     for done, word in enumerate(data.words, 1):
-        new = _embedded(vectors, word, NEW, _shown(data, word, NEW))
+        new = _embed_examples(vectors, word, NEW, _shown(data, word, NEW))
         ids = [example.id for example in data.select(word, NEW)]
         for name, predict in compared.items():
             predictions[name] |= zip(ids, predict(word, *known[word], new) if ids else (), strict=True)
@@ -313,7 +313,7 @@ def _usages(data: AxolotlDataset, glosses: Mapping[str, Sequence[SenseExample]])
     return pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-def _embedded(vectors: SenseVectors, word: str, corpus: str, examples: Sequence[SenseExample]) -> EmbeddedUsages:
+def _embed_examples(vectors: SenseVectors, word: str, corpus: str, examples: Sequence[SenseExample]) -> EmbeddedUsages:
     """Return usages with their vectors; those to be labelled without their senses."""
     return EmbeddedUsages(
         tuple(example.sentence for example in examples),

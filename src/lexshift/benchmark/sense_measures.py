@@ -31,7 +31,7 @@ class BCubed:
     f: float
 
 
-def b_cubed(predicted: LabelSets, gold: LabelSets) -> BCubed:
+def b_cubed(prediction: LabelSets, gold: LabelSets) -> BCubed:
     """Compute B-cubed of usages that have one or several labels each.
 
     For two usages that share p predicted and g gold labels, the precision is min(p, g) / p, and the recall is
@@ -40,7 +40,7 @@ def b_cubed(predicted: LabelSets, gold: LabelSets) -> BCubed:
 
     Parameters
     ----------
-    predicted, gold : sequence of collections of labels, of length n
+    prediction, gold : sequence of collections of labels, of length n
         Only equality of labels within each of the two matters. No collection is empty.
 
     Returns
@@ -56,7 +56,7 @@ def b_cubed(predicted: LabelSets, gold: LabelSets) -> BCubed:
     from scipy.sparse import csr_array
 
     # Usages with the same labels have the same precision and recall, so that each combination is computed once.
-    pairs = Counter(zip(map(frozenset, predicted), map(frozenset, gold), strict=True))
+    pairs = Counter(zip(map(frozenset, prediction), map(frozenset, gold), strict=True))
     if not pairs:
         return BCubed(float("nan"), float("nan"), float("nan"))
     counts = np.array(list(pairs.values()), float)  # (m,)
@@ -81,7 +81,7 @@ def _mean_ratio(part: Any, total: Any, counts: Floats) -> Floats:
     return ratios
 
 
-def adjusted_rand_index(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
+def adjusted_rand_index(prediction: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
     """Compute the adjusted Rand index of two partitions: 1 if they are the same, 0 on average for random labels.
 
     As in scikit-learn, two identical partitions have the index 1, even if all usages have the same label, or all have
@@ -94,7 +94,7 @@ def adjusted_rand_index(predicted: Sequence[Hashable], gold: Sequence[Hashable])
     >>> adjusted_rand_index([0, 0, 0, 0], ["a", "a", "b", "b"])
     0.0
     """
-    table = _contingency(predicted, gold)
+    table = _contingency(prediction, gold)
     n = int(table.sum())
     same_both = int((table**2).sum()) - n  # ordered pairs of usages with the same label in both
     same_gold = int((table.sum(axis=0) ** 2).sum()) - n
@@ -107,7 +107,7 @@ def adjusted_rand_index(predicted: Sequence[Hashable], gold: Sequence[Hashable])
     return numerator / (same_gold * (only_gold + same_neither) + same_predicted * (only_predicted + same_neither))
 
 
-def purity(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
+def purity(prediction: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
     """Compute purity: the share of usages whose gold label is the most frequent one of their cluster.
 
     Examples
@@ -115,15 +115,15 @@ def purity(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
     >>> purity([0, 0, 0, 1], ["a", "a", "b", "b"])
     0.75
     """
-    table = _contingency(predicted, gold)
+    table = _contingency(prediction, gold)
     return float(table.max(axis=1).sum() / table.sum()) if table.size else float("nan")
 
 
-def _contingency(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> Indices:
-    """Return the number of usages with each predicted and each gold label: (n_predicted, n_gold)."""
-    rows, columns = ({label: i for i, label in enumerate(dict.fromkeys(labels))} for labels in (predicted, gold))
+def _contingency(prediction: Sequence[Hashable], gold: Sequence[Hashable]) -> Indices:
+    """Return the number of usages with each predicted and each gold label: (predictions, gold labels)."""
+    rows, columns = ({label: i for i, label in enumerate(dict.fromkeys(labels))} for labels in (prediction, gold))
     table = np.zeros((len(rows), len(columns)), np.intp)
-    for a, b in zip(predicted, gold, strict=True):
+    for a, b in zip(prediction, gold, strict=True):
         table[rows[a], columns[b]] += 1
     return table
 
@@ -172,7 +172,7 @@ def gained_and_lost(
     return gained, lost
 
 
-def macro_f1(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
+def macro_f1(prediction: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
     """Compute the mean of F1 over the labels that occur in either sequence.
 
     Examples
@@ -180,8 +180,8 @@ def macro_f1(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
     >>> macro_f1(["a", "b", "c"], ["a", "b", "b"])  # F1 of a is 1, of b 2 / 3, of c 0
     0.5555555555555555
     """
-    hits = Counter(a for a, b in zip(predicted, gold, strict=True) if a == b)
-    counts = Counter(predicted) + Counter(gold)
+    hits = Counter(a for a, b in zip(prediction, gold, strict=True) if a == b)
+    counts = Counter(prediction) + Counter(gold)
     return float(np.mean([2 * hits[label] / n for label, n in counts.items()])) if counts else float("nan")
 
 

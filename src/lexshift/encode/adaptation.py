@@ -187,7 +187,7 @@ def read_adaptation(folder: Path, tokenizer: Any, name: str | None = None) -> Ad
     is_valid = is_valid and len(time_tokens) in (0, len(periods)) and (markers is None or len(markers) == 2)
     is_valid = is_valid and (calibration is None or _is_calibration(calibration))
     if not is_valid or missing_tokens(tokenizer, [*time_tokens, *(markers or ())]):
-        raise _damaged(path)
+        raise _damage_error(path)
     if isinstance(space, bool):
         space = FixedSpace(*_read_arrays(folder / SPACE, ("mean", "scale"), 1)) if space else None
     return Adaptation(
@@ -214,7 +214,7 @@ def _read_record(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         is_valid = False
     if not is_valid:
-        raise _damaged(path)
+        raise _damage_error(path)
     return record
 
 
@@ -223,9 +223,9 @@ def _read_base(value: Any, path: Path) -> Base | None:
         return None
     is_valid = isinstance(value, dict) and value.keys() == {"model", "revision", "weights"}
     if not is_valid or not isinstance(value["model"], str):
-        raise _damaged(path)
+        raise _damage_error(path)
     if not all(text is None or isinstance(text, str) for text in value.values()):
-        raise _damaged(path)
+        raise _damage_error(path)
     return Base(**value)
 
 
@@ -234,7 +234,7 @@ def _is_calibration(value: Any) -> bool:
     return is_named and all(isinstance(number, float) and math.isfinite(number) for number in value.values())
 
 
-def _damaged(path: Path) -> UserError:
+def _damage_error(path: Path) -> UserError:
     return UserError(f"{str(path)!r} is damaged; tune the model again, or restore the folder")
 
 

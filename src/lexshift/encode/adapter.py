@@ -46,7 +46,7 @@ def read_adapter(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except (OSError, SafetensorError):
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
 
 
 def merge_adapter(model: Any, adapter: Mapping[str, Tensor], path: Path) -> None:
@@ -66,7 +66,7 @@ def merge_adapter(model: Any, adapter: Mapping[str, Tensor], path: Path) -> None
                 elif f"{name.removesuffix(_DOWN)}{_UP}" not in tensors:
                     raise KeyError(name)
     except (KeyError, RuntimeError):  # RuntimeError: factors whose shapes do not fit
-        raise _damaged(path) from None
+        raise _damage_error(path) from None
 
 
 def _add(weight: Tensor, change: Tensor) -> None:
@@ -76,5 +76,5 @@ def _add(weight: Tensor, change: Tensor) -> None:
     weight.add_(change.to(weight.dtype))
 
 
-def _damaged(path: Path) -> UserError:
+def _damage_error(path: Path) -> UserError:
     return UserError(f"{str(path)!r} is missing or damaged, or does not belong to its base model")

@@ -27,7 +27,7 @@ from lexshift.report.page import (
 )
 from lexshift.report.senses import SCRIPT, STYLE, sense_values
 from lexshift.senses.evidence import leanings, plane
-from lexshift.senses.varied import choose_varied
+from lexshift.senses.variety import choose_varied
 from lexshift.study.periods import OLD_NEW
 from lexshift.study.verdict import CHANGED, TOO_FEW
 from lexshift.utils.arrays import Floats

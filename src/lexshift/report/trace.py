@@ -13,7 +13,7 @@ import numpy as np
 from lexshift.report.methods import facts
 from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, round_figures
 from lexshift.report.senses import SCRIPT, STYLE, sense_values
-from lexshift.senses.varied import choose_varied
+from lexshift.senses.variety import choose_varied
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
 from lexshift.study.verdict import TOO_FEW

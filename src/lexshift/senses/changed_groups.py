@@ -62,7 +62,7 @@ class DividedSenses:
 
     @property
     def is_part(self) -> Array:
-        """Whether each sense is part of a divided one, (K,)."""
+        """True for each sense that is part of a divided one, (K,)."""
         return np.bincount(self.origin)[self.origin] > 1
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from lexshift.senses.description import SenseUsages
 from lexshift.senses.gloss_encoder import unit_rows
-from lexshift.senses.varied import are_near_duplicates, word_set
+from lexshift.senses.variety import are_near_duplicates, word_set
 from lexshift.utils.arrays import Floats, Indices, Matrix
 
 _RELEVANCE = 0.7  # weight of the typicality; the rest is that of the variety

@@ -209,7 +209,7 @@ def _add_senses(
     from lexshift.study.senses import find_all_senses
 
     senses, record = find_all_senses(
-        result.siblings, result.words, encoder, settings, sources, _known(language), monitor
+        result.siblings, result.words, encoder, settings, sources, _known_language(language), monitor
     )
     is_calibrated = optional_attribute(encoder, "calibration") is not None
     record["notes"] += dictionary_notes(sources, senses, is_calibrated)
@@ -222,10 +222,10 @@ def _read_sources(settings: Settings, language: str | None) -> SenseSources | No
         return None
     from lexshift.study.senses import read_sources  # imported here because it is not needed otherwise
 
-    return read_sources(settings, _known(language))
+    return read_sources(settings, _known_language(language))
 
 
-def _known(language: str | None) -> str | None:
+def _known_language(language: str | None) -> str | None:
     return None if language == UNKNOWN else language
 
 

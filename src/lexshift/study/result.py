@@ -112,7 +112,7 @@ class StudyResult(ABC):
 
     @property
     def has_senses(self) -> bool:
-        """Whether the senses of the words were sought."""
+        """True if the senses of the words were looked for."""
         return bool(self.settings.get("senses"))
 
     def sense_headline(self) -> str:

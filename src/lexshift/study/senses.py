@@ -50,7 +50,7 @@ _GLOSS = NearestGloss.name
 
 @dataclass(frozen=True, eq=False)
 class SenseSources:
-    """What the user gives to find and describe senses, read before anything is encoded.
+    """The dictionaries and the model that find and describe senses, read before anything is encoded.
 
     Attributes
     ----------

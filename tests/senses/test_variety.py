@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexshift.senses.varied import MAX_OVERLAP, choose_varied
+from lexshift.senses.variety import MAX_OVERLAP, choose_varied
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcdef"), max_size=5).map(" ".join), max_size=12)
 
