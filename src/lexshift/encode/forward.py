@@ -5,13 +5,14 @@
 :class:`PostNormForward` runs BERT and similar models, and computes only what is used. Each layer of these models is
 attention, add and normalise, feed forward, add and normalise. Steps that the library performs separately are merged:
 one product for queries, keys and values; additions and the activation in place; and in the last layer that is needed,
-only the rows of the requested words.
+only the rows of the requested words. On a CPU, weights in single precision are packed once for the products of oneDNN.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from operator import attrgetter
 from typing import Any
 
@@ -23,6 +24,7 @@ from lexshift.encode.layers import Layers
 from lexshift.encode.temporal import PADDING, temporal_queries, time_matrix
 
 _BERT_LIKE = ("bert", "roberta", "xlm-roberta", "camembert", "electra")
+Product = Callable[[Tensor], Tensor]  # multiply rows by a weight matrix and add a bias: (n, in) to (n, out)
 Times = tuple[Tensor, Tensor]  # embeddings of the times of tokens, (batch, n, h), and which tokens are not padding
 
 _FEED_FORWARD = ("intermediate.dense", "intermediate.intermediate_act_fn", "output.dense", "output.LayerNorm")
@@ -39,25 +41,67 @@ _PARTS = {  # of a layer: query, key, value, output and normalisation of attenti
 }
 
 
+@cache
+def _has_packed_products() -> bool:
+    """Return whether this build of torch multiplies by packed weights."""
+    try:
+        weight = torch.ops.mkldnn._reorder_linear_weight(torch.ones(2, 2))
+        result = torch.ops.mkldnn._linear_pointwise(torch.ones(1, 2), weight, torch.ones(2), "none", [], "")
+    except (AttributeError, RuntimeError):  # RuntimeError: NotImplementedError is one
+        return False
+    return bool((result == 3).all())
+
+
+def make_product(weight: Tensor, bias: Tensor) -> Product:
+    """Return the product with a weight matrix, (out, in), plus a bias, (out,).
+
+    Packed weights are multiplied by oneDNN instead of the library that torch uses by default, which on some processors
+    is half as fast (``benchmarks/bench_peers.py``).
+    """
+    if weight.device.type == "cpu" and weight.dtype == torch.float32 and _has_packed_products():
+        packed = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous())
+        return partial(_multiply_packed, packed, bias.contiguous())
+    return partial(F.linear, weight=weight, bias=bias)
+
+
+def _multiply_packed(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+    return product
+
+
 @dataclass(frozen=True)
 class _Layer:
     """The weights of one layer; h is the hidden size, f the feed-forward size."""
 
     attention_in: Tensor  # (3h, h): query, key, value
     attention_in_bias: Tensor  # (3h,)
-    attention_out: nn.Linear
+    attention_out: Product
     attention_norm: nn.LayerNorm
-    up: nn.Linear  # h to f
+    up: Product  # h to f
     activation: Callable[[Tensor], Tensor]
-    down: nn.Linear  # f to h
+    down: Product  # f to h
     norm: nn.LayerNorm
     heads: int
     time: nn.Linear | None  # of temporal attention
 
+    @cached_property
+    def _queries_keys_values(self) -> Product:
+        return make_product(self.attention_in, self.attention_in_bias)
+
+    @cached_property
+    def _queries(self) -> Product:
+        h = self.attention_in.shape[1]
+        return make_product(self.attention_in[:h], self.attention_in_bias[:h])
+
+    @cached_property
+    def _keys_values(self) -> Product:
+        h = self.attention_in.shape[1]
+        return make_product(self.attention_in[h:], self.attention_in_bias[h:])
+
     def __call__(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None) -> Tensor:
         """Compute all rows: (batch * length, h) to the same shape."""
         h = x.shape[1]
-        qkv = F.linear(x, self.attention_in, self.attention_in_bias)
+        qkv = self._queries_keys_values(x)
         q, k, v = qkv.view(batch, -1, 3, self.heads, h // self.heads).permute(2, 0, 3, 1, 4)  # (b, heads, n, h/heads)
         context = F.scaled_dot_product_attention(self._apply_times(q, times), k, v, attn_mask=mask)
         return self._apply_feed_forward(context.transpose(1, 2).reshape(-1, h), x)
@@ -65,12 +109,12 @@ class _Layer:
     def rows_at(self, x: Tensor, batch: int, mask: Tensor | None, times: Times | None, where: Tensor) -> Tensor:
         """Compute the rows at the positions ``where``, (batch, words), of each sequence: (batch * words, h)."""
         h = x.shape[1]
-        kv = F.linear(x, self.attention_in[h:], self.attention_in_bias[h:])
+        kv = self._keys_values(x)
         k, v = kv.view(batch, -1, 2, self.heads, h // self.heads).permute(2, 0, 3, 1, 4)
         length = k.shape[2]
         rows = (where + length * torch.arange(batch, device=x.device)[:, None]).view(-1)
         x = x[rows]
-        q = F.linear(x, self.attention_in[:h], self.attention_in_bias[:h])
+        q = self._queries(x)
         q = q.view(batch, -1, self.heads, h // self.heads).transpose(1, 2)  # (b, heads, words, h/heads)
         if mask is not None and mask.shape[2] > 1:  # the mask depends on the position of the query
             mask = mask.expand(batch, -1, -1, -1).gather(
@@ -159,6 +203,9 @@ def _make_layer(parts: tuple[Any, ...], time: nn.Linear | None, heads: int) -> _
     x = torch.linspace(-4, 4, 33)
     if torch.equal(activation(x), F.gelu(x)):
         activation = torch.ops.aten.gelu_
+    attention_out, up, down = (
+        make_product(part.weight.detach(), part.bias.detach()) for part in (attention_out, up, down)
+    )
     return _Layer(weight, bias, attention_out, attention_norm, up, activation, down, norm, heads, time)
 
 
