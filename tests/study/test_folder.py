@@ -22,7 +22,7 @@ from lexshift.simulation.corpora import SIMULATION
 from lexshift.study import folder as _results
 from lexshift.study.discovery import DISCOVERY
 from lexshift.study.folder import Kind, check_results, open_results
-from lexshift.study.result import COMPARISON
+from lexshift.study.result import COMPARISON, SENSE_FILES
 from lexshift.study.trace import trace
 from lexshift.study.trace_result import TRACE
 from lexshift.utils import files as _files
@@ -455,3 +455,8 @@ def test_endless_record_is_refused(tmp_path: Path) -> None:
     thread.start()
     thread.join(20)
     assert refused.is_set()
+
+
+def test_discover_leaves_files_with_the_names_of_sense_tables_alone() -> None:
+    assert not set(DISCOVERY.files) & set(SENSE_FILES)
+    assert set(SENSE_FILES) <= set(COMPARISON.files)

@@ -19,6 +19,7 @@ from lexshift.benchmark.sense_vectors import SenseVectors, embed_for_senses
 from lexshift.encode.adaptation import Calibration
 from lexshift.senses.clusterings import get_clustering
 from lexshift.senses.inventory import Inventory, assign_senses, fit_novelty
+from lexshift.senses.similarity import unit_rows
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.files import disk_faults, write_whole
 from lexshift.utils.monitor import Monitor, Silent
@@ -93,15 +94,10 @@ def predict_nearest(word: str, old: EmbeddedUsages, glosses: EmbeddedUsages, new
     senses = np.array([*old.senses, *glosses.senses])
     if not len(senses):
         return [NOVEL] * len(new.sentences)
-    known = _unit(np.concatenate([old.vectors, glosses.vectors]))  # (n_known, d)
+    known = unit_rows(np.concatenate([old.vectors, glosses.vectors]))  # (n_known, d)
     names = list(dict.fromkeys(senses.tolist()))
-    means = _unit(np.stack([known[senses == name].mean(axis=0) for name in names]))  # (n_senses, d)
-    return [names[best] for best in np.argmax(_unit(new.vectors) @ means.T, axis=1)]
-
-
-def _unit(rows: Matrix) -> Matrix:
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(norms > 0, norms, 1)
+    means = unit_rows(np.stack([known[senses == name].mean(axis=0) for name in names]))  # (n_senses, d)
+    return [names[best] for best in np.argmax(unit_rows(new.vectors) @ means.T, axis=1)]
 
 
 PREDICTORS: dict[str, SensePredictor] = {"most-frequent": predict_most_frequent, "nearest": predict_nearest}

@@ -24,7 +24,8 @@ from lexshift.corpus.tokens import split_words
 from lexshift.corpus.vocabulary import LANGUAGES, is_word, load_function_words
 from lexshift.errors import UserError
 from lexshift.senses.description import SenseUsages
-from lexshift.senses.gloss_encoder import GlossEncoder, unit_rows
+from lexshift.senses.gloss_encoder import GlossEncoder
+from lexshift.senses.similarity import unit_rows
 from lexshift.utils.arrays import Array, Floats
 
 _SIGNIFICANT = 2.71  # log-likelihood ratio of a word, the 90 % quantile of chi-squared with one degree of freedom

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lexshift.scoring.space import principal_axes
+from lexshift.senses.similarity import unit_rows
 from lexshift.senses.usage_shift import usage_shift
 from lexshift.utils.arrays import Floats, Matrix
 
@@ -43,7 +44,7 @@ def leanings(old: Matrix, new: Matrix) -> tuple[Floats, Floats]:
     leaning_old, leaning_new : ndarray of shape (n_old,) and (n_new,), float64
         Differences of mean cosine similarities, from -2 to 2.
     """
-    unit_old, unit_new = _unit(old), _unit(new)  # (n, d)
+    unit_old, unit_new = unit_rows(old), unit_rows(new)  # (n, d)
     sum_old, sum_new = unit_old.sum(axis=0), unit_new.sum(axis=0)  # (d,)
     own_old, own_new = ((unit**2).sum(axis=1) for unit in (unit_old, unit_new))  # 1, or 0 for a zero vector
     others_old, others_new = max(len(old) - 1, 1), max(len(new) - 1, 1)
@@ -82,7 +83,7 @@ def shift(old: Matrix, new: Matrix) -> tuple[Floats, Floats]:
     """
     if not len(old) or not len(new):
         return np.zeros(len(old)), np.zeros(len(new))
-    return usage_shift(np.maximum(1 - _unit(old) @ _unit(new).T, 0))  # rounding can make a distance negative
+    return usage_shift(np.maximum(1 - unit_rows(old) @ unit_rows(new).T, 0))  # rounding can make a distance negative
 
 
 def typicality(rows: Matrix) -> Floats:
@@ -97,7 +98,7 @@ def typicality(rows: Matrix) -> Floats:
     -------
     ndarray of shape (n,), float64
     """
-    unit = _unit(rows)
+    unit = unit_rows(rows)
     return (unit @ unit.sum(axis=0) - (unit**2).sum(axis=1)) / max(len(rows) - 1, 1)
 
 
@@ -126,9 +127,3 @@ def plane(old: Matrix, new: Matrix) -> Plane:
     total = (rows**2).sum()
     shares = values / total if total > 0 else np.zeros(2)
     return Plane(a @ vectors, b @ vectors, shares)
-
-
-def _unit(rows: Matrix) -> Floats:
-    wide = rows.astype(float)
-    norms = np.linalg.norm(wide, axis=1, keepdims=True)
-    return wide / np.where(norms > 0, norms, 1)

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lexshift.encode.adaptation import Calibration
-from lexshift.utils.arrays import Floats, Matrix
+from lexshift.senses.similarity import unit_rows
+from lexshift.utils.arrays import Matrix
 
 _EVEN = 0.83  # place on the scale at which a shared sense has the probability 1/2: 0 other words, 1 the same word
 _SLOPE = 2.4  # increase of the log odds from 0 to 1 on the scale
@@ -41,7 +42,7 @@ def estimate_calibration(groups: Sequence[Matrix]) -> Calibration:
     >>> found.probability(np.array([0.0, 0.9])).round(1).tolist()
     [0.1, 0.7]
     """
-    means = np.array([_unit(rows).mean(axis=0) for rows in groups if len(rows)])  # (words, d)
+    means = np.array([unit_rows(rows).mean(axis=0) for rows in groups if len(rows)])  # (words, d)
     squares = (means**2).sum(axis=1)
     sizes = np.array([len(rows) for rows in groups if len(rows)])
     is_repeated = sizes > 1
@@ -54,8 +55,3 @@ def estimate_calibration(groups: Sequence[Matrix]) -> Calibration:
     gap = max(same - other, _SMALLEST_GAP)
     slope = _SLOPE / gap
     return Calibration(slope=slope, intercept=-slope * (other + _EVEN * gap))
-
-
-def _unit(rows: Matrix) -> Floats:
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(norms > 0, norms, 1), float)

@@ -14,7 +14,8 @@ import numpy as np
 from lexshift.corpus.dictionaries import Dictionary, Entry, SenseUsage
 from lexshift.encode.protocol import Encoder, optional_attribute
 from lexshift.scoring.space import Space, calibration_space
-from lexshift.utils.arrays import Floats, Matrix
+from lexshift.senses.similarity import unit_rows
+from lexshift.utils.arrays import Floats
 
 
 class GlossEncoder:
@@ -47,13 +48,6 @@ class GlossEncoder:
             options["periods"] = [len(periods) - 1] * len(sentences)
         rows = np.nan_to_num(self._encoder.encode(sentences, spans, **options))
         return unit_rows(self._space.apply(rows))
-
-
-def unit_rows(rows: Matrix) -> Floats:
-    """Return rows of length 1, (n, d); zero vectors stay zero."""
-    wide = np.asarray(rows, float)
-    norms = np.linalg.norm(wide, axis=1, keepdims=True)
-    return wide / np.where(norms > 0, norms, 1)
 
 
 def index_entries(dictionary: Dictionary) -> dict[str, list[Entry]]:

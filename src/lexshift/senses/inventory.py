@@ -21,7 +21,8 @@ from lexshift.corpus.dictionaries import Entry
 from lexshift.encode.adaptation import Calibration
 from lexshift.errors import UserError
 from lexshift.senses.clustering import Clustering
-from lexshift.senses.gloss_encoder import GlossEncoder, unit_rows
+from lexshift.senses.gloss_encoder import GlossEncoder
+from lexshift.senses.similarity import unit_rows
 from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 
 _NEAREST = 3  # glosses and examples of a sense with which a usage is compared

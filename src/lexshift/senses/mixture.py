@@ -16,7 +16,7 @@ from lexshift.errors import UserError
 from lexshift.scoring.space import principal_axes
 from lexshift.senses.clustering import MIN_SIZE, THRESHOLD
 from lexshift.senses.partition import dissolve_small, merge_similar
-from lexshift.senses.similarity import cosines, evidence_of_shared_sense
+from lexshift.senses.similarity import cosines, evidence_of_shared_sense, unit_rows
 from lexshift.utils.arrays import Floats, Indices, Matrix
 
 _SMALLEST_VARIANCE = 1e-3  # of a component, for unit vectors
@@ -53,8 +53,7 @@ class GaussianMixtureClustering:
 
     def _reduce(self, vectors: Matrix) -> Floats:
         """Return the principal components of the unit vectors, (n, dimensions) or fewer."""
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = np.asarray(vectors / np.where(norms > 0, norms, 1), float)
+        unit = unit_rows(vectors)
         centred = unit - unit.mean(axis=0)
         _, axes = principal_axes(centred, min(self.dimensions, *centred.shape))
         return centred @ axes

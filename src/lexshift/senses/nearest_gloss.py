@@ -11,7 +11,8 @@ import numpy as np
 
 from lexshift.corpus.dictionaries import Dictionary
 from lexshift.senses.description import SenseUsages
-from lexshift.senses.gloss_encoder import GlossEncoder, index_entries, unit_rows
+from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
+from lexshift.senses.similarity import unit_rows
 from lexshift.utils.arrays import Floats
 
 _EXAMPLES = 10  # examples of a sense that are encoded

@@ -8,11 +8,17 @@ from lexshift.encode.adaptation import Calibration
 from lexshift.utils.arrays import Floats, Matrix
 
 
+def unit_rows(rows: Matrix) -> Floats:
+    """Return rows of length 1, (n, d); zero vectors stay zero."""
+    wide = np.asarray(rows, float)
+    norms = np.linalg.norm(wide, axis=1, keepdims=True)
+    return wide / np.where(norms > 0, norms, 1)
+
+
 def cosines(vectors: Matrix) -> Floats:
     """Return the cosine of each pair of rows, (n, n); 0 for pairs with a zero vector, and 1 on the diagonal."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit = vectors / np.where(norms > 0, norms, 1)  # (n, d)
-    cosine = np.clip(np.asarray(unit @ unit.T, float), -1, 1)
+    unit = unit_rows(vectors)
+    cosine = np.clip(unit @ unit.T, -1, 1)
     np.fill_diagonal(cosine, 1)
     return cosine
 

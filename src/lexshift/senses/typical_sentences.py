@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lexshift.senses.description import SenseUsages
-from lexshift.senses.gloss_encoder import unit_rows
+from lexshift.senses.similarity import unit_rows
 from lexshift.senses.variety import are_near_duplicates, word_set
 from lexshift.utils.arrays import Floats, Indices, Matrix
 

@@ -53,8 +53,9 @@ SCORES_CSV, SCORES_PARQUET, REPORT, SPACE, DETAILS = (
     "details.json",
 )
 SENSES_CSV, USAGES_CSV, CONCORDANCE = "senses.csv", "usages.csv", "kwic.csv"
-FILES = (SCORES_CSV, SCORES_PARQUET, SPACE, DETAILS, REPORT, SENSES_CSV, USAGES_CSV, CONCORDANCE)
-COMPARISON = Kind("comparison", FILES)
+FILES = (SCORES_CSV, SCORES_PARQUET, SPACE, DETAILS, REPORT)
+SENSE_FILES = (SENSES_CSV, USAGES_CSV, CONCORDANCE)
+COMPARISON = Kind("comparison", (*FILES, *SENSE_FILES))
 _MANY, _MOST = 10, 0.8  # number of tested words, and share of changed ones, from which a caution is shown
 
 

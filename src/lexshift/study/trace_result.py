@@ -20,7 +20,7 @@ from lexshift.senses.evidence import typicality
 from lexshift.senses.word_senses import WordSenses
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind
-from lexshift.study.result import FILES, StudyResult, WordView, table_files
+from lexshift.study.result import FILES, SENSE_FILES, StudyResult, WordView, table_files
 from lexshift.study.usages import FIRST, KINDS, NEIGHBOURS, Pair, Step, find_steps
 from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
 from lexshift.utils import checks
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 STEPS_CSV, STEPS_PARQUET = "steps.csv", "steps.parquet"
-TRACE = Kind("trace", (*FILES, STEPS_CSV, STEPS_PARQUET))
+TRACE = Kind("trace", (*FILES, *SENSE_FILES, STEPS_CSV, STEPS_PARQUET))
 SEASONAL, NO_SEASON = "seasonal", "none"
 
 
