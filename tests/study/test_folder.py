@@ -22,7 +22,8 @@ from lexshift.simulation.corpora import SIMULATION
 from lexshift.study import folder as _results
 from lexshift.study.discovery import DISCOVERY
 from lexshift.study.folder import Kind, check_results, open_results
-from lexshift.study.result import COMPARISON, SENSE_FILES
+from lexshift.study.result import COMPARISON
+from lexshift.study.result_files import SENSE_FILES
 from lexshift.study.trace import trace
 from lexshift.study.trace_result import TRACE
 from lexshift.utils import files as _files

@@ -16,8 +16,10 @@ from lexshift.cli.terminal import echo_table, out, print_error
 from lexshift.report.page import chance, digits, percent
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
-from lexshift.study.result import REPORT, Result, StudyResult
+from lexshift.study.result import Result
+from lexshift.study.result_files import REPORT
 from lexshift.study.settings import SENSES
+from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import SEASONAL, Trace
 from lexshift.study.usages import FIRST
 from lexshift.study.verdict import CHANGED, TOO_FEW

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lexshift.report.page import chance
 from lexshift.senses.word_senses import Sense
-from lexshift.study.result import StudyResult
+from lexshift.study.study_result import StudyResult
 from lexshift.study.verdict import TOO_FEW
 
 _MAX_PERIODS = 4  # number of periods whose shares are printed; the others are a line of blocks

@@ -78,7 +78,7 @@ def show_notes() -> None:
 
 def open_store(folder: str) -> Siblings:
     """Return a store, or the one in a results folder."""
-    from lexshift.study.result import STORE  # imported here because it is slow
+    from lexshift.study.result_files import STORE  # imported here because it is slow
 
     inner = Path(folder, STORE)
     return Siblings(inner if (inner / INDEX).exists() else folder)

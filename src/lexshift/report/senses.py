@@ -6,7 +6,7 @@ from typing import Any
 
 from lexshift.report.page import excerpt, round_figures
 from lexshift.senses.word_senses import Sense
-from lexshift.study.result import StudyResult
+from lexshift.study.study_result import StudyResult
 
 SCRIPT, STYLE = "senses.js", "senses.css"
 KINDS = {"distinctive_words": "Distinctive words", "gloss": "Dictionary", "substitutes": "Substitutes"}

@@ -13,7 +13,8 @@ from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.scoring.space import Space
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind
-from lexshift.study.result import FILES, Result
+from lexshift.study.result import Result
+from lexshift.study.result_files import FILES
 from lexshift.study.verdict import compare_with_similar
 from lexshift.utils.plain import from_plain, to_plain
 from lexshift.utils.safe_csv import csv_text

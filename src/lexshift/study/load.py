@@ -13,7 +13,8 @@ from lexshift.scoring.space import Space
 from lexshift.store.siblings import Siblings
 from lexshift.study.discovery import Discovery
 from lexshift.study.folder import read_results
-from lexshift.study.result import DETAILS, SPACE, STORE, Result
+from lexshift.study.result import Result
+from lexshift.study.result_files import DETAILS, SPACE, STORE
 from lexshift.study.trace_result import Trace
 
 _CLASSES = {kind.kind.name: kind for kind in (Result, Discovery, Trace)}

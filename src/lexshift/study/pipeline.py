@@ -45,8 +45,10 @@ from lexshift.study.discovery import Discovery
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
-from lexshift.study.result import STORE, Result, StudyResult
+from lexshift.study.result import Result
+from lexshift.study.result_files import STORE
 from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, TRACE, Settings
+from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
 from lexshift.study.usages import KINDS, Pair, Usages
 from lexshift.study.verdict import spread

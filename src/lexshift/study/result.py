@@ -1,270 +1,36 @@
-"""The result of a study: a table of words, and the scores and usages of each word.
-
-:class:`StudyResult` is the base class of the results of all questions, :class:`Result` the result of a
-comparison.
-"""
+"""The result of a comparison: a table of words, and the scores and usages of each word."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from lexshift.errors import UserError
 from lexshift.scoring.permutation import unresolved_note
 from lexshift.scoring.rates import RateCurve
 from lexshift.scoring.scores import Scores, WordScore
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.scoring.space import Space
 from lexshift.scoring.sscd import SSCD
-from lexshift.senses.evidence import Plane, leanings, plane
-from lexshift.senses.word_senses import CHANGES, WordSenses
-from lexshift.store.format import INDEX, OCCURRENCES, VECTORS
+from lexshift.senses.word_senses import WordSenses
 from lexshift.store.siblings import Siblings
-from lexshift.study.folder import Kind, open_results
+from lexshift.study.folder import Kind
 from lexshift.study.periods import OLD_NEW
-from lexshift.study.sense_tables import concordance, sense_table, usage_table
+from lexshift.study.result_files import FILES, SENSE_FILES
+from lexshift.study.study_result import StudyResult
 from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
+from lexshift.study.word_result import WordResult
 from lexshift.utils import checks
-from lexshift.utils.arrays import Matrix
-from lexshift.utils.files import disk_faults
 from lexshift.utils.plain import from_plain, to_plain
-from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
-STORE = "store"
-SCORES_CSV, SCORES_PARQUET, REPORT, SPACE, DETAILS = (
-    "scores.csv",
-    "scores.parquet",
-    "report.html",
-    "space.npz",
-    "details.json",
-)
-SENSES_CSV, USAGES_CSV, CONCORDANCE = "senses.csv", "usages.csv", "kwic.csv"
-FILES = (SCORES_CSV, SCORES_PARQUET, SPACE, DETAILS, REPORT)
-SENSE_FILES = (SENSES_CSV, USAGES_CSV, CONCORDANCE)
 COMPARISON = Kind("comparison", (*FILES, *SENSE_FILES))
 _MANY, _MOST = 10, 0.8  # number of tested words, and share of changed ones, from which a caution is shown
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class StudyResult(ABC):
-    """Base class of the results of all questions.
-
-    Parameters
-    ----------
-    siblings : Siblings
-        The store of all usages and their vectors.
-    words : sequence of str
-        The words of the study.
-    run : dict
-        The provenance record that ``run.json`` holds: settings, corpora, checksums and package versions.
-    space : Space, optional
-        Transformation of the vectors before scoring; none by default.
-    senses : mapping of str to WordSenses
-        The senses of the words that have enough usages; empty unless they were asked for.
-    """
-
-    kind: ClassVar[Kind]
-
-    siblings: Siblings
-    words: Sequence[str]
-    run: dict[str, Any]
-    space: Space | None
-    senses: Mapping[str, WordSenses] = field(default_factory=dict, kw_only=True)
-
-    @cached_property
-    @abstractmethod
-    def table(self) -> pd.DataFrame:
-        """A row for each word."""
-
-    @abstractmethod
-    def headline(self) -> str:
-        """Return the outcome in a sentence."""
-
-    @abstractmethod
-    def caution(self) -> str | None:
-        """Return a sentence on how far to trust the verdicts, or None."""
-
-    @abstractmethod
-    def word(self, word: str) -> Any:
-        """Return the result of one word."""
-
-    @abstractmethod
-    def details(self) -> dict[str, Any]:
-        """Return the values that :meth:`restore` needs besides the store, the record and the space, as plain values."""
-
-    @classmethod
-    @abstractmethod
-    def restore(cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any]) -> Self:
-        """Return a saved result."""
-
-    @property
-    def has_senses(self) -> bool:
-        """True if the senses of the words were looked for."""
-        return bool(self.settings.get("senses"))
-
-    def sense_headline(self) -> str:
-        """Return the number of senses, and how their shares changed, in a sentence."""
-        if not self.senses:
-            return f"No senses were sought: no word has {self.settings['min_usages']} usages in two periods"
-        counts = Counter(change for found in self.senses.values() for change in found.changes)
-        changes = ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts[change])
-        n, words = counts.total(), len(self.senses)
-        single = sum(len(found) == 1 for found in self.senses.values())
-        if single == words:
-            return "The word has one sense" if words == 1 else f"Each of the {words} words has one sense"
-        outcome = f"{n} {'sense' if n == 1 else 'senses'} of {words} {'word' if words == 1 else 'words'}"
-        outcome += f", of which {single} {'has' if single == 1 else 'have'} one sense" if single else ""
-        return outcome + (f"; {changes} at a false discovery rate of {self.settings['alpha']:g}" if changes else "")
-
-    @cached_property
-    def sense_table(self) -> pd.DataFrame:
-        """A row for each sense of each word; see :func:`lexshift.study.sense_tables.sense_table`."""
-        return sense_table(self.siblings, self.senses)
-
-    @cached_property
-    def usage_table(self) -> pd.DataFrame:
-        """A row for each usage with its sense; see :func:`lexshift.study.sense_tables.usage_table`."""
-        names = {entry["key"]: entry["name"] for entry in self.run["corpora"]}
-        return usage_table(self.siblings, self.senses, names)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings of the run."""
-        return self.run["settings"]
-
-    @cached_property
-    def _word_set(self) -> frozenset[str]:
-        return frozenset(self.words)
-
-    def check_word(self, word: str) -> str:
-        """Return a word of the study; the error for any other word suggests the most similar one."""
-        return word if word in self._word_set else checks.choice(word, "word", tuple(self.words))
-
-    def vectors(self, word: str, corpus: str) -> Matrix:
-        """Return the vectors of a word in a corpus as they were scored, an array of shape (n, d).
-
-        Parameters
-        ----------
-        word : str
-        corpus : str
-            Name of the corpus in the store.
-        """
-        rows = self.siblings.group(word, corpus)
-        return rows if self.space is None else self.space.apply(rows)
-
-    def report(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page, a single HTML file, and return its path.
-
-        Parameters
-        ----------
-        path : str or path
-            Path of the file.
-        """
-        from lexshift.report import write_report
-
-        return write_report(self, Path(path))
-
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the tables, the page, the record and the store to a folder, which :func:`lexshift.load` reads.
-
-        Parameters
-        ----------
-        folder : str or path
-            Results folder; it is created if necessary.
-        """
-        with open_results(folder, self.kind) as results:
-            store = results.path / STORE
-            is_new = not store.exists()
-            if not is_new and Siblings(store).fingerprint != self.siblings.fingerprint:
-                raise UserError(f"the store {str(store)!r} belongs to other results; choose another folder")
-            if is_new:
-                with disk_faults(store):
-                    store.mkdir()  # outside of try: a folder that somebody else made meanwhile must not be removed
-            try:
-                if is_new:
-                    with disk_faults(store):
-                        for name in (INDEX, OCCURRENCES, VECTORS):
-                            shutil.copyfile(self.siblings.path / name, store / name)
-                results.save(self.run, self.files)
-            except BaseException:
-                if is_new:
-                    shutil.rmtree(store, ignore_errors=True)
-                raise
-        return results.path
-
-    def files(self) -> dict[str, bytes]:
-        """Return the contents of the files that :meth:`save` writes, without run.json, by name."""
-        from lexshift.report import render
-
-        files = table_files(self.table, SCORES_CSV, SCORES_PARQUET)
-        if self.space is not None:
-            space = BytesIO()
-            self.space.write(space)
-            files[SPACE] = space.getvalue()
-        if self.has_senses:
-            tables = {SENSES_CSV: self.sense_table, USAGES_CSV: self.usage_table}
-            tables[CONCORDANCE] = concordance(self.usage_table)
-            files |= {name: csv_text(table).encode("utf-8", "replace") for name, table in tables.items()}
-        files[DETAILS] = json.dumps(self.details(), ensure_ascii=False).encode("utf-8", "surrogatepass")
-        return files | {REPORT: render(self).encode("utf-8", "replace")}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.headline()})"
-
-    def _repr_html_(self) -> str:
-        """Return the HTML view in a notebook."""
-        from lexshift.report import notebook_view
-
-        return notebook_view(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class WordView:
-    """One word of a result."""
-
-    result: Any
-    name: str
-
-    @property
-    def senses(self) -> WordSenses | None:
-        """The senses of the word; None if it has too few usages, or if senses were not asked for."""
-        found: WordSenses | None = self.result.senses.get(self.name)
-        return found
-
-    def add_sense(self, usages: pd.DataFrame, period: str) -> pd.DataFrame:
-        """Return the usages in a corpus of the store, in its order, with a column "sense" if senses were sought."""
-        if self.senses is None:
-            return usages
-        first = self.result.siblings.corpora.index(period)
-        labels = [sense for sense, i in zip(self.senses.labels, self.senses.periods, strict=True) if i == first]
-        return usages.assign(sense=labels)
-
-    @property
-    def row(self) -> pd.Series:
-        """Row of the word in the table."""
-        table = self.result.table
-        return table[table["word"] == self.name].iloc[0]
-
-
-def table_files(table: pd.DataFrame, csv: str, parquet: str) -> dict[str, bytes]:
-    """Return the contents of a csv and a parquet file with a table, by file name."""
-    buffer = BytesIO()
-    table.to_parquet(buffer, index=False)
-    return {csv: csv_text(table).encode(), parquet: buffer.getvalue()}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -274,7 +40,7 @@ class Result(StudyResult):
     Parameters
     ----------
     siblings, words, run, space, senses
-        As for :class:`StudyResult`.
+        As for :class:`~lexshift.study.study_result.StudyResult`.
     scores : Scores
         The scores of the words with enough usages.
     labels : (str, str)
@@ -415,61 +181,3 @@ class Result(StudyResult):
         more["senses"] = from_plain(dict[str, WordSenses], details["senses"])
         first, second = (entry["name"] for entry in run["corpora"])
         return cls(siblings, run["words"], run, space, scores, (first, second), **more)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class WordResult(WordView):
-    """The result of one word of a comparison."""
-
-    result: Result
-
-    @property
-    def score(self) -> WordScore | None:
-        """Change score, interval and test of the word; None if it has too few usages."""
-        return self.result.scores.words.get(self.name)
-
-    def usages(self, period: str) -> pd.DataFrame:
-        """Return the usages in the "old" or the "new" corpus, the most typical of that corpus first.
-
-        Columns: sentence, start, end (position of the word in it), leaning (how much closer the usage is to the new
-        usages than to the old ones), file, line, date, and sense if senses were sought. The corpus can also be named by
-        its label.
-        """
-        store, side = self.result.siblings, self.result.side(period)
-        if self.name not in store:
-            raise UserError(f"{self.name!r} does not occur in the corpora")
-        frame = store[self.name].occurrences(store.corpora[side])
-        frame["leaning"] = self.leanings[side]
-        frame = self.add_sense(frame, store.corpora[side])
-        frame = frame.sort_values("leaning", ascending=side == 0, kind="stable").reset_index(drop=True)
-        columns = ["sentence", "start", "end", "leaning", "file", "line", "date", "sense"]
-        return frame[[name for name in columns if name in frame]]
-
-    @cached_property
-    def leanings(self) -> tuple[Any, Any]:
-        """Leanings of the old and the new usages, arrays of shape (n_old,) and (n_new,).
-
-        The leaning of a usage is how much closer it is to the new usages than to the old ones.
-        """
-        old, new = self.vectors
-        if not len(old) or not len(new):
-            return np.zeros(len(old)), np.zeros(len(new))
-        return leanings(old, new)
-
-    @property
-    def vectors(self) -> tuple[Matrix, Matrix]:
-        """Vectors of the usages as they were scored, arrays of shape (n_old, d) and (n_new, d)."""
-        old, new = (self.result.vectors(self.name, corpus) for corpus in self.result.siblings.corpora)
-        return old, new
-
-    @cached_property
-    def plane(self) -> Plane | None:
-        """Projection of the usages to two dimensions; None if a corpus has no usage."""
-        if not all(self.result.count_usages(self.name, period) for period in OLD_NEW):
-            return None
-        return plane(*self.vectors)
-
-    def __repr__(self) -> str:
-        row = self.row
-        score = "" if self.score is None else f", score {row['score']:.4g} [{row['low']:.4g}, {row['high']:.4g}]"
-        return f"WordResult({self.name!r}: {row['verdict']}{score})"

@@ -20,9 +20,11 @@ from lexshift.senses.evidence import typicality
 from lexshift.senses.word_senses import WordSenses
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind
-from lexshift.study.result import FILES, SENSE_FILES, StudyResult, WordView, table_files
+from lexshift.study.result_files import FILES, SENSE_FILES, table_files
+from lexshift.study.study_result import StudyResult
 from lexshift.study.usages import FIRST, KINDS, NEIGHBOURS, Pair, Step, find_steps
 from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
+from lexshift.study.word_view import WordView
 from lexshift.utils import checks
 from lexshift.utils.plain import from_plain, to_plain
 

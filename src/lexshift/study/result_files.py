@@ -1,0 +1,30 @@
+"""Names of the files in a results folder, and the contents of its tables."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from lexshift.utils.safe_csv import csv_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+STORE = "store"
+SCORES_CSV, SCORES_PARQUET, REPORT, SPACE, DETAILS = (
+    "scores.csv",
+    "scores.parquet",
+    "report.html",
+    "space.npz",
+    "details.json",
+)
+SENSES_CSV, USAGES_CSV, CONCORDANCE = "senses.csv", "usages.csv", "kwic.csv"
+FILES = (SCORES_CSV, SCORES_PARQUET, SPACE, DETAILS, REPORT)
+SENSE_FILES = (SENSES_CSV, USAGES_CSV, CONCORDANCE)
+
+
+def table_files(table: pd.DataFrame, csv: str, parquet: str) -> dict[str, bytes]:
+    """Return the contents of a csv and a parquet file with a table, by file name."""
+    buffer = BytesIO()
+    table.to_parquet(buffer, index=False)
+    return {csv: csv_text(table).encode(), parquet: buffer.getvalue()}
