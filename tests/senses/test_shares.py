@@ -15,7 +15,9 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import beta, hypergeom
 
 from lexshift.scoring.significance import benjamini_hochberg
+from lexshift.senses.share_permutation import permute_documents
 from lexshift.senses.shares import Shares, adjust_p, jensen_shannon, name_changes, sense_shares
+from lexshift.utils.arrays import Indices
 
 USAGES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=14)
 
@@ -146,6 +148,31 @@ def test_documents_are_permuted_as_a_whole(texts: list[list[int]], periods: tupl
         observed = statistic(labels, spread(periods), k)
         drawn = [statistic(labels, spread(order), k) for order in itertools.permutations(periods)]
         assert found.p[k] == pytest.approx(np.mean([x >= observed - 1e-9 for x in drawn]), abs=0.02)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 2)), min_size=1, max_size=8),
+    st.integers(1, 3),
+)
+def test_permuted_documents_are_counted_as_in_a_loop(rows: list[tuple[int, int, int]], n_periods: int) -> None:
+    table = np.array([(a, b + (a + b == 0)) for a, b, _ in rows], float)
+    periods = np.array([t % n_periods for _, _, t in rows])
+    labels = tuple(k for row in table.astype(int) for k in (0,) * row[0] + (1,) * row[1])
+    drawn = np.random.default_rng(5).permuted(np.broadcast_to(periods, (20, len(rows))), axis=1)
+
+    def spread(order: Indices) -> tuple[int, ...]:
+        return tuple(np.repeat(order, table.sum(axis=1).astype(int)).tolist())
+
+    found = permute_documents(table, periods, n_periods, 20, np.random.default_rng(5))
+    for k in (0, 1):
+        observed = statistic(labels, spread(periods), k)
+        exceeding = sum(statistic(labels, spread(order), k) >= observed - 1e-9 for order in drawn)
+        assert found[k] == pytest.approx((1 + exceeding) / 21)
+
+
+def test_the_only_sense_has_p_1_without_permutations() -> None:
+    table = np.array([[2.0], [1.0], [3.0]])
+    assert_array_equal(permute_documents(table, np.array([0, 0, 1]), 2, 100, np.random.default_rng(0)), [1])
 
 
 def test_one_document_in_each_period_shows_nothing() -> None:

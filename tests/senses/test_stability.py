@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lexshift.encode.adaptation import Calibration
 from lexshift.senses.agglomerative import Agglomerative
-from lexshift.senses.stability import StableClustering, best_jaccard
+from lexshift.senses.stability import StableClustering, best_jaccard, mean_jaccard
 from lexshift.utils.arrays import Floats, Indices, Matrix
 
 CALIBRATION = Calibration(slope=8.0, intercept=-4.0)
@@ -65,7 +65,17 @@ def test_stability_is_the_mean_over_samples(seed: int) -> None:
     labels = rule.clustering.cluster(vectors, CALIBRATION)
     assert labels.max() > 0
     expected = slow_stabilities(rule, vectors, labels, seed)
-    assert_allclose(rule.stabilities(vectors, CALIBRATION, labels, seed), expected)
+    assert_allclose(mean_jaccard(labels, rule.resample(vectors, CALIBRATION, seed)), expected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_divided_senses_have_the_stability_of_the_reported_senses(seed: int) -> None:
+    vectors = np.random.default_rng(seed).normal(size=(30, 3)) + 0.4
+    rule = StableClustering(Agglomerative(0.6), min_stability=0.5)
+    labels, stability = rule.divide(vectors, CALIBRATION, seed)
+    assert_array_equal(labels, rule.cluster(vectors, CALIBRATION, seed))
+    one = labels.max() == 0
+    assert_allclose(stability, [np.nan] if one else slow_stabilities(rule, vectors, labels, seed))
 
 
 def test_clear_senses_are_stable() -> None:
@@ -73,8 +83,9 @@ def test_clear_senses_are_stable() -> None:
     labels = np.repeat([0, 1], [30, 12])
     vectors = np.eye(10)[labels] + 0.1 * rng.normal(size=(42, 10))
     rule = StableClustering(Agglomerative())
-    assert_allclose(rule.stabilities(vectors, CALIBRATION, labels), [1, 1])
-    assert_array_equal(rule.cluster(vectors, CALIBRATION), labels)
+    found, stability = rule.divide(vectors, CALIBRATION)
+    assert_array_equal(found, labels)
+    assert_allclose(stability, [1, 1])
 
 
 def test_unstable_senses_are_not_reported() -> None:

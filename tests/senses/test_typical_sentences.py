@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from planted_usages import make_usages
 
 from lexshift.senses.typical_sentences import TypicalSentences, sense_typicality
+from lexshift.senses.variety import are_near_duplicates, word_set
 from lexshift.utils.arrays import Floats, Indices
 
 
@@ -32,6 +33,30 @@ def test_typicality_follows_the_definition(n: int, d: int, senses: int, seed: in
     rng = np.random.default_rng(seed)
     vectors, labels = rng.integers(-1, 2, (n, d)).astype(float), rng.integers(0, senses, n)
     np.testing.assert_allclose(sense_typicality(vectors, labels), slow_typicality(vectors, labels), atol=1e-9)
+
+
+def slow_choice(sentences: list[str], unit: Floats, typicality: Floats, count: int) -> list[int]:
+    """Choose one sentence after the other, and drop all near-duplicates of each."""
+    left, chosen = list(range(len(sentences))), list[int]()
+    while left and len(chosen) < count:
+        scores = [
+            0.7 * typicality[row] - 0.3 * max([0.0, *(float(unit[row] @ unit[other]) for other in chosen)])
+            for row in left
+        ]
+        best = left[int(np.argmax(np.round(scores, 9)))]
+        chosen.append(best)
+        words = word_set(sentences[best])
+        left = [row for row in left if row != best and not are_near_duplicates(word_set(sentences[row]), words)]
+    return chosen
+
+
+@given(st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4), min_size=1, max_size=9), st.integers(0, 99))
+def test_sentences_are_chosen_as_if_near_duplicates_were_dropped_at_once(words: list[list[str]], seed: int) -> None:
+    sentences = [" ".join(["mouse", *part]) for part in words]
+    vectors = np.random.default_rng(seed).normal(size=(len(words), 3))
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    expected = slow_choice(sentences, unit, sense_typicality(vectors, np.zeros(len(words), int)), 4)
+    assert TypicalSentences(4).choose(make_usages("mouse", sentences, [0] * len(words), vectors)) == [expected]
 
 
 def test_near_duplicates_are_skipped() -> None:

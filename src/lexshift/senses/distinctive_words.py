@@ -12,7 +12,7 @@ mean cosine of that gloss with the usages of the sense, minus that with the othe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.special import xlogy
 
 from lexshift.corpus.language import base_code, detect_language
 from lexshift.corpus.targets import lemma_dictionary
-from lexshift.corpus.tokens import split_words
+from lexshift.corpus.tokens import split_texts, split_words
 from lexshift.corpus.vocabulary import LANGUAGES, is_word, load_function_words
 from lexshift.errors import UserError
 from lexshift.senses.description import SenseUsages
@@ -69,9 +69,12 @@ class DistinctiveWords:
         function_words = load_function_words(language) if language in LANGUAGES else frozenset[str]()
         own = _own_words(usages, lemmas, language)
         counts = [Counter[str]() for _ in range(n_senses)]
-        for sentence, span, label in zip(usages.sentences, usages.spans, usages.labels, strict=True):
-            near = (word for word in self._neighbours(sentence, span) if word not in function_words and is_word(word))
-            counts[label].update({_lemma(word, lemmas, language) for word in near} - function_words - own)
+        neighbours = self._neighbours(usages)
+        forms = set[str]().union(*neighbours) - function_words
+        known = {form: _lemma(form, lemmas, language) for form in forms if is_word(form)}
+        known = {form: lemma for form, lemma in known.items() if lemma not in function_words and lemma not in own}
+        for near, label in zip(neighbours, usages.labels, strict=True):
+            counts[label].update({known[form] for form in near if form in known})
         words = sorted(set[str]().union(*counts))
         table = np.array([[count[word] for word in words] for count in counts], int).reshape(n_senses, len(words))
         if language not in LANGUAGES and n_senses:
@@ -85,11 +88,14 @@ class DistinctiveWords:
             return [self._best(words, np.where(chosen[sense], ratios[sense], 0)) for sense in range(n_senses)]
         return self._describe_by_encoder(usages, words, ratios)
 
-    def _neighbours(self, sentence: str, span: tuple[int, int]) -> Iterator[str]:
-        """Yield the words around the target word."""
-        before, after = split_words(sentence[: span[0]]), split_words(sentence[span[1] :])
-        yield from before[max(0, len(before) - self.window) :]
-        yield from after[: self.window]
+    def _neighbours(self, usages: SenseUsages) -> list[list[str]]:
+        """Return the words around the target word in each sentence."""
+        sides = zip(usages.sentences, usages.spans, strict=True)
+        words = split_texts([side for text, (start, end) in sides for side in (text[:start], text[end:])])
+        return [
+            before[max(0, len(before) - self.window) :] + after[: self.window]
+            for before, after in zip(words[::2], words[1::2], strict=True)
+        ]
 
     def _best(self, words: list[str], scores: Floats) -> list[str]:
         """Return the words with the highest scores above 0; words with the same score are in alphabetical order."""

@@ -27,9 +27,10 @@ def members(labels: Indices) -> Floats:
 
 def mean_between(similarity: Floats, labels: Indices) -> Floats:
     """Return the mean similarity of the usages of each group with those of each other group, (k, k)."""
-    belongs = members(labels)
-    sizes = belongs.sum(axis=0)
-    return belongs.T @ similarity @ belongs / np.outer(sizes, sizes)
+    order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
+    first = np.cumsum(sizes) - sizes  # of each group in this order
+    sums = np.add.reduceat(similarity[order], first, axis=0)  # (k, n)
+    return np.add.reduceat(sums[:, order], first, axis=1) / np.outer(sizes, sizes)
 
 
 def merge_similar(weights: Floats, labels: Indices) -> Indices:
@@ -75,6 +76,8 @@ def dissolve(similarity: Floats, labels: Indices, is_dissolved: Array) -> Indice
     """
     if is_dissolved.all():
         return np.zeros(len(labels), np.intp)
+    if not is_dissolved.any():
+        return number_by_size(labels)
     means = mean_between(similarity, labels)
     means[:, is_dissolved] = -np.inf
     target = np.where(is_dissolved, means.argmax(axis=1), np.arange(len(means)))

@@ -69,21 +69,27 @@ def permute_documents(
     -------
     ndarray of shape (K,)
     """
-    extended = np.column_stack([table, table.sum(axis=1)])  # (D, K + 1)
+    if table.shape[1] < 2:  # the only sense has the share 1 in every period
+        return np.ones(table.shape[1])
+    extended = np.column_stack([table, table.sum(axis=1)]).astype(np.float32)  # (D, K + 1), exact for whole numbers
+    totals = extended.sum(axis=0)  # (K + 1,)
 
-    def statistics(is_in: Array) -> Floats:
-        """Compute the statistics from the periods of documents, (B, T, D): (B, K)."""
-        sums = is_in @ extended  # (B, T, K + 1)
-        return _statistic(np.moveaxis(sums[..., :-1], 2, 1), sums[:, None, :, -1])
+    def statistics(periods: Array) -> Floats:
+        """Compute the statistics from the periods of documents, (B, D): (B, K)."""
+        counts = np.empty((len(periods), len(totals), n_periods), np.float32)  # (B, K + 1, T)
+        counts[:, :, -1] = totals
+        for number in range(n_periods - 1):
+            counts[:, :, number] = (periods == number).astype(np.float32) @ extended
+            counts[:, :, -1] -= counts[:, :, number]
+        return _statistic(counts[:, :-1], counts[:, -1:])
 
-    numbers = np.arange(n_periods)[:, None]
-    observed = statistics((document_periods == numbers)[None].astype(float))  # (1, K)
+    observed = statistics(document_periods[None])  # (1, K)
     batch = max(1, _MAX_CELLS // max(1, n_periods * len(table)))
     exceeding = np.zeros(table.shape[1])
     for begin in range(0, permutations, batch):
         size = min(batch, permutations - begin)
         drawn = rng.permuted(np.broadcast_to(document_periods, (size, len(table))), axis=1)  # (B, D)
-        exceeding += (statistics((drawn[:, None] == numbers).astype(float)) >= observed * (1 - _TIES)).sum(axis=0)
+        exceeding += (statistics(drawn) >= observed * (1 - _TIES)).sum(axis=0)
     return (1 + exceeding) / (1 + permutations)
 
 

@@ -6,6 +6,7 @@ sample (Hennig 2007, "Cluster-wise assessment of cluster stability").
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,26 +46,48 @@ class StableClustering:
 
     def cluster(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> Indices:
         """Return the number of the sense of each usage, (n,); see :class:`~lexshift.senses.clustering.Clustering`."""
+        return self.divide(vectors, calibration, seed)[0]
+
+    def divide(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> tuple[Indices, Floats]:
+        """Return the number of the sense of each usage, (n,), and the stability of each sense, (k,).
+
+        The stability of the only sense is NaN.
+        """
         labels = self.clustering.cluster(vectors, calibration, seed)
         if labels.max() == 0:
-            return labels
-        is_unstable = self.stabilities(vectors, calibration, labels, seed) < self.min_stability
-        return dissolve(cosines(vectors), labels, is_unstable) if is_unstable.any() else labels
+            return labels, np.full(1, np.nan)
+        samples = self.resample(vectors, calibration, seed)
+        stability = mean_jaccard(labels, samples)
+        is_unstable = stability < self.min_stability
+        if is_unstable.any():
+            labels = dissolve(cosines(vectors), labels, is_unstable)
+            stability = mean_jaccard(labels, samples) if labels.max() > 0 else np.full(1, np.nan)
+        return labels, stability
 
-    def stabilities(self, vectors: Matrix, calibration: Calibration, labels: Indices, seed: int = 0) -> Floats:
-        """Return the stability of each sense of a clustering, (k,).
-
-        A sample without a usage of a sense does not count for that sense.
-        """
+    def resample(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> list[tuple[Indices, Indices]]:
+        """Return random samples of the usages, each (m,), and the group of each usage of a sample, (m,)."""
         rng = np.random.default_rng(seed)
         size = max(1, round(self.share * len(vectors)))
-        values = np.full((self.resamples, int(labels.max()) + 1), np.nan)
-        for i in range(self.resamples):
-            sample = np.sort(rng.choice(len(vectors), size, replace=False))
-            found = self.clustering.cluster(vectors[sample], calibration, seed)
-            values[i] = best_jaccard(labels[sample], found, values.shape[1])
-        counted = np.maximum((~np.isnan(values)).sum(axis=0), 1)
-        return np.nansum(values, axis=0) / counted
+        samples = [np.sort(rng.choice(len(vectors), size, replace=False)) for _ in range(self.resamples)]
+        return [(sample, self.clustering.cluster(vectors[sample], calibration, seed)) for sample in samples]
+
+
+def mean_jaccard(labels: Indices, samples: Sequence[tuple[Indices, Indices]]) -> Floats:
+    """Return the stability of each sense, (k,): the mean over samples of its largest Jaccard coefficient.
+
+    A sample without a usage of a sense does not count for that sense.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,), int
+        The sense of each usage, from 0.
+    samples : sequence of (ndarray, ndarray)
+        From :meth:`StableClustering.resample`.
+    """
+    senses = int(labels.max()) + 1
+    values = np.array([best_jaccard(labels[sample], found, senses) for sample, found in samples])
+    counted = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    return np.nansum(values, axis=0) / counted
 
 
 def best_jaccard(labels: Indices, found: Indices, senses: int) -> Floats:

@@ -48,18 +48,19 @@ class TypicalSentences:
         ]
 
     def _choose(self, rows: Indices, typicality: Floats, unit: Floats, sentences: Sequence[str]) -> list[int]:
-        """Return some of the given rows."""
-        left = [int(row) for row in rows]
-        words = {row: word_set(sentences[row]) for row in left}
-        nearest = dict.fromkeys(left, 0.0)  # the highest cosine with a chosen usage
-        chosen: list[int] = []
-        while left and len(chosen) < self.n_sentences:
-            best = max(left, key=lambda row: _RELEVANCE * typicality[row] - (1 - _RELEVANCE) * nearest[row])
-            chosen.append(best)
-            left = [row for row in left if row != best and not are_near_duplicates(words[row], words[best])]
-            for row in left:
-                nearest[row] = max(nearest[row], float(unit[row] @ unit[best]))
-        return chosen
+        """Return some of the given rows. A sentence is split into words only when it is the next to be chosen."""
+        relevance, own = _RELEVANCE * typicality[rows], unit[rows]
+        nearest = np.zeros(len(rows))  # the highest cosine with a chosen usage
+        is_left = np.ones(len(rows), bool)
+        chosen: dict[int, frozenset[str]] = {}
+        while is_left.any() and len(chosen) < self.n_sentences:
+            best = int(np.where(is_left, relevance - (1 - _RELEVANCE) * nearest, -np.inf).argmax())
+            is_left[best] = False
+            words = word_set(sentences[rows[best]])
+            if not any(are_near_duplicates(words, other) for other in chosen.values()):
+                chosen[int(rows[best])] = words
+                nearest = np.maximum(nearest, own @ own[best])
+        return list(chosen)
 
 
 def sense_typicality(vectors: Matrix, labels: Indices) -> Floats:

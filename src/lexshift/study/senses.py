@@ -169,10 +169,11 @@ class SenseFinder:
 
         def cluster(word: str) -> tuple[Indices, Floats, list[SenseGroups]]:
             vectors, frames = self.vectors(word), self.frames(word)
-            labels = clustering.cluster(vectors, self.calibration, seed)
-            stability = np.full(int(labels.max()) + 1, np.nan)
-            if isinstance(clustering, StableClustering) and labels.max() > 0:
-                stability = clustering.stabilities(vectors, self.calibration, labels, seed)
+            if isinstance(clustering, StableClustering):
+                labels, stability = clustering.divide(vectors, self.calibration, seed)
+            else:
+                labels = clustering.cluster(vectors, self.calibration, seed)
+                stability = np.full(int(labels.max()) + 1, np.nan)
             if fine is None:
                 return labels, stability, []
             groups = find_groups(
@@ -223,48 +224,60 @@ class SenseFinder:
             kinds.append(NearestGloss(self.sources.dictionary, gloss_encoder))
         return kinds if self.sources.substitutes is None else [*kinds, self.sources.substitutes]
 
-    def find(self, word: str, division: Division, kinds: Sequence[Description]) -> WordSenses:
-        """Return the senses of a word whose usages have been divided."""
-        frames, vectors = self.frames(word), self.vectors(word)
-        usages = SenseUsages(
+    def usages(self, word: str, labels: Indices) -> SenseUsages:
+        """Return the usages of a word in all periods, with their senses."""
+        frames = self.frames(word)
+        return SenseUsages(
             word=word,
             sentences=[text for frame in frames for text in frame["sentence"]],
             spans=[span for frame in frames for span in zip(frame["start"], frame["end"], strict=True)],
-            labels=division.labels,
+            labels=labels,
             periods=period_numbers(frames),
-            vectors=vectors,
+            vectors=self.vectors(word),
             language=self.language,
         )
-        if division.labels.max() == 0:  # there is nothing that the words could distinguish the sense from
-            kinds = [kind for kind in kinds if kind.name != DistinctiveWords.name]
+
+    def compare(self, word: str, division: Division) -> WordSenses:
+        """Return the senses of a word whose usages have been divided, without descriptions."""
+        usages, frames = self.usages(word, division.labels), self.frames(word)
         found = find_word_senses(
             usages,
             len(frames),
             names=division.names,
             stability=division.stability,
             division_q=division.q,
-            descriptions=kinds,
             documents=usage_documents(frames),
             permutations=self.permutations,
             alpha=self.settings.alpha,
             seed=self.settings.seed,
         )
-        jsd = change_over_periods(vectors, usages.periods, self.calibration, self.settings.min_usages)
-        found = replace(found, jsd=jsd)
+        jsd = change_over_periods(usages.vectors, usages.periods, self.calibration, self.settings.min_usages)
+        return replace(found, jsd=jsd)
+
+    def describe(self, word: str, division: Division, kinds: Sequence[Description]) -> dict[str, list[list[str]]]:
+        """Return the descriptions of the senses of a word, by their kinds."""
+        if division.labels.max() == 0:  # there is nothing that the words could distinguish the sense from
+            kinds = [kind for kind in kinds if kind.name != DistinctiveWords.name]
+        usages = self.usages(word, division.labels) if kinds else None
+        described = {} if usages is None else {kind.name: kind.describe(usages) for kind in kinds}
         if division.glosses is None:
-            return found
-        nearest = found.descriptions.get(_GLOSS, [[] for _ in division.glosses])
+            return described
+        nearest = described.get(_GLOSS, [[] for _ in division.glosses])
         glosses = [[gloss] if gloss else near for gloss, near in zip(division.glosses, nearest, strict=True)]
-        return replace(found, descriptions=found.descriptions | {_GLOSS: glosses})
+        return described | {_GLOSS: glosses}
 
     def find_all(self, words: Sequence[str], monitor: Monitor) -> dict[str, WordSenses]:
         """Return the senses of all words, with the false discovery rate controlled over all of them."""
         self.siblings.occurrences  # noqa: B018  read once, before several threads need it
         divided = self.divide(words, monitor)
-        kinds, found = self.descriptions(), {}
+        monitor.stage("comparing senses", len(words), "words")
+        found = for_each(
+            words, lambda word: self.compare(word, divided[word]), lambda done: monitor.advance(done, done)
+        )
         monitor.stage("describing senses", len(words), "words")
+        kinds = self.descriptions()
         for done, (word, division) in enumerate(divided.items(), 1):  # one after the other: encoders use all cores
-            found[word] = self.find(word, division, kinds)
+            found[word] = replace(found[word], descriptions=self.describe(word, division, kinds))
             monitor.advance(done, done)
         return adjust_changes(found, self.settings.alpha)
 
