@@ -35,6 +35,12 @@ def command(
         str, typer.Option(help="Planted change: change or none (two corpora); step, season or yearly (dated texts).")
     ] = "change",
     years: Annotated[int, typer.Option(help="Number of years, with --pattern step, season or yearly.")] = 6,
+    separate: Annotated[
+        bool, typer.Option("--separate", help="Plant in an old and a new corpus, each of which keeps its own text.")
+    ] = False,
+    max_sentences: Annotated[
+        int, typer.Option(help="Maximum number of sentences of each corpus, with --separate.")
+    ] = 100_000,
     seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
     settings: dict[str, Any],
@@ -54,6 +60,8 @@ def command(
         "pairs": pairs,
         "pattern": pattern,
         "years": years,
+        "separate": separate,
+        "max_sentences": max_sentences,
     }
     with progress_monitor(quiet, "interrupted; run the same command again to simulate the corpora") as monitor:
         planted = simulate(*corpora, out=out, seed=seed, monitor=monitor, **arguments, **settings)
