@@ -20,7 +20,7 @@ Pairs = Annotated[
 ]
 
 
-@options.with_settings(*options.UNDATED_OPTIONS)
+@options.with_settings("seed", *options.UNDATED_OPTIONS, helps={"seed": "Seed for all random choices."})
 def command(
     *,
     corpora: Corpora,
@@ -38,10 +38,6 @@ def command(
     separate: Annotated[
         bool, typer.Option("--separate", help="Plant in an old and a new corpus, each of which keeps its own text.")
     ] = False,
-    max_sentences: Annotated[
-        int, typer.Option(help="Maximum number of sentences of each corpus, with --separate.")
-    ] = 100_000,
-    seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
     settings: dict[str, Any],
 ) -> None:
@@ -61,10 +57,9 @@ def command(
         "pattern": pattern,
         "years": years,
         "separate": separate,
-        "max_sentences": max_sentences,
     }
     with progress_monitor(quiet, "interrupted; run the same command again to simulate the corpora") as monitor:
-        planted = simulate(*corpora, out=out, seed=seed, monitor=monitor, **arguments, **settings)
+        planted = simulate(*corpora, out=out, monitor=monitor, **arguments, **settings)
     if quiet:
         return
     table = Table(box=None, header_style="bold", pad_edge=False)

@@ -193,7 +193,7 @@ def _plant_separately(
     }
     for period, sample in read.items():
         if sample.found > max_sentences:
-            monitor.note(f"{period}: {max_sentences:,} of {sample.found:,} sentences are used (--max-sentences)")
+            monitor.note(f"{period}: {max_sentences:,} of {sample.found:,} sentences are used (max_sentences)")
     periods = [
         PeriodText.count([sentence.text for sentence in read[period].sentences], as_text(os.fspath(corpus)))
         for period, corpus in zip(PERIODS, corpora, strict=True)
