@@ -45,6 +45,13 @@ def test_sentences_of_every_layout_are_read_in_order(tmp_path: Path) -> None:
     ]
 
 
+def test_sentences_that_were_cut_are_counted(tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text("word " * 1000 + "\n" + "word " * 10 + "\n")
+    corpus = read_sentences(tmp_path / "long.txt", Reading(language="en", split="lines"), 10, 0, Silent(), "old")
+    assert [len(sentence.text.split()) for sentence in corpus.sentences] == [800, 10]
+    assert corpus.skipped == {"sentences of 4,000 characters or more, cut to this length": 1}
+
+
 def test_corpus_without_a_sentence_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("\n \n")
     with pytest.raises(UserError, match="is empty: there is no sentence in it"):

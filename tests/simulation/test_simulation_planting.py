@@ -154,6 +154,13 @@ def test_sentences_are_sampled_from_larger_corpora(corpora: list[Path], tmp_path
     assert notes == [f"{period}: 300 of 482 sentences are used (max_sentences)" for period in PERIODS]
 
 
+def test_skipped_text_is_reported(corpora: list[Path], tmp_path: Path) -> None:
+    old = tmp_path / "old.txt"
+    old.write_text("".join(path.read_text() for path in sorted(corpora[0].iterdir())) + "word " * 1000)
+    record = simulated([old, corpora[1]], tmp_path / "out", pairs=PAIRS, usages=4)[2]
+    assert record["skipped"] == {"old": {"sentences of 4,000 characters or more, cut to this length": 1}, "new": {}}
+
+
 def test_files_of_one_corpus_are_documents_of_the_other(corpora: list[Path], tmp_path: Path) -> None:
     """A single file is a corpus of one document; names of nested files have no slash."""
     (tmp_path / "texts/inner").mkdir(parents=True)

@@ -25,6 +25,7 @@ from lexshift.store.embedding import READING
 from lexshift.study.folder import Kind, check_results, open_results
 from lexshift.utils import checks
 from lexshift.utils.monitor import Monitor, watching
+from lexshift.utils.quantities import with_unit
 from lexshift.utils.seeds import generator
 
 if TYPE_CHECKING:
@@ -194,6 +195,8 @@ def _plant_separately(
     for period, sample in read.items():
         if sample.found > max_sentences:
             monitor.note(f"{period}: {max_sentences:,} of {sample.found:,} sentences are used (max_sentences)")
+        for reason, n in sample.skipped.items():
+            monitor.note(f"{period}: {with_unit(n, reason)}")
     periods = [
         PeriodText.count([sentence.text for sentence in read[period].sentences], as_text(os.fspath(corpus)))
         for period, corpus in zip(PERIODS, corpora, strict=True)
@@ -208,6 +211,7 @@ def _plant_separately(
         "reading": record_readings(readings),
         "max_sentences": max_sentences,
         "sentences": {period: [len(sample.sentences), sample.found] for period, sample in read.items()},
+        "skipped": {period: sample.skipped for period, sample in read.items()},
         "documents": {
             period: {name: file for file, name in sample.documents().items()} for period, sample in read.items()
         },

@@ -13,7 +13,7 @@ import numpy as np
 
 from lexshift.corpus import sampling
 from lexshift.corpus.passages import Block, read_corpus
-from lexshift.corpus.sentences import Passage
+from lexshift.corpus.sentences import LONGEST, Passage
 from lexshift.corpus.sources import Reading, Tally, find_sources
 from lexshift.errors import UserError
 from lexshift.simulation.sources import Place
@@ -49,10 +49,13 @@ class CorpusSentences:
     sentences : list of Sentence
     found : int
         Number of sentences in the corpus.
+    skipped : dict of str to int
+        How much text was skipped or altered, by reason.
     """
 
     sentences: list[Sentence]
     found: int
+    skipped: dict[str, int]
 
     def documents(self) -> dict[str, str]:
         """Return the name of the written document for each file with sentences."""
@@ -78,13 +81,13 @@ def read_sentences(
     label : str
         Name of the corpus in the progress.
     """
-    sample = _Sample(max_sentences)
+    sample, tally = _Sample(max_sentences), Tally()
     file, key, position, found = None, np.zeros(1, np.uint64), 0, 0
-    for block in read_corpus(find_sources(corpus), reading, Tally(), reading_stage(monitor, f"reading {label}")):
+    for block in read_corpus(find_sources(corpus), reading, tally, reading_stage(monitor, f"reading {label}")):
         if block.file != file:
             file, position = block.file, 0
             key = np.array([sampling.place_key(seed, file, "")], np.uint64)
-        texts = list(split_block(block, reading.language))
+        texts = list(split_block(block, reading.language, tally))
         positions = position + np.arange(len(texts))
         hashes = sampling.priorities(np.repeat(key, len(texts)), positions, np.zeros(len(texts), np.int64))
         sample.add([Sentence(file, text) for text in texts], hashes)
@@ -92,14 +95,16 @@ def read_sentences(
         found += len(texts)
     if not found:
         raise UserError(f"the corpus {str(corpus)!r} is empty: there is no sentence in it")
-    return CorpusSentences(sample.sentences(), found)
+    return CorpusSentences(sample.sentences(), found, dict(tally.skipped))
 
 
-def split_block(block: Block, language: str) -> Iterator[str]:
-    """Yield the sentences of a block of text, each on one line with single spaces."""
-    for line in block.data.decode().split("\n"):
-        if line.strip():
-            yield from (" ".join(text.split()) for text in Passage(line, block.split, language).sentences())
+def split_block(block: Block, language: str, tally: Tally) -> Iterator[str]:
+    """Yield the sentences of a block of text, each on one line with single spaces; count those that were cut."""
+    for line in filter(str.strip, block.data.decode().split("\n")):
+        for text in Passage(line, block.split, language).sentences():
+            if len(text) == LONGEST:
+                tally.skipped[f"sentences of {LONGEST:,} characters or more, cut to this length"] += 1
+            yield " ".join(text.split())
 
 
 class _Sample:

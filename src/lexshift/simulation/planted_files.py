@@ -66,19 +66,19 @@ def make_two_corpora(pseudowords: Sequence[PlantedWord[Usage]], pattern: str, se
 
 
 def make_gold(
-    pseudowords: Sequence[PlantedWord[U]], pattern: str, places: Callable[[str, U], tuple[str, int]] | None = None
+    pseudowords: Sequence[PlantedWord[U]], pattern: str, find_place: Callable[[str, U], tuple[str, int]] | None = None
 ) -> dict[str, str]:
-    """Return the gold and a table of usages; ``places`` returns the document and the line of a usage in a period."""
+    """Return the gold and a table of usages; ``find_place`` returns the document and the line of a usage in a period."""
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     gold = pattern == "change"
     header = ["word", "period", "sentence", "start", "end"]
-    writer.writerow([*header, *(["graded", "binary"] if gold else []), *(["document", "line"] if places else [])])
+    writer.writerow([*header, *(["graded", "binary"] if gold else []), *(["document", "line"] if find_place else [])])
     for word in pseudowords:
         values = [word.change(pattern), int(word.change(pattern) > 0)] if gold else []
         for period, usages, renamed in zip(PERIODS, word.usages, word.renamed_usages(), strict=True):
             for (_, usage), u in zip(usages, renamed, strict=True):
-                place = places(period, usage) if places else ()
+                place = find_place(period, usage) if find_place else ()
                 writer.writerow([word.name, period, u.sentence, u.start, u.end, *values, *place])
     gold_lines = [f"{word.name}\t{word.change(pattern)}\n" for word in pseudowords]
     return {"planted.tsv": "".join(gold_lines), "usages.csv": table.getvalue()}
