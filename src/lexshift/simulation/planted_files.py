@@ -68,7 +68,7 @@ def make_two_corpora(pseudowords: Sequence[PlantedWord[Usage]], pattern: str, se
 def make_gold(
     pseudowords: Sequence[PlantedWord[U]], pattern: str, find_place: Callable[[str, U], tuple[str, int]] | None = None
 ) -> dict[str, str]:
-    """Return the gold and a table of usages; ``find_place`` returns the document and the line of a usage in a period."""
+    """Return the gold and a table of usages; ``find_place`` returns the document and line of a usage in a period."""
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     gold = pattern == "change"
