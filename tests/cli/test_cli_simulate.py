@@ -105,6 +105,19 @@ def test_simulate_may_read_several_corpora(shell: Shell) -> None:
     )
 
 
+def test_simulate_may_plant_in_separate_corpora(shell: Shell) -> None:
+    Path("new.txt").write_text(Path("corpus.txt").read_text().replace("here", "there"))
+    options = ["--separate", "--pairs", "pairs.tsv", "--usages", "10", "--split", "lines"]
+    out = shell.succeed("simulate", "corpus.txt", "new.txt", "--out", "planted", *options)
+    assert [line.split()[1:] for line in out.splitlines()[1:3]] == [["mouse", "bread", "1"], ["river", "winter", "0"]]
+    for path, place in (("planted/old/corpus.txt", "is here."), ("planted/new/new.txt", "is there.")):
+        lines = Path(path).read_text().splitlines()
+        assert len(lines) == 240
+        assert all(line.endswith(place) for line in lines)
+    said = shell.refused("simulate", "corpus.txt", "--out", "other", "--separate")
+    assert said == "separate corpora are an old and a new one; got 1 of them (--separate)"
+
+
 def test_simulate_reports_mistakes_in_one_sentence(shell: Shell) -> None:
     Path("old.txt").write_text("mine")
     said = shell.refused("simulate", "corpus.txt", "--out", ".", "--usages", "10")

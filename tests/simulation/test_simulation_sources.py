@@ -14,7 +14,7 @@ from lexshift.corpus.sources import Reading
 from lexshift.errors import UserError
 from lexshift.simulation.sources import (
     SourceText,
-    _begin_alike,
+    begin_alike,
     choose_pairs,
     count_folded_words,
     find_pairs,
@@ -103,7 +103,7 @@ def test_pairs_depend_on_the_seed_and_not_on_the_order_of_corpora(tmp_path: Path
     ],
 )
 def test_words_with_the_same_beginning_are_not_paired(a: str, b: str, alike: bool) -> None:
-    assert _begin_alike(a, b) is _begin_alike(b, a) is alike
+    assert begin_alike(a, b) is begin_alike(b, a) is alike
 
 
 def test_forms_of_a_word_are_not_paired_with_each_other(tmp_path: Path) -> None:

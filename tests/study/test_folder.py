@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pytest
 
 from lexshift import UserError, compare, discover, embed, simulate
-from lexshift.simulation.corpora import SIMULATION
+from lexshift.simulation.corpora import SEPARATE_SIMULATION, SIMULATION
 from lexshift.study import folder as _results
 from lexshift.study.discovery import DISCOVERY
 from lexshift.study.folder import Kind, check_results, open_results
@@ -110,8 +110,9 @@ def run(kind: str, paths: Sequence[Path], out: Any, toy: Toy | None = None, **op
 
 
 def contents(number: int, kind: Kind) -> dict[str, bytes]:
-    """Return the files of results; those with an odd number lack the first file."""
-    return {name: f"{name} of {number}".encode() for name in kind.files[number % 2 :]}
+    """Return the files of results; those with an odd number lack the first file and have others in subfolders."""
+    inner = [f"{folder}/{name}.txt" for folder in kind.folders for name in ("both", f"only {number}")]
+    return {name: f"{name} of {number}".encode() for name in (*kind.files[number % 2 :], *inner)}
 
 
 def save(folder: Path, kind: Kind, number: int) -> None:
@@ -142,7 +143,8 @@ def consistent(folder: Path, kind: Kind) -> int | None:
     if not (folder / kind.record).exists():
         return None
     record = json.loads((folder / kind.record).read_bytes())
-    for name in kind.files:
+    inner = [f"{path.parent.name}/{path.name}" for name in kind.folders for path in (folder / name).glob("*")]
+    for name in {*kind.files, *inner, *record["files"]}:
         data = (folder / name).read_bytes() if (folder / name).exists() else None
         found = None if data is None else hashlib.sha256(data).hexdigest()
         if found != record["files"].get(name):
@@ -268,6 +270,56 @@ def test_file_absent_from_the_new_results_is_removed(tmp_path: Path) -> None:
     assert not (tmp_path / "scores.csv").exists()
 
 
+@pytest.mark.parametrize(
+    "change", ["edited", "added", "a folder", "a link", "in place of the subfolder", "a link to it"]
+)
+def test_foreign_file_in_a_subfolder_is_refused(tmp_path: Path, change: str) -> None:
+    out, mine = tmp_path / "out", tmp_path / "mine"
+    save(out, SEPARATE_SIMULATION, 2)
+    mine.mkdir()
+    name = {"added": "old/mine.txt", "in place of the subfolder": "old", "a link to it": "old"}.get(
+        change, "old/both.txt"
+    )
+    if name == "old":
+        shutil.rmtree(out / name)
+    else:
+        (out / name).unlink(missing_ok=True)
+    if change == "a folder":
+        (out / name).mkdir()
+    elif change.startswith("a link"):
+        (out / name).symlink_to(mine)
+    else:
+        (out / name).write_text("mine")
+    before = files_in(tmp_path)
+    with pytest.raises(UserError, match=rf"{name}' was not written by lexshift.*; move it or choose another folder"):
+        save(out, SEPARATE_SIMULATION, 4)
+    assert files_in(tmp_path) == before
+
+
+def test_hidden_files_in_a_subfolder_are_unchanged(tmp_path: Path) -> None:
+    save(tmp_path, SEPARATE_SIMULATION, 2)
+    (tmp_path / "old/.DS_Store").write_text("mine")
+    save(tmp_path, SEPARATE_SIMULATION, 4)
+    assert sorted(os.listdir(tmp_path / "old")) == [".DS_Store", "both.txt", "only 4.txt"]
+
+
+def test_files_outside_the_subfolders_are_not_removed_for_a_forged_record(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    save(out, SEPARATE_SIMULATION, 2)
+    names = ["../mine.txt", "old/../mine.txt", "old/inner/mine.txt", "old//mine.txt", "old/..", "notes.txt"]
+    (out / "old/inner").mkdir()
+    for path in (tmp_path / "mine.txt", out / "mine.txt", out / "old/inner/mine.txt", out / "notes.txt"):
+        path.write_text("mine")
+    saving = out / _results._SAVING.format(json.loads((out / "simulate.json").read_bytes())["sha256"])
+    saving.mkdir()
+    checksum = hashlib.sha256(b"mine").hexdigest()
+    (saving / _results._REPLACED).write_text(json.dumps(dict.fromkeys(names, checksum)))
+    _results.ResultsFolder(out, SEPARATE_SIMULATION).finish_interrupted_save()
+    assert not saving.exists()
+    for path in (tmp_path / "mine.txt", out / "mine.txt", out / "old/inner/mine.txt", out / "notes.txt"):
+        assert path.read_text() == "mine"
+
+
 # ------------------------------------------------------------------------------------------------------- atomic saving
 
 
@@ -282,7 +334,7 @@ def operations(folder: Path, kind: Kind, disk: Disk, first: bool) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [True, False], ids=["into a new folder", "over older results"])
-@pytest.mark.parametrize("kind", [*KINDS.values(), SIMULATION], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [*KINDS.values(), SIMULATION, SEPARATE_SIMULATION], ids=lambda kind: kind.name)
 def test_save_killed_at_any_moment_is_finished_or_undone(tmp_path: Path, disk: Disk, kind: Kind, first: bool) -> None:
     n = operations(tmp_path / "whole", kind, disk, first)
     expected = files_in(tmp_path / "whole")

@@ -20,7 +20,7 @@ Pairs = Annotated[
 ]
 
 
-@options.with_settings(*options.UNDATED_OPTIONS)
+@options.with_settings("seed", *options.UNDATED_OPTIONS, helps={"seed": "Seed for all random choices."})
 def command(
     *,
     corpora: Corpora,
@@ -35,7 +35,9 @@ def command(
         str, typer.Option(help="Planted change: change or none (two corpora); step, season or yearly (dated texts).")
     ] = "change",
     years: Annotated[int, typer.Option(help="Number of years, with --pattern step, season or yearly.")] = 6,
-    seed: Annotated[int, typer.Option(help="Seed for all random choices.")] = 0,
+    separate: Annotated[
+        bool, typer.Option("--separate", help="Plant in an old and a new corpus, each of which keeps its own text.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
     settings: dict[str, Any],
 ) -> None:
@@ -54,9 +56,10 @@ def command(
         "pairs": pairs,
         "pattern": pattern,
         "years": years,
+        "separate": separate,
     }
     with progress_monitor(quiet, "interrupted; run the same command again to simulate the corpora") as monitor:
-        planted = simulate(*corpora, out=out, seed=seed, monitor=monitor, **arguments, **settings)
+        planted = simulate(*corpora, out=out, monitor=monitor, **arguments, **settings)
     if quiet:
         return
     table = Table(box=None, header_style="bold", pad_edge=False)

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lexshift import __version__
 from lexshift.corpus.language import detect_languages, record_readings
-from lexshift.corpus.sources import Reading, as_text, find_sources
-from lexshift.simulation.pseudowords import (
-    PATTERNS,
-    Plan,
-    deal_usages,
-    invent_pseudowords,
-    make_plans,
-    planted_change,
-    rename_usage,
-    required_usages,
+from lexshift.corpus.sources import STANDARD_INPUT, Reading, as_text, find_sources
+from lexshift.errors import UserError
+from lexshift.simulation.documents import read_sentences
+from lexshift.simulation.planted_files import (
+    PlantedWord,
+    has_two_corpora,
+    make_dated_corpus,
+    make_separate_corpora,
+    make_two_corpora,
 )
-from lexshift.simulation.sources import Pair, Place, SourceText, Usage, find_pairs, read_pairs
+from lexshift.simulation.planting import PERIODS, PeriodText, plant_pairs
+from lexshift.simulation.pseudowords import PATTERNS, Plan, deal_usages, invent_pseudowords, make_plans, required_usages
+from lexshift.simulation.sources import Pair, Place, SourceText, find_pairs, read_pairs
 from lexshift.store.embedding import READING
 from lexshift.study.folder import Kind, check_results, open_results
 from lexshift.utils import checks
 from lexshift.utils.monitor import Monitor, watching
+from lexshift.utils.quantities import with_unit
 from lexshift.utils.seeds import generator
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PERIODS = ("old", "new")
 FILES = ("old.txt", "new.txt", "usages.csv", "corpus.jsonl", "planted.tsv", "words.txt")
+SEPARATE_FILES = ("usages.csv", "planted.tsv", "words.txt")
 SIMULATION = Kind("simulation", FILES, "simulate.json")
+SEPARATE_SIMULATION = Kind("simulation in separate corpora", SEPARATE_FILES, "simulate.json", PERIODS)
 _CORPUS_USAGES, _MONTH_USAGES = 100, 5  # default numbers of usages of a pseudoword
-_FIRST_YEAR = 2000  # of the invented months
-_DAYS = 28  # per month, so that every month has the same number
 
 
 def simulate(
@@ -49,6 +46,8 @@ def simulate(
     pairs: Place | Iterable[Sequence[str]] | None = None,
     pattern: str = "change",
     years: int = 6,
+    separate: bool = False,
+    max_sentences: int = 100_000,
     seed: int = 0,
     monitor: Monitor | bool | None = True,
     **options: Any,
@@ -58,9 +57,11 @@ def simulate(
     Parameters
     ----------
     *corpora : str or path
-        Source of the sentences: text files, tables, folders or patterns, read as one corpus.
+        Source of the sentences: text files, tables, folders or patterns, read as one corpus, or with ``separate`` the
+        old and the new corpus.
     out : path
-        Folder of the result. It must be new or empty, or hold an earlier simulation, which is replaced.
+        Folder of the result. It must be new or empty, or hold an earlier simulation, which is replaced. A simulation
+        with ``separate`` and one without it do not replace each other.
     pseudowords : int
         Number of pseudowords; ignored with ``pairs``, since each pair makes one.
     usages : int, optional
@@ -74,6 +75,12 @@ def simulate(
         changes once in some month, alternates from month to month, or moves smoothly from January to July and back.
     years : int
         Number of years of twelve months, for "step", "season" and "yearly".
+    separate : bool
+        Whether the usages of each period are sentences of its own corpus, for "change" and "none". Both corpora are
+        written as a folder with all of their text, one file for each of their files and one line for each sentence. So
+        they differ as wholes, and source words that changed themselves add to the planted change.
+    max_sentences : int
+        Maximum number of sentences of each corpus with ``separate``; of a larger corpus, a random sample is used.
     seed : int
         Seed for all random choices.
     monitor : bool or Monitor
@@ -103,7 +110,7 @@ def simulate(
 
     checks.keywords(options, READING, simulate)
     checks.choice(pattern, "pattern", PATTERNS)
-    has_two = _has_two_corpora(pattern)
+    has_two = has_two_corpora(pattern)
     if usages is None:
         usages = _CORPUS_USAGES if has_two else _MONTH_USAGES
     checks.positive(usages, "usages", checks.MIN_ROWS if has_two else 1)
@@ -111,109 +118,103 @@ def simulate(
     source_pairs = None if pairs is None else read_pairs(pairs)
     count = checks.positive(pseudowords, "pseudowords") if source_pairs is None else len(source_pairs)
     plans = make_plans(pattern, count, usages, 12 * checks.positive(years, "years"), seed)
-    check_results(out, SIMULATION)
+    kind = SEPARATE_SIMULATION if separate else SIMULATION
+    if separate:
+        _check_separate(corpora, pattern)
+        checks.positive(max_sentences, "max_sentences")
+    check_results(out, kind)
     for corpus in corpora:
         find_sources(corpus)
-    with watching(monitor or False) as watcher:
-        text = SourceText(corpora, Reading(**options), watcher)
-        counts = text.counts()
-        sources = find_pairs(text, counts, source_pairs, [required_usages(plan) for plan in plans], seed)
-    names = invent_pseudowords(count, counts.counts, seed)
-    planted_words = [
-        _Pseudoword(name, pair, plan, deal_usages(*rows, plan, generator(seed, "simulate", f"deal {name}")))
-        for name, (pair, rows), plan in zip(names, sources.items(), plans, strict=True)
-    ]
-    _, readings = detect_languages({as_text(os.fspath(corpus)): corpus for corpus in corpora}, text.reading)
+    reading = Reading(**options)
     settings = {
         "lexshift": __version__,
         "corpora": [as_text(os.fspath(corpus)) for corpus in corpora],
-        "reading": record_readings(readings),
         "pattern": pattern,
         "pseudowords": count,
         "usages": usages,
         **({} if has_two else {"years": years}),
+        "separate": separate,
         "seed": seed,
         "pairs": "chosen" if source_pairs is None else "given",
     }
-    records = [word.record(pattern) for word in planted_words]
-    files = (
-        _make_two_corpora(planted_words, pattern, seed) if has_two else _make_dated_corpus(planted_words, pattern, seed)
-    )
-    files["words.txt"] = "".join(f"{name}\n" for name in names)
-    with open_results(out, SIMULATION) as results:
+    needs = source_pairs, plans, seed
+    with watching(monitor or False) as watcher:
+        if separate:
+            files, records, about = _plant_separately(corpora, pattern, needs, reading, max_sentences, watcher)
+        else:
+            files, records, about = _plant_in_pool(corpora, pattern, needs, reading, watcher)
+    files["words.txt"] = "".join(f"{record['word']}\n" for record in records)
+    with open_results(out, kind) as results:
         contents = {name: content.encode() for name, content in files.items()}
-        results.save({**settings, "names": records}, lambda: contents)
+        results.save({**settings, **about, "names": records}, lambda: contents)
     columns = ["word", "first", "second", "month" if pattern == "step" else "change"]
     return pd.DataFrame(records, columns=columns[:3] if pattern in ("season", "yearly") else columns)
 
 
-@dataclass(frozen=True)
-class _Pseudoword:
-    """A pseudoword, its source words, and their usages in each period."""
-
-    name: str
-    pair: Pair
-    plan: Plan
-    usages: list[list[tuple[int, Usage]]]
-
-    def renamed_usages(self) -> list[list[Usage]]:
-        """Return the usages of the pseudoword in each period."""
-        return [[rename_usage(usage, self.name) for _, usage in period] for period in self.usages]
-
-    def change(self, pattern: str) -> float:
-        """Return the planted change: 0 if none was planted, although the periods may differ by chance."""
-        return planted_change(self.plan) if pattern == "change" else 0.0
-
-    def record(self, pattern: str) -> dict[str, Any]:
-        """Return the entry about the pseudoword in the record of the simulation."""
-        record: dict[str, Any] = {"word": self.name, "first": self.pair[0], "second": self.pair[1]}
-        if _has_two_corpora(pattern):
-            record["change"] = self.change(pattern)
-        if pattern == "step":
-            record["month"] = _month_name(sum(second == 0 for _, second in self.plan))
-        return {**record, "counts": [list(counts) for counts in self.plan]}
+def _check_separate(corpora: Sequence[Place], pattern: str) -> None:
+    """Refuse corpora or a pattern that cannot be planted separately."""
+    if len(corpora) != 2:
+        raise UserError(f"separate corpora are an old and a new one; got {len(corpora)} of them (--separate)")
+    if STANDARD_INPUT in [os.fspath(corpus) for corpus in corpora]:
+        raise UserError("separate corpora cannot be taken from standard input; give files or folders")
+    if not has_two_corpora(pattern):
+        raise UserError(f"the pattern {pattern!r} has dated sentences of one corpus; use change or none (--separate)")
 
 
-def _has_two_corpora(pattern: str) -> bool:
-    return pattern in ("change", "none")
+_Needs: TypeAlias = tuple[Sequence[Pair] | None, Sequence[Plan], int]  # pairs of source words if given, plans, seed
+_Made: TypeAlias = tuple[dict[str, str], list[dict[str, Any]], dict[str, Any]]  # files, records of words, other records
 
 
-def _month_name(index: int) -> str:
-    return f"{_FIRST_YEAR + index // 12}-{index % 12 + 1:02}"
+def _plant_in_pool(corpora: Sequence[Place], pattern: str, needs: _Needs, reading: Reading, monitor: Monitor) -> _Made:
+    """Plant pseudowords in sentences of all corpora, which are dealt to the periods at random."""
+    pairs, plans, seed = needs
+    text = SourceText(corpora, reading, monitor)
+    counts = text.counts()
+    sources = find_pairs(text, counts, pairs, [required_usages(plan) for plan in plans], seed)
+    names = invent_pseudowords(len(plans), counts.counts, seed)
+    words = [
+        PlantedWord(name, pair, plan, deal_usages(*rows, plan, generator(seed, "simulate", f"deal {name}")))
+        for name, (pair, rows), plan in zip(names, sources.items(), plans, strict=True)
+    ]
+    _, readings = detect_languages({as_text(os.fspath(corpus)): corpus for corpus in corpora}, reading)
+    make_files = make_two_corpora if has_two_corpora(pattern) else make_dated_corpus
+    about = {"reading": record_readings(readings)}
+    return make_files(words, pattern, seed), [word.record(pattern) for word in words], about
 
 
-def _make_two_corpora(pseudowords: Sequence[_Pseudoword], pattern: str, seed: int) -> dict[str, str]:
-    """Return both corpora with one sentence per line in random order, the gold, and a table of usages for ``eval``."""
-    files = {}
-    for number, period in enumerate(PERIODS):
-        lines = [usage.sentence for word in pseudowords for usage in word.renamed_usages()[number]]
-        order = generator(seed, "simulate", f"order {period}").permutation(len(lines))
-        files[f"{period}.txt"] = "".join(f"{lines[i]}\n" for i in order)
-    files["planted.tsv"] = "".join(f"{word.name}\t{word.change(pattern)}\n" for word in pseudowords)
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    gold = pattern == "change"
-    writer.writerow(["word", "period", "sentence", "start", "end", *(["graded", "binary"] if gold else [])])
-    for word in pseudowords:
-        values = [word.change(pattern), int(word.change(pattern) > 0)] if gold else []
-        for period, usages in zip(PERIODS, word.renamed_usages(), strict=True):
-            writer.writerows([word.name, period, u.sentence, u.start, u.end, *values] for u in usages)
-    files["usages.csv"] = table.getvalue()
-    return files
-
-
-def _make_dated_corpus(pseudowords: Sequence[_Pseudoword], pattern: str, seed: int) -> dict[str, str]:
-    """Return a table of sentences with their dates, ordered by date, and the gold."""
-    rows = []
-    for word in pseudowords:
-        rng = generator(seed, "simulate", f"days {word.name}")
-        for index, usages in enumerate(word.renamed_usages()):
-            days = rng.integers(1, _DAYS + 1, len(usages))
-            rows += [(f"{_month_name(index)}-{day:02}", u.sentence) for day, u in zip(days, usages, strict=True)]
-    lines = [json.dumps({"text": text, "date": date}, ensure_ascii=False) for date, text in sorted(rows)]
-    records = [word.record(pattern) for word in pseudowords]
-    head = "word\tpattern\tmonth\n"
-    return {
-        "corpus.jsonl": "".join(f"{line}\n" for line in lines),
-        "planted.tsv": head + "".join(f"{row['word']}\t{pattern}\t{row.get('month', '')}\n" for row in records),
+def _plant_separately(
+    corpora: Sequence[Place], pattern: str, needs: _Needs, reading: Reading, max_sentences: int, monitor: Monitor
+) -> _Made:
+    """Plant pseudowords in the sentences of an old and a new corpus, each of which keeps its text."""
+    pairs, plans, seed = needs
+    _, readings = detect_languages(dict(zip(PERIODS, corpora, strict=True)), reading)
+    read = {
+        period: read_sentences(corpus, readings[period], max_sentences, seed, monitor, period)
+        for period, corpus in zip(PERIODS, corpora, strict=True)
     }
+    for period, sample in read.items():
+        if sample.found > max_sentences:
+            monitor.note(f"{period}: {max_sentences:,} of {sample.found:,} sentences are used (max_sentences)")
+        for reason, n in sample.skipped.items():
+            monitor.note(f"{period}: {with_unit(n, reason)}")
+    periods = [
+        PeriodText.count([sentence.text for sentence in read[period].sentences], as_text(os.fspath(corpus)))
+        for period, corpus in zip(PERIODS, corpora, strict=True)
+    ]
+    planted = plant_pairs(periods, pairs, plans, seed)
+    taken = {word for period in periods for word in period.counts.counts}
+    words = [
+        PlantedWord(name, one.pair, plan, one.usages)
+        for name, one, plan in zip(invent_pseudowords(len(plans), taken, seed), planted, plans, strict=True)
+    ]
+    about = {
+        "reading": record_readings(readings),
+        "max_sentences": max_sentences,
+        "sentences": {period: [len(sample.sentences), sample.found] for period, sample in read.items()},
+        "skipped": {period: sample.skipped for period, sample in read.items()},
+        "documents": {
+            period: {name: file for file, name in sample.documents().items()} for period, sample in read.items()
+        },
+    }
+    files = make_separate_corpora(words, list(read.values()), pattern)
+    return files, [word.record(pattern) for word in words], about

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from lexshift.utils.seeds import generator
 Plan: TypeAlias = tuple[tuple[int, int], ...]
 """For each period, the numbers of usages of the first and of the second source word."""
 
+U = TypeVar("U", bound=Usage)
 PATTERNS = ("change", "none", "step", "season", "yearly")
 _ONSETS = (*"bdfgklmnprstvz", "br", "dr", "fl", "gr", "pl", "sk", "tr")
 _VOWELS = tuple("aeiou")
@@ -131,8 +132,8 @@ def planted_change(plan: Plan) -> float:
 
 
 def deal_usages(
-    first: Sequence[Usage], second: Sequence[Usage], plan: Plan, rng: np.random.Generator
-) -> list[list[tuple[int, Usage]]]:
+    first: Sequence[U], second: Sequence[U], plan: Plan, rng: np.random.Generator
+) -> list[list[tuple[int, U]]]:
     """Deal usages to periods, each at most once, with 0 for the first word and 1 for the second.
 
     The result depends on the random stream and on the set of usages, but not on their order.

@@ -94,7 +94,16 @@ def count_folded_words(text: str) -> Counter[str]:
     >>> count_folded_words("Mice? The mice.")["mice"]
     2
     """
-    return Counter(unicodedata.normalize("NFC", text.translate(_FOLD_TABLE)).split())
+    return Counter(unicodedata.normalize("NFC", fold_characters(text)).split())
+
+
+def fold_characters(text: str) -> str:
+    """Return a text of the same length with case folding as in a corpus, and a space for each separator.
+
+    >>> fold_characters("Mice? The mice.")
+    'mice  the mice '
+    """
+    return text.translate(_FOLD_TABLE)
 
 
 class _FoldTable(dict[int, int]):
@@ -153,12 +162,17 @@ def find_pairs(
         if len(rows) < need
     ]
     if short:
-        shown = ", ".join(short[:5]) + (f" and {len(short) - 5} more" if len(short) > 5 else "")
-        raise UserError(
-            f"too few sentences with exactly one occurrence of one word of a pair: {shown}; request fewer usages, or "
-            f"choose other words"
-        )
+        raise report_shortage(short)
     return pair_usages
+
+
+def report_shortage(short: Sequence[str]) -> UserError:
+    """Return the error for source words with too few sentences; ``short`` describes each of them."""
+    shown = ", ".join(short[:5]) + (f" and {len(short) - 5} more" if len(short) > 5 else "")
+    return UserError(
+        f"too few sentences with exactly one occurrence of one word of a pair: {shown}; request fewer usages, or "
+        f"choose other words"
+    )
 
 
 def separate_usages(usages: Mapping[str, Sequence[Usage]], pair: Pair) -> tuple[list[Usage], list[Usage]]:
@@ -213,7 +227,7 @@ def _pair_up(
     while waiting and len(pairs) < count:
         first = waiting.pop(0)
         for second in waiting:
-            if not _begin_alike(first, second):
+            if not begin_alike(first, second):
                 rows = separate_usages(usages, (first, second))
                 if min(map(len, rows)) >= need:
                     pairs[first, second] = rows
@@ -224,6 +238,7 @@ def _pair_up(
     return [*single, *waiting]
 
 
-def _begin_alike(a: str, b: str) -> bool:
+def begin_alike(a: str, b: str) -> bool:
+    """Return whether two words share their first letters, as forms of one word often do."""
     shared = next(i for i, (x, y) in enumerate(zip_longest(a, b)) if x != y)
     return shared >= min(_SHARED_LETTERS, len(a), len(b))

@@ -45,11 +45,15 @@ class Kind:
         Names of all files that a save may write, without the record.
     record : str
         Name of the record.
+    folders : tuple of str
+        Names of subfolders in which a save may write files of any name, as "old/1790.txt". Nobody else may have files
+        in them, except hidden ones.
     """
 
     name: str
     files: tuple[str, ...]
     record: str = RUN
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,8 @@ class ResultsFolder:
             try:
                 saving.mkdir(exist_ok=True)
                 sync_folder(self.path)
+                for folder in self.kind.folders:
+                    (saving / folder).mkdir(exist_ok=True)
                 for name, data in files.items():
                     write_whole(saving / name, data)
                 write_whole(saving / _REPLACED, json.dumps(replaced).encode())
@@ -106,12 +112,17 @@ class ResultsFolder:
                 continue
             if record is not None and saving.name == _SAVING.format(record["sha256"]):
                 replaced = _replaced_files(self.path, record)
-                for name in self.kind.files:
+                for folder in self.kind.folders:
+                    (self.path / folder).mkdir(exist_ok=True)
+                for name in (*self.kind.files, *_names_in_folders(self.kind, [*record["files"], *replaced])):
                     if (saving / name).exists():
                         os.replace(saving / name, self.path / name)
                     elif name in replaced and name not in record["files"]:  # the new results have no such file
                         (self.path / name).unlink(missing_ok=True)
-                sync_folder(self.path)
+                for folder in ("", *self.kind.folders):
+                    sync_folder(self.path / folder)
+            for folder in self.kind.folders:
+                _remove_folder(saving / folder)
             for name in os.listdir(saving):
                 if final_name(name) in (*self.kind.files, self.kind.record, _REPLACED):
                     (saving / name).unlink()
@@ -258,7 +269,8 @@ def _checked_files(folder: Path, kind: Kind) -> dict[str, str]:
     record = _read_record(folder, kind)
     known = [{} if record is None else record["files"], _replaced_files(folder, record)]
     found = {}
-    for name in kind.files:
+    there = [f"{inner}/{name}" for inner in kind.folders for name in _visible_files(folder / inner)]
+    for name in (*kind.files, *there):
         path = folder / name
         if not os.path.lexists(path):
             continue
@@ -272,6 +284,32 @@ def _checked_files(folder: Path, kind: Kind) -> dict[str, str]:
                 f"(--out)"
             )
     return found
+
+
+def _visible_files(folder: Path) -> list[str]:
+    """Return the names in a subfolder that are not hidden; anything else in its place is refused."""
+    if not os.path.lexists(folder):
+        return []
+    if folder.is_symlink() or not folder.is_dir():
+        raise UserError(f"{str(folder)!r} was not written by lexshift; move it or choose another folder (--out)")
+    return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+
+
+def _names_in_folders(kind: Kind, names: Sequence[str]) -> list[str]:
+    """Return the names of files that are directly in a subfolder of the kind, each once."""
+    return [name for name in dict.fromkeys(names) if _is_in_folder(kind, *name.split("/"))]
+
+
+def _is_in_folder(kind: Kind, folder: str, *names: str) -> bool:
+    return folder in kind.folders and len(names) == 1 and os.path.basename(names[0]) not in ("", ".", "..")
+
+
+def _remove_folder(folder: Path) -> None:
+    """Remove a subfolder of an interrupted or finished save with its files, if it is there."""
+    if folder.is_dir() and not folder.is_symlink():
+        for name in os.listdir(folder):
+            (folder / name).unlink()
+        folder.rmdir()
 
 
 def _replaced_files(folder: Path, record: dict[str, Any] | None) -> dict[str, str]:
