@@ -1,76 +1,149 @@
-"""Test the comparison of a word with similar words."""
+"""The verdict on a word, from its evidence."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.spatial.distance import pdist
-from scipy.stats import rankdata
 
-from lexshift.study.verdict import compare_with_similar, spread
-from lexshift.utils.arrays import Floats
+from lexshift.encode.adaptation import Calibration
+from lexshift.scoring.background import Background
+from lexshift.scoring.gap import Gap, estimate_gap
+from lexshift.study.verdict import (
+    Backdrop,
+    Evidence,
+    count_verdicts,
+    decide_verdict,
+    explain_verdict,
+    presence,
+    weigh_gaps,
+)
+from lexshift.utils.arrays import Matrix
 
-
-@given(st.integers(2, 12), st.integers(2, 12), st.integers(1, 6), st.integers(0, 99))
-def test_spread_is_the_mean_distance_of_two_usages_in_a_corpus(n_old: int, n_new: int, d: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    old, new = rng.normal(size=(n_old, d)).astype(np.float32), rng.normal(size=(n_new, d)).astype(np.float32)
-    expected = (pdist(old.astype(float), "cosine").mean() + pdist(new.astype(float), "cosine").mean()) / 2
-    assert spread(old, new) == pytest.approx(expected, abs=1e-6)
-
-
-def slow_control(scores: Floats, frequencies: Floats, spreads: Floats, like: int) -> list[tuple[float, float, float]]:
-    f, s = rankdata(frequencies), rankdata(spreads)
-    found = []
-    for i in range(len(scores)):
-        others = sorted(
-            (j for j in range(len(scores)) if j != i), key=lambda j: (f[i] - f[j]) ** 2 + (s[i] - s[j]) ** 2
-        )
-        near = np.array([scores[j] for j in others[:like]])
-        median = float(np.median(near))
-        off = 1.4826 * float(np.median(np.abs(near - median)))
-        found.append((median, (scores[i] - median) / off if off else 0.0, float((near < scores[i]).mean())))
-    return found
+BACKDROP = Backdrop(floor=0.02, control_words=150, common_shift=0.2, ordinary_gap=0.015, is_calibrated=True)
 
 
-@given(st.integers(2, 40), st.integers(1, 50), st.integers(0, 99))
-def test_each_word_is_compared_with_its_nearest_by_frequency_and_spread(n: int, like: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    scores = rng.normal(size=n)
-    # With irrational steps, distances in rank are equal only by symmetry, which the test excludes.
-    frequencies, spreads = rng.permutation(n).astype(float), rng.normal(size=n)
-    f, s = rankdata(frequencies), rankdata(spreads)
-    distances = (f[:, None] - f) ** 2 + (s[:, None] - s) ** 2
-    control = compare_with_similar(scores, frequencies, spreads, like)
-    for i, (expected, excess, above) in enumerate(slow_control(scores, frequencies, spreads, like)):
-        ordered = np.sort(np.delete(distances[i], i))
-        if like < n - 1 and ordered[like - 1] == ordered[like]:
-            continue  # two words at the same distance, of which either is valid
-        assert control.expected[i] == pytest.approx(expected)
-        assert control.excess[i] == pytest.approx(excess)
-        assert control.above[i] == pytest.approx(above)
+@pytest.mark.parametrize(
+    ("gap", "fdr", "q", "verdict"),
+    [
+        (Gap(0.30, 0.20, 0.40, 0.1), 0.01, 0.001, "changed"),
+        (Gap(0.30, 0.20, 0.40, 0.1), None, 0.001, "changed"),  # without control words
+        (Gap(0.30, 0.20, 0.40, 0.1), 0.21, 0.001, "differs"),
+        (Gap(0.30, 0.20, 0.40, 0.1), 0.01, 0.051, "unclear"),
+        (Gap(0.019, 0.001, 0.04, 0.1), 0.01, 0.001, "differs"),  # below the noise floor
+        (Gap(0.010, 0.001, 0.019, 0.1), 1.0, 0.5, "stable"),
+        (Gap(0.010, 0.001, 0.019, 0.1), 1.0, 0.001, "stable"),  # beyond chance, but too small to matter
+        (Gap(0.010, 0.001, 0.030, 0.1), 1.0, 0.5, "unclear"),
+    ],
+)
+def test_each_verdict_follows_from_its_statements(gap: Gap, fdr: float | None, q: float, verdict: str) -> None:
+    evidence = Evidence(gap, None if fdr is None else 3.0, fdr)
+    assert decide_verdict(evidence, q, alpha=0.05, floor=BACKDROP.floor) == verdict
 
 
-def test_frequency_explains_a_score_that_is_high_for_all_rare_words() -> None:
-    """Scores fall with frequency; one word is far above similar words but below all rare words."""
+@pytest.mark.parametrize(
+    ("verdict", "evidence", "reason"),
+    [
+        (
+            "changed",
+            Evidence(Gap(0.344, 0.2, 0.4, 0.1), 6.0, 0.004),
+            "gap of 34 points, against 1.5 points of ordinary words (local fdr 0.004)",
+        ),
+        (
+            "changed",
+            Evidence(Gap(0.344, 0.2, 0.4, 0.1)),
+            "gap of 34 points; beyond chance and the noise floor, not compared with ordinary words",
+        ),
+        (
+            "differs",
+            Evidence(Gap(0.05, 0.03, 0.07, 0.1), 1.0, 0.9),
+            "gap of 5.0 points, beyond chance, but no more than ordinary words (local fdr 0.9)",
+        ),
+        (
+            "differs",
+            Evidence(Gap(0.01, 0.0, 0.03, 0.1), 1.0, 0.9),
+            "gap of 1.0 points, beyond chance, but not above the noise floor of 2.0 points",
+        ),
+        (
+            "stable",
+            Evidence(Gap(0.01, 0.0, 0.015, 0.1), -1.0, 1.0),
+            "gap of 1.0 points, at most 1.5 points, below the noise floor of 2.0 points",
+        ),
+        (
+            "unclear",
+            Evidence(Gap(0.01, -0.03, 0.05, 0.12), 0.0, 1.0),
+            "gap of 1.0 points, not beyond chance; these usages could have shown a gap of 12 points",
+        ),
+    ],
+)
+def test_reason_names_the_decisive_numbers(verdict: str, evidence: Evidence, reason: str) -> None:
+    assert explain_verdict(verdict, evidence, BACKDROP) == reason
+
+
+def test_reason_of_an_encoder_without_calibration_has_no_unit() -> None:
+    backdrop = Backdrop(0.02, 150, 0.2, 0.015, is_calibrated=False)
+    evidence = Evidence(Gap(0.344, 0.2, 0.4, 0.1), 6.0, 0.004)
+    assert explain_verdict("changed", evidence, backdrop).startswith("gap of 0.344, against 0.015 of ordinary words")
+
+
+@pytest.mark.parametrize(
+    ("occurrences", "sizes", "expected"),
+    [
+        ((109, 2), (790_000, 760_000), "disappeared"),
+        ((0, 20), (1_000, 1_000), "appeared"),
+        ((0, 19), (1_000, 1_000), None),
+        ((3, 25), (1_000, 1_000), None),  # rarer by a factor of 8
+        ((3, 25), (10_000, 1_000), "appeared"),  # relative to the size of the corpora
+        ((0, 0), (0, 0), None),
+    ],
+)
+def test_presence_depends_on_relative_frequency(
+    occurrences: tuple[int, int], sizes: tuple[int, int], expected: str | None
+) -> None:
+    assert presence(occurrences, sizes) == expected
+
+
+def draw_ordinary(count: int, rng: np.random.Generator) -> dict[str, tuple[Matrix, Matrix]]:
+    """Return the usages of words that all move a little."""
+    pairs = {}
+    for i in range(count):
+        centre = 2 * rng.normal(size=16)
+        new = centre + 0.3 * rng.normal(size=16) + rng.normal(size=(40, 16))
+        pairs[f"ordinary{i}"] = (centre + rng.normal(size=(40, 16)), new)
+    return pairs
+
+
+def test_moved_words_stand_out_from_ordinary_ones_with_ten_usages_against_sixty() -> None:
     rng = np.random.default_rng(0)
-    frequencies = np.linspace(1, 100, 400)
-    scores = 0.5 - 0.004 * frequencies + rng.normal(0, 0.01, 400)
-    scores[200] += 0.15
-    control = compare_with_similar(scores, frequencies, rng.normal(size=400), 50)
-    assert np.argmax(control.excess) == 200
-    assert np.argmax(scores) != 200
-    assert control.above[200] == 1
+    ordinary = draw_ordinary(150, rng)
+    calibration = Calibration(slope=5.0, intercept=-2.5)
+    background = Background(ordinary, calibration)
+    gaps, sizes = {}, {}
+    for name, is_moved in [*((f"moved{i}", True) for i in range(20)), *((f"same{i}", False) for i in range(20))]:
+        centre = 2 * rng.normal(size=16)
+        end = 2 * rng.normal(size=16) if is_moved else centre
+        old, new = centre + rng.normal(size=(10, 16)), end + rng.normal(size=(60, 16))
+        gaps[name] = estimate_gap(*background.shift.remove(old, new), calibration, word=name)
+        sizes[name] = (10, 60)
+    found = weigh_gaps(gaps, sizes, background)
+    assert sum(found[f"moved{i}"].local_fdr <= 0.2 for i in range(20)) >= 19  # type: ignore[operator]
+    assert sum(found[f"same{i}"].local_fdr <= 0.2 for i in range(20)) == 0  # type: ignore[operator]
 
 
-def test_single_word_has_no_control_words() -> None:
-    control = compare_with_similar(np.array([0.4]), np.array([1.0]), np.array([0.5]))
-    assert (control.expected.tolist(), control.excess.tolist(), control.above.tolist()) == ([0.4], [0.0], [0.0])
+def test_control_word_that_is_requested_is_left_out_of_its_own_null() -> None:
+    rng = np.random.default_rng(1)
+    ordinary = draw_ordinary(60, rng)
+    background = Background(ordinary, None)
+    word, pair = next(iter(ordinary.items()))
+    gap = estimate_gap(*background.shift.remove(*pair))
+    null, _ = background.null(40, 40, without=word)
+    found = weigh_gaps({word: gap}, {word: (40, 40)}, background)[word]
+    assert found.excess == pytest.approx(float(null.excess(gap.value)))
 
 
-def test_words_that_are_equal_in_everything_have_no_excess() -> None:
-    control = compare_with_similar(np.full(300, 0.2), np.full(300, 1.0), np.full(300, 0.5))
-    assert control.excess.tolist() == [0.0] * 300
-    assert control.above.tolist() == [0.0] * 300
+def test_no_words_need_no_evidence() -> None:
+    background = Background(draw_ordinary(40, np.random.default_rng(2)), None)
+    assert weigh_gaps({}, {}, background) == {}
+
+
+def test_verdicts_are_counted_in_one_order() -> None:
+    assert count_verdicts({"stable": 3, "differs": 1, "changed": 2, "too few": 0}) == "2 changed, 1 differs, 3 stable"

@@ -1,13 +1,10 @@
-"""The result of a discovery: a comparison of a whole vocabulary, with each word compared with similar words."""
+"""The result of a discovery: a comparison of a whole vocabulary."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-import numpy as np
 
 from lexshift.corpus.vocabulary import Vocabulary
 from lexshift.scoring.space import Space
@@ -15,7 +12,6 @@ from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind
 from lexshift.study.result import Result
 from lexshift.study.result_files import FILES
-from lexshift.study.verdict import compare_with_similar
 from lexshift.utils.plain import from_plain, to_plain
 from lexshift.utils.safe_csv import csv_text
 
@@ -36,8 +32,6 @@ class Discovery(Result):
         As for :class:`lexshift.Result`.
     vocabulary : Vocabulary
         Every word that is frequent in one of the corpora, with the reason if it was left out.
-    spreads : dict of str to float
-        Average distance between two usages of each word in the same corpus.
 
     Examples
     --------
@@ -45,32 +39,13 @@ class Discovery(Result):
     >>> from lexshift.demo import ExampleEncoder  # in place of a built-in model
     >>> old, new = lexshift.demo_corpora()
     >>> result = lexshift.discover(old, new, model=ExampleEncoder(), top_words=20, resamples=20, monitor=False)
-    >>> len(result.table), list(result.table.columns[-4:])
-    (20, ['spread', 'expected', 'excess', 'above'])
+    >>> len(result.table), len(result.vocabulary.words)
+    (20, 20)
     """
 
     kind: ClassVar[Kind] = DISCOVERY
 
     vocabulary: Vocabulary
-    spreads: dict[str, float] = field(default_factory=dict)
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """The columns of :attr:`lexshift.Result.table`, and four more.
-
-        These are: spread (average distance between two usages in the same corpus, high for ambiguous words), expected
-        (median score of the words most similar in frequency and spread), excess (difference of the score from that
-        median, in units of 1.4826 median absolute deviations), above (share of those words with a lower score).
-        """
-        table = super().table
-        scored = table["word"].isin(self.spreads).to_numpy()
-        rows = table[scored]
-        spreads = np.array([self.spreads[word] for word in rows["word"]])
-        rarer = np.minimum(rows["per_million_old"].to_numpy(), rows["per_million_new"].to_numpy())
-        similar = compare_with_similar(rows["score"].to_numpy(), rarer, spreads)
-        for name, values in {"spread": spreads, **similar._asdict()}.items():
-            table.loc[scored, name] = values
-        return table
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of the files that :meth:`save` writes, without run.json, by name."""
@@ -84,13 +59,13 @@ class Discovery(Result):
         return pd.DataFrame(rows, columns=["word", "n_old", "n_new", "capital", "left out as"])
 
     def details(self) -> dict[str, Any]:
-        """Return the values of :meth:`lexshift.Result.details`, the vocabulary and the spreads."""
-        return super().details() | {"vocabulary": to_plain(self.vocabulary), "spreads": to_plain(self.spreads)}
+        """Return the values of :meth:`lexshift.Result.details`, and the vocabulary."""
+        return super().details() | {"vocabulary": to_plain(self.vocabulary)}
 
     @classmethod
     def restore(
         cls, siblings: Siblings, run: dict[str, Any], space: Space | None, details: Mapping[str, Any], **more: Any
     ) -> Self:
         """Return a saved discovery."""
-        more |= {"vocabulary": from_plain(Vocabulary, details["vocabulary"]), "spreads": dict(details["spreads"])}
+        more["vocabulary"] = from_plain(Vocabulary, details["vocabulary"])
         return super().restore(siblings, run, space, details, **more)

@@ -37,11 +37,12 @@ from lexshift.engine.reader import PartsReader
 from lexshift.errors import UserError
 from lexshift.scoring.changepoints import COMPONENTS
 from lexshift.scoring.scores import CURVE_WORDS, Comparisons, Scores, Scoring, score_words
-from lexshift.scoring.space import Space
+from lexshift.scoring.space import Space, calibration_space
 from lexshift.store.embedding import make_store, store_settings
 from lexshift.store.format import digest
 from lexshift.store.siblings import Siblings
 from lexshift.study.discovery import Discovery
+from lexshift.study.evidence import GapFinder
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
@@ -51,10 +52,8 @@ from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, TRACE, Settin
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
 from lexshift.study.usages import KINDS, Pair, Usages
-from lexshift.study.verdict import spread
 from lexshift.study.words import choose_vocabulary
 from lexshift.utils.monitor import Monitor, watching
-from lexshift.utils.threads import for_each
 
 if TYPE_CHECKING:
     from lexshift.study.senses import SenseSources
@@ -178,6 +177,9 @@ def _analyse(
         )
     usages = Usages(siblings, targets.words, settings.min_usages)
     space = usages.use_space(settings.space, encoder)
+    calibration = optional_attribute(encoder, "calibration")
+    judged_space = space if calibration is None else calibration_space(encoder)
+    finder = GapFinder(usages, None, calibration, judged_space, settings.seed)
     scores, facts = _score(question, siblings, usages, space, settings, cache, monitor)
     if question == TRACE:
         facts["components"] = COMPONENTS
@@ -185,17 +187,18 @@ def _analyse(
         facts |= {"function_words": vocabulary.language, "candidates": vocabulary.candidates, "names": vocabulary.names}
     record = settings.record(question, words_given=vocabulary is None) | facts
     run = run_record(record, targets, siblings, periods, scores)
-    calibration = optional_attribute(encoder, "calibration")
     run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
     if question == TRACE:
         return Trace(*shared, scores.words, *find_history(usages, settings, monitor))
     by_word = Scores({word: score for (word, _, _), score in scores.words.items()}, scores.curve, scores.sscd)
     first, second = periods.labels
+    evidence, backdrop = finder.find(settings.alpha, monitor)
+    run["background"] = asdict(backdrop)
+    weighed: dict[str, Any] = {"evidence": evidence, "backdrop": backdrop}
     if vocabulary is None or question == COMPARE:
-        return Result(*shared, by_word, (first, second))
-    spreads = for_each(list(usages), lambda word: spread(*usages[word]))
-    return Discovery(*shared, by_word, (first, second), vocabulary, spreads)
+        return Result(*shared, by_word, (first, second), **weighed)
+    return Discovery(*shared, by_word, (first, second), vocabulary, **weighed)
 
 
 def _add_senses(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -12,7 +13,7 @@ import numpy as np
 from lexshift.scoring.permutation import unresolved_note
 from lexshift.scoring.rates import RateCurve
 from lexshift.scoring.scores import Scores, WordScore
-from lexshift.scoring.significance import benjamini_hochberg, decide
+from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.scoring.space import Space
 from lexshift.scoring.sscd import SSCD
 from lexshift.senses.word_senses import WordSenses
@@ -21,7 +22,16 @@ from lexshift.study.folder import Kind
 from lexshift.study.periods import OLD_NEW
 from lexshift.study.result_files import FILES, SENSE_FILES
 from lexshift.study.study_result import StudyResult
-from lexshift.study.verdict import CHANGED, STABLE, TOO_FEW
+from lexshift.study.verdict import (
+    CHANGED,
+    TOO_FEW,
+    Backdrop,
+    Evidence,
+    count_verdicts,
+    decide_verdict,
+    explain_verdict,
+    presence,
+)
 from lexshift.study.word_result import WordResult
 from lexshift.utils import checks
 from lexshift.utils.plain import from_plain, to_plain
@@ -30,7 +40,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COMPARISON = Kind("comparison", (*FILES, *SENSE_FILES))
-_MANY, _MOST = 10, 0.8  # number of tested words, and share of changed ones, from which a caution is shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +54,10 @@ class Result(StudyResult):
         The scores of the words with enough usages.
     labels : (str, str)
         Names of the old and the new corpus.
+    evidence : mapping of str to Evidence
+        What the verdicts rest on besides the tests, for the words with enough usages.
+    backdrop : Backdrop
+        What the two corpora do to ordinary words.
 
     Examples
     --------
@@ -62,41 +75,63 @@ class Result(StudyResult):
 
     scores: Scores[str]
     labels: tuple[str, str]
+    evidence: Mapping[str, Evidence] = field(kw_only=True)
+    backdrop: Backdrop = field(kw_only=True)
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """A row for each word, the most changed first; words with too few usages come last.
 
-        Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), p (permutation test),
-        q (p adjusted for the false discovery rate), tested_metric (the metric of the permutation test, which may differ
-        from that of the score), verdict (changed, stable or too few), reason (for too few), e_original, e_swap (mean
-        over repetitions), per_million_old, per_million_new (frequencies).
+        Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), verdict, reason (why
+        the word has this verdict), gap, gap_low, gap_high (how much less likely two usages are to share a sense if they
+        are from different corpora, with its interval), excess (by how many standard deviations of ordinary words the
+        gap exceeds theirs), local_fdr (probability that a word with this excess is an ordinary one), p (permutation
+        test), q (p adjusted for the false discovery rate), tested_metric (the metric of the permutation test, which may
+        differ from that of the score), e_original, e_swap (mean over repetitions), per_million_old, per_million_new
+        (frequencies).
         """
         import pandas as pd
 
         scored = list(self.scores.words)
         q = benjamini_hochberg([self.scores.words[word].test.p for word in scored]) if scored else np.zeros(0)
-        q_and_decision = dict(zip(scored, zip(q.tolist(), decide(q, self.settings["alpha"]), strict=True), strict=True))
-        rows = [self._row(word, *q_and_decision.get(word, (np.nan, False))) for word in self.words]
+        q_values = dict(zip(scored, q.tolist(), strict=True))
+        rows = [self._row(word, q_values.get(word, np.nan)) for word in self.words]
         table = pd.DataFrame(rows).sort_values(["score", "word"], ascending=[False, True], na_position="last")
         return table.reset_index(drop=True)
 
-    def _row(self, word: str, q: float, is_changed: bool) -> dict[str, Any]:
+    def _row(self, word: str, q: float) -> dict[str, Any]:
         n_old, n_new = (self.count_usages(word, period) for period in OLD_NEW)
         row: dict[str, Any] = {"word": word, "n_old": n_old, "n_new": n_new}
-        scored = self.scores.words.get(word)
-        if scored is None:
-            row |= dict.fromkeys(["score", "low", "high", "p", "q"], np.nan)
-            row |= {"tested_metric": "", "verdict": TOO_FEW, "reason": self._why_too_few(n_old, n_new)}
-            row |= {"e_original": np.nan, "e_swap": np.nan}
+        scored, evidence = self.scores.words.get(word), self.evidence.get(word)
+        if scored is None or evidence is None:
+            row |= dict.fromkeys(["score", "low", "high"], np.nan)
+            row |= dict(zip(("verdict", "reason"), self._verdict_without_score(word, n_old, n_new), strict=True))
+            row |= dict.fromkeys(["gap", "gap_low", "gap_high", "excess", "local_fdr", "p", "q"], np.nan)
+            row |= {"tested_metric": "", "e_original": np.nan, "e_swap": np.nan}
         else:
+            verdict = decide_verdict(evidence, q, self.settings["alpha"], self.backdrop.floor)
             row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
+            row |= {"verdict": verdict, "reason": explain_verdict(verdict, evidence, self.backdrop)}
+            gap = evidence.gap
+            row |= {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}
+            row |= {
+                name: np.nan if value is None else value
+                for name, value in (("excess", evidence.excess), ("local_fdr", evidence.local_fdr))
+            }
             row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
-            row |= {"verdict": CHANGED if is_changed else STABLE, "reason": ""}
             row |= {"e_original": scored.change.e_original, "e_swap": float(scored.change.e_swap.mean())}
         for period in OLD_NEW:
             row[f"per_million_{period}"] = 1e6 * self.count_occurrences(word, period) / self.corpus(period)["words"]
         return row
+
+    def _verdict_without_score(self, word: str, n_old: int, n_new: int) -> tuple[str, str]:
+        """Return the verdict on a word that was not scored, and its reason."""
+        found = self.count_occurrences(word, OLD_NEW[0]), self.count_occurrences(word, OLD_NEW[1])
+        sizes = self.corpus(OLD_NEW[0])["words"], self.corpus(OLD_NEW[1])["words"]
+        if verdict := presence(found, sizes):
+            numbers = [f"{n or 'no'} {'occurrence' if n == 1 else 'occurrences'}" for n in found]
+            return verdict, " and ".join(f"{n} in {label}" for n, label in zip(numbers, self.labels, strict=True))
+        return TOO_FEW, self._why_too_few(n_old, n_new)
 
     def _why_too_few(self, *counts: int) -> str:
         least = self.settings["min_usages"]
@@ -143,29 +178,31 @@ class Result(StudyResult):
     def headline(self) -> str:
         """Return the outcome in a sentence."""
         changed, tested = self.count(CHANGED), len(self.scores.words)
-        few = self.count(TOO_FEW)
+        counts = Counter(self.table["verdict"])
+        del counts[CHANGED]
+        others = count_verdicts(counts)
         if not tested:
-            return f"No word can be tested: {'it occurs' if few == 1 else f'all {few} occur'} too rarely"
+            return f"No word can be tested: {others}"
+        beyond = ", beyond what the corpora do to ordinary words" if self.backdrop.control_words else ""
         outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
-        outcome += f"{self.labels[1]} at a false discovery rate of {self.settings['alpha']:g}"
-        return outcome + (f"; {few} occurred too rarely to say" if few else "")
+        return outcome + self.labels[1] + beyond + (f" ({others})" if others else "")
 
     def caution(self) -> str | None:
-        """Return a warning if there were too few permutations or the corpora differ as a whole, else None."""
+        """Return a warning if there were too few permutations or no comparison with ordinary words, else None."""
         if note := unresolved_note([scored.test for scored in self.scores.words.values()], self.settings["alpha"]):
             return note
-        changed, tested = self.count(CHANGED), len(self.scores.words)
-        if tested < _MANY or changed < _MOST * tested:
+        if self.backdrop.control_words or not self.scores.words:
             return None
         return (
-            "Most words differ between the corpora, so the corpora may differ as a whole, in topic, style or spelling; "
-            "trust the ranking more than the verdicts"
+            "The words were not compared with ordinary words, so a word may be called changed because the corpora "
+            "differ as wholes, in topic, style or spelling"
         )
 
     def details(self) -> dict[str, Any]:
         """Return the scores, the curve over the swap rate and the senses as plain values."""
         sscd = to_plain(self.scores.sscd) | {"metric": self.settings["metric"]}
         values = {"scores": to_plain(self.scores.words), "curve": to_plain(self.scores.curve), "sscd": sscd}
+        values |= {"evidence": to_plain(self.evidence), "backdrop": to_plain(self.backdrop)}
         return values | {"senses": to_plain(self.senses)}
 
     @classmethod
@@ -179,5 +216,7 @@ class Result(StudyResult):
             sscd=from_plain(SSCD, details["sscd"]),
         )
         more["senses"] = from_plain(dict[str, WordSenses], details["senses"])
+        more["evidence"] = from_plain(dict[str, Evidence], details["evidence"])
+        more["backdrop"] = from_plain(Backdrop, details["backdrop"])
         first, second = (entry["name"] for entry in run["corpora"])
         return cls(siblings, run["words"], run, space, scores, (first, second), **more)

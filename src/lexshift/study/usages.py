@@ -91,6 +91,16 @@ class Usages(Mapping[str, Sequence[Matrix]]):
         self._space = choose_space(self, kind, encoder) if self.numbers else None
         return self._space
 
+    def raw(self, word: str, period: int) -> Matrix:
+        """Return the vectors of a word in a period as the encoder made them, an array of shape (n, d)."""
+        return self._siblings.group(word, self.periods[period])
+
+    def documents(self, word: str, period: int) -> list[str]:
+        """Return the document of each usage of a word in a period."""
+        begin, end = self._siblings.rows(word, self.periods[period])
+        names: list[str] = self._siblings.occurrences["file"].slice(begin, end - begin).to_pylist()
+        return names
+
     def vectors(self, word: str, period: int) -> Matrix:
         """Return the vectors of a word in a period in the fitted space, an array of shape (n, d)."""
         rows = self._siblings.group(word, self.periods[period])

@@ -1,87 +1,203 @@
-"""The verdict on a word, and the comparison of its change with that of similar words.
+"""The verdict on a word.
 
-Change scores are higher for words with many meanings, whose usages are far apart in any corpus, and may be higher for
-rare words, whose few usages differ by chance. Neither is change. Each word is therefore compared with the words most
-similar in frequency (in the corpus where the word is rarer) and in spread (the average distance between two usages in
-the same corpus). Both are replaced by ranks, so that their units do not matter.
+A word is called *changed* only if three statements hold: it differs beyond chance (permutation test, q), it stands out
+from what the two corpora do to ordinary words (local false discovery rate), and its gap exceeds the noise floor, which
+is the gap between halves of the same corpus.
+
+| verdict | meaning |
+| --- | --- |
+| changed | all three statements hold |
+| differs | it differs beyond chance, but no more than ordinary words do |
+| stable | the whole interval of the gap lies below the noise floor |
+| unclear | neither a difference nor its absence was shown |
+| appeared, disappeared | frequent in one corpus, and (nearly) absent from the other one |
+| too few | there are too few usages for a statement |
+
+Without control words there is no comparison with ordinary words, and *changed* rests on the other two statements.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
-from scipy.stats import rankdata
 
-from lexshift.utils.arrays import Floats, Matrix
+from lexshift.scoring.background import Background
+from lexshift.scoring.empirical_null import local_fdr
+from lexshift.scoring.gap import Gap
 
-CHANGED, STABLE, TOO_FEW = "changed", "stable", "too few"
-VERDICTS = (CHANGED, STABLE, TOO_FEW)
-SIMILAR = 100
-"""Number of similar words that a word is compared with."""
-_ROBUST = 1.4826  # ratio of the standard deviation to the median absolute deviation of a normal distribution
+CHANGED, DIFFERS, UNCLEAR, STABLE = "changed", "differs", "unclear", "stable"
+APPEARED, DISAPPEARED, TOO_FEW = "appeared", "disappeared", "too few"
+VERDICTS = (CHANGED, APPEARED, DISAPPEARED, DIFFERS, UNCLEAR, STABLE, TOO_FEW)
+MAX_LOCAL_FDR = 0.2
+"""Largest local false discovery rate of a changed word, the limit that Efron (2004) recommends."""
+MIN_PRESENT = 20
+"""Minimum number of occurrences in one corpus of a word that appeared or disappeared."""
+MIN_RATIO = 10.0
+"""Minimum ratio of the relative frequencies of a word that appeared or disappeared."""
 
 
-class SimilarWords(NamedTuple):
-    """The comparison of the score of each word with the scores of similar words; arrays of shape (n,).
+@dataclass(frozen=True)
+class Evidence:
+    """What the verdict on a word rests on, besides its test.
 
     Attributes
     ----------
-    expected : array
-        Median score of the similar words.
-    excess : array
-        Difference of the score from that median, in units of 1.4826 median absolute deviations.
-    above : array
-        Share of the similar words with a lower score.
+    gap : Gap
+    excess : float or None
+        By how many standard deviations of ordinary words its gap exceeds theirs; None without control words.
+    local_fdr : float or None
+        Probability that a word with this excess is an ordinary one; None without control words.
     """
 
-    expected: Floats
-    excess: Floats
-    above: Floats
+    gap: Gap
+    excess: float | None = None
+    local_fdr: float | None = None
 
 
-def spread(old: Matrix, new: Matrix) -> float:
-    """Return the average cosine distance between two usages in the same corpus; both corpora have the same weight.
+@dataclass(frozen=True)
+class Backdrop:
+    """What the two corpora do to ordinary words, in numbers.
+
+    Attributes
+    ----------
+    floor : float
+        The noise floor of the gap.
+    control_words : int
+        Number of control words; 0 without a comparison with ordinary words.
+    common_shift : float or None
+        Share of the shift of an ordinary word that is common to all words.
+    ordinary_gap : float or None
+        Median gap of the control words.
+    is_calibrated : bool
+        Whether a gap is a difference of probabilities, rather than of cosines.
+    """
+
+    floor: float
+    control_words: int
+    common_shift: float | None
+    ordinary_gap: float | None
+    is_calibrated: bool
+
+
+def weigh_gaps(
+    found: Mapping[str, Gap], sizes: Mapping[str, tuple[int, int]], background: Background
+) -> dict[str, Evidence]:
+    """Compare the gap of each word with those of ordinary words.
 
     Parameters
     ----------
-    old, new : arrays of shape (n_old, d) and (n_new, d)
-
-    >>> spread(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0], [2.0, 0.0]]))
-    0.5
+    found : mapping of str to Gap
+    sizes : mapping of str to (int, int)
+        The number of usages of each word in both corpora.
+    background : Background
     """
-    return float(np.mean([_within(rows) for rows in (old, new)]))
+    words = list(found)
+    excess, ordinary = np.zeros(len(words)), np.zeros(0)
+    for i, word in enumerate(words):
+        null, _ = background.null(*sizes[word], without=word)
+        excess[i] = null.excess(found[word].value)
+    if words:
+        ordinary = background.null(*(max(n) for n in zip(*sizes.values(), strict=True)))[1]
+    requested = np.array([word not in background.words for word in words], bool)
+    fdr = np.ones(len(words))
+    pool = np.concatenate([ordinary, excess[requested]])  # a control word counts once
+    fdr = local_fdr(excess, pool) if len(words) else fdr
+    return {
+        word: Evidence(found[word], float(z), float(rate)) for word, z, rate in zip(words, excess, fdr, strict=True)
+    }
 
 
-def _within(rows: Matrix) -> float:
-    """Return the mean cosine distance of two different rows of shape (n, d), from the sum of unit rows."""
-    lengths = np.linalg.norm(rows.astype(float), axis=1, keepdims=True)
-    unit = rows / np.where(lengths > 0, lengths, 1)
-    total = unit.sum(axis=0)
-    n = len(rows)
-    return float(1 - (total @ total - (unit**2).sum()) / (n * (n - 1)))
-
-
-def compare_with_similar(scores: Floats, frequencies: Floats, spreads: Floats, similar: int = SIMILAR) -> SimilarWords:
-    """Compare each word with the ``similar`` words nearest to it in frequency and spread.
-
-    ``excess`` is 0 if there are no similar words. It is not a z-score, because scores have a long upper tail.
+def decide_verdict(evidence: Evidence, q: float, alpha: float, floor: float) -> str:
+    """Return the verdict on a word with enough usages.
 
     Parameters
     ----------
-    scores, frequencies, spreads : arrays of shape (n,)
-    similar : int
+    evidence : Evidence
+    q : float
+        The p of its test, adjusted for the false discovery rate.
+    alpha : float
+        The false discovery rate.
+    floor : float
+        The noise floor.
+
+    Examples
+    --------
+    >>> gap = Gap(value=0.3, low=0.2, high=0.4, detectable=0.1)
+    >>> decide_verdict(Evidence(gap, excess=5.0, local_fdr=0.01), q=0.001, alpha=0.05, floor=0.02)
+    'changed'
+    >>> decide_verdict(Evidence(gap, excess=0.5, local_fdr=1.0), q=0.001, alpha=0.05, floor=0.02)
+    'differs'
     """
-    n = len(scores)
-    if n < 2:
-        return SimilarWords(scores.copy(), np.zeros(n), np.zeros(n))
-    points = np.stack([rankdata(frequencies), rankdata(spreads)], axis=1)  # (n, 2)
-    _, nearest = cKDTree(points).query(points, min(similar + 1, n))  # (n, similar + 1), with the word itself
-    is_self = nearest == np.arange(n)[:, None]
-    is_self[~is_self.any(axis=1), -1] = True  # another word at the same point is left out instead
-    others = scores[nearest[~is_self].reshape(n, -1)]  # (n, similar)
-    expected = np.median(others, axis=1)
-    deviation = _ROBUST * np.median(np.abs(others - expected[:, None]), axis=1)
-    excess = np.divide(scores - expected, deviation, out=np.zeros(n), where=deviation > 0)
-    return SimilarWords(expected, excess, (others < scores[:, None]).mean(axis=1))
+    gap = evidence.gap
+    stands_out = evidence.local_fdr is None or evidence.local_fdr <= MAX_LOCAL_FDR
+    if q <= alpha and stands_out and gap.value > floor:
+        return CHANGED
+    if gap.high < floor:
+        return STABLE
+    return DIFFERS if q <= alpha else UNCLEAR
+
+
+def explain_verdict(verdict: str, evidence: Evidence, backdrop: Backdrop) -> str:
+    """Return the reason of a verdict in a few words."""
+    gap, unit = evidence.gap, points if backdrop.is_calibrated else _decimals
+    size = f"gap of {unit(gap.value)}"
+    compared = "" if evidence.local_fdr is None else f" (local fdr {evidence.local_fdr:.2g})"
+    if verdict == CHANGED:
+        if evidence.local_fdr is None:
+            return f"{size}; beyond chance and the noise floor, not compared with ordinary words"
+        return f"{size}, against {unit(backdrop.ordinary_gap or 0.0)} of ordinary words{compared}"
+    if verdict == STABLE:
+        return f"{size}, at most {unit(gap.high)}, below the noise floor of {unit(backdrop.floor)}"
+    if verdict == DIFFERS:
+        if gap.value <= backdrop.floor:
+            return f"{size}, beyond chance, but not above the noise floor of {unit(backdrop.floor)}"
+        return f"{size}, beyond chance, but no more than ordinary words{compared}"
+    return f"{size}, not beyond chance; these usages could have shown a gap of {unit(gap.detectable)}"
+
+
+def points(gap: float) -> str:
+    """Return a difference of probabilities in percentage points.
+
+    >>> points(0.344)
+    '34 points'
+    """
+    value = 100 * gap
+    text = f"{value:.0f}" if abs(value) >= 9.5 else f"{value:.1f}"
+    return "1 point" if text == "1" else f"{text} points"
+
+
+def _decimals(gap: float) -> str:
+    return f"{gap:.3g}"
+
+
+def presence(occurrences: tuple[int, int], sizes: tuple[int, int]) -> str | None:
+    """Return "appeared" or "disappeared" for a word that is frequent in one corpus and nearly absent from the other.
+
+    Parameters
+    ----------
+    occurrences : (int, int)
+        Number of occurrences in the old and the new corpus.
+    sizes : (int, int)
+        Number of running words of the corpora.
+
+    Examples
+    --------
+    >>> presence((109, 2), (800_000, 780_000)), presence((0, 30), (10_000, 10_000)), presence((12, 30), (1_000, 1_000))
+    ('disappeared', 'appeared', None)
+    """
+    rates = [n / max(size, 1) for n, size in zip(occurrences, sizes, strict=True)]
+    for verdict, present, absent in ((DISAPPEARED, 0, 1), (APPEARED, 1, 0)):
+        if occurrences[present] >= MIN_PRESENT and rates[present] >= MIN_RATIO * rates[absent]:
+            return verdict
+    return None
+
+
+def count_verdicts(verdicts: Mapping[str, int], names: Callable[[str], str] = str) -> str:
+    """Return the number of words of each verdict as a phrase, in the order of :data:`VERDICTS`.
+
+    >>> count_verdicts({"stable": 3, "changed": 2})
+    '2 changed, 3 stable'
+    """
+    return ", ".join(f"{verdicts[verdict]} {names(verdict)}" for verdict in VERDICTS if verdicts.get(verdict))

@@ -7,7 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-Purpose = Literal["swap", "samples", "permutation", "bootstrap", "simulate", "power", "shuffle", "season"]
+Purpose = Literal[
+    "swap", "samples", "permutation", "bootstrap", "simulate", "power", "shuffle", "season", "gap", "halves"
+]
 
 
 def generator(seed: int, purpose: Purpose, word: str = "") -> np.random.Generator:

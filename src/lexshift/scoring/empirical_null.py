@@ -1,0 +1,117 @@
+"""The empirical null: how much a word stands out from what two corpora do to ordinary words.
+
+Between real corpora nearly every word differs beyond chance, so a test against "no difference" says little. Efron
+(2004, "Large-scale simultaneous hypothesis testing: the choice of a null hypothesis") estimates the null distribution
+from the data instead. Here the data are the gaps of ordinary words. A gap is a squared distance, and its signed square
+root x is nearly symmetric for words of ordinary change. The upper half of the ordinary words also contains real changes
+of meaning, so the null distribution is fitted to the lower half: a normal distribution with ::
+
+    centre  =  median of x over the ordinary words
+    scale   =  centre - quantile of x at 0.16
+
+and the *excess* of a word is (x - centre) / scale. The *local false discovery rate* of an excess z is the probability
+that a word with this excess is an ordinary one::
+
+    local fdr (z)  =  f0(z) / f(z)
+
+where f0 is the standard normal density and f the density of the excess of all words, ordinary and requested, estimated
+with Gaussian kernels. It is made non-increasing for z > 0, and 1 for z <= 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lexshift.utils.arrays import Floats
+
+MIN_WORDS = 30
+"""Minimum number of ordinary words for a null distribution."""
+_SIXTEENTH = 0.1587  # the normal distribution has this share below the mean minus one standard deviation
+_GRID = 0.01  # step of the values at which the local false discovery rate is made monotone
+
+
+@dataclass(frozen=True)
+class EmpiricalNull:
+    """The distribution of the signed square root of the gap of ordinary words.
+
+    Attributes
+    ----------
+    centre, scale : float
+    """
+
+    centre: float
+    scale: float
+
+    def excess(self, gaps: Floats | float) -> Floats:
+        """Return by how many standard deviations of ordinary words each gap exceeds their median."""
+        values: Floats = (signed_root(gaps) - self.centre) / self.scale
+        return values
+
+
+def signed_root(values: Floats | float) -> Floats:
+    """Return the square root of the absolute value, with the sign of the value.
+
+    >>> signed_root(np.array([-4.0, 9.0])).tolist()
+    [-2.0, 3.0]
+    """
+    return np.sign(values) * np.sqrt(np.abs(values))
+
+
+def fit_null(gaps: Floats) -> EmpiricalNull:
+    """Fit the null distribution to the gaps of ordinary words.
+
+    Parameters
+    ----------
+    gaps : ndarray of shape (n,)
+        At least :data:`MIN_WORDS` values.
+
+    Examples
+    --------
+    >>> ordinary = np.random.default_rng(0).normal(0.1, 0.02, 2000) ** 2
+    >>> null = fit_null(ordinary)
+    >>> round(null.centre, 2), round(null.scale, 2)
+    (0.1, 0.02)
+    """
+    if len(gaps) < MIN_WORDS:
+        raise ValueError(f"gaps must have at least {MIN_WORDS} values; got {len(gaps)}")
+    low, centre = np.quantile(signed_root(np.asarray(gaps, float)), [_SIXTEENTH, 0.5])
+    return EmpiricalNull(float(centre), float(max(centre - low, 1e-6)))
+
+
+def local_fdr(excess: Floats, ordinary: Floats) -> Floats:
+    """Return the probability that words of such an excess are ordinary ones.
+
+    Parameters
+    ----------
+    excess : ndarray of shape (n,)
+        The excess of each requested word.
+    ordinary : ndarray of shape (m,)
+        The excess of the ordinary words.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> ordinary = np.random.default_rng(0).normal(size=150)
+    >>> local_fdr(np.array([-1.0, 6.0]), ordinary).round(3).tolist()
+    [1.0, 0.0]
+    """
+    from scipy.stats import norm  # imported here because it is slow
+
+    values = np.asarray(excess, float)
+    pooled = np.concatenate([np.asarray(ordinary, float), values])
+    width = 0.9 * len(pooled) ** -0.2  # Silverman's rule for a standard deviation of 1
+    top = max(float(values.max(initial=0.0)), 0.0)
+    grid = np.arange(0, top + 2 * _GRID, _GRID)
+    density = np.zeros(len(grid))
+    for block in np.array_split(pooled, max(len(pooled) // 200, 1)):
+        density += norm.pdf((grid[:, None] - block) / width).sum(axis=1)
+    density /= len(pooled) * width
+    falling = np.minimum.accumulate(np.minimum(norm.pdf(grid) / density, 1.0))
+    result: Floats = np.where(values > 0, np.interp(values, grid, falling), 1.0)
+    return result

@@ -1,0 +1,117 @@
+"""The evidence on the words of a comparison: their gaps, and how these compare with the gaps of control words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from lexshift.encode.adaptation import Calibration
+from lexshift.scoring.background import USAGES, Background, noise_floor
+from lexshift.scoring.empirical_null import MIN_WORDS
+from lexshift.scoring.gap import Gap, estimate_gap
+from lexshift.scoring.space import Space
+from lexshift.study.usages import Usages
+from lexshift.study.verdict import Backdrop, Evidence, weigh_gaps
+from lexshift.utils.arrays import Matrix
+from lexshift.utils.monitor import Monitor
+from lexshift.utils.threads import for_each
+
+_MIN_USAGES = 4  # minimum number of usages of a control word in each corpus
+
+
+class OrdinaryUsages(Protocol):
+    """The usages of control words."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The control words."""
+
+    def vectors(self, word: str, period: int) -> Matrix:
+        """Return the vectors of a word in a period, (n, d), as the encoder made them."""
+
+    def documents(self, word: str, period: int) -> Sequence[str]:
+        """Return the document of each usage of a word in a period, (n,)."""
+
+
+class GapFinder:
+    """Find the gaps of words between two corpora.
+
+    Vectors are taken in the space of the encoder's calibration, or for an encoder without one in that of the scores.
+    The common shift of the control words, if there are any, is removed from them.
+
+    Parameters
+    ----------
+    usages : Usages
+        The usages of the words in two periods.
+    controls : OrdinaryUsages or None
+    calibration : Calibration or None
+    space : Space or None
+        Transformation of the vectors.
+    seed : int
+
+    Attributes
+    ----------
+    background : Background or None
+        None without a sufficient number of control words.
+    """
+
+    def __init__(
+        self,
+        usages: Usages,
+        controls: OrdinaryUsages | None,
+        calibration: Calibration | None,
+        space: Space | None,
+        seed: int,
+    ) -> None:
+        self._usages, self._calibration, self._space, self._seed = usages, calibration, space, seed
+        self.background: Background | None = None
+        if controls is None:
+            return
+        pairs, documents = {}, {}
+        for word in controls.words:
+            rows = [controls.vectors(word, period) for period in (0, 1)]
+            if min(map(len, rows)) >= _MIN_USAGES:
+                pairs[word] = (self._transform(rows[0]), self._transform(rows[1]))
+                documents[word] = (controls.documents(word, 0), controls.documents(word, 1))
+        if len(pairs) > MIN_WORDS:  # one of them may be left out
+            self.background = Background(pairs, calibration, documents, seed)
+
+    def pair(self, word: str) -> tuple[Matrix, Matrix]:
+        """Return the vectors of a word without the common shift, (n_old, d) and (n_new, d)."""
+        old, new = (self._transform(self._usages.raw(word, period)) for period in (0, 1))
+        return (old, new) if self.background is None else self.background.shift.remove(old, new)
+
+    def find(self, alpha: float, monitor: Monitor) -> tuple[dict[str, Evidence], Backdrop]:
+        """Return the evidence on each word with enough usages, and what the corpora do to ordinary words."""
+        words = list(self._usages)
+        monitor.stage("measuring gaps", len(words), "words")
+        gaps = for_each(words, lambda word: self._gap(word, alpha), lambda done: monitor.advance(done, done))
+        background = self.background
+        is_calibrated = self._calibration is not None
+        if background is None:
+            evidence = {word: Evidence(gap) for word, gap in gaps.items()}
+            return evidence, Backdrop(self._floor(words), 0, None, None, is_calibrated)
+        sizes = {word: (len(self._usages.raw(word, 0)), len(self._usages.raw(word, 1))) for word in words}
+        ordinary = float(np.median(background.gaps(USAGES, USAGES)))
+        shift = background.shift.share
+        backdrop = Backdrop(background.floor, len(background.words), shift, ordinary, is_calibrated)
+        return weigh_gaps(gaps, sizes, background), backdrop
+
+    def _gap(self, word: str, alpha: float) -> Gap:
+        documents = self._usages.documents(word, 0), self._usages.documents(word, 1)
+        old, new = self.pair(word)
+        return estimate_gap(old, new, self._calibration, documents, alpha, seed=self._seed, word=word)
+
+    def _floor(self, words: Sequence[str]) -> float:
+        """Return the noise floor of the words themselves, without control words; 0 if they have too few usages."""
+        pairs = {word: self.pair(word) for word in words}
+        documents = {word: (self._usages.documents(word, 0), self._usages.documents(word, 1)) for word in words}
+        try:
+            return noise_floor(pairs, self._calibration, documents, self._seed)
+        except ValueError:
+            return 0.0
+
+    def _transform(self, rows: Matrix) -> Matrix:
+        return rows if self._space is None else self._space.apply(rows)

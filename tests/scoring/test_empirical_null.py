@@ -1,0 +1,61 @@
+"""The null distribution of ordinary words, and the local false discovery rate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from lexshift.scoring.empirical_null import EmpiricalNull, fit_null, local_fdr, signed_root
+
+
+def test_null_is_fitted_to_the_lower_half() -> None:
+    rng = np.random.default_rng(0)
+    roots = rng.normal(0.1, 0.02, 3_000)
+    with_changes = np.concatenate([roots, rng.uniform(0.3, 0.6, 150)])
+    plain, robust = fit_null(roots**2), fit_null(with_changes**2)
+    assert plain.centre == pytest.approx(0.1, abs=0.002)
+    assert plain.scale == pytest.approx(0.02, abs=0.002)
+    assert robust.scale == pytest.approx(plain.scale, rel=0.1)
+
+
+def test_excess_is_measured_on_the_scale_of_square_roots() -> None:
+    null = EmpiricalNull(centre=0.1, scale=0.05)
+    assert null.excess(np.array([0.04, 0.01, -0.01])).tolist() == pytest.approx([2.0, 0.0, -4.0])
+    assert signed_root(-0.25) == -0.5
+
+
+def test_too_few_ordinary_words_are_an_error() -> None:
+    with pytest.raises(ValueError, match="at least 30 values; got 29"):
+        fit_null(np.arange(29.0))
+
+
+def test_ordinary_words_have_a_high_rate_and_changed_words_a_low_one() -> None:
+    rng = np.random.default_rng(1)
+    ordinary = rng.normal(size=400)
+    rates = local_fdr(np.array([-2.0, 0.0, 1.0, 5.0, 8.0]), ordinary)
+    assert rates[:2].tolist() == [1.0, 1.0]
+    assert rates[2] > 0.7
+    assert (rates[3:] < 0.01).all()
+
+
+def test_rate_is_the_share_of_ordinary_words_among_words_of_the_same_excess() -> None:
+    """In a mixture of known densities, the rate at z is the probability of the first component given z."""
+    rng = np.random.default_rng(2)
+    n, share = 60_000, 0.1
+    pool = np.concatenate([rng.normal(size=int(n * (1 - share))), rng.normal(3, 1, int(n * share))])
+    at = np.array([1.0, 2.0, 2.5, 3.0])
+    expected = norm.pdf(at) / ((1 - share) * norm.pdf(at) + share * norm.pdf(at - 3))
+    assert local_fdr(at, pool) == pytest.approx(np.minimum(expected, 1), abs=0.08)
+
+
+def test_rate_does_not_rise_with_the_excess() -> None:
+    rng = np.random.default_rng(3)
+    excess = np.sort(rng.uniform(0, 8, 200))
+    assert (np.diff(local_fdr(excess, rng.normal(size=150))) <= 1e-12).all()
+
+
+def test_few_ordinary_words_are_called_changed_without_any_change() -> None:
+    rng = np.random.default_rng(4)
+    called = [np.mean(local_fdr(rng.normal(size=100), rng.normal(size=150)) <= 0.2) for _ in range(50)]
+    assert np.mean(called) < 0.01
