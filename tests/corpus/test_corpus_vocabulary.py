@@ -26,7 +26,7 @@ from lexshift.corpus.vocabulary import (
 from lexshift.corpus.word_rule import FoldTable, fold, rule, token_table, word_table
 from lexshift.errors import UserError
 from lexshift.study.settings import Settings
-from lexshift.study.words import choose_vocabulary
+from lexshift.study.words import choose_vocabulary, count_first_and_last
 from lexshift.utils.monitor import Silent
 
 TEXTS = {
@@ -456,7 +456,7 @@ def choice_from(folder: Path, text: str, match: str, language: str) -> list[str]
     readings = dict.fromkeys(corpora, Reading(language=language))
     reader = CorpusReader(corpora, readings, match, None, None, Silent())
     settings = Settings(min_count=5, match=match, language=language)
-    return choose_vocabulary("compare", reader, settings, language, Silent()).words
+    return choose_vocabulary("compare", reader, count_first_and_last(reader), settings, language, Silent()).words
 
 
 def test_selection_from_plain_text_has_its_content_words(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def find_occurrences(
     max_per_word: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    shared: bool = False,
 ) -> Occurrences:
     """Read a corpus once and collect every occurrence of the targets, or a sample of ``max_per_word`` of each.
 
@@ -91,6 +92,8 @@ def find_occurrences(
         Seed for the sample.
     progress : callable, optional
         Called with the number of bytes read so far and of all bytes (0 for standard input).
+    shared : bool
+        Whether the samples of different targets share sentences as far as possible.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def find_occurrences(
     targets.first_words  # noqa: B018  forms that cannot be found are refused before anything is read
     tally, sources = Tally(), find_sources(corpus)
     _, readings = detect_languages({"": corpus}, reading or Reading())
-    collector = OccurrenceCollector(targets, max_per_word, checks.seed(seed))
+    collector = OccurrenceCollector(targets, max_per_word, checks.seed(seed), shared)
     blocks = read_corpus(sources, readings[""], tally, progress)
     collect_occurrences(blocks, targets, readings[""].language, {"": collector}, {"": tally})
     return make_occurrences(collector.rows(), collector.found, tally, os.fspath(corpus), max_per_word)

@@ -95,13 +95,14 @@ def find_in_periods(
     max_per_word: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
+    shared: bool = False,
 ) -> dict[str, Occurrences]:
     """Read a corpus once, and collect the occurrences of each of its periods, the earliest first.
 
     ``unit`` is "year", "decade" or "month". The result has all occurrences of each word and period, or a sample of
-    ``max_per_word``. The checksum of a period is made from that of the corpus, the unit and the label of the period.
-    Text without a period, and everything that concerns complete files, is counted among the skipped text of the first
-    period.
+    ``max_per_word``; with ``shared``, the samples of different words share sentences as far as possible. The checksum
+    of a period is made from that of the corpus, the unit and the label of the period. Text without a period, and
+    everything that concerns complete files, is counted among the skipped text of the first period.
     """
     checks.choice(unit, "by", BY)
     targets.first_words  # noqa: B018  refuses forms that cannot be found before the corpus is read
@@ -113,7 +114,7 @@ def find_in_periods(
     _, readings = detect_languages({"": corpus}, reading or Reading())
     reading_options, corpus_tally = readings[""], Tally()
     collectors: defaultdict[str, OccurrenceCollector] = defaultdict(
-        lambda: OccurrenceCollector(targets, max_per_word, seed)
+        lambda: OccurrenceCollector(targets, max_per_word, seed, shared)
     )
     cutter = _Cutter(unit, reading_options, sources, corpus_tally.skipped)
     blocks = (

@@ -29,6 +29,7 @@ class CorpusReader:
     match : "word", "cased", "token" or "lemma"
     sampling : mapping, optional
         ``max_per_word`` and ``seed`` of the sample of a word's occurrences in each corpus; None for all occurrences.
+        With "shared", the samples of different words share sentences as far as possible.
     by : str, optional
         Length of the periods into which the only corpus is divided.
     monitor : Monitor
@@ -48,11 +49,12 @@ class CorpusReader:
 
     def scan(self, targets: Targets) -> dict[str, Occurrences]:
         """Find the occurrences of target words in each corpus or period, or a sample of them."""
-        limit, seed = (None, 0) if self.sampling is None else (self.sampling["max_per_word"], self.sampling["seed"])
+        sampling = self.sampling or {"max_per_word": None, "seed": 0}
+        limit, seed, shared = sampling["max_per_word"], sampling["seed"], sampling.get("shared", False)
         found = {}
         for label, path in self.corpora.items():
             progress = reading_stage(self.monitor, f"reading {label}")
             if self.by is not None:
-                return find_in_periods(path, targets, self.by, self.readings[label], limit, seed, progress)
-            found[label] = find_occurrences(path, targets, self.readings[label], limit, seed, progress)
+                return find_in_periods(path, targets, self.by, self.readings[label], limit, seed, progress, shared)
+            found[label] = find_occurrences(path, targets, self.readings[label], limit, seed, progress, shared)
         return found

@@ -65,18 +65,29 @@ def advice(absent: Sequence[str], match: str) -> str:
     return "check the spelling, and whether the text is in simplified or traditional characters, kanji or kana"
 
 
+def is_unsegmented(several: Sequence[dict[str, int]]) -> bool:
+    """Return whether the counts of words of one of several corpora are from mostly unsegmented text."""
+    return _unsegmented_runs(several) is not None
+
+
 def refuse_unsegmented(several: Sequence[dict[str, int]]) -> None:
     """Raise an error if the counts are from mostly unsegmented text."""
-    if segmenter_version() is not None:
-        return
-    for counts in several:
+    runs = _unsegmented_runs(several)
+    if runs is not None:
+        raise UserError(
+            f"the text is mostly {_language(runs)}, which is written without spaces, so its words cannot be "
+            f"counted: install the segmenter (pip install 'lexshift[segment]'), give the words (compare --words), "
+            f"or, if the text is segmented, match tokens (--match token)"
+        )
+
+
+def _unsegmented_runs(several: Sequence[dict[str, int]]) -> dict[str, int] | None:
+    """Return the counts of runs of letters in the first corpus that is mostly unsegmented, or None."""
+    for counts in several if segmenter_version() is None else ():
         runs = {word: n for word, n in counts.items() if is_unspaced(word)}
         if sum(runs.values()) > _MOST * sum(counts.values()):
-            raise UserError(
-                f"the text is mostly {_language(runs)}, which is written without spaces, so its words cannot be "
-                f"counted: install the segmenter (pip install 'lexshift[segment]'), give the words (compare --words), "
-                f"or, if the text is segmented, match tokens (--match token)"
-            )
+            return runs
+    return None
 
 
 def _language(runs: dict[str, int]) -> str:

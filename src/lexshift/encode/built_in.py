@@ -231,7 +231,7 @@ E5_SOURCE = PackagedFile(
 )
 _MINILM_SENSES = {
     "adapter.safetensors": "99d00d0d7ab4981f624bdb03e4578e3259596046270a97c94d0915c5499c7606",
-    "lexshift.json": "2bd9156a03fb81b11897e46c4ae60d012344b82e51a13553773d818ebf8e2812",
+    "lexshift.json": "9984da61757848e069a30842c4c43c455d0e20320ce3cddd0ae8c757ad668b99",
 }
 _MULTILINGUAL_SENSES = {
     "adapter.safetensors": "3063a436c3f6c129058c27fbb8c03dc631a70e2ea24708614aa4ee450d993f21",

@@ -56,7 +56,7 @@ class Background:
         self,
         pairs: Mapping[str, tuple[Matrix, Matrix]],
         calibration: Calibration | None,
-        documents: Mapping[str, tuple[Sequence[str], Sequence[str]]] | None = None,
+        documents: Mapping[str, tuple[Sequence[str] | Array, Sequence[str] | Array]] | None = None,
         seed: int = 0,
     ) -> None:
         self.words = list(pairs)
@@ -105,7 +105,7 @@ def _reduced_size(n: int) -> int:
 def noise_floor(
     pairs: Mapping[str, tuple[Matrix, Matrix]],
     calibration: Calibration | None,
-    documents: Mapping[str, tuple[Sequence[str], Sequence[str]]] | None = None,
+    documents: Mapping[str, tuple[Sequence[str] | Array, Sequence[str] | Array]] | None = None,
     seed: int = 0,
 ) -> float:
     """Return the value that 5 % of the gaps between random halves of the usages of the same corpus exceed.

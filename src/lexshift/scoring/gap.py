@@ -126,7 +126,7 @@ def estimate_gap(
     old: Matrix,
     new: Matrix,
     calibration: Calibration | None = None,
-    documents: tuple[Sequence[str], Sequence[str]] | None = None,
+    documents: tuple[Sequence[str] | Array, Sequence[str] | Array] | None = None,
     alpha: float = 0.05,
     resamples: int = RESAMPLES,
     seed: int = 0,

@@ -2,7 +2,8 @@
 
 The vectors of an encoder share a large common component that carries no information about a word, and a few dimensions
 vary more than all others. Both hide differences between usages. The common mean and scale are estimated without labels,
-from the usages of all words in both corpora; each word has the same weight, regardless of its frequency.
+from the usages of control words in both corpora, or else from those of the words that are studied; each word has the
+same weight, regardless of its frequency.
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ def choose_space(pairs: Mapping[str, Sequence[Matrix]], kind: str, encoder: Any)
     Parameters
     ----------
     pairs : mapping of a word to its arrays, one for each corpus
-        Arrays of shape (n, d), to which a space is fitted unless it is fixed.
+        Arrays of shape (n, d), to which a space is fitted unless it is fixed: those of control words if there are any,
+        so that the space does not depend on the words that are studied.
     kind : "auto", "raw", "centred" or "standardised"
         "auto" is the space that the encoder declares, or "standardised" if it declares none.
     encoder : Encoder

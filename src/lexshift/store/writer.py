@@ -165,7 +165,8 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
     folder = Path(tempfile.mkdtemp(prefix="lexshift-") if out is None else out)
     try:
         with disk_faults(folder):
-            _make_folder(folder)
+            check_store_folder(folder)
+            folder.mkdir(parents=True, exist_ok=True)
         with one_writer(folder):
             with disk_faults(folder):
                 finish_interrupted_write(folder)
@@ -180,8 +181,8 @@ def open_store(out: str | os.PathLike[str] | None, settings: dict[str, Any], enc
         raise
 
 
-def _make_folder(folder: Path) -> None:
-    """Make the folder of a store; refuse a folder that has files but neither a store nor the plan of one."""
+def check_store_folder(folder: Path) -> None:
+    """Refuse a folder for a store that has files but neither a store nor the plan of one; nothing is written."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"the store {str(folder)!r} would be a folder, but there is a file of that name")
     if folder.is_symlink() and not folder.exists():
@@ -194,7 +195,6 @@ def _make_folder(folder: Path) -> None:
         if names and (UNFINISHED not in names or read_plan(work) is None):
             raise UserError(f"the folder {str(folder)!r} holds other files; choose an empty or a new one for the store")
         _refuse_foreign_files(folder)
-    folder.mkdir(parents=True, exist_ok=True)
 
 
 def _refuse_foreign_files(folder: Path) -> None:

@@ -39,6 +39,7 @@ def compare(
     rate: float | Literal["auto"] = 0.3,
     distance_weight: float | None = None,
     space: str = "auto",
+    control: Words | int | None = "auto",
     repeats: int = 20,
     alpha: float = 0.05,
     permutations: Permutations = "auto",
@@ -94,9 +95,14 @@ def compare(
     distance_weight : float, optional
         Share of e_original that is added to the score; by default 0.25 for the metric "nearest", else 0.
     space : "auto", "raw", "centred" or "standardised"
-        Transformation of the vectors before scoring. "auto" is the fixed space of an encoder that has one, so that the
-        score of a word does not depend on the other words; otherwise vectors are standardised. All but "raw" and a
-        fixed space are fitted to the usages of all words.
+        Transformation of the vectors before scoring. "auto" is the space of an encoder that has one; otherwise vectors
+        are standardised. Centring and standardisation are fitted to the usages of the control words, so that the score
+        of a word does not depend on the other words; without control words, to the usages of all words.
+    control : "auto", int, path, list, mapping or None
+        Control words: ordinary words of the corpora with which the words are compared. "auto" chooses 150 content words
+        that occur 20 times or more in both corpora, by a keyed hash, so that they depend on the corpora only; a number
+        chooses as many. A file, list or mapping, as for ``words``, names them. At most 40 usages of a word in each
+        corpus are embedded. There are none with None or "none", or if fewer than 30 words are frequent enough.
     repeats : int
         Number of random swaps to average over.
     alpha : float

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
+from lexshift.corpus.targets import Words
 from lexshift.engine.local import Engine
 from lexshift.scoring.distance.metric import Metric
 from lexshift.scoring.permutation import Permutations
@@ -37,6 +38,7 @@ def discover(
     rate: float | Literal["auto"] = 0.3,
     distance_weight: float | None = 0.0,
     space: str = "auto",
+    control: Words | int | None = "auto",
     repeats: int = 20,
     alpha: float = 0.05,
     permutations: Permutations = "auto",
@@ -69,6 +71,9 @@ def discover(
         As for :func:`lexshift.compare`; an interrupted run with the same folder resumes where it stopped.
     metric, strategy, normalised, rate, space, repeats, alpha, permutations, seed
         As for :func:`lexshift.compare`.
+    control : "auto", int, path, list, mapping or None
+        Control words, as for :func:`lexshift.compare`. They are chosen among the words of the vocabulary, so that no
+        further usages are embedded.
     distance_weight : float, optional
         Share of e_original that is added to the score. The default is 0, because e_original grows with the ambiguity of
         a word and would dominate the ranking of a whole vocabulary.

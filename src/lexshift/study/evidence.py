@@ -14,7 +14,7 @@ from lexshift.scoring.gap import Gap, estimate_gap
 from lexshift.scoring.space import Space
 from lexshift.study.usages import Usages
 from lexshift.study.verdict import Backdrop, Evidence, weigh_gaps
-from lexshift.utils.arrays import Matrix
+from lexshift.utils.arrays import Array, Matrix
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.threads import for_each
 
@@ -31,7 +31,7 @@ class OrdinaryUsages(Protocol):
     def vectors(self, word: str, period: int) -> Matrix:
         """Return the vectors of a word in a period, (n, d), as the encoder made them."""
 
-    def documents(self, word: str, period: int) -> Sequence[str]:
+    def documents(self, word: str, period: int) -> Array:
         """Return the document of each usage of a word in a period, (n,)."""
 
 
@@ -67,7 +67,7 @@ class GapFinder:
     ) -> None:
         self._usages, self._calibration, self._space, self._seed = usages, calibration, space, seed
         self.background: Background | None = None
-        if controls is None:
+        if controls is None or not controls.words:
             return
         pairs, documents = {}, {}
         for word in controls.words:

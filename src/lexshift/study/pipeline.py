@@ -1,7 +1,7 @@
 """Run a study, from corpora to a result: the pipeline of compare, discover and trace.
 
 1. Check the settings, the corpora and the folder; detect languages; load the encoder.
-2. Choose the words, find their usages and embed them.
+2. Choose the words, find their usages and embed them; do the same for control words.
 3. Score and test the pairs of periods of each word; for a trace also look for seasons and change points.
 4. Find the senses of the words, if they were asked for.
 5. Record the provenance, and save the result.
@@ -41,18 +41,22 @@ from lexshift.scoring.space import Space, calibration_space
 from lexshift.store.embedding import make_store, store_settings
 from lexshift.store.format import digest
 from lexshift.store.siblings import Siblings
+from lexshift.store.writer import check_store_folder
+from lexshift.study.control_usages import ControlUsages, embed_control_words, take_control_usages
+from lexshift.study.control_words import choose_control_words, has_number, read_control_targets
 from lexshift.study.discovery import Discovery
 from lexshift.study.evidence import GapFinder
 from lexshift.study.folder import check_results, check_store, open_results
 from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
 from lexshift.study.result import Result
-from lexshift.study.result_files import STORE
+from lexshift.study.result_files import CONTROL, STORE
 from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, TRACE, Settings
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
 from lexshift.study.usages import KINDS, Pair, Usages
-from lexshift.study.words import choose_vocabulary
+from lexshift.study.words import choose_vocabulary, count_first_and_last
+from lexshift.utils.files import disk_faults
 from lexshift.utils.monitor import Monitor, watching
 
 if TYPE_CHECKING:
@@ -91,9 +95,14 @@ def run_study(
     periods = check_periods(question, corpora, settings)
     if out is not None and question != TRACE:
         check_store(Path(out) / STORE, periods.keys)
+        check_store(Path(out) / CONTROL, periods.keys)
+    if out is not None:
+        with disk_faults(Path(out)):
+            check_store_folder(Path(out) / CONTROL)  # which is written only after the other store
     languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
     language, rules = list(languages.values())[-1], list(readings.values())[-1].language
     targets = None if words is None else read_targets(words, settings.match, rules)
+    control_targets = read_control_targets(settings.control, settings.match, rules)
     sources = _read_sources(settings, language)
     with ExitStack() as stack:
         progress = stack.enter_context(watching(monitor or False))
@@ -113,9 +122,15 @@ def run_study(
             cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
         reader = _open_reader(question, periods, readings, settings, engine, cache, progress)
         vocabulary = None
+        needs_counts = targets is None or has_number(settings.control)
+        counts = count_first_and_last(reader) if needs_counts else None
         if targets is None:
-            vocabulary = choose_vocabulary(question, reader, settings, language, progress)
+            vocabulary = choose_vocabulary(question, reader, counts, settings, language, progress)
             targets = read_targets(vocabulary.words, settings.match, rules)
+        studied = targets.words if question == DISCOVER else None
+        control_words = choose_control_words(reader, settings, counts, control_targets, language, studied)
+        del counts  # which may be large
+        encode = None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options())
         siblings = make_store(
             None if results is None else results.path / STORE,
             targets,
@@ -126,9 +141,16 @@ def run_study(
             labels=None if settings.by else periods.keys,
             missing="skip",
             extend=question != DISCOVER,
-            encode=None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options()),
+            encode=encode,
         )
-        result = _analyse(question, siblings, encoder, targets, settings, periods, vocabulary, cache, progress)
+        if question == DISCOVER:
+            controls = take_control_usages(control_words, siblings)
+        else:
+            path = None if results is None else results.path
+            controls = embed_control_words(control_words, path, reader, settings, encoder, encode, progress)
+        result = _analyse(
+            question, siblings, controls, encoder, targets, settings, periods, vocabulary, cache, progress
+        )
         if sources is not None:
             result = _add_senses(result, encoder, settings, sources, language, progress)
         result.run.update(encoder_choice=choice, warnings=warnings)
@@ -162,6 +184,7 @@ def _open_reader(
 def _analyse(
     question: str,
     siblings: Siblings,
+    controls: ControlUsages,
     encoder: Encoder,
     targets: Targets,
     settings: Settings,
@@ -176,23 +199,24 @@ def _analyse(
             f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
         )
     usages = Usages(siblings, targets.words, settings.min_usages)
-    space = usages.use_space(settings.space, encoder)
+    space = usages.use_space(settings.space, encoder, controls)
     calibration = optional_attribute(encoder, "calibration")
     judged_space = space if calibration is None else calibration_space(encoder)
-    finder = GapFinder(usages, None, calibration, judged_space, settings.seed)
-    scores, facts = _score(question, siblings, usages, space, settings, cache, monitor)
+    scores, facts = _score(question, siblings, usages, controls, space, settings, cache, monitor)
     if question == TRACE:
         facts["components"] = COMPONENTS
     if vocabulary is not None:
         facts |= {"function_words": vocabulary.language, "candidates": vocabulary.candidates, "names": vocabulary.names}
     record = settings.record(question, words_given=vocabulary is None) | facts
     run = run_record(record, targets, siblings, periods, scores)
+    run["control"] = controls.record()
     run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
     if question == TRACE:
         return Trace(*shared, scores.words, *find_history(usages, settings, monitor))
     by_word = Scores({word: score for (word, _, _), score in scores.words.items()}, scores.curve, scores.sscd)
     first, second = periods.labels
+    finder = GapFinder(usages, controls.in_space(None), calibration, judged_space, settings.seed)
     evidence, backdrop = finder.find(settings.alpha, monitor)
     run["background"] = asdict(backdrop)
     weighed: dict[str, Any] = {"evidence": evidence, "backdrop": backdrop}
@@ -238,6 +262,7 @@ def _score(
     question: str,
     siblings: Siblings,
     usages: Usages,
+    controls: ControlUsages,
     space: Space | None,
     settings: Settings,
     cache: Cache | None,
@@ -260,7 +285,7 @@ def _score(
         unit="pairs of periods" if question == TRACE else "words",
     )
     curve_words = {COMPARE: None, DISCOVER: CURVE_WORDS, TRACE: None if settings.rate == "auto" else 0}[question]
-    identity = digest([siblings.fingerprint, None if space is None else space.identity])
+    identity = digest([siblings.fingerprint, None if space is None else space.identity, controls.identity])
     return score_words(comparisons, scoring, monitor, curve_words, cache, identity), facts
 
 

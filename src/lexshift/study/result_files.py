@@ -10,7 +10,8 @@ from lexshift.utils.safe_csv import csv_text
 if TYPE_CHECKING:
     import pandas as pd
 
-STORE = "store"
+STORE, CONTROL = "store", "control"
+"""Folders of the stores of usages: of the words of the study, and of the control words."""
 SCORES_CSV, SCORES_PARQUET, REPORT, SPACE, DETAILS = (
     "scores.csv",
     "scores.parquet",

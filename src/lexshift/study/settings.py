@@ -7,7 +7,7 @@ from :class:`Settings`. The public functions spell their parameters out; a test 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -25,6 +25,10 @@ SCORED = (COMPARE, DISCOVER, TRACE)
 """The questions that are answered by change scores."""
 CLUSTERINGS = ("graph", "agglomerative", "mixture", "affinity")
 """Rules that divide usages into senses."""
+NO_CONTROL = "none"
+"""Value of ``control`` for a run without control words."""
+MIN_CONTROL_WORDS = 30
+"""Number of control words below which none are used."""
 CONFIDENCE = 0.95
 """Level of the intervals of change scores."""
 
@@ -103,6 +107,29 @@ def _check_path(path: str | os.PathLike[str] | None) -> str | None:
     return None if path is None else os.fspath(path)
 
 
+def _check_control(control: Any) -> Any:
+    """Return "auto", "none", a number of words, the name of a file with words, or a list or mapping of words."""
+    if control is None or isinstance(control, str):
+        text = "none" if control is None else control.strip()
+        if text and not text.lstrip("-").isdecimal():
+            return text
+        control = int(text) if text else text
+    if isinstance(control, os.PathLike):
+        name = os.fspath(control)
+        return name if os.path.dirname(name) else os.path.join(os.curdir, name)  # a file, not a word
+    if isinstance(control, Mapping):
+        return {word: [forms] if isinstance(forms, str) else list(forms) for word, forms in control.items()}
+    if isinstance(control, Iterable) and not isinstance(control, (str, bytes)):
+        return list(control)
+    try:
+        return checks.positive(control, "control", MIN_CONTROL_WORDS)
+    except UserError:
+        raise UserError(
+            f"control must be auto, none, a file with words, or a number of words of at least {MIN_CONTROL_WORDS}; got "
+            f"{control!r}"
+        ) from None
+
+
 def _split_labels(text: str | None) -> list[str] | None:
     return text.split(",") if text else None
 
@@ -169,6 +196,9 @@ class Settings:
     space: str = _setting(
         AUTO, "Transformation of the vectors: raw, centred or standardised; auto for that of the encoder.",
         SCORES, str, check=_check(checks.choice, "space", (AUTO, "raw", "centred", "standardised")), questions=SCORED)
+    control: Any = _setting(
+        AUTO, "Ordinary words to compare with: auto (150 of both corpora), their number, a file with words, or none.",
+        SCORES, str, check=_check_control, metavar="auto|none|FILE|N", questions=SCORED)
     repeats: int = _setting(
         20, "Number of random swaps to average over.",
         SCORES, int, check=_check(checks.positive, "repeats"), questions=SCORED)

@@ -38,6 +38,7 @@ def trace(
     rate: float | Literal["auto"] = 0.3,
     distance_weight: float | None = None,
     space: str = "auto",
+    control: Words | int | None = "auto",
     repeats: int = 20,
     alpha: float = 0.05,
     permutations: Permutations = "auto",
@@ -75,6 +76,9 @@ def trace(
     sample_seed, match, out, model, metric, strategy, normalised, rate, distance_weight, space, repeats, seed
         As for :func:`lexshift.compare`. The space, unless it is fixed, is fitted to all periods, and "auto" selects
         one rate for all pairs of periods.
+    control : "auto", int, path, list, mapping or None
+        Control words, as for :func:`lexshift.compare`. They are frequent in the first and in the last period, and their
+        usages in all periods are embedded.
     alpha : float
         False discovery rate at which a step or a word is called changed, or a word seasonal.
     permutations : int or "auto"

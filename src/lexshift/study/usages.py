@@ -86,9 +86,14 @@ class Usages(Mapping[str, Sequence[Matrix]]):
         self.numbers = {word: periods for word, periods in numbers.items() if len(periods) >= 2}
         self._space: Space | None = None
 
-    def use_space(self, kind: str, encoder: Encoder) -> Space | None:
-        """Choose the space of all usages and apply it from now on; return it, or None if there are no usages."""
-        self._space = choose_space(self, kind, encoder) if self.numbers else None
+    def use_space(
+        self, kind: str, encoder: Encoder, controls: Mapping[str, Sequence[Matrix]] | None = None
+    ) -> Space | None:
+        """Choose the space of all usages and apply it from now on; return it, or None if there are no usages.
+
+        A space that is not fixed is fitted to the usages of control words if there are any, else to these usages.
+        """
+        self._space = choose_space(controls or self, kind, encoder) if self.numbers else None
         return self._space
 
     def raw(self, word: str, period: int) -> Matrix:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
+from lexshift.corpus.counting import WordCounts
 from lexshift.corpus.language import UNKNOWN, language_name
 from lexshift.corpus.reader import CorpusReader
 from lexshift.corpus.sources import STANDARD_INPUT
@@ -14,27 +16,42 @@ from lexshift.study.settings import DISCOVER, Settings
 from lexshift.utils.monitor import Monitor
 
 
+def count_first_and_last(reader: CorpusReader) -> list[WordCounts] | None:
+    """Count the words of the first and the last corpus; return None if one of them can be read only once."""
+    corpora = _first_and_last(reader)
+    if any(os.fspath(reader.corpora[corpus]) == STANDARD_INPUT for corpus in corpora):
+        return None
+    return [reader.count(corpus) for corpus in corpora]
+
+
 def choose_vocabulary(
-    question: str, reader: CorpusReader, settings: Settings, language: str | None, monitor: Monitor
+    question: str,
+    reader: CorpusReader,
+    counts: Sequence[WordCounts] | None,
+    settings: Settings,
+    language: str | None,
+    monitor: Monitor,
 ) -> Vocabulary:
-    """Count the words of the first and the last corpus, and select the words that are frequent in both.
+    """Select the words that are frequent in the first and in the last corpus.
 
     Parameters
     ----------
     question : "compare", "discover" or "trace"
     reader : CorpusReader
         Reader of the corpora.
+    counts : sequence of WordCounts, optional
+        The words of the first and the last corpus, from :func:`count_first_and_last`.
     settings : Settings
         Its ``min_count``, ``top_words``, ``names`` and ``match``.
     language : str, optional
         ISO code of the language of the last corpus.
     monitor : Monitor
     """
-    corpora = list(reader.corpora)[:: max(1, len(reader.corpora) - 1)]  # the first and the last
-    if any(os.fspath(reader.corpora[corpus]) == STANDARD_INPUT for corpus in corpora):
+    corpora = _first_and_last(reader)
+    if counts is None:
         raise UserError("a corpus from standard input can be read only once: name the words to compare (--words)")
     vocabulary = select_vocabulary(
-        [reader.count(corpus) for corpus in corpora],
+        counts,
         settings.min_count,
         settings.top_words,
         names=settings.names or question != DISCOVER,
@@ -49,8 +66,8 @@ def choose_vocabulary(
     note = f"studying {chosen} that occur {settings.min_count} times or more in {where}, without "
     monitor.note(note + " and ".join(filter(None, [", ".join(left_out[:-1]), left_out[-1]])))
     if question == DISCOVER:
-        counts = ", ".join(f"{n:,} {reason}" for reason, n in vocabulary.reasons().items())
-        monitor.note(f"words left out: {counts or 'none'}")
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in vocabulary.reasons().items())
+        monitor.note(f"words left out: {reasons or 'none'}")
     if not vocabulary.language:
         unknown = language in (None, UNKNOWN)
         why = "the language is not known" if unknown else f"there is no list of them for {language_name(language)}"
@@ -58,3 +75,7 @@ def choose_vocabulary(
     if vocabulary.names.startswith("kept, "):
         monitor.note(f"names are {vocabulary.names}")
     return vocabulary
+
+
+def _first_and_last(reader: CorpusReader) -> list[str]:
+    return list(reader.corpora)[:: max(1, len(reader.corpora) - 1)]

@@ -1,0 +1,188 @@
+"""Choose control words: ordinary words of the corpora with which the words of a study are compared.
+
+Control words show what the two corpora do to any word. They are content words that are frequent in the first and in the
+last corpus, those with the smallest keyed hashes. The choice is as good as random, and it depends on the corpora only,
+never on the words that are studied.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lexshift.corpus.counting import WordCounts
+from lexshift.corpus.reader import CorpusReader
+from lexshift.corpus.segmentation import is_unsegmented
+from lexshift.corpus.sources import STANDARD_INPUT
+from lexshift.corpus.targets import Targets, folded_lemmas, read_targets
+from lexshift.corpus.vocabulary import select_vocabulary
+from lexshift.errors import UserError
+from lexshift.study.settings import AUTO, MIN_CONTROL_WORDS, NO_CONTROL, Settings
+
+N_WORDS = 150
+"""Default number of control words."""
+MIN_COUNT = 20
+"""Minimum number of occurrences of a control word in the first and in the last corpus."""
+_KEY = b"lexshift control words"
+_CANDIDATES = 20  # candidates per control word, where their numbers in each period are found by a search
+
+
+@dataclass(frozen=True)
+class ControlWords:
+    """The control words of a run.
+
+    Attributes
+    ----------
+    targets : Targets, optional
+        The words with their forms, those with the smallest hashes first; None if there are none.
+    note : str, optional
+        The reason why there are none, in a sentence; None if none were asked for.
+    """
+
+    targets: Targets | None = None
+    note: str | None = None
+
+
+def smallest_hashes(words: Iterable[str], n_words: int) -> list[str]:
+    """Return the ``n_words`` words with the smallest keyed hashes, in the order of the hashes.
+
+    >>> smallest_hashes(["bread", "river", "mouse"], 2) == smallest_hashes(["mouse", "bread", "river"], 2)
+    True
+    """
+    return sorted(words, key=lambda word: (_hash(word), word))[:n_words]
+
+
+def _hash(word: str) -> bytes:
+    return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), key=_KEY, digest_size=8).digest()
+
+
+def has_number(control: Any) -> bool:
+    """Return whether a setting of control words is "auto" or a number, so that the words are chosen by frequency."""
+    return control == AUTO or isinstance(control, int)
+
+
+def read_control_targets(control: Any, match: str, language: str) -> Targets | None:
+    """Return the control words that the user named, or None if there are none, or if they are chosen by frequency."""
+    if has_number(control) or control == NO_CONTROL:
+        return None
+    try:
+        return read_targets(control, match, language)
+    except UserError as error:
+        raise UserError(f"the control words cannot be used: {error}") from None
+
+
+def choose_control_words(
+    reader: CorpusReader,
+    settings: Settings,
+    counts: Sequence[WordCounts] | None,
+    given: Targets | None,
+    language: str | None,
+    studied: Iterable[str] | None = None,
+) -> ControlWords:
+    """Choose the control words of a run.
+
+    Parameters
+    ----------
+    reader : CorpusReader
+        Reader of the corpora.
+    settings : Settings
+        Its ``control`` and ``match``.
+    counts : sequence of WordCounts, optional
+        The words of the first and of the last corpus; None if they were not counted.
+    given : Targets, optional
+        The words that the user named.
+    language : str, optional
+        ISO code of the language of the last corpus.
+    studied : iterable of str, optional
+        The only words that may be chosen: those of a run that embeds a whole vocabulary.
+    """
+    if settings.control == NO_CONTROL:
+        return ControlWords()
+    try:
+        words = _choose(reader, settings, counts, given, language, studied)
+    except _NoControlWordsError as error:
+        note = f"there is no comparison with ordinary words, because {error}"
+        reader.monitor.note(note)
+        return ControlWords(note=note)
+    if studied is not None:
+        reader.monitor.note(f"comparing with {len(words):,} of these words, chosen at random, as ordinary words")
+    return ControlWords(_make_targets(words, reader, given))
+
+
+class _NoControlWordsError(Exception):
+    """The reason why a run has no control words."""
+
+
+def _choose(
+    reader: CorpusReader,
+    settings: Settings,
+    counts: Sequence[WordCounts] | None,
+    given: Targets | None,
+    language: str | None,
+    studied: Iterable[str] | None,
+) -> list[str]:
+    """Return the control words, those with the smallest hashes first."""
+    if any(os.fspath(corpus) == STANDARD_INPUT for corpus in reader.corpora.values()):
+        raise _NoControlWordsError("a corpus from standard input can be read only once")
+    if given is not None:
+        candidates, n_words = given.words, len(given.words)
+    else:
+        assert counts is not None
+        if settings.match != "token" and is_unsegmented([corpus.counts for corpus in counts]):
+            raise _NoControlWordsError("the text is not segmented into words")
+        candidates = _content_words(reader, counts, language)
+        n_words = N_WORDS if settings.control == AUTO else settings.control
+    if studied is not None:
+        among = set(studied)
+        candidates = [word for word in candidates if word in among]
+    if given is not None:
+        candidates = _search_frequent_words(reader, candidates, given)
+    elif reader.by is not None:
+        candidates = _search_frequent_words(reader, smallest_hashes(candidates, _CANDIDATES * n_words), None)
+    if len(candidates) < MIN_CONTROL_WORDS:
+        raise _NoControlWordsError(_describe_too_few(len(candidates), reader, given, studied is not None))
+    return smallest_hashes(candidates, n_words)
+
+
+def _content_words(reader: CorpusReader, counts: Sequence[WordCounts], language: str | None) -> list[str]:
+    """Return the words that are frequent in each corpus, without function words, numbers and names."""
+    least = MIN_COUNT if reader.by is None else 2 * MIN_COUNT  # one corpus has the first and the last period
+    lemmas = folded_lemmas(_language(reader)) if reader.match == "lemma" else None
+    try:
+        return select_vocabulary(counts, least, names=False, lemmas=lemmas, language=language, match=reader.match).words
+    except UserError:  # no word is frequent enough
+        return []
+
+
+def _search_frequent_words(reader: CorpusReader, words: Sequence[str], given: Targets | None) -> list[str]:
+    """Search for words, and return those that are frequent in the first and in the last corpus or period."""
+    if not words:
+        return []
+    targets = _make_targets(words, reader, given)
+    found = list(replace(reader, sampling={"max_per_word": 1, "seed": 0, "shared": True}).scan(targets).values())
+    numbers = zip(targets.words, found[0].found.tolist(), found[-1].found.tolist(), strict=True)
+    return [word for word, first, last in numbers if min(first, last) >= MIN_COUNT]
+
+
+def _make_targets(words: Sequence[str], reader: CorpusReader, given: Targets | None) -> Targets:
+    if given is None:
+        return read_targets(words, reader.match, _language(reader))
+    return Targets({word: given.forms[word] for word in words}, given.match)
+
+
+def _language(reader: CorpusReader) -> str:
+    """Return the language whose lemmas are used, that of the last corpus."""
+    return list(reader.readings.values())[-1].language
+
+
+def _describe_too_few(n_words: int, reader: CorpusReader, given: Targets | None, is_vocabulary: bool) -> str:
+    """Return the reason why there are no control words, of which only ``n_words`` are frequent enough."""
+    words = f"{n_words} words" if given is None else f"{n_words} of the {len(given.words)} control words"
+    if is_vocabulary:
+        words = f"{n_words} of the words studied" if given is None else f"{words} are studied and"
+    where = "both corpora" if len(reader.corpora) == 2 else "the first and the last corpus"
+    where = where if reader.by is None else "the first and the last period"
+    return f"only {words} occur {MIN_COUNT} times or more in {where}"
