@@ -54,6 +54,11 @@ def test_each_verdict_follows_from_its_statements(gap: Gap, fdr: float | None, q
             "gap of 34 points; beyond chance and the noise floor, not compared with ordinary words",
         ),
         (
+            "changed",
+            Evidence(Gap(0.344, 0.2, 0.4, 0.1), 9.0, 1e-17),
+            "gap of 34 points, against 1.5 points of ordinary words (local fdr below 0.001)",
+        ),
+        (
             "differs",
             Evidence(Gap(0.05, 0.03, 0.07, 0.1), 1.0, 0.9),
             "gap of 5.0 points, beyond chance, but no more than ordinary words (local fdr 0.9)",

@@ -38,6 +38,9 @@ MIN_RATIO = 10.0
 """Minimum ratio of the relative frequencies of a word that appeared or disappeared."""
 
 
+_LEAST_RATE = 0.001  # smaller local false discovery rates are not printed
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What the verdict on a word rests on, besides its test.
@@ -143,7 +146,7 @@ def explain_verdict(verdict: str, evidence: Evidence, backdrop: Backdrop) -> str
     """Return the reason of a verdict in a few words."""
     gap, unit = evidence.gap, points if backdrop.is_calibrated else _decimals
     size = f"gap of {unit(gap.value)}"
-    compared = "" if evidence.local_fdr is None else f" (local fdr {evidence.local_fdr:.2g})"
+    compared = "" if evidence.local_fdr is None else f" (local fdr {_rate(evidence.local_fdr)})"
     if verdict == CHANGED:
         if evidence.local_fdr is None:
             return f"{size}; beyond chance and the noise floor, not compared with ordinary words"
@@ -166,6 +169,10 @@ def points(gap: float) -> str:
     value = 100 * gap
     text = f"{value:.0f}" if abs(value) >= 9.5 else f"{value:.1f}"
     return "1 point" if text == "1" else f"{text} points"
+
+
+def _rate(value: float) -> str:
+    return f"{value:.2g}" if value >= _LEAST_RATE else f"below {_LEAST_RATE}"
 
 
 def _decimals(gap: float) -> str:
