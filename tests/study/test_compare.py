@@ -423,7 +423,7 @@ def test_word_absent_from_a_corpus_is_listed_and_does_not_affect_others(
     paths: Paths, saved: tuple[Result, Path], word: str
 ) -> None:
     recorder = RecordingMonitor()
-    result = made(paths, [word, *TESTED], monitor=recorder)
+    result = made(paths, [word, *TESTED], monitor=recorder, control=None)
     assert result.table["word"].tolist()[-1] == word
     assert result.table["verdict"].tolist()[-1] == "too few"
     same(result.table[:-1], saved[0].table[: len(TESTED)])
@@ -555,7 +555,7 @@ def test_note_warns_about_an_old_corpus_that_is_later_by_its_name(tmp_path: Path
 )
 def test_no_note_without_a_contradicting_year_in_the_names(tmp_path: Path, old: str, new: str) -> None:
     recorder = RecordingMonitor()
-    quick(corpora_in(tmp_path, old, new), monitor=recorder)
+    quick(corpora_in(tmp_path, old, new), monitor=recorder, control=None)
     assert recorder.notes == []
 
 
@@ -763,6 +763,7 @@ def test_recorded_settings_include_all_that_shaped_the_result(saved: tuple[Resul
         "normalised",
         "rate",
         "space",
+        "control",
         "repeats",
         "alpha",
         "seed",
@@ -991,7 +992,8 @@ def test_another_sample_seed_uses_other_usages_and_needs_another_folder(
 def test_stages_of_a_run_are_reported_in_order(paths: Paths, tmp_path: Path) -> None:
     recorder = RecordingMonitor()
     made(paths, TESTED, monitor=recorder, out=tmp_path / "out")
-    assert recorder.stages == ["reading old", "reading new", "encoding", "writing", "scoring", "report"]
+    counting = ["counting old", "counting new"]  # for control words
+    assert recorder.stages == [*counting, "reading old", "reading new", "encoding", "writing", "scoring", "report"]
 
 
 # ----------------------------------------------------------------------------------------------------------- full disks

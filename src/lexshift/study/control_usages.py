@@ -158,6 +158,33 @@ def take_control_usages(chosen: ControlWords, siblings: Siblings) -> ControlUsag
     return ControlUsages(tuple(chosen.targets.words), siblings, STORE)
 
 
+def read_controls(folder: Path, run: Mapping[str, Any], siblings: Siblings) -> ControlUsages | None:
+    """Return the control words of saved results; None if the store of their usages is not there any more.
+
+    Parameters
+    ----------
+    folder : Path
+        The results folder.
+    run : mapping
+        The record of the run.
+    siblings : Siblings
+        The store of the words of the study.
+    """
+    record = run.get("control")
+    if record is None:
+        return None
+    words = tuple(record["words"])
+    if not words:
+        return ControlUsages(note=record["note"])
+    if record["source"] == CONTROL:
+        if not (folder / CONTROL / INDEX).exists():
+            return None
+        siblings = Siblings(folder / CONTROL).select(siblings.corpora)
+    if siblings.fingerprint != record["fingerprint"]:
+        return None
+    return ControlUsages(words, siblings, record["source"])
+
+
 def embed_control_words(
     chosen: ControlWords,
     results: Path | None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,6 +57,30 @@ def smallest_hashes(words: Iterable[str], n_words: int) -> list[str]:
 
 def _hash(word: str) -> bytes:
     return hashlib.blake2b(word.encode("utf-8", "surrogatepass"), key=_KEY, digest_size=8).digest()
+
+
+def content_words(
+    counts: Sequence[WordCounts],
+    min_count: int,
+    language: str | None,
+    match: str = "word",
+    lemmas: Mapping[str, str] | None = None,
+) -> list[str]:
+    """Return the words that are frequent in each corpus, without function words, numbers and names.
+
+    Parameters
+    ----------
+    counts : sequence of WordCounts
+        The words of each corpus.
+    min_count : int
+        Minimum number of occurrences in each corpus.
+    language, match, lemmas
+        As for :func:`lexshift.corpus.vocabulary.select_vocabulary`.
+    """
+    try:
+        return select_vocabulary(counts, min_count, None, False, lemmas, language, match).words
+    except UserError:  # no word is frequent enough
+        return []
 
 
 def has_number(control: Any) -> bool:
@@ -133,7 +157,9 @@ def _choose(
         assert counts is not None
         if settings.match != "token" and is_unsegmented([corpus.counts for corpus in counts]):
             raise _NoControlWordsError("the text is not segmented into words")
-        candidates = _content_words(reader, counts, language)
+        least = MIN_COUNT if reader.by is None else 2 * MIN_COUNT  # one corpus has the first and the last period
+        lemmas = folded_lemmas(_language(reader)) if reader.match == "lemma" else None
+        candidates = content_words(counts, least, language, reader.match, lemmas)
         n_words = N_WORDS if settings.control == AUTO else settings.control
     if studied is not None:
         among = set(studied)
@@ -145,16 +171,6 @@ def _choose(
     if len(candidates) < MIN_CONTROL_WORDS:
         raise _NoControlWordsError(_describe_too_few(len(candidates), reader, given, studied is not None))
     return smallest_hashes(candidates, n_words)
-
-
-def _content_words(reader: CorpusReader, counts: Sequence[WordCounts], language: str | None) -> list[str]:
-    """Return the words that are frequent in each corpus, without function words, numbers and names."""
-    least = MIN_COUNT if reader.by is None else 2 * MIN_COUNT  # one corpus has the first and the last period
-    lemmas = folded_lemmas(_language(reader)) if reader.match == "lemma" else None
-    try:
-        return select_vocabulary(counts, least, names=False, lemmas=lemmas, language=language, match=reader.match).words
-    except UserError:  # no word is frequent enough
-        return []
 
 
 def _search_frequent_words(reader: CorpusReader, words: Sequence[str], given: Targets | None) -> list[str]:
@@ -180,9 +196,13 @@ def _language(reader: CorpusReader) -> str:
 
 def _describe_too_few(n_words: int, reader: CorpusReader, given: Targets | None, is_vocabulary: bool) -> str:
     """Return the reason why there are no control words, of which only ``n_words`` are frequent enough."""
-    words = f"{n_words} words" if given is None else f"{n_words} of the {len(given.words)} control words"
+    words = (
+        f"{n_words} {'word' if n_words == 1 else 'words'}"
+        if given is None
+        else f"{n_words} of the {len(given.words)} control words"
+    )
     if is_vocabulary:
         words = f"{n_words} of the words studied" if given is None else f"{words} are studied and"
     where = "both corpora" if len(reader.corpora) == 2 else "the first and the last corpus"
     where = where if reader.by is None else "the first and the last period"
-    return f"only {words} occur {MIN_COUNT} times or more in {where}"
+    return f"only {words} {'occurs' if n_words == 1 else 'occur'} {MIN_COUNT} times or more in {where}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from zipfile import BadZipFile
@@ -11,6 +12,7 @@ from zipfile import BadZipFile
 from lexshift.errors import UserError
 from lexshift.scoring.space import Space
 from lexshift.store.siblings import Siblings
+from lexshift.study.control_usages import read_controls
 from lexshift.study.discovery import Discovery
 from lexshift.study.folder import read_results
 from lexshift.study.result import Result
@@ -65,7 +67,8 @@ def load(folder: str | os.PathLike[str]) -> Result | Discovery | Trace:
         ):
             raise UserError(f"the store {str(siblings.path)!r} is not the one that the results were computed from")
         space = Space.read(BytesIO(files[SPACE])) if SPACE in files else None
-        result = restore(siblings.select(list(contents)), run, space, details)
+        selected = siblings.select(list(contents))
+        result = replace(restore(selected, run, space, details), controls=read_controls(path, run, selected))
         result.headline()  # computes the whole table, which finds damage now, not later
     except UserError:
         raise

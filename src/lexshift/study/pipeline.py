@@ -151,6 +151,7 @@ def run_study(
         result = _analyse(
             question, siblings, controls, encoder, targets, settings, periods, vocabulary, cache, progress
         )
+        result = replace(result, controls=controls)
         if sources is not None:
             result = _add_senses(result, encoder, settings, sources, language, progress)
         result.run.update(encoder_choice=choice, warnings=warnings)

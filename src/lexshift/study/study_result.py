@@ -19,9 +19,11 @@ from lexshift.scoring.space import Space
 from lexshift.senses.word_senses import CHANGES, WordSenses
 from lexshift.store.format import INDEX, OCCURRENCES, VECTORS
 from lexshift.store.siblings import Siblings
+from lexshift.study.control_usages import ControlUsages
 from lexshift.study.folder import Kind, open_results
 from lexshift.study.result_files import (
     CONCORDANCE,
+    CONTROL,
     DETAILS,
     REPORT,
     SCORES_CSV,
@@ -58,6 +60,8 @@ class StudyResult(ABC):
         Transformation of the vectors before scoring; none by default.
     senses : mapping of str to WordSenses
         The senses of the words that have enough usages; empty unless they were asked for.
+    controls : ControlUsages, optional
+        The usages of the control words; None if they are not at hand.
     """
 
     kind: ClassVar[Kind]
@@ -67,6 +71,7 @@ class StudyResult(ABC):
     run: dict[str, Any]
     space: Space | None
     senses: Mapping[str, WordSenses] = field(default_factory=dict, kw_only=True)
+    controls: ControlUsages | None = field(default=None, kw_only=True)
 
     @cached_property
     @abstractmethod
@@ -170,21 +175,26 @@ class StudyResult(ABC):
             Results folder; it is created if necessary.
         """
         with open_results(folder, self.kind) as results:
-            store = results.path / STORE
-            is_new = not store.exists()
-            if not is_new and Siblings(store).fingerprint != self.siblings.fingerprint:
-                raise UserError(f"the store {str(store)!r} belongs to other results; choose another folder")
-            if is_new:
-                with disk_faults(store):
-                    store.mkdir()  # outside of try: a folder that somebody else made meanwhile must not be removed
+            stores = {results.path / STORE: self.siblings}
+            if self.controls is not None and self.controls.source == CONTROL and self.controls.siblings is not None:
+                stores[results.path / CONTROL] = self.controls.siblings
+            new = {}
+            for store, siblings in stores.items():
+                if not store.exists():
+                    new[store] = siblings
+                elif Siblings(store).fingerprint != siblings.fingerprint:
+                    raise UserError(f"the store {str(store)!r} belongs to other results; choose another folder")
+            made: list[Path] = []
             try:
-                if is_new:
+                for store, siblings in new.items():
                     with disk_faults(store):
+                        store.mkdir()  # fails for a folder that somebody else made meanwhile, which is not removed
+                        made.append(store)
                         for name in (INDEX, OCCURRENCES, VECTORS):
-                            shutil.copyfile(self.siblings.path / name, store / name)
+                            shutil.copyfile(siblings.path / name, store / name)
                 results.save(self.run, self.files)
             except BaseException:
-                if is_new:
+                for store in made:
                     shutil.rmtree(store, ignore_errors=True)
                 raise
         return results.path
