@@ -50,6 +50,8 @@ class GapFinder:
     space : Space or None
         Transformation of the vectors.
     seed : int
+    by_document : bool
+        Whether usages of one document stay together when samples are drawn.
 
     Attributes
     ----------
@@ -64,8 +66,10 @@ class GapFinder:
         calibration: Calibration | None,
         space: Space | None,
         seed: int,
+        by_document: bool = True,
     ) -> None:
         self._usages, self._calibration, self._space, self._seed = usages, calibration, space, seed
+        self._by_document = by_document
         self.background: Background | None = None
         if controls is None or not controls.words:
             return
@@ -76,7 +80,7 @@ class GapFinder:
                 pairs[word] = (self._transform(rows[0]), self._transform(rows[1]))
                 documents[word] = (controls.documents(word, 0), controls.documents(word, 1))
         if len(pairs) > MIN_WORDS:  # one of them may be left out
-            self.background = Background(pairs, calibration, documents, seed)
+            self.background = Background(pairs, calibration, documents if by_document else None, seed)
 
     def pair(self, word: str) -> tuple[Matrix, Matrix]:
         """Return the vectors of a word without the common shift, (n_old, d) and (n_new, d)."""
@@ -100,18 +104,21 @@ class GapFinder:
         return weigh_gaps(gaps, sizes, background), backdrop
 
     def _gap(self, word: str, alpha: float) -> Gap:
-        documents = self._usages.documents(word, 0), self._usages.documents(word, 1)
         old, new = self.pair(word)
+        documents = self._documents(word) if self._by_document else None
         return estimate_gap(old, new, self._calibration, documents, alpha, seed=self._seed, word=word)
 
     def _floor(self, words: Sequence[str]) -> float:
         """Return the noise floor of the words themselves, without control words; 0 if they have too few usages."""
         pairs = {word: self.pair(word) for word in words}
-        documents = {word: (self._usages.documents(word, 0), self._usages.documents(word, 1)) for word in words}
+        documents = {word: self._documents(word) for word in words} if self._by_document else None
         try:
             return noise_floor(pairs, self._calibration, documents, self._seed)
         except ValueError:
             return 0.0
+
+    def _documents(self, word: str) -> tuple[Sequence[str], Sequence[str]]:
+        return self._usages.documents(word, 0), self._usages.documents(word, 1)
 
     def _transform(self, rows: Matrix) -> Matrix:
         return rows if self._space is None else self._space.apply(rows)
