@@ -10,9 +10,11 @@ import typer
 def command(
     store: Annotated[str, typer.Argument(metavar="STORE", help="Folder of the store, or of results.")],
 ) -> None:
-    """Verify every byte of a store against its checksums."""
-    from lexshift.cli.terminal import open_store, out
+    """Verify every byte of a store, or of the stores in a results folder, against its checksums."""
+    from lexshift.cli.terminal import open_stores, out
 
-    siblings = open_store(store)
-    siblings.check()
-    out.print(f"{siblings.index['rows']:,} vectors and their occurrences match their checksums")
+    n_rows = 0
+    for siblings in open_stores(store):
+        siblings.check()
+        n_rows += siblings.index["rows"]
+    out.print(f"{n_rows:,} vectors and their occurrences match their checksums")

@@ -84,6 +84,14 @@ def open_store(folder: str) -> Siblings:
     return Siblings(inner if (inner / INDEX).exists() else folder)
 
 
+def open_stores(folder: str) -> list[Siblings]:
+    """Return a store, or those in a results folder: of the words, and of the control words if there are any."""
+    from lexshift.study.result_files import CONTROL, STORE  # imported here because it is slow
+
+    found = [inner for inner in (Path(folder, STORE), Path(folder, CONTROL)) if (inner / INDEX).exists()]
+    return [Siblings(inner) for inner in found] or [Siblings(folder)]
+
+
 def print_store(store: Siblings) -> None:
     """Print the size, the model and the corpora of a store, and the text that was skipped."""
     index = store.index

@@ -31,9 +31,10 @@ _MATCHING = {
     "lemma": "Occurrences of all forms of a word's lemma were included",
 }
 _SPACES = {
-    "centred": " The mean vector, computed with the same weight for each word, was subtracted.",
+    "centred": " The mean vector was subtracted; it was computed over the usages of {words}, with the same weight for "
+    "each word.",
     "standardised": " The mean vector was subtracted, and each dimension was divided by its standard deviation; both "
-    "were computed over the usages of all words, with the same weight for each word.",
+    "were computed over the usages of {words}, with the same weight for each word.",
     "fixed": " The vectors were centred and scaled by the constants that belong to the encoder.",
 }
 _LAYERS = {
@@ -103,7 +104,9 @@ def _embedding(result: Result) -> str:
         pooling = _POOLING.get(str(encoder.get("pooling")), "pooled the subwords of the word")
         text += f" We took {layers} and {pooling}."
     space = _SPACES.get(result.space.kind, "") if result.space is not None else ""
-    return text + space
+    n_controls = len(result.run.get("control", {}).get("words", ()))
+    words = f"{n_controls} control words, ordinary words of both corpora" if n_controls else "all words"
+    return text + space.format(words=words)
 
 
 def _scores(result: Result) -> str:

@@ -12,7 +12,7 @@ from lexshift.store.embedding import EmbeddingOptions
 from lexshift.study.periods import Place
 from lexshift.study.pipeline import run_study
 from lexshift.study.result import Result
-from lexshift.study.settings import COMPARE, TRACE, make_settings
+from lexshift.study.settings import COMPARE, NO_CONTROL, TRACE, make_settings
 from lexshift.study.trace_result import Trace
 from lexshift.utils.monitor import Monitor
 
@@ -96,6 +96,6 @@ def find_senses(
     ['word', 'sense', 'change', 'n_old']
     """
     question = COMPARE if len(corpora) == 2 and by is None else TRACE
-    settings = make_settings(find_senses, locals() | {"senses": True})
+    settings = make_settings(find_senses, locals() | {"senses": True, "control": NO_CONTROL})
     result: Result | Trace = run_study(question, corpora, words, settings, monitor)
     return result

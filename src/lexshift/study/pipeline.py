@@ -43,7 +43,7 @@ from lexshift.store.format import digest
 from lexshift.store.siblings import Siblings
 from lexshift.store.writer import check_store_folder
 from lexshift.study.control_usages import ControlUsages, embed_control_words, take_control_usages
-from lexshift.study.control_words import choose_control_words, has_number, read_control_targets
+from lexshift.study.control_words import ControlWords, choose_control_words, has_number, read_control_targets
 from lexshift.study.discovery import Discovery
 from lexshift.study.evidence import GapFinder
 from lexshift.study.folder import check_results, check_store, open_results
@@ -93,12 +93,8 @@ def run_study(
     if out is not None:
         check_results(out, kind)
     periods = check_periods(question, corpora, settings)
-    if out is not None and question != TRACE:
-        check_store(Path(out) / STORE, periods.keys)
-        check_store(Path(out) / CONTROL, periods.keys)
     if out is not None:
-        with disk_faults(Path(out)):
-            check_store_folder(Path(out) / CONTROL)  # which is written only after the other store
+        _check_stores(Path(out), None if question == TRACE else periods.keys)
     languages, readings = detect_languages(periods.by_key(), Reading(**settings.reading_options()))
     language, rules = list(languages.values())[-1], list(readings.values())[-1].language
     targets = None if words is None else read_targets(words, settings.match, rules)
@@ -121,15 +117,9 @@ def run_study(
             temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="lexshift-"))
             cache = Cache((Path(temporary) if results is None else results.path) / CACHE)
         reader = _open_reader(question, periods, readings, settings, engine, cache, progress)
-        vocabulary = None
-        needs_counts = targets is None or has_number(settings.control)
-        counts = count_first_and_last(reader) if needs_counts else None
-        if targets is None:
-            vocabulary = choose_vocabulary(question, reader, counts, settings, language, progress)
-            targets = read_targets(vocabulary.words, settings.match, rules)
-        studied = targets.words if question == DISCOVER else None
-        control_words = choose_control_words(reader, settings, counts, control_targets, language, studied)
-        del counts  # which may be large
+        targets, vocabulary, control_words = _choose_words(
+            question, reader, targets, control_targets, settings, language, progress
+        )
         encode = None if isinstance(engine, Local) else engine.encode(encoder, model, settings.encoder_options())
         siblings = make_store(
             None if results is None else results.path / STORE,
@@ -151,7 +141,6 @@ def run_study(
         result = _analyse(
             question, siblings, controls, encoder, targets, settings, periods, vocabulary, cache, progress
         )
-        result = replace(result, controls=controls)
         if sources is not None:
             result = _add_senses(result, encoder, settings, sources, language, progress)
         result.run.update(encoder_choice=choice, warnings=warnings)
@@ -160,6 +149,39 @@ def run_study(
             results.save(result.run, result.files)
             progress.advance(1, 1)
     return result
+
+
+def _check_stores(out: Path, labels: Sequence[str] | None) -> None:
+    """Refuse a results folder whose stores hold other corpora than those with these labels, or whose are not ours."""
+    if labels is not None:
+        check_store(out / STORE, labels)
+        check_store(out / CONTROL, labels)
+    with disk_faults(out):
+        check_store_folder(out / CONTROL)  # which is opened only after the other store was written
+
+
+def _choose_words(
+    question: str,
+    reader: CorpusReader,
+    targets: Targets | None,
+    control_targets: Targets | None,
+    settings: Settings,
+    language: str | None,
+    monitor: Monitor,
+) -> tuple[Targets, Vocabulary | None, ControlWords]:
+    """Return the words of the study, the vocabulary if they are chosen from it, and the control words."""
+    needs_counts = targets is None or has_number(settings.control)
+    counts = count_first_and_last(reader) if needs_counts else None
+    vocabulary = None
+    if targets is None:
+        vocabulary = choose_vocabulary(question, reader, counts, settings, language, monitor)
+        targets = read_targets(vocabulary.words, settings.match, list(reader.readings.values())[-1].language)
+    studied = targets.words if question == DISCOVER else None
+    return (
+        targets,
+        vocabulary,
+        choose_control_words(reader, settings, counts, control_targets, language, studied),
+    )
 
 
 def _open_reader(
@@ -214,13 +236,13 @@ def _analyse(
     run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
     if question == TRACE:
-        return Trace(*shared, scores.words, *find_history(usages, settings, monitor))
+        return Trace(*shared, scores.words, *find_history(usages, settings, monitor), controls=controls)
     by_word = Scores({word: score for (word, _, _), score in scores.words.items()}, scores.curve, scores.sscd)
     first, second = periods.labels
     finder = GapFinder(usages, controls.in_space(None), calibration, judged_space, settings.seed)
     evidence, backdrop = finder.find(settings.alpha, monitor)
     run["background"] = asdict(backdrop)
-    weighed: dict[str, Any] = {"evidence": evidence, "backdrop": backdrop}
+    weighed: dict[str, Any] = {"evidence": evidence, "backdrop": backdrop, "controls": controls}
     if vocabulary is None or question == COMPARE:
         return Result(*shared, by_word, (first, second), **weighed)
     return Discovery(*shared, by_word, (first, second), vocabulary, **weighed)

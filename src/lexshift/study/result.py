@@ -48,7 +48,7 @@ class Result(StudyResult):
 
     Parameters
     ----------
-    siblings, words, run, space, senses
+    siblings, words, run, space, senses, controls
         As for :class:`~lexshift.study.study_result.StudyResult`.
     scores : Scores
         The scores of the words with enough usages.

@@ -194,11 +194,11 @@ class Settings:
         None, "Weight in the score of the distance before swapping (default: 0.25 for nearest, else 0).",
         SCORES, float | None, defaults={DISCOVER: 0.0}, questions=SCORED)
     space: str = _setting(
-        AUTO, "Transformation of the vectors: raw, centred or standardised; auto for that of the encoder.",
+        AUTO, "Transformation of the vectors: auto, raw, centred or standardised.",
         SCORES, str, check=_check(checks.choice, "space", (AUTO, "raw", "centred", "standardised")), questions=SCORED)
     control: Any = _setting(
-        AUTO, "Ordinary words to compare with: auto (150 of both corpora), their number, a file with words, or none.",
-        SCORES, str, check=_check_control, metavar="auto|none|FILE|N", questions=SCORED)
+        AUTO, "Ordinary words to compare with: auto, none, a number or a file.",
+        SCORES, str, check=_check_control, questions=SCORED)
     repeats: int = _setting(
         20, "Number of random swaps to average over.",
         SCORES, int, check=_check(checks.positive, "repeats"), questions=SCORED)
@@ -247,7 +247,7 @@ class Settings:
     errors: str = _setting(
         "strict", "Treatment of invalid bytes: strict (stop) or replace.", READING, str)
     text_column: str = _setting(
-        "text", "Table column that holds the text.", READING, str)
+        "text", "Table column with the text.", READING, str)
     date_column: str | None = _setting(
         None, "Table column that holds the date (1999, 1999-07 or 1999-07-31).", READING, str | None)
 

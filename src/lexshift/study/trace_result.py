@@ -42,7 +42,7 @@ class Trace(StudyResult):
 
     Parameters
     ----------
-    siblings, words, run, space, senses
+    siblings, words, run, space, senses, controls
         As for :class:`lexshift.Result`; the corpora of ``siblings`` are the periods, the earliest first.
     scores : mapping of (word, earlier period, later period) to WordScore
         Scores of the pairs of periods; periods are numbered from 0.
