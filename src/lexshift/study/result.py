@@ -67,10 +67,11 @@ class Result(StudyResult):
     def table(self) -> pd.DataFrame:
         """A row for each word, the most changed first; words with too few usages come last.
 
-        Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), p (permutation test),
-        q (p adjusted for the false discovery rate), tested_metric (the metric of the permutation test, which may differ
-        from that of the score), verdict (changed, stable or too few), reason (for too few), e_original, e_swap (mean
-        over repetitions), per_million_old, per_million_new (frequencies).
+        Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), distance, sscd (the
+        average pairwise distance and SSCD, whose weighted geometric mean is the score), p (permutation test), q (p
+        adjusted for the false discovery rate), tested_metric (the metric of the permutation test, which may differ from
+        that of the score), verdict (changed, stable or too few), reason (for too few), e_original, e_swap (distances of
+        the metric before and after swapping, mean over repetitions), per_million_old, per_million_new (frequencies).
         """
         import pandas as pd
 
@@ -86,11 +87,12 @@ class Result(StudyResult):
         row: dict[str, Any] = {"word": word, "n_old": n_old, "n_new": n_new}
         scored = self.scores.words.get(word)
         if scored is None:
-            row |= dict.fromkeys(["score", "low", "high", "p", "q"], np.nan)
+            row |= dict.fromkeys(["score", "low", "high", "distance", "sscd", "p", "q"], np.nan)
             row |= {"tested_metric": "", "verdict": TOO_FEW, "reason": self._why_too_few(n_old, n_new)}
             row |= {"e_original": np.nan, "e_swap": np.nan}
         else:
             row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
+            row |= {"distance": scored.change.distance, "sscd": scored.change.sscd}
             row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
             row |= {"verdict": CHANGED if is_changed else STABLE, "reason": ""}
             row |= {"e_original": scored.change.e_original, "e_swap": float(scored.change.e_swap.mean())}
