@@ -21,7 +21,7 @@ from lexshift import SSCD, bootstrap
 from lexshift.scoring.distance.metric import get, precompute_distances
 from lexshift.utils.arrays import Matrix
 
-WEIGHTS = {"nearest": (0.0, 0.25)}
+WEIGHTS = {"nearest": (0.0, 0.8)}
 
 
 def draw_sets(
@@ -53,9 +53,9 @@ def measure_intervals(
             i,
             distance_weight=sscd.distance_weight,
         )
-        score = scorer.score(old, new).score
-        interval = bootstrap(old, new, scorer, resamples, score=score)
-        values[i] = score, interval.low, interval.high
+        change = scorer.score(old, new)
+        interval = bootstrap(old, new, scorer, resamples, change=change)
+        values[i] = change.score, interval.low, interval.high
     scores, low, high = values.T
     covered = (low <= scores.mean()) & (scores.mean() <= high)
     return float((high - low).mean() / (2 * 1.96 * scores.std(ddof=1))), float(covered.mean())
@@ -78,7 +78,7 @@ def main() -> None:
     for change, shape in product(options.changes.split(","), ("isotropic", "anisotropic")):
         for (n_old, n_new), d, metric in product(sizes, dims, options.metrics.split(",")):
             for weight in WEIGHTS.get(metric, (0.0,)):
-                sscd = SSCD(metric, rate=0.3, distance_weight=weight)
+                sscd = SSCD(metric, rate=0.5, distance_weight=weight)
                 width, coverage = measure_intervals(
                     options.sets, options.resamples, sscd, (change, shape, n_old, n_new, d)
                 )

@@ -43,7 +43,6 @@ def test_help_page_fits_on_two_screens(command: list[str]) -> None:
     ("command", "option", "default"),
     [
         ("compare", "min-count", "20"),
-        ("discover", "distance-weight", "0.0"),
         ("power", "usages", "10,20,50,100"),
         ("demo", "out", "lexshift-demo"),
     ],

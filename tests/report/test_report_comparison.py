@@ -123,7 +123,8 @@ def test_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any
     assert [entry["word"] for entry in held["words"]] == result.table["word"].tolist()
     assert held["labels"] == ["then", "now"]
     assert held["alpha"] == 0.05
-    assert (held["metric"], held["distance_weight"]) == ("nearest", 0.25)
+    assert held["metric"] == "nearest"
+    assert held["weights"] == "the weighted geometric mean of SSCD (weight 0.2) and the average pairwise distance (0.8)"
     assert held["floor"] == 1 / 100
 
 

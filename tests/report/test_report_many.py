@@ -73,7 +73,7 @@ def scored(word: str, rng: np.random.Generator) -> WordScore:
     p = (1 + exceeding) / (1 + PERMUTATIONS)
     assert word
     return WordScore(
-        Change(score, 0.01, 0.4 + score, rng.normal(0.4, 0.01, 5), 0.3, 1, 2, 2),
+        Change(score, score, 0.5, 0.01, 0.4 + score, rng.normal(0.4, 0.01, 5), 0.3, 1, 2, 2),
         Interval(max(0.0, score - 0.02), score + 0.02, 0.95, 0.0),
         PermutationTest(p, 0.4 + score, exceeding, PERMUTATIONS, False),
         "apd",

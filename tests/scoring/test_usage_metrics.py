@@ -1,8 +1,9 @@
-"""Test usage metrics and the weight of e_original against rows that are moved one by one."""
+"""Test usage metrics and the weight of the average pairwise distance against rows that are moved one by one."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -360,7 +361,7 @@ def test_test_of_nearest_is_the_same_for_the_same_seed_and_word() -> None:
 
 
 def slow_halves(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return e_original and |e_original - e_swap| of half-samples built row by row from the same draws."""
+    """Return |e_original - e_swap| and APD of half-samples built row by row from the same draws."""
     sets_of_rows, swaps = (old, new), SWAPS_OF_USAGES if sscd.strategy == "random" else 1
     splits = [rng.permuted(np.broadcast_to(np.arange(len(x)), (size, len(x))), axis=1) for x in sets_of_rows]
     if sscd.strategy == "random":
@@ -371,7 +372,7 @@ def slow_halves(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.
     count = swap_count(*half, sscd.rate)
     if swap_count(len(old), len(new), sscd.rate):
         count = max(count, 1)
-    e_original, swapped = np.zeros((size, 2)), np.zeros((size, 2, swaps))
+    apd, swapped = np.zeros((size, 2)), np.zeros((size, 2, swaps))
     for b, h, k in itertools.product(range(size), range(2), range(swaps)):
         inside = [splits[i][b][h * half[i] : (h + 1) * half[i]].tolist() for i in range(2)]
         if sscd.strategy == "random":
@@ -384,13 +385,14 @@ def slow_halves(old: Matrix, new: Matrix, sscd: SSCD, size: int, rng: np.random.
             ]
         out = [[row for row in in_turn[i] if row in inside[i]][:count] for i in range(2)]
         stay = [[row for row in inside[i] if row not in out[i]] for i in range(2)]
-        e_original[b, h] = slow_nearest(old[inside[0]], new[inside[1]])
+        e_original = slow_nearest(old[inside[0]], new[inside[1]])
+        apd[b, h] = cdist(old[inside[0]], new[inside[1]], "cosine").mean()
         S1_swap, S2_swap = (
             np.concatenate([old[stay[0]], new[out[1]]]),
             np.concatenate([new[stay[1]], old[out[0]]]),
         )
-        swapped[b, h, k] = abs(e_original[b, h] - slow_nearest(S1_swap, S2_swap))
-    return e_original, swapped
+        swapped[b, h, k] = abs(e_original - slow_nearest(S1_swap, S2_swap))
+    return swapped, apd
 
 
 @given(
@@ -404,9 +406,9 @@ def test_distances_of_half_samples_of_nearest_equal_those_of_their_rows(
 ) -> None:
     old, new = sets(*shape, seed)
     sscd = SSCD("nearest", strategy, rate)
-    e_original, swapped = HalfSamples(old, new, sscd, "")(2, np.random.default_rng(seed))
-    slow_original, slow_swapped = slow_halves(old, new, sscd, 2, np.random.default_rng(seed))
-    assert_allclose(e_original, slow_original, rtol=1e-8, atol=1e-11)
+    swapped, apd = HalfSamples(old, new, sscd, "")(2, np.random.default_rng(seed))
+    slow_swapped, slow_distances = slow_halves(old, new, sscd, 2, np.random.default_rng(seed))
+    assert_allclose(apd, slow_distances, rtol=1e-8, atol=1e-11)
     assert_allclose(swapped, slow_swapped, rtol=1e-8, atol=1e-11)
 
 
@@ -426,27 +428,63 @@ def test_interval_of_nearest_narrows_with_more_usages() -> None:
     assert widths[1] < 0.6 * widths[0]
 
 
-# Weight of e_original
+# Weight of the average pairwise distance
+
+
+def slow_apd(old: Matrix, new: Matrix) -> float:
+    """Average 1 - cosine over all pairs, where the cosine with a row of zeros is 0."""
+    total = 0.0
+    for x in old.astype(float):
+        for y in new.astype(float):
+            lengths = np.linalg.norm(x) * np.linalg.norm(y)
+            total += 1 - (x @ y / lengths if lengths else 0)
+    return total / (len(old) * len(new))
+
+
+WEIGHTS = st.sampled_from([0, 0.1, 0.8, 1, Fraction(1, 3), np.float32(0.5)])
 
 
 @given(
     SHAPES,
     st.sampled_from(["kl", "cosine", "apd", "nearest", "energy", "amd", "samd"]),
     st.sampled_from(STRATEGIES),
-    st.sampled_from([0, 0.1, 0.25, 1, Fraction(1, 3), np.float32(0.5)]),
+    WEIGHTS,
 )
-def test_score_is_the_reduction_by_swapping_plus_the_weighted_e_original(
+def test_score_is_the_weighted_geometric_mean_of_sscd_and_distance(
     shape: tuple[int, int, int, int], metric: str, strategy: Strategy, distance_weight: Any
 ) -> None:
     old, new = sets(*shape)
     change = SSCD(metric, strategy, 0.3, 4, distance_weight=distance_weight).score(old, new)
     plain = SSCD(metric, strategy, 0.3, 4).score(old, new)
-    wanted = np.abs(change.e_original - change.e_swap).mean() + float(distance_weight) * change.e_original
-    assert change.score == pytest.approx(wanted, rel=1e-12)
+    sscd = np.mean([abs(change.e_original - e) for e in change.e_swap])
+    distance, w = slow_apd(old, new), float(distance_weight)
+    assert (change.sscd, change.distance) == pytest.approx((sscd, distance), rel=1e-9)
+    wanted = math.exp((1 - w) * math.log(sscd) + w * math.log(distance)) if sscd else float(w == 1) * distance
+    assert change.score == pytest.approx(wanted, rel=1e-9)
     assert_array_equal(change.e_swap, plain.e_swap)
     assert (change.e_original, change.spread) == (plain.e_original, plain.spread)
+    assert (change.sscd, change.distance) == (plain.score, plain.distance)
     if distance_weight == 0:
         assert change.score == plain.score
+
+
+@given(SHAPES, WEIGHTS, st.sampled_from(["float32", "float64"]))
+def test_row_of_zeros_has_a_distance_of_1(shape: tuple[int, int, int, int], distance_weight: Any, dtype: Any) -> None:
+    old, new = (rows.astype(dtype) for rows in sets(*shape))
+    old[0] = 0
+    change = SSCD("nearest", distance_weight=distance_weight).score(old, new)
+    assert change.distance == pytest.approx(slow_apd(old, new), rel=1e-6)
+    assert math.isfinite(change.score)
+    assert change.score >= 0
+
+
+@pytest.mark.parametrize("distance_weight", [0, 0.2, 0.8, 1])
+@pytest.mark.parametrize(("value", "distance"), [(0.0, 1.0), (1.0, 0.0), (1e30, 0.0)])
+def test_score_of_equal_vectors_is_defined(distance_weight: float, value: float, distance: float) -> None:
+    rows = np.full((5, 3), value, np.float32)
+    change = SSCD("nearest", distance_weight=distance_weight).score(rows, rows)
+    assert (change.sscd, change.distance) == pytest.approx((0, distance), abs=1e-12)
+    assert change.score == pytest.approx(distance if distance_weight == 1 else 0, abs=1e-12)
 
 
 def test_distance_weight_is_0_by_default() -> None:
@@ -462,12 +500,10 @@ def test_invalid_distance_weight_is_refused_by_name(distance_weight: Any) -> Non
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "nearest"])
-def test_interval_includes_the_weighted_e_original(metric: str) -> None:
+def test_interval_of_the_distance_alone_does_not_depend_on_the_metric(metric: str) -> None:
     old, new = sets(40, 36, 5, 2)
-    kept, plain = SSCD(metric, rate=0.4, repeats=5, distance_weight=0.5), SSCD(metric, rate=0.4, repeats=5)
-    interval, without = bootstrap(old, new, kept, 100), bootstrap(old, new, plain, 100)
-    e_original, _ = HalfSamples(old, new, plain, "")(50, generator(0, "bootstrap"))
-    e_of_all = plain.score(old, new).e_original
-    assert interval.bias - without.bias == pytest.approx(0.5 * (e_original.mean() - e_of_all), rel=1e-9)
-    assert interval.low > without.low
-    assert interval.high > without.high
+    interval = bootstrap(old, new, SSCD(metric, "distance", distance_weight=1), 100)
+    _, apd = HalfSamples(old, new, SSCD(metric, "distance"), "")(50, generator(0, "bootstrap"))
+    assert interval.low < slow_apd(old, new) < interval.high
+    assert interval.bias == pytest.approx(apd.mean() - slow_apd(old, new), rel=1e-9)
+    assert interval == bootstrap(old, new, SSCD("euclidean", "distance", distance_weight=1), 100)

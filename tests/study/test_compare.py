@@ -60,13 +60,13 @@ MOVED = ("mouse", "cell")
 TESTED = ["mouse", "cell", "bread", "river", "table"]
 WORDS = [*COUNTS, "nowhere"]
 COLUMNS = [
-    *("word", "n_old", "n_new", "score", "low", "high", "p", "q", "tested_metric", "verdict", "reason"),
-    *("e_original", "e_swap", "per_million_old", "per_million_new"),
+    *("word", "n_old", "n_new", "score", "low", "high", "distance", "sscd", "p", "q", "tested_metric"),
+    *("verdict", "reason", "e_original", "e_swap", "per_million_old", "per_million_new"),
 ]
-NUMBERS = ["score", "low", "high", "p", "q", "e_original", "e_swap"]
+NUMBERS = ["score", "low", "high", "distance", "sscd", "p", "q", "e_original", "e_swap"]
 FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
 FILES = {"scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz", "store", ".lock"}
-DEFAULT = SSCD("nearest", "random", 0.3, 20, 0, distance_weight=0.25)
+DEFAULT = SSCD("nearest", "random", 0.5, 20, 0, distance_weight=0.8)
 
 
 class Toy:
@@ -282,7 +282,7 @@ def test_frequencies_are_per_million_running_words_of_each_corpus(saved: tuple[R
 @pytest.mark.parametrize(
     ("options", "sscd"),
     [
-        ({"metric": "cosine"}, SSCD("cosine", rate=0.3)),
+        ({"metric": "cosine"}, SSCD("cosine", rate=0.5)),
         ({"metric": "kl", "rate": 0.4, "space": "raw"}, SSCD()),
         ({"distance_weight": 0.5, "space": "centred"}, replace(DEFAULT, distance_weight=0.5)),
         ({"metric": "apd", "rate": 0.7}, SSCD("apd", rate=0.7)),
@@ -311,7 +311,7 @@ def test_normalised_swaps_use_the_sizes_of_the_corpora(paths: Paths) -> None:
 def test_rate_auto_is_the_result_of_the_search(paths: Paths) -> None:
     result = made(paths, TESTED, rate="auto")
     curve = search_rate(pairs_of(result), metric="nearest", repeats=20, seed=0)
-    assert result.run["rate"] == result.scores.sscd.rate == curve.rate != 0.3
+    assert result.run["rate"] == result.scores.sscd.rate == curve.rate
     assert result.settings["rate"] == "auto"
     assert result.scores.curve is not None
     np.testing.assert_array_equal(result.scores.curve.mean, curve.mean)
@@ -321,7 +321,7 @@ def test_rate_auto_is_the_result_of_the_search(paths: Paths) -> None:
 def test_custom_metric_is_used_and_recorded_by_its_name(paths: Paths, tmp_path: Path) -> None:
     largest = Metric("largest step", lambda old, new: abs(old.mean - new.mean).max(axis=-1))
     result = made(paths, TESTED, metric=largest, out=tmp_path / "out")
-    assert_by_hand(result, SSCD(largest, rate=0.3))
+    assert_by_hand(result, SSCD(largest, rate=0.5))
     assert json.loads((tmp_path / "out" / "run.json").read_text("utf-8"))["settings"]["metric"] == "largest step"
     assert "largest step" in (tmp_path / "out" / "report.html").read_text("utf-8")
 
@@ -772,9 +772,9 @@ def test_recorded_settings_include_all_that_shaped_the_result(saved: tuple[Resul
         "min_usages",
         "match",
     ]
-    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95, "distance_weight": 0.25}
+    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95, "distance_weight": 0.8}
     assert run["settings"] == {name: defaults[name] for name in names} | asked
-    assert (run["words"], run["rate"]) == (WORDS, 0.3)
+    assert (run["words"], run["rate"]) == (WORDS, 0.5)
     assert [corpus["path"] for corpus in run["corpora"]] == [str(path) for path in paths]
     assert [corpus["name"] for corpus in run["corpora"]] == ["1850", "1999"]
     assert [corpus["bytes"] for corpus in run["corpora"]] == [path.stat().st_size for path in paths]

@@ -87,7 +87,7 @@ def test_settings_without_arguments_are_the_defaults(question: str) -> None:
     values = {name: p.default for name, p in inspect.signature(function).parameters.items() if name != "options"}
     settings = make_settings(function, {**values, "options": {}})
     resolved = {
-        "distance_weight": 0.0 if question == DISCOVER else 0.25,
+        "distance_weight": 0.8,
         "top_words": None if question == DISCOVER else 100,
     }
     for name, value in question_defaults(question).items():
@@ -245,7 +245,7 @@ def test_settings_are_immutable() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "distance_weight"), [("nearest", 0.25), ("cosine", 0.0), ("apd", 0.0), (get("nearest"), 0.25)]
+    ("metric", "distance_weight"), [("nearest", 0.8), ("cosine", 0.0), ("apd", 0.0), (get("nearest"), 0.8)]
 )
 def test_distance_weight_depends_on_the_metric(metric: Any, distance_weight: float) -> None:
     assert (
@@ -267,7 +267,7 @@ def test_settings_create_the_scores_that_they_name() -> None:
         5,
         0.1,
     )
-    assert Settings(rate="auto").sscd().rate == 0.3  # until the best rate is found
+    assert Settings(rate="auto").sscd().rate == 0.5  # until the best rate is found
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -107,7 +107,7 @@ def test_scores_use_the_vectors_in_the_requested_space(saved: tuple[Result, Path
     result = saved[0]
     pairs = select_pairs(result)
     moved = fit_space(pairs, result.settings["space"]).apply_to_words(pairs)
-    assert_scored(result, moved, SSCD("nearest", rate=0.3, distance_weight=0.25), "apd")
+    assert_scored(result, moved, SSCD("nearest", rate=0.5, distance_weight=0.8), "apd")
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "apd"])
@@ -202,26 +202,26 @@ def test_run_records_the_space_and_the_distance_weight(saved: tuple[Result, Path
     assert result.space is not None
     assert (told["space"], told["distance_weight"], told["metric"], told["rate"]) == (
         result.space.kind,
-        0.25,
+        0.8,
         "nearest",
-        0.3,
+        0.5,
     )
 
 
-def test_vectors_are_standardised_with_a_distance_weight_of_a_quarter_by_default(default_result: Result) -> None:
+def test_vectors_are_standardised_with_a_distance_weight_of_four_fifths_by_default(default_result: Result) -> None:
     settings = {
         name: default_result.settings[name] for name in ("metric", "rate", "distance_weight", "space", "strategy")
     }
     assert settings == {
         "metric": "nearest",
-        "rate": 0.3,
-        "distance_weight": 0.25,
+        "rate": 0.5,
+        "distance_weight": 0.8,
         "space": "standardised",
         "strategy": "random",
     }
 
 
-@pytest.mark.parametrize(("metric", "share"), [("nearest", 0.25), ("kl", 0.0), ("apd", 0.0), ("dscd-cosine", 0.0)])
+@pytest.mark.parametrize(("metric", "share"), [("nearest", 0.8), ("kl", 0.0), ("apd", 0.0), ("dscd-cosine", 0.0)])
 def test_default_distance_weight_is_positive_for_nearest_only(metric: str, share: float) -> None:
     assert default_distance_weight(metric) == share
 
@@ -240,8 +240,8 @@ def test_requested_distance_weight_is_used_and_recorded(
     share = distance_weight or 0.0
     assert result.settings["distance_weight"] == result.scores.sscd.distance_weight == share
     for word in result.scores.words.values():
-        swapped = np.abs(word.change.e_original - word.change.e_swap).mean()
-        assert word.change.score == pytest.approx(swapped + share * word.change.e_original, rel=1e-12)
+        sscd = np.abs(word.change.e_original - word.change.e_swap).mean()
+        assert word.change.score == pytest.approx(sscd ** (1 - share) * word.change.distance**share, rel=1e-12)
 
 
 @pytest.mark.parametrize("distance_weight", [-0.1, 1.5, "x", True])
@@ -296,15 +296,21 @@ def test_methods_name_the_space(saved: tuple[Result, Path]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("distance_weight", "said"), [(None, ", plus 25% of e_original."), (0.125, ", plus 12.5% of e_original.")]
+    ("distance_weight", "said"),
+    [(None, "SSCD (weight 0.2) and the average pairwise distance (0.8)."), (0.125, "SSCD (weight 0.875) and ")],
 )
 def test_methods_name_the_distance_weight(paths: Paths, distance_weight: float | None, said: str) -> None:
-    assert said in methods(made(paths, distance_weight=distance_weight))[2]
+    text = methods(made(paths, distance_weight=distance_weight))[2]
+    assert "by a variant of SSCD (" in text
+    assert f": the weighted geometric mean of {said}" in text
+    assert "SSCD is the mean of |e_original - e_swap|" in text
 
 
 def test_methods_do_not_mention_a_distance_weight_of_0(paths: Paths) -> None:
-    assert "plus" not in methods(made(paths, distance_weight=0))[2]
-    assert "plus" not in methods(made(paths, metric="kl"))[2]
+    for options in ({"distance_weight": 0}, {"metric": "kl"}):
+        text = methods(made(paths, **options))[2]
+        assert "geometric mean" not in text
+        assert "The change score is the mean of |e_original - e_swap|" in text
 
 
 def test_methods_name_the_metric_and_that_of_the_test(default_result: Result, paths: Paths) -> None:

@@ -1,4 +1,4 @@
-"""Systems to compare: SSCD with any metric and strategy, the plain distance, and those of the paper.
+"""Systems to compare: SSCD with any metric and strategy, its variant, the plain distance, and those of the paper.
 
 Each is a function from the words' vectors to a score of each word in each repetition; a higher score is more change.
 """
@@ -6,7 +6,7 @@ Each is a function from the words' vectors to a score of each word in each repet
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +19,7 @@ from lexshift.scoring.gaussian import fit
 from lexshift.scoring.permutation import PermutationTest, add_permutations, first_permutations, permutation_test
 from lexshift.scoring.scores import tested_metric
 from lexshift.scoring.significance import benjamini_hochberg, decide
-from lexshift.scoring.sscd import RATES, SSCD, Sweep, for_words, sweep
+from lexshift.scoring.sscd import RATES, SSCD, Sweep, combine, for_words, sweep
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Pairs
 from lexshift.utils.monitor import Silent
@@ -42,23 +42,29 @@ class SystemScores:
     scores : ndarray of shape (words, repetitions)
     changed : ndarray of bool of shape (words,), optional
         Whether each word changed, for systems that decide.
+    overall : ndarray of shape (words,), optional
+        Scores of all repetitions together, if they are not the mean over the repetitions.
     """
 
     method: str
     words: tuple[str, ...]
     scores: Floats
     changed: npt.NDArray[np.bool_] | None = None
+    overall: Floats | None = None
 
     @property
     def mean(self) -> Floats:
-        """Scores averaged over the repetitions: (words,)."""
-        return self.scores.mean(axis=1)
+        """Scores of all repetitions together, by default their mean: (words,)."""
+        return self.scores.mean(axis=1) if self.overall is None else self.overall
 
 
 def compared_systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[SystemScores]:
-    """Score words with SSCD, with its distance alone, and with the other systems of the paper."""
+    """Score words with the settings, with SSCD, with its distance alone, and with the other systems of the paper."""
+    variant = [score_sscd(pairs, settings, alpha)]
+    if settings.distance_weight:
+        variant.append(score_sscd(pairs, replace(settings, distance_weight=0.0)))
     return [
-        score_sscd(pairs, settings, alpha),
+        *variant,
         score_distance(pairs, get(settings.metric).name, seed=settings.seed),
         score_distance(pairs, "cosine", "Cosine of means"),
         score_distance(pairs, "apd", "APD"),
@@ -68,19 +74,24 @@ def compared_systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[SystemS
 
 
 def score_sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None) -> SystemScores:
-    """Score words by SSCD; with ``alpha``, also decide which words changed, as ``compare`` does.
+    """Score words by SSCD or its variant; with ``alpha``, also decide which words changed, as ``compare`` does.
 
-    The score of a word is the mean of |e_original - e_swap| plus ``distance_weight`` times e_original.
+    In each repetition, the score of a word is the weighted geometric mean of |e_original - e_swap| and the average
+    pairwise distance. The score of all repetitions together is that of ``compare``, which averages |e_original -
+    e_swap| first.
     """
-    distance_weight = float(settings.distance_weight)
+    weight = float(settings.distance_weight)
     changes = settings.score_words(pairs).values()
     scores = np.stack(
-        [np.abs(change.e_original - change.e_swap) + distance_weight * change.e_original for change in changes]
+        [combine(np.abs(change.e_original - change.e_swap), change.distance, weight) for change in changes]
     )
+    overall = np.array([change.score for change in changes])
     normalised = ", normalised" if settings.corpus_sizes else ""
-    suffix = f", distance weight {distance_weight:g}" if distance_weight else ""
-    name = f"SSCD {get(settings.metric).name}, {settings.strategy}{normalised}, rate {settings.rate:g}{suffix}"
-    return SystemScores(name, tuple(pairs), scores, None if alpha is None else decide_words(pairs, settings, alpha))
+    name = f"SSCD {get(settings.metric).name}, {settings.strategy}{normalised}, rate {settings.rate:g}"
+    if weight:
+        name = f"variant of {name}, distance weight {weight:g}"
+    changed = None if alpha is None else decide_words(pairs, settings, alpha)
+    return SystemScores(name, tuple(pairs), scores, changed, overall)
 
 
 def decide_words(pairs: Pairs, settings: SSCD, alpha: float) -> npt.NDArray[np.bool_]:

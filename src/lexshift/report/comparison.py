@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexshift.report.methods import facts, methods, tested_by
+from lexshift.report.methods import describe_weights, facts, methods, tested_by
 from lexshift.report.page import (
     NOTEBOOK_ROWS,
     chance,
@@ -44,6 +44,7 @@ _USAGES = 60_000  # usages on the whole page, unless the minimum per word requir
 _MAX_USAGES, _MIN_USAGES = 150, 6  # per word and corpus
 _FIRST_WORDS = 100  # words that get the maximum, however many words there are
 _ALL_FIGURES = 17  # digits of a float, which the script then rounds as the template does
+_NUMBERS = ("score", "low", "high", "distance", "sscd", "p", "q")  # columns that are numbers of scored words
 
 
 def render(result: Result) -> str:
@@ -62,8 +63,15 @@ def render(result: Result) -> str:
         similar=set(SIMILAR) & set(result.table.columns),
         methods=methods(result),
         tested=tested_by(result) if result.scores.words else "",
+        weights=_weights(result),
         facts=facts(result),
     )
+
+
+def _weights(result: Result) -> str:
+    """Return the definition of the score if it is a variant of SSCD, else an empty text."""
+    weight = float(result.settings["distance_weight"])
+    return describe_weights(weight) if weight else ""
 
 
 def notebook_view(result: Result) -> str:
@@ -96,7 +104,7 @@ def content(result: Result) -> dict[str, Any]:
         words.append(word)
         if row["verdict"] == TOO_FEW:
             continue
-        word |= {name: round_figures(row[name], _ALL_FIGURES) for name in ("score", "low", "high", "p", "q")}
+        word |= {name: round_figures(row[name], _ALL_FIGURES) for name in _NUMBERS}
         test = scores.words[row["word"]].test
         word["permutations"] = test.permutations
         if test.p == test.tail:
@@ -117,7 +125,8 @@ def content(result: Result) -> dict[str, Any]:
     )
     return {
         "labels": list(result.labels),
-        **{name: result.settings[name] for name in ("alpha", "metric", "distance_weight")},
+        **{name: result.settings[name] for name in ("alpha", "metric")},
+        "weights": _weights(result),
         "least": result.settings["min_usages"],
         "floor": 1 / (1 + max((scored.test.permutations for scored in scores.words.values()), default=0)),
         "curve": curve,

@@ -24,6 +24,10 @@ _METRICS = {
     "amd": "the mean cosine distance of a vector to the nearest vector of the other set (AMD)",
     "samd": "the mean cosine distance of the pairs of an optimal one-to-one matching of the two sets (SAMD)",
 }
+_APD = (
+    "The average pairwise distance is the mean cosine distance over all pairs of an occurrence in one corpus and an "
+    "occurrence in the other."
+)
 _MATCHING = {
     "word": "Occurrences were matched as whole words, regardless of case",
     "cased": "Occurrences were matched as whole words in the given case",
@@ -122,25 +126,34 @@ def _scores(result: Result) -> str:
         else "), those farthest from the centroid of the other corpus, were exchanged"
     )
     repeated = f" over {settings['repeats']} repetitions" if at_random else ""
-    added = f", plus {100 * settings['distance_weight']:g}% of e_original" if settings["distance_weight"] else ""
+    weight = float(settings["distance_weight"])
     rate_search = (
         " This swap rate was selected because it minimises the distance after swapping, averaged over the words."
         if settings["rate"] == "auto"
         else ""
     )
-    is_sscd = (
-        settings["metric"] in PAPER
-        and not settings["distance_weight"]
-        and (result.space is None or result.space.kind == "raw")
-    )
-    method = "context swapping" if is_sscd else "a variant of context swapping"
+    is_sscd = settings["metric"] in PAPER and not weight and (result.space is None or result.space.kind == "raw")
+    method, variant = "SSCD" if is_sscd else "a variant of SSCD", ""
+    if weight:
+        variant = f": {describe_weights(weight)}"
     return (
-        f"Semantic change was scored by {method} (SSCD; Aida and Bollegala, 2023), as implemented in lexshift "
-        f"{result.run['lexshift']}. For each word, the distance between its embeddings in the two corpora (e_original) "
-        f"was measured as {_describe_metric(settings['metric'], get(sscd.metric).usages)}. Then {swap} between the "
-        f"corpora, and the distance was measured again (e_swap). The change score is the mean of "
-        f"|e_original - e_swap|{repeated}{added}.{rate_search}"
+        f"Semantic change was scored by {method} (context swapping; Aida and Bollegala, 2023), as implemented in "
+        f"lexshift {result.run['lexshift']}{variant}. For each word, the distance between its embeddings in the two "
+        f"corpora (e_original) was measured as {_describe_metric(settings['metric'], get(sscd.metric).usages)}. Then "
+        f"{swap} between the corpora, and the distance was measured again (e_swap). "
+        f"{'SSCD' if weight else 'The change score'} is the mean of |e_original - e_swap|{repeated}.{rate_search}"
+        f"{' ' + _APD if weight else ''}"
     )
+
+
+def describe_weights(distance_weight: float) -> str:
+    """Return the definition of the variant of SSCD with a weight of the average pairwise distance.
+
+    >>> describe_weights(0.8)
+    'the weighted geometric mean of SSCD (weight 0.2) and the average pairwise distance (0.8)'
+    """
+    sscd = f"SSCD (weight {1 - distance_weight:.3g})"
+    return f"the weighted geometric mean of {sscd} and the average pairwise distance ({distance_weight:g})"
 
 
 def _tests(result: Result) -> str:

@@ -16,20 +16,23 @@ half-sample is swapped several times. The variance between its swaps is the part
 swapping, which is subtracted. The result must then be extrapolated from half of the usages to all of them, for the two
 parts of the score::
 
-    score  =  effect  +  distance_weight * e_original,     effect = mean |e_original - e_swap|
+    score  =  sscd^(1 - w)  distance^w,     sscd = mean |e_original - e_swap|,     distance = APD
 
-- *effect.* If the word changed, ``effect`` is close to its limit, and its variance is v / 2, like that of a mean. If
-  it did not change, ``effect`` is all noise. By the central limit theorem its whole distribution then shrinks by one
-  factor, so its standard deviation shrinks as its mean does, by c, which can be measured: ``effect`` of all usages
-  divided by the mean of ``effect`` of the halves. So the variance is min(1/2, c^2) v. The factor c is 1/2 for distances
+where w is ``distance_weight``. To first order the score varies by a times the variation of sscd plus b times that of
+the distance, where a and b are the partial derivatives of the score (the delta method).
+
+- *sscd.* If the word changed, ``sscd`` is close to its limit, and its variance is v / 2, like that of a mean. If it did
+  not change, ``sscd`` is all noise. By the central limit theorem its whole distribution then shrinks by one
+  factor, so its standard deviation shrinks as its mean does, by c, which can be measured: ``sscd`` of all usages
+  divided by the mean of ``sscd`` of the halves. So the variance is min(1/2, c^2) v. The factor c is 1/2 for distances
   that are quadratic in the difference, like the cosine distance. A smaller one is due to chance and is replaced by 1/2.
   Some metrics give noise that does not shrink, such as the cosine of two means that are close to 0. There c^2 is above
   1/2 although the two halves of a split are unrelated, so that their mean varies as much as half of their difference;
   the more unrelated they are, the more of c^2 above 1/2 is counted.
-- *e_original* is a smooth function of the two sets, a term that is linear in the usages and a quadratic one. The linear
+- *distance* is a smooth function of the two sets, a term that is linear in the usages and a quadratic one. The linear
   term of one half is minus that of the other half, so the mean of the two halves varies by the quadratic term only. Let
   L and Q be the variances of the two terms at the full size. A quarter of the squared difference of the halves has the
-  mean L + 2 Q, and the mean of the halves has the variance Q. The difference is L + Q, the variance of e_original.
+  mean L + 2 Q, and the mean of the halves has the variance Q. The difference is L + Q, the variance of the distance.
 
 The variance of the swaps that the score itself averages over is added at the end.
 
@@ -37,8 +40,12 @@ The variance of the swaps that the score itself averages over is added at the en
 chance also looks more certain than it is. The interval is therefore symmetric on the scale of a square root, on which
 the variance is the same everywhere: if the variance at an expected score t is slope * (t - zero), where slope * (score
 - zero) is the estimated variance, the limits are zero + (sqrt(score - zero) +- q sqrt(slope) / 2)^2. The slope
-is v / 2 divided by ``effect``, times the share of ``effect`` in the variation of the score. Because the variance is
+is a times v / 2 divided by ``sscd``, times the share of ``sscd`` in the variation of the score. Because the variance is
 estimated, q is a quantile of Student's t, with 1 / df = 1 / (usages of the smaller set - 1) + 1 / splits.
+
+These limits are those of the linear approximation a sscd + b distance. A geometric mean is curved, so each limit is
+divided between sscd and the distance by their shares in the variation of the score, and the score is computed from the
+two values.
 """
 
 from __future__ import annotations
@@ -50,9 +57,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lexshift.scoring import swap
-from lexshift.scoring.distance.metric import get, original_sides, side_distances
+from lexshift.scoring.distance.metric import get, side_distances
+from lexshift.scoring.distance.pairwise import AverageDistances
 from lexshift.scoring.moments import MEMORY_ENTRIES, batch_sizes
-from lexshift.scoring.sscd import SSCD
+from lexshift.scoring.sscd import SSCD, Change, combine
 from lexshift.utils import checks
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.kernels import kernel
@@ -71,7 +79,7 @@ class Interval:
     Attributes
     ----------
     low, high : float
-        The limits, at least 0 unless the score is negative. The score lies between them.
+        The limits, at least 0. The score lies between them.
     confidence : float
     bias : float
         Mean score of the half-samples minus the score of all usages. It is near 0 for a word that changed. For a word
@@ -91,7 +99,7 @@ def bootstrap(
     resamples: int = 1000,
     confidence: float = 0.95,
     word: str = "",
-    score: float | None = None,
+    change: Change | None = None,
 ) -> Interval:
     """Compute an interval for the expected change score from random half-samples of the usages.
 
@@ -109,8 +117,8 @@ def bootstrap(
     confidence : float
     word : str
         The word's name. Each name has its own random stream.
-    score : float, optional
-        The score, if it is known already (default: computed).
+    change : Change, optional
+        The score with its parts, if it is known already (default: computed).
 
     Returns
     -------
@@ -137,17 +145,17 @@ def bootstrap(
     confidence = checks.between_0_and_1(confidence, "confidence")
     rng = generator(sscd.seed, "bootstrap", word)
     halves = HalfSamples(rows_old, rows_new, sscd, word)
-    score = sscd.score(rows_old, rows_new, word).score if score is None else score
+    change = sscd.score(rows_old, rows_new, word) if change is None else change
     batch = [halves(size, rng) for size in batch_sizes(splits, halves.cells, MEMORY_ENTRIES)]
-    e_original, effects = (np.concatenate(parts) for parts in zip(*batch, strict=True))
-    distance_weight = float(sscd.distance_weight)
+    effects, distances = (np.concatenate(parts) for parts in zip(*batch, strict=True))
     repeats = sscd.repeats if sscd.strategy == "random" else 1
-    full = score - distance_weight * halves.e_original() if distance_weight else score
-    variance, slope = _estimate_variance(max(full, 0.0), distance_weight, repeats, e_original, effects)
+    weight, score = float(sscd.distance_weight), change.score
+    variance, slope, direction = _estimate_variance(change.sscd, change.distance, weight, repeats, effects, distances)
     df = 1 / (1 / (min(len(rows_old), len(rows_new)) - 1) + 1 / splits)
-    low, high = _limits(score, variance, slope, float(stdtrit(df, 0.5 + confidence / 2)))
-    bias = float(effects.mean() + distance_weight * e_original.mean() - score)
-    return Interval(max(low, min(score, 0.0)), high, confidence, bias)
+    limits = _limits(score, variance, slope, float(stdtrit(df, 0.5 + confidence / 2)))
+    low, high = (_move(change, limit - score, direction, weight) for limit in limits)
+    bias = float(combine(effects.mean(axis=2), distances, weight).mean() - score)
+    return Interval(low, high, confidence, bias)
 
 
 def _limits(score: float, variance: float, slope: float, q: float) -> tuple[float, float]:
@@ -165,47 +173,84 @@ def _limits(score: float, variance: float, slope: float, q: float) -> tuple[floa
 
 
 def _estimate_variance(
-    full: float, distance_weight: float, repeats: int, e_original: Floats, effects: Floats
-) -> tuple[float, float]:
-    """Estimate the variance of a score, and its slope as a function of the expected score.
+    sscd: float, distance: float, distance_weight: float, repeats: int, effects: Floats, distances: Floats
+) -> tuple[float, float, tuple[float, float]]:
+    """Estimate the variance of a score, its slope as a function of the expected score, and its direction.
 
     Parameters
     ----------
-    full : float
+    sscd : float
         Mean |e_original - e_swap| of all usages.
+    distance : float
+        Average pairwise distance of all usages.
     distance_weight : float
-        Share of e_original in the score.
+        Weight of the distance in the score.
     repeats : int
         Number of swaps that the score averages over.
-    e_original : ndarray of shape (splits, 2)
-        Distances of the two halves of each split.
     effects : ndarray of shape (splits, 2, swaps)
-        |e_original - e_swap| of each swap of the halves.
+        |e_original - e_swap| of each swap of the two halves of each split.
+    distances : ndarray of shape (splits, 2)
+        Average pairwise distances of the halves.
     """
     swaps = effects.shape[2]
     mean = effects.mean(axis=2)  # (splits, 2)
     noise = float(effects.var(axis=2, ddof=1).mean()) if swaps > 1 else 0.0  # the variance of one swap of a half
-    differences, differences_original = np.diff(mean)[:, 0] / 2, np.diff(e_original)[:, 0] / 2  # (splits,)
+    differences, differences_distance = np.diff(mean)[:, 0] / 2, np.diff(distances)[:, 0] / 2  # (splits,)
     half = max(float((differences**2).mean()) - noise / (2 * swaps), 0.0)
     common = float(mean.mean(axis=1).var()) - noise / (2 * swaps)
     unlike = min(max(2 * common / half - 1, 0.0), 1.0) if half else 0.0  # 1 if the halves of a split are unrelated
     average = float(mean.mean())
-    expected = max(full, average / 2)
+    expected = max(sscd, average / 2)
     share = 2 * min(expected / average, 1.0) ** 2 if average else 1.0
     share = min(share, 1.0) + unlike * max(share - 1, 0.0)
-    half_original = float((differences_original**2).mean())
-    quadratic = float(e_original.mean(axis=1).var())
-    share_original = max(1 - quadratic / half_original, 0.5) if half_original else 1.0
-    v_swapped = share * half
-    shared = distance_weight * math.sqrt(share * share_original) * float((differences * differences_original).mean())
-    variance = max(v_swapped + 2 * shared + distance_weight**2 * share_original * half_original, 0.0)
-    part = min(max((v_swapped + shared) / variance, 0.0), 1.0) if variance else 0.0
-    slope = part * half / expected if expected else 0.0
-    return variance + share / 2 * noise / repeats, slope
+    half_distance = float((differences_distance**2).mean())
+    quadratic = float(distances.mean(axis=1).var())
+    share_distance = max(1 - quadratic / half_distance, 0.5) if half_distance else 1.0
+    by_sscd, by_distance = _derivatives(expected, distance, distance_weight)
+    v_sscd = by_sscd**2 * share * half
+    v_distance = by_distance**2 * share_distance * half_distance
+    at_half = float((differences * differences_distance).mean())
+    shared = by_sscd * by_distance * math.sqrt(share * share_distance) * at_half
+    variance = max(v_sscd + 2 * shared + v_distance, 0.0)
+    part = min(max((v_sscd + shared) / variance, 0.0), 1.0) if variance else 0.0
+    slope = by_sscd * part * half / expected if expected else 0.0
+    swapping = by_sscd**2 * share / 2 * noise / repeats
+    if swapping:
+        part = min(max((v_sscd + shared + swapping) / (variance + swapping), 0.0), 1.0)
+    direction = part / by_sscd if by_sscd else 0.0, (1 - part) / by_distance if by_distance else 0.0
+    return variance + swapping, slope, direction
+
+
+def _move(change: Change, deviation: float, direction: tuple[float, float], distance_weight: float) -> float:
+    """Return the score after a deviation, which to first order is divided between SSCD and the distance.
+
+    ``direction`` is the change of SSCD and of the distance for a deviation of 1. Neither can be negative.
+    """
+    sscd, distance = (
+        max(value + deviation * step, 0.0)
+        for value, step in zip((change.sscd, change.distance), direction, strict=True)
+    )
+    return float(combine(sscd, distance, distance_weight))
+
+
+def _derivatives(sscd: float, distance: float, distance_weight: float) -> tuple[float, float]:
+    """Return the partial derivatives of the score with respect to SSCD and the distance.
+
+    They are 0 where the score is 0 for every weight between 0 and 1, because there the score has no derivatives.
+
+    >>> _derivatives(0.25, 4.0, 0.0), _derivatives(0.25, 4.0, 0.5), _derivatives(0.25, 4.0, 1.0)
+    ((1.0, 0.0), (2.0, 0.125), (0.0, 1.0))
+    """
+    if distance_weight in (0.0, 1.0):
+        return 1 - distance_weight, distance_weight
+    if not (sscd and distance):
+        return 0.0, 0.0
+    by_sscd = (1 - distance_weight) * (distance / sscd) ** distance_weight
+    return by_sscd, distance_weight * (sscd / distance) ** (1 - distance_weight)
 
 
 class HalfSamples:
-    """Distances between random halves of the two sets, before and after swapping."""
+    """Effects of swapping on the distance between random halves of the two sets, and their APD."""
 
     def __init__(self, old: Matrix, new: Matrix, sscd: SSCD, word: str) -> None:
         metric, sizes = get(sscd.metric), checks.sizes(sscd.corpus_sizes)
@@ -216,14 +261,11 @@ class HalfSamples:
         self.swaps = (SWAPS_OF_USAGES if metric.usages else SWAPS) if self.is_random else 1
         self.cells = max(len(old) + len(new), old.shape[1]) * 2 * (self.swaps + 1)  # numbers that one split needs
         self.old, self.new = old, new
-        self.distances = side_distances(metric, old, new, sscd.seed, word)
-
-    def e_original(self) -> float:
-        """Compute the distance between all usages of the two sets."""
-        return float(self.distances(original_sides(len(self.old), len(self.new)))[0])
+        self.measure = side_distances(metric, old, new, sscd.seed, word)
+        self.average_distances = AverageDistances(old, new)
 
     def __call__(self, size: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return e_original, (size, 2), and |e_original - e_swap|, (size, 2, swaps), of the halves of random splits."""
+        """Return |e_original - e_swap|, (size, 2, swaps), and APD, (size, 2), of the halves of random splits."""
         n_old, n_new = len(self.old), len(self.new)
         halves_old, halves_new = _halves(n_old, size, rng), _halves(n_new, size, rng)  # (size * 2, n)
         if self.is_random:
@@ -238,8 +280,9 @@ class HalfSamples:
         mark_first_rows(halves_new, order_new, self.count, is_swapped[:, n_old:])
         sides = np.concatenate([halves_old, -halves_new], axis=1)[:, None].repeat(self.swaps + 1, axis=1)
         sides[:, 1:] *= 1 - 2 * is_swapped.reshape(size * 2, self.swaps, -1)  # swapped rows change sides
-        e = self.distances(sides.reshape(-1, n_old + n_new), self.swaps + 1).reshape(size, 2, self.swaps + 1)
-        return e[:, :, 0], np.abs(e[:, :, :1] - e[:, :, 1:])
+        e = self.measure(sides.reshape(-1, n_old + n_new), self.swaps + 1).reshape(size, 2, self.swaps + 1)
+        effects = np.abs(e[:, :, :1] - e[:, :, 1:])
+        return effects, self.average_distances(halves_old, halves_new).reshape(size, 2)
 
 
 def _halves(n: int, size: int, rng: np.random.Generator) -> Array:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 CURVE_WORDS = 100
 """Number of words used for the curve over the swap rate if the vocabulary is large."""
 _BATCH = 64  # words per table of a cache
-_METHOD = "tested scores with intervals from half-samples, as JSON"  # part of every cache key: it names the method
+_METHOD = "tested geometric means with intervals from half-samples"  # part of every cache key: it names the method
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring
     change = precomputed.score(old, new, word)
     return WordScore(
         change=change,
-        interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change.score),
+        interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change),
         test=_test(old, new, word, sscd, first_permutations(scoring.permutations)),
         tested_metric=get(tested_metric(sscd.metric, old, new)).name,
     )

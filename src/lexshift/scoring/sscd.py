@@ -11,9 +11,15 @@ The algorithm line by line::
 This is repeated with new random swaps, and the scores are averaged. :func:`sweep` does so for many metrics and swap
 rates at once.
 
-Swapping removes the difference that two sets of usages would have in any case, and with it the word's variety of
-meaning. In some gold standards, words with more variety tend to have changed more. A share of e_original can therefore
-be added to the score.
+**A variant.** Swapping removes the difference that two sets of usages would have in any case, and with it the word's
+variety of meaning. But people tend to judge that words with more variety changed more. The average pairwise distance
+(APD) includes this variety, so an ambiguous word has a large one even if nothing changed. The variant of SSCD is the
+weighted geometric mean of the two::
+
+    score  =  sscd^(1 - w)  distance^w,     sscd = mean |e_original - e_swap|,     distance = APD
+
+where w is ``distance_weight``: 0 for SSCD, 1 for APD. The ranking by a geometric mean does not depend on the units of
+its factors.
 """
 
 from __future__ import annotations
@@ -28,6 +34,7 @@ import numpy.typing as npt
 
 from lexshift.scoring import swap
 from lexshift.scoring.distance.metric import Metric, evaluate, get, original_sides, side_distances
+from lexshift.scoring.distance.pairwise import average_distance
 from lexshift.scoring.gaussian import fit
 from lexshift.scoring.moments import TwoSets
 from lexshift.utils import checks
@@ -48,7 +55,13 @@ class Change:
     Attributes
     ----------
     score : float
-        The change score: mean of |e_original - e_swap| over the repetitions, plus ``distance_weight`` times e_original.
+        The change score: ``sscd`` to the power of 1 - ``distance_weight``, times ``distance`` to the power of
+        ``distance_weight``.
+    sscd : float
+        The score of the paper: mean of |e_original - e_swap| over the repetitions.
+    distance : float
+        Average pairwise distance (APD): 1 - mean cosine over all pairs of an old and a new usage. The cosine with a
+        row of zeros, which has no direction, is 0.
     spread : float
         Standard deviation of |e_original - e_swap| over the repetitions (ddof = 0).
     e_original : float
@@ -62,6 +75,8 @@ class Change:
     """
 
     score: float
+    sscd: float
+    distance: float
     spread: float
     e_original: float
     e_swap: Floats
@@ -120,7 +135,8 @@ class SSCD:
         Numbers of sentences in the old and in the new corpus, used to normalise the swap count. Only their ratio
         matters, so the numbers of tokens may be used instead.
     distance_weight : float
-        Share of e_original to add to the score, from 0 to 1; 0 in the paper.
+        Weight of the average pairwise distance in the score, from 0 (SSCD) to 1 (the distance alone). With other
+        weights the score is a variant of SSCD, a weighted geometric mean of both.
 
     Examples
     --------
@@ -167,11 +183,15 @@ class SSCD:
         -------
         Change
         """
-        result = self._sweep(old, new, word)
-        scores = result.scores[0, 0]
+        rows_old, rows_new = checks.pair(old, new)
+        result = self._sweep(rows_old, rows_new, word)
+        effects = result.scores[0, 0]
+        sscd, distance = float(effects.mean()), average_distance(rows_old, rows_new)
         return Change(
-            score=float(scores.mean() + float(self.distance_weight) * result.e_original[0]),
-            spread=float(scores.std()),
+            score=float(combine(sscd, distance, self.distance_weight)),
+            sscd=sscd,
+            distance=distance,
+            spread=float(effects.std()),
             e_original=float(result.e_original[0]),
             e_swap=result.e_swap[0, 0],
             rate=float(self.rate),
@@ -218,6 +238,25 @@ class SSCD:
             corpus_sizes=self.corpus_sizes,
             word=word,
         )
+
+
+def combine(sscd: npt.ArrayLike, distance: npt.ArrayLike, distance_weight: float) -> Floats:
+    """Combine SSCD and the average pairwise distance into the change score: their weighted geometric mean.
+
+    Parameters
+    ----------
+    sscd, distance : array-like of float, at least 0
+        Arrays whose shapes can be broadcast.
+    distance_weight : float
+        The weight of the distance, from 0 to 1; that of SSCD is the rest.
+
+    Examples
+    --------
+    >>> float(combine(0.25, 4.0, 0.5)), float(combine(0.25, 4.0, 0)), float(combine(0, 4.0, 0.8))
+    (1.0, 0.25, 0.0)
+    """
+    weight = float(distance_weight)
+    return np.asarray(np.asarray(sscd, float) ** (1 - weight) * np.asarray(distance, float) ** weight)
 
 
 def sweep(

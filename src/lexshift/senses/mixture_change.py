@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from lexshift.scoring import swap
 from lexshift.scoring.distance.metric import original_sides
+from lexshift.scoring.distance.pairwise import average_distance
 from lexshift.scoring.sscd import Change
 from lexshift.utils import checks
 from lexshift.utils.arrays import Floats, Indices, Matrix
@@ -139,6 +140,8 @@ def mixture_change(
     effects = np.abs(e[0] - e[1:])
     return Change(
         score=float(effects.mean()),
+        sscd=float(effects.mean()),
+        distance=average_distance(rows_old, rows_new),
         spread=float(effects.std()),
         e_original=float(e[0]),
         e_swap=e[1:],

@@ -36,7 +36,7 @@ def compare(
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
-    rate: float | Literal["auto"] = 0.3,
+    rate: float | Literal["auto"] = 0.5,
     distance_weight: float | None = None,
     space: str = "auto",
     control: Words | int | None = "auto",
@@ -93,7 +93,8 @@ def compare(
     rate : float or "auto"
         Share of usages that are swapped, from 0 to 1; "auto" selects the rate at which e_swap is smallest.
     distance_weight : float, optional
-        Share of e_original that is added to the score; by default 0.25 for the metric "nearest", else 0.
+        Weight of the average pairwise distance in the score, from 0 to 1: the score is the weighted geometric mean of
+        SSCD and this distance. 0 gives SSCD and 1 the distance alone; by default 0.8 for the metric "nearest", else 0.
     space : "auto", "raw", "centred" or "standardised"
         Transformation of the vectors before scoring. "auto" is the space of an encoder that has one; otherwise vectors
         are standardised. Centring and standardisation are fitted to the usages of the control words, so that the score

@@ -35,8 +35,8 @@ def discover(
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
-    rate: float | Literal["auto"] = 0.3,
-    distance_weight: float | None = 0.0,
+    rate: float | Literal["auto"] = 0.5,
+    distance_weight: float | None = None,
     space: str = "auto",
     control: Words | int | None = "auto",
     repeats: int = 20,
@@ -69,14 +69,11 @@ def discover(
         share sentences.
     out : path, optional
         As for :func:`lexshift.compare`; an interrupted run with the same folder resumes where it stopped.
-    metric, strategy, normalised, rate, space, repeats, alpha, permutations, seed
+    metric, strategy, normalised, rate, distance_weight, space, repeats, alpha, permutations, seed
         As for :func:`lexshift.compare`.
     control : "auto", int, path, list, mapping or None
         Control words, as for :func:`lexshift.compare`. They are chosen among the words of the vocabulary, so that no
         further usages are embedded.
-    distance_weight : float, optional
-        Share of e_original that is added to the score. The default is 0, because e_original grows with the ambiguity of
-        a word and would dominate the ranking of a whole vocabulary.
     resamples : int
         Number of random half-samples for the 95 % intervals.
     engine, address, workers, monitor, **options

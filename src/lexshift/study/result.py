@@ -82,7 +82,8 @@ class Result(StudyResult):
     def table(self) -> pd.DataFrame:
         """A row for each word, the most changed first; words with too few usages come last.
 
-        Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), verdict, reason (why
+        Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), distance, sscd (the
+        average pairwise distance and SSCD, whose weighted geometric mean is the score), verdict, reason (why
         the word has this verdict), gap, gap_low, gap_high (how much less likely two usages are to share a sense if they
         are from different corpora, with its interval), excess (by how many standard deviations of ordinary words the
         gap exceeds theirs), local_fdr (probability that a word with this excess is an ordinary one), p (permutation
@@ -104,13 +105,14 @@ class Result(StudyResult):
         row: dict[str, Any] = {"word": word, "n_old": n_old, "n_new": n_new}
         scored, evidence = self.scores.words.get(word), self.evidence.get(word)
         if scored is None or evidence is None:
-            row |= dict.fromkeys(["score", "low", "high"], np.nan)
+            row |= dict.fromkeys(["score", "low", "high", "distance", "sscd"], np.nan)
             row |= dict(zip(("verdict", "reason"), self._verdict_without_score(word, n_old, n_new), strict=True))
             row |= dict.fromkeys(["gap", "gap_low", "gap_high", "excess", "local_fdr", "p", "q"], np.nan)
             row |= {"tested_metric": "", "e_original": np.nan, "e_swap": np.nan}
         else:
             verdict = decide_verdict(evidence, q, self.settings["alpha"], self.backdrop.floor)
             row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
+            row |= {"distance": scored.change.distance, "sscd": scored.change.sscd}
             row |= {"verdict": verdict, "reason": explain_verdict(verdict, evidence, self.backdrop)}
             gap = evidence.gap
             row |= {"gap": gap.value, "gap_low": gap.low, "gap_high": gap.high}

@@ -187,12 +187,12 @@ class Settings:
         False, "Normalise the number of swaps by the sizes of the corpora.",
         SCORES, bool, flags=("--normalised",), check=bool, questions=SCORED)
     rate: float | Literal["auto"] = _setting(
-        0.3, "Share of usages to swap, from 0 to 1; auto searches for the best one.",
+        0.5, "Share of usages to swap, from 0 to 1; auto searches for the best one.",
         SCORES, str, check=_check(checks.rate_or_auto, "rate"),
         parse=_number_or_auto("rate", float, "a number from 0 to 1"), questions=SCORED)
     distance_weight: float | None = _setting(
-        None, "Weight in the score of the distance before swapping (default: 0.25 for nearest, else 0).",
-        SCORES, float | None, defaults={DISCOVER: 0.0}, questions=SCORED)
+        None, "Weight of the average pairwise distance in the score; 0 for SSCD (default: 0.8 for nearest, else 0).",
+        SCORES, float | None, questions=SCORED)
     space: str = _setting(
         AUTO, "Transformation of the vectors: auto, raw, centred or standardised.",
         SCORES, str, check=_check(checks.choice, "space", (AUTO, "raw", "centred", "standardised")), questions=SCORED)
@@ -326,10 +326,10 @@ DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Settin
 
 
 def default_distance_weight(metric: Any) -> float:
-    """Return the default share of e_original that is added to the score: 0.25 for "nearest", else 0."""
+    """Return the default weight of the average pairwise distance in the score: 0.8 for "nearest", else 0."""
     from lexshift.scoring.distance.metric import get
 
-    return 0.25 if get(metric).name == "nearest" else 0.0
+    return 0.8 if get(metric).name == "nearest" else 0.0
 
 
 def question_defaults(question: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def trace(
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
-    rate: float | Literal["auto"] = 0.3,
+    rate: float | Literal["auto"] = 0.5,
     distance_weight: float | None = None,
     space: str = "auto",
     control: Words | int | None = "auto",

@@ -128,14 +128,15 @@ class Trace(StudyResult):
         """A row for each word and pair of periods.
 
         Columns: word, kind ("neighbours", or "first" for a change against the word's first period), from, to, n_from,
-        n_to (usages), score, low, high (its interval), p, q (over all rows of one kind), tested_metric (the metric
-        of the permutation test), verdict (changed or stable), skipped (periods with too few usages: between the
-        two, or for "first" before the first one).
+        n_to (usages), score, low, high (its interval), distance, sscd (the parts of the score, as in
+        :attr:`lexshift.Result.table`), p, q (over all rows of one kind), tested_metric (the metric of the permutation
+        test), verdict (changed or stable), skipped (periods with too few usages: between the two, or for "first" before
+        the first one).
         """
         import pandas as pd
 
-        columns = ["word", "kind", "from", "to", "n_from", "n_to", "score", "low", "high", "p", "q"]
-        columns += ["tested_metric", "verdict", "skipped"]
+        columns = ["word", "kind", "from", "to", "n_from", "n_to", "score", "low", "high", "distance", "sscd"]
+        columns += ["p", "q", "tested_metric", "verdict", "skipped"]
         least, rows = self.settings["min_usages"], []
         steps = [step for word in self.words for step in find_steps(word, self.counts(word), least)]
         for kind in KINDS:
@@ -152,6 +153,7 @@ class Trace(StudyResult):
         row: dict[str, Any] = {"word": step.word, "kind": step.kind, "from": labels[step.start], "to": labels[step.end]}
         row |= {"n_from": counts[step.start], "n_to": counts[step.end]}
         row |= {"score": scored.change.score, "low": scored.interval.low, "high": scored.interval.high}
+        row |= {"distance": scored.change.distance, "sscd": scored.change.sscd}
         row |= {"p": scored.test.p, "q": q, "tested_metric": scored.tested_metric}
         row |= {"verdict": CHANGED if is_changed else STABLE, "skipped": ", ".join(labels[i] for i in step.skipped)}
         return row

@@ -106,16 +106,17 @@ def test_difference_without_a_shift_of_the_mean_direction_is_not_seen() -> None:
     assert fast(old, new + 1)[0] > 0.3
 
 
-def test_score_with_a_share_of_a_negative_distance_is_in_its_interval() -> None:
+def test_score_with_a_negative_distance_before_swapping_is_in_its_interval() -> None:
     negative = 0
     for seed in range(30):
         old, new = sets(10, 10, 4, seed, shift=0.0)
-        sscd = SSCD("energy", rate=0.1, repeats=3, distance_weight=1.0)
-        score = sscd.score(old, new).score
+        sscd = SSCD("energy", rate=0.1, repeats=3, distance_weight=0.8)
+        change = sscd.score(old, new)
+        score = change.score
         interval = bootstrap(old, new, sscd, 20)
-        negative += score < 0
+        negative += change.e_original < 0
         assert interval.low <= score <= interval.high
-        assert interval.low >= min(score, 0)
+        assert interval.low >= 0
     assert negative
 
 

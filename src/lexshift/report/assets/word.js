@@ -42,7 +42,7 @@ function summary(word) {
   const relation = word.approximate ? "≈" : word.p <= 1 / (word.permutations + 1) + 1e-12 ? "≤" : "=";
   return [
     el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
-      ": score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`,
+      ": score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; average pairwise distance ${digits(word.distance)}, SSCD ${digits(word.sscd)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`,
       word.verdict === "stable" ? " The differences below may be due to chance." : ""),
     ...(word.above === undefined ? [] : [el("p", { class: "saying" },
       `Changed more than ${word.above === 1 ? "all" : `${percent(word.above)} of`} the words of similar frequency and spread.`)]),
@@ -181,8 +181,8 @@ function legend(word) {
 
 function swapHint(word) {
   const dots = word.eSwap.length > 1 ? "Each dot is the distance after one random swap of usages (e_swap)." : "The dot is the distance after the swap of usages (e_swap).";
-  const added = data.distance_weight ? ` plus ${Number((100 * data.distance_weight).toPrecision(3))} % of e_original` : "";
-  return el("p", { class: "hint" }, `${dots} The line is the distance before swapping (e_original). The larger the gap between them, the more the usages depend on the corpus. The change score is the mean gap${added}.`);
+  const score = data.weights ? `The mean gap is SSCD. The change score is ${data.weights}.` : "The change score is the mean gap.";
+  return el("p", { class: "hint" }, `${dots} The line is the distance before swapping (e_original). The larger the gap between them, the more the usages depend on the corpus. ${score}`);
 }
 
 // Returns the parts of the view of a word.

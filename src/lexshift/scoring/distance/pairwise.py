@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from lexshift.scoring.gaussian import Gaussian, squared_distances
-from lexshift.utils.arrays import Floats, Matrix
+from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.kernels import kernel
 
 Four = tuple[np.float32, np.float32, np.float32, np.float32]
@@ -17,6 +17,45 @@ Four = tuple[np.float32, np.float32, np.float32, np.float32]
 def apd(old: Gaussian, new: Gaussian) -> Floats:
     """Compute the mean cosine distance over all pairs of rows, from the means of the unit rows: (b,)."""
     return 1.0 - np.einsum("bj,bj->b", old.mean, new.mean)
+
+
+def average_distance(old: Matrix, new: Matrix) -> float:
+    """Compute the mean cosine distance over all pairs of rows, which may be zeros: see :class:`AverageDistances`."""
+    distances = AverageDistances(old, new)
+    return float(distances(np.ones((1, len(old))), np.ones((1, len(new))))[0])
+
+
+class AverageDistances:
+    """Mean cosine distances (APD) between many selections of the rows of two sets.
+
+    Unlike for the metric "apd", a row of zeros, which has no direction, is allowed. Its cosine with any row is 0.
+
+    Parameters
+    ----------
+    old, new : ndarray of shape (n_old, d) and (n_new, d)
+    """
+
+    def __init__(self, old: Matrix, new: Matrix) -> None:
+        self.old, self.new = _unit_or_zero(old), _unit_or_zero(new)
+
+    def __call__(self, chosen_old: Array, chosen_new: Array) -> Floats:
+        """Return the distance between each pair of selections: (b,).
+
+        chosen_old : (b, n_old), chosen_new : (b, n_new), 1 for the selected rows and 0 for the others
+        """
+        mean_old, mean_new = (
+            chosen.astype(float) @ rows / chosen.sum(axis=1, keepdims=True)
+            for chosen, rows in ((chosen_old, self.old), (chosen_new, self.new))
+        )
+        # A rounding error must not make the distance of equal rows negative.
+        return np.maximum(1.0 - np.einsum("bj,bj->b", mean_old, mean_new), 0.0)
+
+
+def _unit_or_zero(rows: Matrix) -> Floats:
+    """Scale rows to unit length, rows of zeros excepted: (n, d), float64."""
+    largest = np.abs(rows).max(axis=1, keepdims=True).astype(float)
+    scaled = rows / np.where(largest > 0, largest, 1.0)  # so that no square overflows or underflows
+    return np.asarray(scaled / np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0))
 
 
 def energy(old: Gaussian, new: Gaussian) -> Floats:
