@@ -53,8 +53,8 @@ class Sense:
     known : str
         The name of the sense in the inventory; empty for a sense that is not in it, or without an inventory.
     stability : float
-        How well the sense is found again in random samples of the usages, from 0 to 1; NaN for senses of an inventory,
-        for parts of a divided sense, and for the only sense of a word.
+        How well the sense is found again in random samples of the usages, from 0 to 1; NaN for senses of an inventory
+        and for the only sense of a word. For a part of a divided sense, the smallest value of its stable groups.
     """
 
     number: int

@@ -25,7 +25,7 @@ from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
 from lexshift.senses.graded_change import change_over_periods
 from lexshift.senses.inventory import assign_senses, encode_inventory, fit_novelty
 from lexshift.senses.nearest_gloss import NearestGloss
-from lexshift.senses.stability import StableClustering
+from lexshift.senses.stability import divide_usages
 from lexshift.senses.substitutes import Substitutes, load_masked_model
 from lexshift.senses.word_senses import WordSenses, adjust_changes, find_word_senses
 from lexshift.store.siblings import Siblings
@@ -169,11 +169,7 @@ class SenseFinder:
 
         def cluster(word: str) -> tuple[Indices, Floats, list[SenseGroups]]:
             vectors, frames = self.vectors(word), self.frames(word)
-            if isinstance(clustering, StableClustering):
-                labels, stability = clustering.divide(vectors, self.calibration, seed)
-            else:
-                labels = clustering.cluster(vectors, self.calibration, seed)
-                stability = np.full(int(labels.max()) + 1, np.nan)
+            labels, stability = divide_usages(clustering, vectors, self.calibration, seed)
             if fine is None:
                 return labels, stability, []
             groups = find_groups(
@@ -194,7 +190,7 @@ class SenseFinder:
         groups = {word: groups for word, (_, _, groups) in found.items()}
         divided = divide_changed_senses(labels, groups, self.vectors, self.settings.alpha)
         return {
-            word: Division(new.labels, np.where(new.is_part, np.nan, found[word][1][new.origin]), new.q)
+            word: Division(new.labels, np.where(new.is_part, new.stability, found[word][1][new.origin]), new.q)
             for word, new in divided.items()
         }
 
