@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from planted_senses import PlantedEncoder, write_corpora
+from planted_senses import PlantedEncoder, UncalibratedEncoder, write_corpora
 from shell import typed
 
 from lexshift.cli.sense_table import sense_rows, share_text
@@ -127,3 +127,15 @@ def test_words_with_too_few_usages_are_listed(shell: Shell) -> None:
     assert status == 0
     assert re.search(r"^rare +too few +10 usages are needed in two periods", out, re.MULTILINE)
     assert "No senses were sought: no word has 10 usages in two periods." in err
+
+
+def test_each_note_is_printed_once_and_begins_like_the_others(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "as_encoder", lambda *_, **__: UncalibratedEncoder())
+    Path("known.csv").write_text("lemma,sense,gloss\nmouse,1,a tail\n")
+    arguments = ["--words", "mouse,bread", "--dictionary", "known.csv"]
+    status, _, err = shell.run("senses", "1950s.txt", "2010s.txt", *arguments)
+    assert status == 0
+    printed = " ".join(err.split())
+    for note in ("the encoder has no calibration, so", "the dictionary does not have this word: bread"):
+        assert printed.lower().count(note) == 1
+        assert f"note: {note}" in printed

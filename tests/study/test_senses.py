@@ -292,11 +292,11 @@ def test_notes_say_what_a_dictionary_lacks(tmp_path: Path) -> None:
     assert found.run["senses"]["notes"] == [
         "Skipped or altered in the inventory: 1 row with another gloss of a sense, of which the first was used",
         "Skipped or altered in the inventory: 1 row without a sense",
-        "The inventory does not have these words: bread",
-        "The dictionary does not have these words: bread",
+        "The inventory does not have this word: bread",
+        "The dictionary does not have this word: bread",
     ]
     page = render(found)
-    assert "The inventory does not have these words: bread." in page
+    assert "The inventory does not have this word: bread." in page
     assert "estimated from the cosines" not in page
 
 

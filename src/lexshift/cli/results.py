@@ -108,8 +108,6 @@ def print_summary(result: StudyResult, folder: str) -> None:
     err.print(Text(f"{result.headline()}."))
     if result.has_senses:
         err.print(Text(f"{result.sense_headline()}."))
-        for note in result.run["senses"]["notes"]:
-            err.print(Text(f"{note}.", "yellow"))
     if caution := result.caution():
         err.print(Text(f"{caution}.", "yellow"))
     err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))

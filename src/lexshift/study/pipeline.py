@@ -215,6 +215,8 @@ def _add_senses(
     )
     is_calibrated = optional_attribute(encoder, "calibration") is not None
     record["notes"] += dictionary_notes(sources, senses, is_calibrated)
+    for note in record["notes"]:
+        monitor.note(note[0].lower() + note[1:])
     return replace(result, senses=senses, run=result.run | {"senses": record})
 
 

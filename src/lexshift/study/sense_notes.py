@@ -40,7 +40,8 @@ def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses], is
         entries = {} if dictionary is None else index_entries(dictionary)
         missing = [word for word in senses if word.casefold() not in entries]
         if dictionary is not None and missing:
-            notes.append(f"The {name} does not have these words: {join_names(missing, str)}")
+            these = "this word" if len(missing) == 1 else "these words"
+            notes.append(f"The {name} does not have {these}: {join_names(missing, str)}")
     glosses = [gloss for found in senses.values() for gloss in found.descriptions.get(NearestGloss.name, ())]
     if sources.dictionary is not None and senses and not is_calibrated:
         notes.append(UNUSED)

@@ -318,7 +318,6 @@ def find_all_senses(
     if calibration is None:
         calibration = estimate_calibration([sense_vectors(siblings, word, space) for word in scored])
         notes.append(ESTIMATED)
-        monitor.note(ESTIMATED)
     finder = SenseFinder(siblings, encoder, calibration, space, settings, sources, language)
     record = {"calibration": asdict(calibration), "notes": notes} | sources.record()
     return finder.find_all(scored, monitor), record
