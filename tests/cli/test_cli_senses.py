@@ -12,7 +12,8 @@ import pytest
 from planted_senses import PlantedEncoder, UncalibratedEncoder, write_corpora
 from shell import typed
 
-from lexshift.cli.sense_table import sense_rows, share_text
+from lexshift.cli.sense_table import sense_rows
+from lexshift.report.senses import share_text
 from lexshift.study import pipeline
 from lexshift.study.find_senses import find_senses
 
@@ -47,7 +48,9 @@ def test_table_shows_shares_changes_and_descriptions(shell: Shell) -> None:
     assert lines[2][:7] == ["2", "0", "%", "→", "67", "%", "gained"]
     assert {word.strip(",") for word in lines[2][8:]} >= {"screen", "click"}
     assert lines[3][:9] == ["bread", "1", "100", "%", "→", "100", "%", "one", "sense"]
-    assert "3 senses of 2 words, of which 1 has one sense; 1 gained, 1 shrank, 1 kept at a false discovery rate" in err
+    assert (
+        "2 senses of 1 word: 1 gained, 1 shrank at a false discovery rate of 0.05; 1 other word has one sense." in err
+    )
     assert "report: lexshift-senses-1950s-2010s/report.html" in err
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
 from io import StringIO
@@ -121,7 +122,7 @@ def test_usages_of_a_word_have_its_senses(result: Result, traced: Trace) -> None
 
 def test_headline_counts_senses_and_changes(result: Result) -> None:
     assert result.sense_headline() == (
-        "4 senses of 3 words, of which 2 have one sense; 1 gained, 1 shrank, 2 kept at a false discovery rate of 0.05"
+        "2 senses of 1 word: 1 gained, 1 shrank at a false discovery rate of 0.05; 2 other words have one sense"
     )
 
 
@@ -374,6 +375,36 @@ def test_encoder_without_calibration_gets_an_estimated_one_and_the_result_says_s
 def test_headline_of_words_with_one_sense_names_no_change(tmp_path: Path, words: list[str], headline: str) -> None:
     found = find_senses(*write_corpora(tmp_path), words=words, model=PlantedEncoder(), **FAST)
     assert found.sense_headline() == headline
+
+
+def test_headline_names_senses_that_are_too_rare_to_test(tmp_path: Path) -> None:
+    files = write_corpora(tmp_path, 2, {"mouse": {"animal": (30, 0, 30), "device": (0, 0, 4)}})
+    inventory = tmp_path / "known.csv"
+    inventory.write_text("lemma,sense,example\nmouse,1,a mouse near the cheese and the trap\n")
+    found = find_senses(*files, words=["mouse"], model=PlantedEncoder(), inventory=inventory, **FAST)
+    assert found.senses["mouse"].is_tested.tolist() == [True, False]
+    assert found.sense_headline() == (
+        "2 senses of 1 word: 1 kept at a false discovery rate of 0.05; 1 with too few usages to test"
+    )
+
+
+def test_notebook_shows_the_senses(result: Result, traced: Trace) -> None:
+    for found, shares in ((result, "100 % →  33 %"), (traced, "100 % →  67 % →  33 %")):
+        view = found._repr_html_()
+        assert f"<b>{found.sense_headline()}.</b>" in view
+        senses = view.split(found.sense_headline())[1]
+        rows = [re.findall(r"<t[hd]>(?:<bdi>)?([^<]*)", row) for row in re.findall(r"<tr>.*?</tr>", senses, re.S)]
+        assert rows[0][:3] == ["word", "sense", "description"]
+        assert rows[1][:2] == ["mouse", "1"]
+        assert rows[1][3:5] == [shares, "shrank"]
+        assert rows[2][4] == "gained"
+        assert rows[3][4:] == ["one sense", ""]
+        assert len(rows) == 1 + len(found.sense_table)
+
+
+def test_notebook_has_no_senses_unless_they_were_sought(tmp_path: Path) -> None:
+    found = compare(*write_corpora(tmp_path), words=["mouse"], model=PlantedEncoder(), **FAST)
+    assert found._repr_html_().count("<table>") == 1
 
 
 def test_rare_words_need_no_calibration(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from lexshift.senses.shares import (
     GREW,
     KEPT,
     LOST,
+    MIN_TESTED,
     SHRANK,
     Shares,
     adjust_p,
@@ -126,6 +127,12 @@ class WordSenses:
     def __repr__(self) -> str:
         names = ", ".join(f"{sense.number} {sense.change}" for sense in self.senses)
         return f"WordSenses({self.word!r}: {names})"
+
+    @property
+    def is_tested(self) -> Array:
+        """True for each sense that was tested, (K,): not the only one of the word, and not too rare."""
+        is_frequent: Array = self.shares.counts.sum(axis=1) >= MIN_TESTED
+        return is_frequent & (len(self) > 1)
 
     @property
     def senses(self) -> list[Sense]:

@@ -14,6 +14,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
+
 from lexshift.errors import UserError
 from lexshift.scoring.space import Space
 from lexshift.senses.word_senses import CHANGES, WordSenses
@@ -36,6 +38,7 @@ from lexshift.study.sense_tables import concordance, sense_table, usage_table
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.files import disk_faults
+from lexshift.utils.quantities import with_unit
 from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
@@ -100,18 +103,26 @@ class StudyResult(ABC):
         return bool(self.settings.get("senses"))
 
     def sense_headline(self) -> str:
-        """Return the number of senses, and how their shares changed, in a sentence."""
+        """Return how the shares of the senses of words with several senses changed, in a sentence."""
         if not self.senses:
             return f"No senses were sought: no word has {self.settings['min_usages']} usages in two periods"
-        counts = Counter(change for found in self.senses.values() for change in found.changes)
-        changes = ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts[change])
-        n, words = counts.total(), len(self.senses)
-        single = sum(len(found) == 1 for found in self.senses.values())
-        if single == words:
+        words = len(self.senses)
+        divided = [found for found in self.senses.values() if len(found) > 1]
+        if not divided:
             return "The word has one sense" if words == 1 else f"Each of the {words} words has one sense"
-        outcome = f"{n} {'sense' if n == 1 else 'senses'} of {words} {'word' if words == 1 else 'words'}"
-        outcome += f", of which {single} {'has' if single == 1 else 'have'} one sense" if single else ""
-        return outcome + (f"; {changes} at a false discovery rate of {self.settings['alpha']:g}" if changes else "")
+        is_tested = np.concatenate([found.is_tested for found in divided])
+        changes = [change for found in divided for change in found.changes]
+        counts = Counter(change for change, tested in zip(changes, is_tested, strict=True) if tested)
+        outcomes = [f"{counts[change]} {change}" for change in CHANGES if counts[change]]
+        outcome = f"{len(changes)} senses of {with_unit(len(divided), 'words')}"
+        outcome += (
+            f": {', '.join(outcomes)} at a false discovery rate of {self.settings['alpha']:g}" if outcomes else ""
+        )
+        if rare := int((~is_tested).sum()):
+            outcome += f"; {rare} with too few usages to test"
+        if single := words - len(divided):
+            outcome += f"; {single} other {'word has' if single == 1 else 'words have'} one sense"
+        return outcome
 
     @cached_property
     def sense_table(self) -> pd.DataFrame:
