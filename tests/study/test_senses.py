@@ -388,6 +388,23 @@ def test_headline_names_senses_that_are_too_rare_to_test(tmp_path: Path) -> None
     )
 
 
+def test_change_over_short_periods_is_named(tmp_path: Path) -> None:
+    """No period has ten usages."""
+    senses = {"animal": (8, 8, 8, 6, 3, 1, 0), "device": (0, 0, 0, 2, 5, 7, 8)}
+    files = write_corpora(tmp_path, 7, {"mouse": senses})
+    found = find_senses(*files, words=["mouse"], model=PlantedEncoder(), min_usages=5, **FAST)
+    assert sorted(found.senses["mouse"].changes) == ["gained", "lost"]
+
+
+def test_headline_names_senses_that_came_and_went(tmp_path: Path) -> None:
+    files = write_corpora(tmp_path, 3, {"mouse": {"animal": (30, 10, 30), "device": (0, 20, 0)}})
+    found = find_senses(*files, words=["mouse"], model=PlantedEncoder(), **FAST)
+    assert found.sense_headline() == (
+        "2 senses of 1 word: 2 kept at a false discovery rate of 0.05; of those kept, 2 differ between periods, but "
+        "not between the first and the last ones"
+    )
+
+
 def test_notebook_shows_the_senses(result: Result, traced: Trace) -> None:
     for found, shares in ((result, "100 % →  33 %"), (traced, "100 % →  67 % →  33 %")):
         view = found._repr_html_()
@@ -403,7 +420,8 @@ def test_notebook_shows_the_senses(result: Result, traced: Trace) -> None:
 
 
 def test_notebook_has_no_senses_unless_they_were_sought(tmp_path: Path) -> None:
-    found = compare(*write_corpora(tmp_path), words=["mouse"], model=PlantedEncoder(), **FAST)
+    old, new = write_corpora(tmp_path)
+    found = compare(old, new, words=["mouse"], model=PlantedEncoder(), **FAST)
     assert found._repr_html_().count("<table>") == 1
 
 

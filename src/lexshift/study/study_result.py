@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,11 +13,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from lexshift.errors import UserError
 from lexshift.scoring.space import Space
-from lexshift.senses.word_senses import CHANGES, WordSenses
+from lexshift.senses.word_senses import WordSenses
 from lexshift.store.format import INDEX, OCCURRENCES, VECTORS
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind, open_results
@@ -34,11 +31,11 @@ from lexshift.study.result_files import (
     USAGES_CSV,
     table_files,
 )
+from lexshift.study.sense_headline import sense_headline
 from lexshift.study.sense_tables import concordance, sense_table, usage_table
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
 from lexshift.utils.files import disk_faults
-from lexshift.utils.quantities import with_unit
 from lexshift.utils.safe_csv import csv_text
 
 if TYPE_CHECKING:
@@ -104,25 +101,7 @@ class StudyResult(ABC):
 
     def sense_headline(self) -> str:
         """Return how the shares of the senses of words with several senses changed, in a sentence."""
-        if not self.senses:
-            return f"No senses were sought: no word has {self.settings['min_usages']} usages in two periods"
-        words = len(self.senses)
-        divided = [found for found in self.senses.values() if len(found) > 1]
-        if not divided:
-            return "The word has one sense" if words == 1 else f"Each of the {words} words has one sense"
-        is_tested = np.concatenate([found.is_tested for found in divided])
-        changes = [change for found in divided for change in found.changes]
-        counts = Counter(change for change, tested in zip(changes, is_tested, strict=True) if tested)
-        outcomes = [f"{counts[change]} {change}" for change in CHANGES if counts[change]]
-        outcome = f"{len(changes)} senses of {with_unit(len(divided), 'words')}"
-        outcome += (
-            f": {', '.join(outcomes)} at a false discovery rate of {self.settings['alpha']:g}" if outcomes else ""
-        )
-        if rare := int((~is_tested).sum()):
-            outcome += f"; {rare} with too few usages to test"
-        if single := words - len(divided):
-            outcome += f"; {single} other {'word has' if single == 1 else 'words have'} one sense"
-        return outcome
+        return sense_headline(self.senses, self.settings["min_usages"], self.settings["alpha"])
 
     @cached_property
     def sense_table(self) -> pd.DataFrame:
