@@ -142,3 +142,26 @@ def test_each_note_is_printed_once_and_begins_like_the_others(shell: Shell, monk
     for note in ("the encoder has no calibration, so", "the dictionary does not have this word: bread"):
         assert printed.lower().count(note) == 1
         assert f"note: {note}" in printed
+
+
+def test_discovery_prints_the_senses_of_changed_words(shell: Shell) -> None:
+    arguments = [
+        "--senses",
+        "--min-count",
+        "10",
+        "--top-words",
+        "3",
+        "--resamples",
+        "9",
+        "--show",
+        "1",
+        "--out",
+        "found",
+    ]
+    status, out, err = shell.run("discover", "1950s.txt", "2010s.txt", *arguments)
+    assert status == 0
+    words, senses = out.split("\n\n")
+    assert len(words.splitlines()) == 2
+    assert [line.split()[0] for line in senses.splitlines()] == ["word", "mouse", "2"]
+    assert "note: senses were sought for the changed word; q of a sense is adjusted for the choice of 1 of" in err
+    assert json.loads(Path("found/run.json").read_text())["senses"]["words"] == 1

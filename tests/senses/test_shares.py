@@ -219,6 +219,22 @@ def test_invalid_labels_and_periods_are_refused(labels: list[int], periods: list
         sense_shares(labels, periods, 2)
 
 
+@given(st.floats(0.01, 1))
+def test_q_of_selected_words_is_divided_by_their_share(share: float) -> None:
+    shares = {"a": make_shares([[20, 10], [0, 10]]), "b": make_shares([[12, 9], [8, 11]])}
+    plain, selected = adjust_p(shares), adjust_p(shares, selected_share=share)
+    for word in shares:
+        assert_allclose(selected[word], np.minimum(plain[word] / share, 1))
+
+
+def test_q_of_senses_that_are_not_chosen_is_1() -> None:
+    shares = {"a": make_shares([[20, 10], [0, 10]]), "b": make_shares([[12, 9], [8, 11]])}
+    chosen = {"a": np.array([True, False]), "b": np.array([False, False])}
+    found = adjust_p(shares, chosen)
+    assert_allclose(found["a"], [shares["a"].p[0], 1])
+    assert_allclose(found["b"], [1, 1])
+
+
 # Names
 
 

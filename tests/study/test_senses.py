@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ import pandas as pd
 import pytest
 from planted_senses import PLANTED, CloseEncoder, PlantedEncoder, UncalibratedEncoder, write_corpora
 
-from lexshift import Result, Trace, UserError, compare, find_senses, load, trace
+from lexshift import Discovery, Result, Trace, UserError, compare, discover, find_senses, load, trace
 from lexshift.report import render
 from lexshift.senses import clusterings
 from lexshift.senses.description import SenseUsages
 from lexshift.study import settings
+from lexshift.study.sense_notes import selection_note
 from lexshift.study.sense_tables import SEPARATOR, concordance
 from lexshift.study.senses import number_senses, usage_documents
 
@@ -402,6 +404,63 @@ def test_headline_names_senses_that_came_and_went(tmp_path: Path) -> None:
     assert found.sense_headline() == (
         "2 senses of 1 word: 2 kept at a false discovery rate of 0.05; of those kept, 2 differ between periods, but "
         "not between the first and the last ones"
+    )
+
+
+@pytest.fixture(scope="module")
+def discovered(tmp_path_factory: pytest.TempPathFactory) -> Discovery:
+    """Return a discovery with the senses of its changed word, saved in a folder."""
+    folder = tmp_path_factory.mktemp("discovered")
+    options: dict[str, Any] = {"min_count": 10, "resamples": 20, "senses": True, **FAST}
+    old, new = write_corpora(folder)
+    return discover(old, new, model=PlantedEncoder(), out=folder / "out", **options)
+
+
+def test_discovery_finds_the_senses_of_changed_words(discovered: Discovery) -> None:
+    changed = discovered.table.loc[discovered.table["verdict"] == "changed", "word"].tolist()
+    assert list(discovered.senses) == changed == ["mouse"]
+    tested = len(discovered.scores.words)
+    note = f"Senses were sought for the changed word; q of a sense is adjusted for the choice of 1 of {tested} words"
+    assert discovered.run["senses"]["notes"] == [note]
+    assert (discovered.run["senses"]["words"], discovered.run["senses"]["selected_share"]) == (1, 1 / tested)
+    mouse = discovered.senses["mouse"]
+    assert mouse.changes == ["shrank", "gained"]
+    assert mouse.q == pytest.approx(mouse.shares.p * tested)  # both senses of the word have the same p
+    page = render(discovered)
+    assert f"{note}." in page
+    assert "The occurrences of the changed word in both corpora together were divided into senses" in page
+
+
+def test_saved_discovery_has_its_senses(discovered: Discovery) -> None:
+    folder = discovered.siblings.path.parent
+    saved = load(folder)
+    assert saved.senses["mouse"].labels == discovered.senses["mouse"].labels
+    assert set(pd.read_csv(folder / "senses.csv")["word"]) == {"mouse"}
+    assert {"senses.csv", "usages.csv", "kwic.csv", "vocabulary.csv"} <= {path.name for path in folder.iterdir()}
+
+
+def test_discovery_without_a_change_seeks_no_senses(tmp_path: Path) -> None:
+    old, new = write_corpora(tmp_path, 2, {"mouse": {"animal": (30, 0, 30)}, "bread": {"food": (24, 0, 24)}})
+    options: dict[str, Any] = {"min_count": 10, "resamples": 20, "senses": True, **FAST}
+    found = discover(old, new, model=PlantedEncoder(), alpha=0.001, **options)
+    assert found.senses == {}
+    assert found.sense_headline() == "No senses were sought, because no word is called changed"
+    assert found.run["senses"]["notes"] == ["Senses were not sought, because no word is called changed"]
+    assert "divided into senses" not in render(found)
+
+
+def test_senses_of_a_discovery_are_limited_to_the_highest_scores(
+    discovered: Discovery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = discovered.table.assign(verdict="changed")
+    several = replace(discovered, senses={})
+    several.__dict__["table"] = table
+    assert several.sense_words == table["word"].tolist()
+    monkeypatch.setattr("lexshift.study.discovery.MAX_SENSE_WORDS", 3)
+    assert several.sense_words == table["word"].tolist()[:3]
+    assert selection_note(3, 9, 20) == (
+        "Senses were sought for the 3 changed words with the highest scores, of 9; q of a sense is adjusted for the "
+        "choice of 3 of 20 words"
     )
 
 

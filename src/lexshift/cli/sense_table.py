@@ -13,10 +13,16 @@ from lexshift.study.study_result import StudyResult
 from lexshift.study.verdict import TOO_FEW
 
 
-def sense_rows(result: StudyResult) -> Table:
+def sense_rows(result: StudyResult, words: int | None = None) -> Table:
     """Return a table with a row for each sense of each word: shares, change, q, and words that describe it.
 
     Words with too few usages come last.
+
+    Parameters
+    ----------
+    result : StudyResult
+    words : int, optional
+        Maximum number of words.
     """
     names = [entry["name"] for entry in result.run["corpora"]]
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -26,7 +32,7 @@ def sense_rows(result: StudyResult) -> Table:
     table.add_column("change", no_wrap=True)
     table.add_column("q", justify="right", no_wrap=True)
     table.add_column("description")
-    for word, found in result.senses.items():
+    for word, found in list(result.senses.items())[:words]:
         for sense in found.senses:
             style = "" if sense.change == "kept" else "bold magenta"
             table.add_row(
@@ -38,7 +44,7 @@ def sense_rows(result: StudyResult) -> Table:
                 Text(describe(result, sense)),
             )
     reason = f"{result.settings['min_usages']} usages are needed in two periods"
-    for word in result.words:
+    for word in result.sense_words[:words]:
         if word not in result.senses:
             table.add_row(Text(word), "", "", TOO_FEW, "", reason, style="dim")
     return table

@@ -129,6 +129,7 @@ def divide_changed_senses(
     groups: Mapping[str, Sequence[SenseGroups]],
     vectors: Callable[[str], Matrix],
     alpha: float = 0.05,
+    selected_share: float = 1.0,
 ) -> dict[str, DividedSenses]:
     """Divide the senses that have changed groups; the false discovery rate is controlled over the groups of all words.
 
@@ -142,6 +143,8 @@ def divide_changed_senses(
         Returns the vectors of a word, (n, d). It is called for words with changed groups only.
     alpha : float
         False discovery rate.
+    selected_share : float
+        See :func:`~lexshift.senses.shares.adjust_p`.
 
     Returns
     -------
@@ -151,6 +154,7 @@ def divide_changed_senses(
     q = adjust_p(
         {key: sense.shares for key, sense in by_sense.items()},
         {key: sense.is_stable for key, sense in by_sense.items()},
+        selected_share,
     )
     divided = {}
     for word, before in labels.items():

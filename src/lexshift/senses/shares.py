@@ -175,7 +175,9 @@ def _design_effects(table: Floats, document_periods: Indices, counts: Indices) -
     return 1 + rho[:, None] * (squares / np.maximum(totals, 1) - 1).clip(0)
 
 
-def adjust_p(words: Mapping[_Key, Shares], chosen: Mapping[_Key, Array] | None = None) -> dict[_Key, Floats]:
+def adjust_p(
+    words: Mapping[_Key, Shares], chosen: Mapping[_Key, Array] | None = None, selected_share: float = 1.0
+) -> dict[_Key, Floats]:
     """Return the q-values of the senses of all words, after Benjamini and Hochberg, by word: arrays of shape (K,).
 
     A sense with fewer than ``MIN_TESTED`` usages in all periods together is not tested and has q = 1, so that many tiny
@@ -187,12 +189,16 @@ def adjust_p(words: Mapping[_Key, Shares], chosen: Mapping[_Key, Array] | None =
     words : mapping of words or other keys to Shares
     chosen : mapping of the same keys to ndarray of shape (K,), bool, optional
         The senses to test, chosen without regard to the periods; all of them by default. The others have q = 1.
+    selected_share : float
+        If the words were selected because they changed, their share of all words that could have been selected. q is
+        divided by it, which is to test the selected words at a rate that is smaller by this factor (Benjamini and
+        Bogomolov 2014).
     """
     is_tested = {word: shares.counts.sum(axis=1) >= MIN_TESTED for word, shares in words.items()}
     if chosen is not None:
         is_tested = {word: enough & chosen[word] for word, enough in is_tested.items()}
     tested = np.concatenate([words[word].p[which] for word, which in is_tested.items()] or [np.zeros(0)])
-    q = iter(benjamini_hochberg(tested) if len(tested) else ())
+    q = iter(np.minimum(benjamini_hochberg(tested) / selected_share, 1) if len(tested) else ())
     return {word: np.array([next(q) if one else 1.0 for one in which]) for word, which in is_tested.items()}
 
 

@@ -246,7 +246,7 @@ def usage_shifts(vectors: Matrix, periods: Indices) -> Floats:
     return shifts
 
 
-def adjust_changes(words: Mapping[str, WordSenses], alpha: float) -> dict[str, WordSenses]:
+def adjust_changes(words: Mapping[str, WordSenses], alpha: float, selected_share: float = 1.0) -> dict[str, WordSenses]:
     """Adjust p for the number of senses of all words, and name the changes at a false discovery rate.
 
     Words with one sense are not tested. The q of a part of a divided sense is at least that of the change because of
@@ -257,8 +257,12 @@ def adjust_changes(words: Mapping[str, WordSenses], alpha: float) -> dict[str, W
     words : mapping of str to WordSenses
     alpha : float
         False discovery rate.
+    selected_share : float
+        See :func:`~lexshift.senses.shares.adjust_p`.
     """
-    adjusted = adjust_p({word: found.shares for word, found in words.items() if len(found) > 1})
+    adjusted = adjust_p(
+        {word: found.shares for word, found in words.items() if len(found) > 1}, selected_share=selected_share
+    )
     q = {word: np.maximum(values, words[word].division_q) for word, values in adjusted.items()}
     return {
         word: replace(found, q=q[word], changes=name_changes(found.shares, q[word], alpha)) if word in q else found

@@ -99,8 +99,15 @@ class StudyResult(ABC):
         """True if the senses of the words were looked for."""
         return bool(self.settings.get("senses"))
 
+    @property
+    def sense_words(self) -> Sequence[str]:
+        """The words whose senses are sought if they have enough usages."""
+        return self.words
+
     def sense_headline(self) -> str:
         """Return how the shares of the senses of words with several senses changed, in a sentence."""
+        if not self.sense_words:
+            return "No senses were sought, because no word is called changed"
         return sense_headline(self.senses, self.settings["min_usages"], self.settings["alpha"])
 
     @cached_property
