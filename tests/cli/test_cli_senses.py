@@ -9,10 +9,11 @@ import re
 from pathlib import Path
 
 import pytest
-from planted_senses import PlantedEncoder, write_corpora
+from planted_senses import PlantedEncoder, UncalibratedEncoder, write_corpora
 from shell import typed
 
-from lexshift.cli.sense_table import sense_rows, share_text
+from lexshift.cli.sense_table import sense_rows
+from lexshift.report.senses import share_text
 from lexshift.study import pipeline
 from lexshift.study.find_senses import find_senses
 
@@ -47,7 +48,9 @@ def test_table_shows_shares_changes_and_descriptions(shell: Shell) -> None:
     assert lines[2][:7] == ["2", "0", "%", "→", "67", "%", "gained"]
     assert {word.strip(",") for word in lines[2][8:]} >= {"screen", "click"}
     assert lines[3][:9] == ["bread", "1", "100", "%", "→", "100", "%", "one", "sense"]
-    assert "3 senses of 2 words, of which 1 has one sense; 1 gained, 1 shrank, 1 kept at a false discovery rate" in err
+    assert (
+        "2 senses of 1 word: 1 gained, 1 shrank at a false discovery rate of 0.05; 1 other word has one sense." in err
+    )
     assert "report: lexshift-senses-1950s-2010s/report.html" in err
 
 
@@ -127,3 +130,38 @@ def test_words_with_too_few_usages_are_listed(shell: Shell) -> None:
     assert status == 0
     assert re.search(r"^rare +too few +10 usages are needed in two periods", out, re.MULTILINE)
     assert "No senses were sought: no word has 10 usages in two periods." in err
+
+
+def test_each_note_is_printed_once_and_begins_like_the_others(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "as_encoder", lambda *_, **__: UncalibratedEncoder())
+    Path("known.csv").write_text("lemma,sense,gloss\nmouse,1,a tail\n")
+    arguments = ["--words", "mouse,bread", "--dictionary", "known.csv"]
+    status, _, err = shell.run("senses", "1950s.txt", "2010s.txt", *arguments)
+    assert status == 0
+    printed = " ".join(err.split())
+    for note in ("the encoder has no calibration, so", "the dictionary does not have this word: bread"):
+        assert printed.lower().count(note) == 1
+        assert f"note: {note}" in printed
+
+
+def test_discovery_prints_the_senses_of_changed_words(shell: Shell) -> None:
+    arguments = [
+        "--senses",
+        "--min-count",
+        "10",
+        "--top-words",
+        "3",
+        "--resamples",
+        "9",
+        "--show",
+        "1",
+        "--out",
+        "found",
+    ]
+    status, out, err = shell.run("discover", "1950s.txt", "2010s.txt", *arguments)
+    assert status == 0
+    words, senses = out.split("\n\n")
+    assert len(words.splitlines()) == 2
+    assert [line.split()[0] for line in senses.splitlines()] == ["word", "mouse", "2"]
+    assert "note: senses were sought for the changed word; q of a sense is adjusted for the choice of 1 of" in err
+    assert json.loads(Path("found/run.json").read_text())["senses"]["words"] == 1

@@ -15,6 +15,7 @@ from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.senses.changed_groups import SenseGroups, divide_changed_senses, find_groups, join_groups
 from lexshift.senses.graph import GraphClustering
 from lexshift.senses.shares import MIN_TESTED, name_changes, sense_shares
+from lexshift.senses.stability import StableClustering, mean_jaccard
 from lexshift.utils.arrays import Floats, Indices, Matrix
 
 CALIBRATION = Calibration(slope=20.0, intercept=-10.0)
@@ -93,18 +94,23 @@ def planted_word(counts: list[list[list[int]]], seed: int = 0) -> tuple[Matrix, 
 
 
 def slow_division(
-    words: dict[str, tuple[Matrix, Indices, Indices]], alpha: float
+    words: dict[str, tuple[Matrix, Indices, Indices]], alpha: float, rule: StableClustering
 ) -> dict[str, tuple[set[frozenset[int]], dict[frozenset[int], float]]]:
     """Test the groups of all senses, adjust their p together, and divide senses as sets of usages."""
-    tests, groups = {}, {}
+    tests, groups, stable = {}, {}, {}
     for word, (vectors, senses, periods) in words.items():
         for sense in range(senses.max() + 1):
             rows = np.flatnonzero(senses == sense)
-            groups[word, sense] = FirstAxis().cluster(vectors[rows], CALIBRATION)
+            groups[word, sense] = rule.clustering.cluster(vectors[rows], CALIBRATION)
             if groups[word, sense].max() > 0:
                 tests[word, sense] = sense_shares(groups[word, sense], periods[rows], periods.max() + 1)
+                samples = rule.resample(vectors[rows], CALIBRATION)
+                stable[word, sense] = mean_jaccard(groups[word, sense], samples) >= rule.min_stability
     tested = [
-        (key, g) for key, found in tests.items() for g in range(len(found.p)) if found.counts[g].sum() >= MIN_TESTED
+        (key, g)
+        for key, found in tests.items()
+        for g in range(len(found.p))
+        if found.counts[g].sum() >= MIN_TESTED and stable[key][g]
     ]
     adjusted = benjamini_hochberg([tests[key].p[g] for key, g in tested]).tolist() if tested else list[float]()
     q = dict(zip(tested, adjusted, strict=True))
@@ -117,10 +123,12 @@ def slow_division(
             key = (word, sense)
             changes = name_changes(tests[key], values, alpha) if key in tests else ["kept"]
             changed = [value for value, change in zip(values, changes, strict=True) if change != "kept"]
-            if not changed:
+            parts = slow_parts(vectors[rows], groups[key].tolist(), changes) if changed else set()
+            if not all(any(stable[key][groups[key][i]] for i in part) for part in parts):
+                parts = set()
+            if not parts:
                 part_q[frozenset(rows.tolist())] = 0.0
-                continue
-            for part in slow_parts(vectors[rows], groups[key].tolist(), changes):
+            for part in parts:
                 part_q[frozenset(rows[sorted(part)].tolist())] = max(changed)
         results[word] = (set(part_q), part_q)
     return results
@@ -135,16 +143,28 @@ COUNTS = st.lists(  # senses, groups, two periods
 )
 
 
-@given(st.lists(COUNTS, min_size=1, max_size=3), st.sampled_from([0.05, 0.3]))
-def test_division_follows_its_definition(words: list[list[list[list[int]]]], alpha: float) -> None:
+class Doubtful(FirstAxis):
+    """The same rule, except that small samples have no groups after the second one."""
+
+    def cluster(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> Indices:
+        """Return the groups, numbered without gaps."""
+        labels = super().cluster(vectors, calibration, seed)
+        return np.minimum(labels, 1) if len(vectors) % 2 else labels
+
+
+@given(st.lists(COUNTS, min_size=1, max_size=3), st.sampled_from([0.05, 0.3]), st.sampled_from([0.0, 0.9, 1.0]))
+def test_division_follows_its_definition(
+    words: list[list[list[list[int]]]], alpha: float, min_stability: float
+) -> None:
+    rule = StableClustering(Doubtful(), min_stability, resamples=3)
     planted = {f"word{i}": planted_word(counts) for i, counts in enumerate(words)}
     labels = {word: senses for word, (_, senses, _) in planted.items()}
     groups = {
-        word: find_groups(vectors, senses, periods, int(periods.max()) + 1, FirstAxis(), CALIBRATION)
+        word: find_groups(vectors, senses, periods, int(periods.max()) + 1, rule, CALIBRATION)
         for word, (vectors, senses, periods) in planted.items()
     }
     found = divide_changed_senses(labels, groups, lambda word: planted[word][0], alpha)
-    for word, (expected, expected_q) in slow_division(planted, alpha).items():
+    for word, (expected, expected_q) in slow_division(planted, alpha, rule).items():
         divided = found[word]
         parts = [frozenset(np.flatnonzero(divided.labels == k).tolist()) for k in range(len(divided.q))]
         assert set(parts) == expected
@@ -167,6 +187,21 @@ def test_what_arrives_within_a_sense_becomes_a_sense() -> None:
     counts = [[int(((divided.labels == k) & (periods == t)).sum()) for t in (0, 1)] for k in range(3)]
     assert sorted(counts) == [[0, 20], [10, 11], [30, 18]]
     assert divided.is_part.tolist() == [row != [10, 11] for row in counts]
+
+
+def test_an_unstable_group_is_no_reason_for_a_division() -> None:
+    """The new group is found if all usages are there, but in no sample of them."""
+
+    class OnlyInAll(FirstAxis):
+        def cluster(self, vectors: Matrix, calibration: Calibration, seed: int = 0) -> Indices:
+            return super().cluster(vectors, calibration, seed) * (len(vectors) == 68)
+
+    vectors, senses, periods = planted_word([[[30, 18], [0, 20]]])
+    for rule, n_senses in ((FirstAxis(), 2), (StableClustering(FirstAxis()), 2), (StableClustering(OnlyInAll()), 1)):
+        groups = find_groups(vectors, senses, periods, 2, rule, CALIBRATION)
+        divided = divide_changed_senses({"mouse": senses}, {"mouse": groups}, lambda _: vectors)["mouse"]
+        assert len(divided.q) == n_senses
+        assert (divided.stability >= 0.6).all() == isinstance(rule, StableClustering) * (n_senses == 2)
 
 
 def test_sense_with_the_same_groups_in_both_periods_stays_whole() -> None:
@@ -215,7 +250,9 @@ def test_chance_divides_few_words() -> None:
             periods = np.repeat([0, 1], 30)
             own = rng.integers(0, 4, 60)
             labels[word] = np.zeros(60, np.intp)
-            groups[word] = [SenseGroups(np.arange(60), own, sense_shares(own, periods, 2))]
+            groups[word] = [
+                SenseGroups(np.arange(60), own, sense_shares(own, periods, 2), np.ones(4), np.ones(4, bool))
+            ]
         found = divide_changed_senses(labels, groups, lambda _: rng.normal(size=(60, 3)))
         divided_runs += any(len(word.q) > 1 for word in found.values())
     assert divided_runs <= 4

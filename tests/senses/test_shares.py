@@ -16,7 +16,7 @@ from scipy.stats import beta, hypergeom
 
 from lexshift.scoring.significance import benjamini_hochberg
 from lexshift.senses.share_permutation import permute_documents
-from lexshift.senses.shares import Shares, adjust_p, jensen_shannon, name_changes, sense_shares
+from lexshift.senses.shares import Shares, adjust_p, find_ends, jensen_shannon, name_changes, sense_shares
 from lexshift.utils.arrays import Indices
 
 USAGES = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=14)
@@ -219,6 +219,22 @@ def test_invalid_labels_and_periods_are_refused(labels: list[int], periods: list
         sense_shares(labels, periods, 2)
 
 
+@given(st.floats(0.01, 1))
+def test_q_of_selected_words_is_divided_by_their_share(share: float) -> None:
+    shares = {"a": make_shares([[20, 10], [0, 10]]), "b": make_shares([[12, 9], [8, 11]])}
+    plain, selected = adjust_p(shares), adjust_p(shares, selected_share=share)
+    for word in shares:
+        assert_allclose(selected[word], np.minimum(plain[word] / share, 1))
+
+
+def test_q_of_senses_that_are_not_chosen_is_1() -> None:
+    shares = {"a": make_shares([[20, 10], [0, 10]]), "b": make_shares([[12, 9], [8, 11]])}
+    chosen = {"a": np.array([True, False]), "b": np.array([False, False])}
+    found = adjust_p(shares, chosen)
+    assert_allclose(found["a"], [shares["a"].p[0], 1])
+    assert_allclose(found["b"], [1, 1])
+
+
 # Names
 
 
@@ -249,9 +265,44 @@ def test_change_has_the_opposite_name_in_the_opposite_order() -> None:
         assert name_changes(back, back.p) == [names[name] for name in name_changes(there, there.p)]
 
 
-def test_first_and_last_period_with_enough_usages_are_compared() -> None:
-    shares = make_shares([[0, 30, 20, 10, 3], [3, 0, 10, 20, 0]])
+def test_first_and_last_periods_with_enough_usages_together_are_compared() -> None:
+    shares = make_shares([[3, 30, 20, 10, 3], [1, 0, 10, 20, 0]])
     assert name_changes(shares, shares.p) == ["shrank", "gained"]
+
+
+def test_short_periods_are_joined() -> None:
+    """No period has ten usages, but the change is clear."""
+    shares = make_shares([[6, 7, 6, 5, 3, 2, 1, 0], [0, 0, 0, 1, 3, 5, 6, 7]])
+    assert shares.p.max() < 0.001
+    assert name_changes(shares, shares.p) == ["lost", "gained"]
+
+
+def slow_ends(totals: list[int], least: int) -> tuple[int, int] | None:
+    """Try beginnings and ends of growing length."""
+    for begin in range(1, len(totals) + 1):
+        if sum(totals[:begin]) >= least:
+            for end in range(len(totals) - 1, -1, -1):
+                if sum(totals[end:]) >= least:
+                    return (begin, end) if begin <= end else None
+    return None
+
+
+@given(st.lists(st.integers(0, 14), min_size=1, max_size=8), st.integers(1, 12))
+def test_ends_have_enough_usages_in_as_few_periods_as_possible(totals: list[int], least: int) -> None:
+    assert find_ends(totals, least) == slow_ends(totals, least)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 9)] * 4), min_size=1, max_size=3), st.floats(0, 1))
+def test_joined_periods_are_named_like_one_period(counts: list[tuple[int, ...]], q: float) -> None:
+    """The first two periods together, and the last two, are compared as if each was a single one."""
+    table = np.array(counts)
+    totals = table.sum(axis=0)
+    if find_ends(totals) != (2, 2):
+        return
+    joined = np.stack([table[:, :2].sum(axis=1), table[:, 2:].sum(axis=1)], axis=1)
+    short, long = (make_shares(values.tolist(), permutations=9) for values in (table, joined))
+    values = np.full(len(table), q)[: len(short.p)]
+    assert name_changes(short, values) == name_changes(long, values)
 
 
 def test_sense_that_came_and_went_is_kept() -> None:

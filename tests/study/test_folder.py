@@ -510,6 +510,6 @@ def test_endless_record_is_refused(tmp_path: Path) -> None:
     assert refused.is_set()
 
 
-def test_discover_leaves_files_with_the_names_of_sense_tables_alone() -> None:
-    assert not set(DISCOVERY.files) & set(SENSE_FILES)
-    assert set(SENSE_FILES) <= set(COMPARISON.files)
+@pytest.mark.parametrize("kind", [COMPARISON, DISCOVERY, TRACE])
+def test_results_of_each_kind_have_tables_of_senses(kind: Kind) -> None:
+    assert set(SENSE_FILES) <= set(kind.files)

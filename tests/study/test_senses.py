@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,12 @@ import pandas as pd
 import pytest
 from planted_senses import PLANTED, CloseEncoder, PlantedEncoder, UncalibratedEncoder, write_corpora
 
-from lexshift import Result, Trace, UserError, compare, find_senses, load, trace
+from lexshift import Discovery, Result, Trace, UserError, compare, discover, find_senses, load, trace
 from lexshift.report import render
 from lexshift.senses import clusterings
 from lexshift.senses.description import SenseUsages
 from lexshift.study import settings
+from lexshift.study.sense_notes import selection_note
 from lexshift.study.sense_tables import SEPARATOR, concordance
 from lexshift.study.senses import number_senses, usage_documents
 
@@ -81,7 +84,7 @@ def test_new_meaning_that_resembles_an_old_one_is_found_by_its_share(periods: in
     animal, device = found.senses["mouse"].senses
     assert (animal.change, device.change) == ("shrank", "gained")
     assert (animal.counts[0], animal.counts[-1], device.counts[0], device.counts[-1]) == (30, 10, 0, 20)
-    assert pd.isna(animal.stability)
+    assert animal.stability >= 0.6
     assert animal.q >= found.senses["mouse"].division_q[0] > 0
     assert len(found.senses["rat"]) == len(found.senses["bread"]) == 1
     files = write_corpora(tmp_path / "same", periods, {"mouse": {"animal": (30, 30, 30), "device": (15, 15, 15)}})
@@ -121,7 +124,7 @@ def test_usages_of_a_word_have_its_senses(result: Result, traced: Trace) -> None
 
 def test_headline_counts_senses_and_changes(result: Result) -> None:
     assert result.sense_headline() == (
-        "4 senses of 3 words, of which 2 have one sense; 1 gained, 1 shrank, 2 kept at a false discovery rate of 0.05"
+        "2 senses of 1 word: 1 gained, 1 shrank at a false discovery rate of 0.05; 2 other words have one sense"
     )
 
 
@@ -292,11 +295,11 @@ def test_notes_say_what_a_dictionary_lacks(tmp_path: Path) -> None:
     assert found.run["senses"]["notes"] == [
         "Skipped or altered in the inventory: 1 row with another gloss of a sense, of which the first was used",
         "Skipped or altered in the inventory: 1 row without a sense",
-        "The inventory does not have these words: bread",
-        "The dictionary does not have these words: bread",
+        "The inventory does not have this word: bread",
+        "The dictionary does not have this word: bread",
     ]
     page = render(found)
-    assert "The inventory does not have these words: bread." in page
+    assert "The inventory does not have this word: bread." in page
     assert "estimated from the cosines" not in page
 
 
@@ -374,6 +377,111 @@ def test_encoder_without_calibration_gets_an_estimated_one_and_the_result_says_s
 def test_headline_of_words_with_one_sense_names_no_change(tmp_path: Path, words: list[str], headline: str) -> None:
     found = find_senses(*write_corpora(tmp_path), words=words, model=PlantedEncoder(), **FAST)
     assert found.sense_headline() == headline
+
+
+def test_headline_names_senses_that_are_too_rare_to_test(tmp_path: Path) -> None:
+    files = write_corpora(tmp_path, 2, {"mouse": {"animal": (30, 0, 30), "device": (0, 0, 4)}})
+    inventory = tmp_path / "known.csv"
+    inventory.write_text("lemma,sense,example\nmouse,1,a mouse near the cheese and the trap\n")
+    found = find_senses(*files, words=["mouse"], model=PlantedEncoder(), inventory=inventory, **FAST)
+    assert found.senses["mouse"].is_tested.tolist() == [True, False]
+    assert found.sense_headline() == (
+        "2 senses of 1 word: 1 kept at a false discovery rate of 0.05; 1 with too few usages to test"
+    )
+
+
+def test_change_over_short_periods_is_named(tmp_path: Path) -> None:
+    """No period has ten usages."""
+    senses = {"animal": (8, 8, 8, 6, 3, 1, 0), "device": (0, 0, 0, 2, 5, 7, 8)}
+    files = write_corpora(tmp_path, 7, {"mouse": senses})
+    found = find_senses(*files, words=["mouse"], model=PlantedEncoder(), min_usages=5, **FAST)
+    assert sorted(found.senses["mouse"].changes) == ["gained", "lost"]
+
+
+def test_headline_names_senses_that_came_and_went(tmp_path: Path) -> None:
+    files = write_corpora(tmp_path, 3, {"mouse": {"animal": (30, 10, 30), "device": (0, 20, 0)}})
+    found = find_senses(*files, words=["mouse"], model=PlantedEncoder(), **FAST)
+    assert found.sense_headline() == (
+        "2 senses of 1 word: 2 kept at a false discovery rate of 0.05; of those kept, 2 differ between periods, but "
+        "not between the first and the last ones"
+    )
+
+
+@pytest.fixture(scope="module")
+def discovered(tmp_path_factory: pytest.TempPathFactory) -> Discovery:
+    """Return a discovery with the senses of its changed word, saved in a folder."""
+    folder = tmp_path_factory.mktemp("discovered")
+    options: dict[str, Any] = {"min_count": 10, "resamples": 20, "senses": True, **FAST}
+    old, new = write_corpora(folder)
+    return discover(old, new, model=PlantedEncoder(), out=folder / "out", **options)
+
+
+def test_discovery_finds_the_senses_of_changed_words(discovered: Discovery) -> None:
+    changed = discovered.table.loc[discovered.table["verdict"] == "changed", "word"].tolist()
+    assert list(discovered.senses) == changed == ["mouse"]
+    tested = len(discovered.scores.words)
+    note = f"Senses were sought for the changed word; q of a sense is adjusted for the choice of 1 of {tested} words"
+    assert discovered.run["senses"]["notes"] == [note]
+    assert (discovered.run["senses"]["words"], discovered.run["senses"]["selected_share"]) == (1, 1 / tested)
+    mouse = discovered.senses["mouse"]
+    assert mouse.changes == ["shrank", "gained"]
+    assert mouse.q == pytest.approx(mouse.shares.p * tested)  # both senses of the word have the same p
+    page = render(discovered)
+    assert f"{note}." in page
+    assert "The occurrences of the changed word in both corpora together were divided into senses" in page
+
+
+def test_saved_discovery_has_its_senses(discovered: Discovery) -> None:
+    folder = discovered.siblings.path.parent
+    saved = load(folder)
+    assert saved.senses["mouse"].labels == discovered.senses["mouse"].labels
+    assert set(pd.read_csv(folder / "senses.csv")["word"]) == {"mouse"}
+    assert {"senses.csv", "usages.csv", "kwic.csv", "vocabulary.csv"} <= {path.name for path in folder.iterdir()}
+
+
+def test_discovery_without_a_change_seeks_no_senses(tmp_path: Path) -> None:
+    old, new = write_corpora(tmp_path, 2, {"mouse": {"animal": (30, 0, 30)}, "bread": {"food": (24, 0, 24)}})
+    options: dict[str, Any] = {"min_count": 10, "resamples": 20, "senses": True, **FAST}
+    found = discover(old, new, model=PlantedEncoder(), alpha=0.001, **options)
+    assert found.senses == {}
+    assert found.sense_headline() == "No senses were sought, because no word is called changed"
+    assert found.run["senses"]["notes"] == ["Senses were not sought, because no word is called changed"]
+    assert "divided into senses" not in render(found)
+
+
+def test_senses_of_a_discovery_are_limited_to_the_highest_scores(
+    discovered: Discovery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = discovered.table.assign(verdict="changed")
+    several = replace(discovered, senses={})
+    several.__dict__["table"] = table
+    assert several.sense_words == table["word"].tolist()
+    monkeypatch.setattr("lexshift.study.discovery.MAX_SENSE_WORDS", 3)
+    assert several.sense_words == table["word"].tolist()[:3]
+    assert selection_note(3, 9, 20) == (
+        "Senses were sought for the 3 changed words with the highest scores, of 9; q of a sense is adjusted for the "
+        "choice of 3 of 20 words"
+    )
+
+
+def test_notebook_shows_the_senses(result: Result, traced: Trace) -> None:
+    for found, shares in ((result, "100 % →  33 %"), (traced, "100 % →  67 % →  33 %")):
+        view = found._repr_html_()
+        assert f"<b>{found.sense_headline()}.</b>" in view
+        senses = view.split(found.sense_headline())[1]
+        rows = [re.findall(r"<t[hd]>(?:<bdi>)?([^<]*)", row) for row in re.findall(r"<tr>.*?</tr>", senses, re.S)]
+        assert rows[0][:3] == ["word", "sense", "description"]
+        assert rows[1][:2] == ["mouse", "1"]
+        assert rows[1][3:5] == [shares, "shrank"]
+        assert rows[2][4] == "gained"
+        assert rows[3][4:] == ["one sense", ""]
+        assert len(rows) == 1 + len(found.sense_table)
+
+
+def test_notebook_has_no_senses_unless_they_were_sought(tmp_path: Path) -> None:
+    old, new = write_corpora(tmp_path)
+    found = compare(old, new, words=["mouse"], model=PlantedEncoder(), **FAST)
+    assert found._repr_html_().count("<table>") == 1
 
 
 def test_rare_words_need_no_calibration(tmp_path: Path) -> None:

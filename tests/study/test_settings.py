@@ -122,7 +122,7 @@ def test_questions_lack_the_settings_of_others() -> None:
     names = {question: set(question_defaults(question)) for question in QUESTIONS}
     assert "by" not in names[COMPARE] | names[DISCOVER]
     assert "names" not in names[COMPARE] | names[TRACE] | names[SENSES]
-    assert "senses" not in names[DISCOVER] | names[SENSES]
+    assert "senses" not in names[SENSES]
     assert {"metric", "rate"}.isdisjoint(names[SENSES])
     for question in QUESTIONS:
         assert {parameter.name for parameter in command(question).params}.isdisjoint(set(OPTIONS) - names[question])

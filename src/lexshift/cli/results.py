@@ -94,7 +94,7 @@ def print_result(result: StudyResult, form: str, rows: int | None = None, of_sen
     if not of_senses:
         out.print(_trace_table(result) if isinstance(result, Trace) else _ranking(result, rows))
     if result.has_senses:
-        out.print(*([] if of_senses else [""]), sense_rows(result), sep="\n")
+        out.print(*([] if of_senses else [""]), sense_rows(result, rows), sep="\n")
 
 
 def print_summary(result: StudyResult, folder: str) -> None:
@@ -108,8 +108,6 @@ def print_summary(result: StudyResult, folder: str) -> None:
     err.print(Text(f"{result.headline()}."))
     if result.has_senses:
         err.print(Text(f"{result.sense_headline()}."))
-        for note in result.run["senses"]["notes"]:
-            err.print(Text(f"{note}.", "yellow"))
     if caution := result.caution():
         err.print(Text(f"{caution}.", "yellow"))
     err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))

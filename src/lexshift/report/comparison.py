@@ -25,7 +25,7 @@ from lexshift.report.page import (
     render_page,
     round_figures,
 )
-from lexshift.report.senses import SCRIPT, STYLE, sense_values
+from lexshift.report.senses import SCRIPT, STYLE, notebook_senses, sense_values
 from lexshift.senses.evidence import leanings, plane
 from lexshift.senses.variety import choose_varied
 from lexshift.study.periods import OLD_NEW
@@ -75,7 +75,7 @@ def _weights(result: Result) -> str:
 
 
 def notebook_view(result: Result) -> str:
-    """Return the headline and the first words of the table as HTML text."""
+    """Return the headline, the first words of the table, and the senses if they were sought, as HTML text."""
     rows = []
     for row in result.table.head(NOTEBOOK_ROWS).to_dict("records"):
         cells = [row["word"], str(row["n_old"]), str(row["n_new"])]
@@ -85,7 +85,7 @@ def notebook_view(result: Result) -> str:
             interval = f"{digits(row['low'])} to {digits(row['high'])}"
             rows.append([*cells, digits(row["score"]), interval, chance(row["p"]), chance(row["q"]), row["verdict"]])
     columns = ["word", *result.labels, "change", "95 % interval", "p", "q", "verdict"]
-    return notebook_table(result.headline(), columns, rows, len(result.table))
+    return notebook_table(result.headline(), columns, rows, len(result.table)) + notebook_senses(result)
 
 
 def content(result: Result) -> dict[str, Any]:

@@ -65,7 +65,7 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 def methods(result: Result) -> list[str]:
     """Return paragraphs that describe the data, the embeddings, the scores, the tests and the senses."""
     paragraphs = [_data(result), _embedding(result), _scores(result), _tests(result)]
-    return [*paragraphs, _senses(result)] if result.has_senses else paragraphs
+    return [*paragraphs, _senses(result)] if result.senses else paragraphs
 
 
 def _data(result: Result) -> str:
@@ -194,12 +194,21 @@ def _senses(result: Result) -> str:
         found = f"divided into senses by {rule}"
     else:
         found = f"assigned to the senses of an inventory, or to new senses that were found by {rule}"
+    share = result.run["senses"].get("selected_share", 1)
+    words, selected = "each word", ""
+    if share < 1:
+        n = result.run["senses"]["words"]
+        words = "the changed word" if n == 1 else f"each of the {n:,} changed words with the highest scores"
+        selected = (
+            f"; because these words were selected, q was divided by {share:.3g}, their share of the tested words "
+            "(Benjamini and Bogomolov, 2014)"
+        )
     return (
-        f"The occurrences of each word in both corpora together were {found}. The probability that two occurrences "
+        f"The occurrences of {words} in both corpora together were {found}. The probability that two occurrences "
         f"share a sense, given the cosine of their embeddings, was {calibrated}. For each sense, p is the probability "
         f"of a difference between its shares in the two corpora at least as large, if occurrences (or whole documents, "
         f"where a document contains several of them) were assigned to the corpora at random. The false discovery rate "
-        f"over all senses of all words was controlled with the Benjamini-Hochberg procedure, and senses with "
+        f"over all senses of all words was controlled with the Benjamini-Hochberg procedure{selected}, and senses with "
         f"q ≤ {alpha:g} are reported as changed. Shares are given with {settings['confidence']:.0%} Jeffreys intervals."
     )
 

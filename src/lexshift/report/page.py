@@ -69,7 +69,9 @@ def render_page(
     return page.render(policy="; ".join(policy), style=style, script=script, data=text, **values)
 
 
-def notebook_table(headline: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> str:
+def notebook_table(
+    headline: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int, name: str = "table"
+) -> str:
     """Return the short view of a result in a notebook: a sentence, and the first rows of a table.
 
     Parameters
@@ -79,9 +81,11 @@ def notebook_table(headline: str, columns: Sequence[str], rows: Sequence[Sequenc
     rows : sequence of sequences of str
     total : int
         Number of rows of the whole table.
+    name : str
+        Name of the table as an attribute of the result.
     """
     template = environment().get_template("notebook.html")
-    return template.render(headline=headline, columns=columns, rows=rows, more=total - len(rows))
+    return template.render(headline=headline, columns=columns, rows=rows, more=total - len(rows), name=name)
 
 
 def write_page(page: str, path: Path) -> Path:

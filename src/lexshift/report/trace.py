@@ -12,7 +12,7 @@ import numpy as np
 
 from lexshift.report.methods import facts
 from lexshift.report.page import NOTEBOOK_ROWS, chance, digits, excerpt, notebook_table, render_page, round_figures
-from lexshift.report.senses import SCRIPT, STYLE, sense_values
+from lexshift.report.senses import SCRIPT, STYLE, notebook_senses, sense_values
 from lexshift.senses.variety import choose_varied
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
@@ -48,7 +48,7 @@ def render(trace: Trace) -> str:
 
 
 def notebook_view(trace: Trace) -> str:
-    """Return the headline and the first words of the table as HTML text."""
+    """Return the headline, the first words of the table, and the senses if they were sought, as HTML text."""
     rows = [
         [row["word"], f"{row['usages']:,}"]
         + (["", "", ""] if row["verdict"] == TOO_FEW else [digits(row["score"]), chance(row["change_q"]), row["most"]])
@@ -56,7 +56,7 @@ def notebook_view(trace: Trace) -> str:
         for row in trace.table.head(NOTEBOOK_ROWS).to_dict("records")
     ]
     columns = ["word", "usages", "change", "q", "farthest period", "verdict", "change points"]
-    return notebook_table(trace.headline(), columns, rows, len(trace.table))
+    return notebook_table(trace.headline(), columns, rows, len(trace.table)) + notebook_senses(trace)
 
 
 def content(trace: Trace) -> dict[str, Any]:

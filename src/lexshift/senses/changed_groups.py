@@ -2,10 +2,13 @@
 
 Stable senses are coarse: a new meaning that resembles an old one belongs to the same sense. The usages of each sense
 are therefore divided again, into groups at a higher threshold. Many of these groups are only parts of a meaning, so the
-periods decide. The clustering does not know the periods, and a test of the share of each group within its sense is
-valid. The groups whose share rose are one part of the sense, and those whose share fell are the other one. Each group
-without a change belongs to the more similar part. If all changes have the same direction, the groups without a change
-are the other part. A sense without changed groups stays whole.
+periods decide. The share of each group within its sense is tested if the group is stable, that is, found again in
+samples of the usages. Neither the groups nor their stability depend on the periods, so that the test is valid. The
+groups whose share rose are one part of the sense, and those whose share fell are the other one. Each group without a
+change, which may be unstable, belongs to the more similar part. If all changes have the same direction, the groups
+without a change are the other part. A sense without changed groups stays whole, and so does one of whose two parts
+one has no stable group: in samples, that part is not found again, and a group with most of the usages is stable merely
+because of its size.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from lexshift.senses.clustering import Clustering
 from lexshift.senses.partition import dissolve, number_by_size
 from lexshift.senses.shares import GAINED, GREW, KEPT, Shares, adjust_p, name_changes, sense_shares
 from lexshift.senses.similarity import cosines
+from lexshift.senses.stability import find_stable
 from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 
 
@@ -35,11 +39,17 @@ class SenseGroups:
         The group of each of them, from 0.
     shares : Shares
         Shares of the groups among the usages of the sense, with the test of each group.
+    stability : ndarray of shape (k,)
+        How well each group is found again in random samples of the usages of the sense, from 0 to 1, or NaN.
+    is_stable : ndarray of shape (k,), bool
+        The groups that are tested, unless they have too few usages.
     """
 
     rows: Indices
     groups: Indices
     shares: Shares
+    stability: Floats
+    is_stable: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +64,14 @@ class DividedSenses:
         The sense before the division to which each sense belonged.
     q : ndarray of shape (K,)
         The largest q of the changed groups because of which a sense was divided; 0 for senses that were not divided.
+    stability : ndarray of shape (K,)
+        The smallest stability of the stable groups in a part of a divided sense; NaN for senses that were not divided.
     """
 
     labels: Indices
     origin: Indices
     q: Floats
+    stability: Floats
 
     @property
     def is_part(self) -> Array:
@@ -87,7 +100,8 @@ def find_groups(
         The sense and the period of each usage, from 0.
     n_periods : int
     clustering : Clustering
-        The rule that divides a sense; its threshold is higher than the one with which senses are found.
+        The rule that divides a sense; its threshold is higher than the one with which senses are found. If it is a
+        :class:`~lexshift.senses.stability.StableClustering`, only stable groups are tested, otherwise all of them.
     calibration : Calibration
     documents : ndarray of shape (n,), optional
         The document of each usage.
@@ -102,11 +116,11 @@ def find_groups(
     found = []
     for sense in range(int(labels.max()) + 1):
         rows = np.flatnonzero(labels == sense)
-        groups = clustering.cluster(vectors[rows], calibration, seed)
+        groups, stability, is_stable = find_stable(clustering, vectors[rows], calibration, seed)
         if groups.max() > 0:
             own = None if documents is None else documents[rows]
             shares = sense_shares(groups, periods[rows], n_periods, own, permutations, seed=seed)
-            found.append(SenseGroups(rows, groups, shares))
+            found.append(SenseGroups(rows, groups, shares, stability, is_stable))
     return found
 
 
@@ -115,6 +129,7 @@ def divide_changed_senses(
     groups: Mapping[str, Sequence[SenseGroups]],
     vectors: Callable[[str], Matrix],
     alpha: float = 0.05,
+    selected_share: float = 1.0,
 ) -> dict[str, DividedSenses]:
     """Divide the senses that have changed groups; the false discovery rate is controlled over the groups of all words.
 
@@ -128,27 +143,42 @@ def divide_changed_senses(
         Returns the vectors of a word, (n, d). It is called for words with changed groups only.
     alpha : float
         False discovery rate.
+    selected_share : float
+        See :func:`~lexshift.senses.shares.adjust_p`.
 
     Returns
     -------
     dict of str to DividedSenses
     """
-    q = adjust_p({(word, i): sense.shares for word, senses in groups.items() for i, sense in enumerate(senses)})
+    by_sense = {(word, i): sense for word, senses in groups.items() for i, sense in enumerate(senses)}
+    q = adjust_p(
+        {key: sense.shares for key, sense in by_sense.items()},
+        {key: sense.is_stable for key, sense in by_sense.items()},
+        selected_share,
+    )
     divided = {}
     for word, before in labels.items():
         parts, part_q, origin = before.copy(), np.zeros(before.max() + 1).tolist(), list(range(before.max() + 1))
+        stability = [np.nan] * len(origin)
         for i, sense in enumerate(groups[word]):
             changes = np.array(name_changes(sense.shares, q[word, i], alpha))
-            if (changes != KEPT).any():
+            if (changes == KEPT).all():
+                continue
+            is_second = join_groups(vectors(word)[sense.rows], sense.groups, changes) == 1
+            stable = [np.unique(sense.groups[part & sense.is_stable[sense.groups]]) for part in (~is_second, is_second)]
+            if all(map(len, stable)):
                 first = before[sense.rows[0]]
-                is_second = join_groups(vectors(word)[sense.rows], sense.groups, changes) == 1
                 parts[sense.rows[is_second]] = len(origin)
                 part_q[first] = q[word, i][changes != KEPT].max()
                 part_q.append(part_q[first])
+                stability[first], second = (sense.stability[groups].min() for groups in stable)
+                stability.append(second)
                 origin.append(first)
         numbered = number_by_size(parts)
         old_numbers = parts[np.unique(numbered, return_index=True)[1]]  # (K,)
-        divided[word] = DividedSenses(numbered, np.array(origin)[old_numbers], np.array(part_q)[old_numbers])
+        divided[word] = DividedSenses(
+            numbered, *(np.array(values)[old_numbers] for values in (origin, part_q, stability))
+        )
     return divided
 
 

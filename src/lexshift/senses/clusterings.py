@@ -1,4 +1,4 @@
-"""The clusterings by name: with stable senses only, and the finer groups within a sense."""
+"""The clusterings by name, and those of the finer groups within a sense, both with the stability of what they find."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lexshift.utils import checks
 
 _RULES = (GraphClustering, Agglomerative, GaussianMixtureClustering, AffinityPropagationClustering)
 CLUSTERINGS: dict[str, Clustering] = {rule.name: StableClustering(rule()) for rule in _RULES}
-_FINE: dict[str, Clustering] = {rule.name: rule(threshold=FINE_THRESHOLD) for rule in _RULES}
+_FINE = {rule.name: StableClustering(rule(threshold=FINE_THRESHOLD)) for rule in _RULES}
 DEFAULT = "graph"
 
 
@@ -29,12 +29,12 @@ def get_clustering(clustering: str | Clustering = DEFAULT) -> Clustering:
     return CLUSTERINGS[checks.choice(clustering, "clustering", CLUSTERINGS)]
 
 
-def fine_clustering(clustering: Clustering) -> Clustering | None:
+def fine_clustering(clustering: Clustering) -> StableClustering | None:
     """Return the clustering that divides the senses of a clustering into groups; None if it has no finer one.
 
     Examples
     --------
-    >>> fine_clustering(get_clustering())
+    >>> fine_clustering(get_clustering()).clustering
     GraphClustering(threshold=0.5, min_size=3, name='graph')
     """
     return _FINE[clustering.name] if clustering in CLUSTERINGS.values() else None

@@ -30,7 +30,7 @@ GAINED, LOST, GREW, SHRANK, KEPT = "gained", "lost", "grew", "shrank", "kept"
 MIN_TESTED = 5
 """Minimum number of usages of a sense, in all periods together, for its test to count in the control of errors."""
 MIN_PERIOD = 10
-"""Minimum number of usages of the first and the last period that :func:`name_changes` compares."""
+"""Minimum number of usages of the first and of the last periods that :func:`name_changes` compares."""
 ABSENT = (1, 0.02)
 """A sense is nearly absent from a period with at most 1 usage, or with at most this share of the usages."""
 PRESENT = (5, 0.05)
@@ -51,6 +51,8 @@ class Shares:
         Interval of each share; 0 and 1 for a period without usages.
     p : ndarray of shape (K,)
         Probability of differences between periods at least as large, if the share did not change.
+    effects : ndarray of shape (K, T)
+        Design effects: factors by which the variance of each share exceeds that of independent usages.
     """
 
     counts: Indices
@@ -58,6 +60,7 @@ class Shares:
     low: Floats
     high: Floats
     p: Floats
+    effects: Floats
 
 
 def sense_shares(
@@ -120,7 +123,7 @@ def sense_shares(
         p = permute_documents(table, document_periods, n_periods, permutations, rng)
     totals = counts.sum(axis=0)  # (T,)
     shares = np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
-    return Shares(counts, shares, *_jeffreys(counts / effects, totals / effects, confidence), p)
+    return Shares(counts, shares, *_jeffreys(counts / effects, totals / effects, confidence), p, effects)
 
 
 def _numbers(values: npt.ArrayLike, name: str) -> Indices:
@@ -172,7 +175,9 @@ def _design_effects(table: Floats, document_periods: Indices, counts: Indices) -
     return 1 + rho[:, None] * (squares / np.maximum(totals, 1) - 1).clip(0)
 
 
-def adjust_p(words: Mapping[_Key, Shares]) -> dict[_Key, Floats]:
+def adjust_p(
+    words: Mapping[_Key, Shares], chosen: Mapping[_Key, Array] | None = None, selected_share: float = 1.0
+) -> dict[_Key, Floats]:
     """Return the q-values of the senses of all words, after Benjamini and Hochberg, by word: arrays of shape (K,).
 
     A sense with fewer than ``MIN_TESTED`` usages in all periods together is not tested and has q = 1, so that many tiny
@@ -182,21 +187,30 @@ def adjust_p(words: Mapping[_Key, Shares]) -> dict[_Key, Floats]:
     Parameters
     ----------
     words : mapping of words or other keys to Shares
+    chosen : mapping of the same keys to ndarray of shape (K,), bool, optional
+        The senses to test, chosen without regard to the periods; all of them by default. The others have q = 1.
+    selected_share : float
+        If the words were selected because they changed, their share of all words that could have been selected. q is
+        divided by it, which is to test the selected words at a rate that is smaller by this factor (Benjamini and
+        Bogomolov 2014).
     """
     is_tested = {word: shares.counts.sum(axis=1) >= MIN_TESTED for word, shares in words.items()}
-    tested = np.concatenate([words[word].p[chosen] for word, chosen in is_tested.items()] or [np.zeros(0)])
-    q = iter(benjamini_hochberg(tested) if len(tested) else ())
-    return {word: np.array([next(q) if one else 1.0 for one in chosen]) for word, chosen in is_tested.items()}
+    if chosen is not None:
+        is_tested = {word: enough & chosen[word] for word, enough in is_tested.items()}
+    tested = np.concatenate([words[word].p[which] for word, which in is_tested.items()] or [np.zeros(0)])
+    q = iter(np.minimum(benjamini_hochberg(tested) / selected_share, 1) if len(tested) else ())
+    return {word: np.array([next(q) if one else 1.0 for one in which]) for word, which in is_tested.items()}
 
 
 def name_changes(shares: Shares, q: npt.ArrayLike, alpha: float = 0.05) -> list[str]:
     """Name the change of each sense: "gained", "lost", "grew", "shrank" or "kept".
 
-    The first and the last period with at least ``MIN_PERIOD`` usages are compared. A sense changed if its q is at most
-    ``alpha`` and the interval of the difference between the two shares, computed from their intervals (Newcombe 1998),
-    does not contain 0; q alone can be due to the periods in between. It is gained if it was nearly absent from the
-    first period (``ABSENT``) and is present in the last one (``PRESENT``), and lost in the reverse case; otherwise it
-    grew or shrank. All other senses are kept, which means that no change is shown.
+    The beginning and the end are compared: the first and the last period, or as many of the first and of the last
+    periods as have at least ``MIN_PERIOD`` usages together (:func:`find_ends`). A sense changed if its q is at most
+    ``alpha`` and the interval of the difference between the two shares, computed from their 95 % intervals (Newcombe
+    1998), does not contain 0; q alone can be due to the periods in between. It is gained if it was nearly absent from
+    the beginning (``ABSENT``) and is present at the end (``PRESENT``), and lost in the reverse case; otherwise it grew
+    or shrank. All other senses are kept, which means that no change is shown.
 
     The limits are those of DWUG's binary change (at most 2 usages, at least 5) for samples of 100 usages; as shares,
     they also apply to periods of other and unequal sizes.
@@ -213,19 +227,20 @@ def name_changes(shares: Shares, q: npt.ArrayLike, alpha: float = 0.05) -> list[
     -------
     list of str, of length K
     """
-    totals = shares.counts.sum(axis=0)
+    totals = shares.counts.sum(axis=0)  # (T,)
     is_changed = decide(q, alpha)
     if is_changed.shape != shares.p.shape:
         raise ValueError(f"q must have one value for each of the {len(shares.p)} senses; got shape {is_changed.shape}")
-    ends = np.flatnonzero(totals >= MIN_PERIOD)[[0, -1]] if (totals >= MIN_PERIOD).sum() > 1 else None
+    ends = find_ends(totals)
     if ends is None:
         return [KEPT] * len(shares.p)
-    (s, t), (low_s, low_t), (high_s, high_t) = (
-        values[:, ends].T for values in (shares.shares, shares.low, shares.high)
-    )
+    belongs = np.zeros((len(totals), 2))  # (T, 2): periods of the beginning and of the end
+    belongs[: ends[0], 0] = belongs[ends[1] :, 1] = 1
+    counts, sizes = shares.counts @ belongs, totals @ belongs  # (K, 2), (2,)
+    low, high = _jeffreys((shares.counts / shares.effects) @ belongs, (totals / shares.effects) @ belongs, 0.95)
+    (s, t), (low_s, low_t), (high_s, high_t) = (counts / sizes).T, low.T, high.T
     grows = t - s > np.hypot(t - low_t, high_s - s)
     shrinks = s - t > np.hypot(s - low_s, high_t - t)
-    counts, sizes = shares.counts[:, ends], totals[ends]
     is_absent = counts <= np.maximum(ABSENT[0], ABSENT[1] * sizes)  # (K, 2)
     is_present = counts >= np.maximum(PRESENT[0], PRESENT[1] * sizes)
     names = np.select(
@@ -239,6 +254,31 @@ def name_changes(shares: Shares, q: npt.ArrayLike, alpha: float = 0.05) -> list[
         KEPT,
     )
     return names.tolist()
+
+
+def find_ends(totals: npt.ArrayLike, min_usages: int = MIN_PERIOD) -> tuple[int, int] | None:
+    """Return the ends of a word's history: the number of periods at the beginning, and the first period of the end.
+
+    Each end has as few periods as have enough usages together. There are none if they would overlap.
+
+    Parameters
+    ----------
+    totals : array-like of shape (T,), int
+        Number of usages of the word in each period.
+    min_usages : int
+        Minimum number of usages of each end.
+
+    Examples
+    --------
+    >>> find_ends([20, 5, 30]), find_ends([4, 7, 3, 6, 5]), find_ends([3, 50, 4])
+    ((1, 2), (2, 3), None)
+    """
+    counts = np.asarray(totals)
+    if counts.sum() < min_usages:
+        return None
+    begin = int((counts.cumsum() < min_usages).sum()) + 1
+    end = len(counts) - int((counts[::-1].cumsum() < min_usages).sum()) - 1
+    return (begin, end) if begin <= end else None
 
 
 def jensen_shannon(a: npt.ArrayLike, b: npt.ArrayLike) -> float:

@@ -15,7 +15,7 @@ from lexshift.encode.adaptation import Calibration
 from lexshift.senses.clustering import Clustering
 from lexshift.senses.partition import dissolve
 from lexshift.senses.similarity import cosines
-from lexshift.utils.arrays import Floats, Indices, Matrix
+from lexshift.utils.arrays import Array, Floats, Indices, Matrix
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,36 @@ class StableClustering:
         size = max(1, round(self.share * len(vectors)))
         samples = [np.sort(rng.choice(len(vectors), size, replace=False)) for _ in range(self.resamples)]
         return [(sample, self.clustering.cluster(vectors[sample], calibration, seed)) for sample in samples]
+
+
+def divide_usages(
+    clustering: Clustering, vectors: Matrix, calibration: Calibration, seed: int = 0
+) -> tuple[Indices, Floats]:
+    """Return the number of the sense of each usage, (n,), and the stability of each sense, (k,).
+
+    The stability is NaN for the only sense, and for a clustering other than :class:`StableClustering`.
+    """
+    if isinstance(clustering, StableClustering):
+        return clustering.divide(vectors, calibration, seed)
+    labels = clustering.cluster(vectors, calibration, seed)
+    return labels, np.full(int(labels.max()) + 1, np.nan)
+
+
+def find_stable(
+    clustering: Clustering, vectors: Matrix, calibration: Calibration, seed: int = 0
+) -> tuple[Indices, Floats, Array]:
+    """Return the group of each usage, (n,), the stability of each group, (k,), and whether it is stable enough, (k,).
+
+    Unlike :func:`divide_usages`, this leaves unstable groups as they are. A single group, and every group of a
+    clustering other than :class:`StableClustering`, counts as stable, and its stability is NaN.
+    """
+    rule = clustering.clustering if isinstance(clustering, StableClustering) else clustering
+    labels = rule.cluster(vectors, calibration, seed)
+    if not isinstance(clustering, StableClustering) or labels.max() == 0:
+        k = int(labels.max()) + 1
+        return labels, np.full(k, np.nan), np.ones(k, bool)
+    stability = mean_jaccard(labels, clustering.resample(vectors, calibration, seed))
+    return labels, stability, stability >= clustering.min_stability
 
 
 def mean_jaccard(labels: Indices, samples: Sequence[tuple[Indices, Indices]]) -> Floats:

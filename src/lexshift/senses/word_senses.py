@@ -14,6 +14,7 @@ from lexshift.senses.shares import (
     GREW,
     KEPT,
     LOST,
+    MIN_TESTED,
     SHRANK,
     Shares,
     adjust_p,
@@ -53,8 +54,8 @@ class Sense:
     known : str
         The name of the sense in the inventory; empty for a sense that is not in it, or without an inventory.
     stability : float
-        How well the sense is found again in random samples of the usages, from 0 to 1; NaN for senses of an inventory,
-        for parts of a divided sense, and for the only sense of a word.
+        How well the sense is found again in random samples of the usages, from 0 to 1; NaN for senses of an inventory
+        and for the only sense of a word. For a part of a divided sense, the smallest value of its stable groups.
     """
 
     number: int
@@ -126,6 +127,12 @@ class WordSenses:
     def __repr__(self) -> str:
         names = ", ".join(f"{sense.number} {sense.change}" for sense in self.senses)
         return f"WordSenses({self.word!r}: {names})"
+
+    @property
+    def is_tested(self) -> Array:
+        """True for each sense that was tested, (K,): not the only one of the word, and not too rare."""
+        is_frequent: Array = self.shares.counts.sum(axis=1) >= MIN_TESTED
+        return is_frequent & (len(self) > 1)
 
     @property
     def senses(self) -> list[Sense]:
@@ -239,7 +246,7 @@ def usage_shifts(vectors: Matrix, periods: Indices) -> Floats:
     return shifts
 
 
-def adjust_changes(words: Mapping[str, WordSenses], alpha: float) -> dict[str, WordSenses]:
+def adjust_changes(words: Mapping[str, WordSenses], alpha: float, selected_share: float = 1.0) -> dict[str, WordSenses]:
     """Adjust p for the number of senses of all words, and name the changes at a false discovery rate.
 
     Words with one sense are not tested. The q of a part of a divided sense is at least that of the change because of
@@ -250,8 +257,12 @@ def adjust_changes(words: Mapping[str, WordSenses], alpha: float) -> dict[str, W
     words : mapping of str to WordSenses
     alpha : float
         False discovery rate.
+    selected_share : float
+        See :func:`~lexshift.senses.shares.adjust_p`.
     """
-    adjusted = adjust_p({word: found.shares for word, found in words.items() if len(found) > 1})
+    adjusted = adjust_p(
+        {word: found.shares for word, found in words.items() if len(found) > 1}, selected_share=selected_share
+    )
     q = {word: np.maximum(values, words[word].division_q) for word, values in adjusted.items()}
     return {
         word: replace(found, q=q[word], changes=name_changes(found.shares, q[word], alpha)) if word in q else found

@@ -25,6 +25,7 @@ def discover(
     out: Place | None = None,
     model: Any = "auto",
     labels: Sequence[str] | None = None,
+    senses: bool = False,
     min_count: int = 20,
     top_words: int | None = 0,
     names: bool = False,
@@ -60,6 +61,9 @@ def discover(
         The two corpora: text files, tables, folders or patterns. Each is read twice.
     model, labels, min_count, min_usages, sample_seed, match
         As for :func:`lexshift.compare`.
+    senses : bool
+        Whether to find the senses of the changed words as well, of at most 100 with the highest scores; see
+        :func:`lexshift.find_senses`. Their q is adjusted for the choice of these words.
     top_words : int, optional
         Maximum number of words, the most frequent ones first; 0 or None for all.
     names : bool

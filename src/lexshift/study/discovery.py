@@ -11,7 +11,8 @@ from lexshift.scoring.space import Space
 from lexshift.store.siblings import Siblings
 from lexshift.study.folder import Kind
 from lexshift.study.result import Result
-from lexshift.study.result_files import FILES
+from lexshift.study.result_files import FILES, SENSE_FILES
+from lexshift.study.verdict import CHANGED
 from lexshift.utils.plain import from_plain, to_plain
 from lexshift.utils.safe_csv import csv_text
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 VOCABULARY = "vocabulary.csv"
-DISCOVERY = Kind("discovery", (*FILES, VOCABULARY))
+MAX_SENSE_WORDS = 100
+"""Maximum number of words whose senses are sought, so that the time for it does not grow with the vocabulary."""
+DISCOVERY = Kind("discovery", (*FILES, *SENSE_FILES, VOCABULARY))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +49,12 @@ class Discovery(Result):
     kind: ClassVar[Kind] = DISCOVERY
 
     vocabulary: Vocabulary
+
+    @property
+    def sense_words(self) -> list[str]:
+        """The words whose senses are sought: the changed words with the highest scores, at most ``MAX_SENSE_WORDS``."""
+        words: list[str] = self.table.loc[self.table["verdict"] == CHANGED, "word"].tolist()
+        return words[:MAX_SENSE_WORDS]
 
     def files(self) -> dict[str, bytes]:
         """Return the contents of the files that :meth:`save` writes, without run.json, by name."""

@@ -55,6 +55,7 @@ from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, TRACE, Settin
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
 from lexshift.study.usages import KINDS, Pair, Usages
+from lexshift.study.verdict import CHANGED
 from lexshift.study.words import choose_vocabulary, count_first_and_last
 from lexshift.utils.files import disk_faults
 from lexshift.utils.monitor import Monitor, watching
@@ -257,14 +258,22 @@ def _add_senses(
     monitor: Monitor,
 ) -> StudyResult:
     """Return a result with the senses of its words, and with what its record says about them."""
-    from lexshift.study.sense_notes import dictionary_notes
+    from lexshift.study.sense_notes import dictionary_notes, selection_note
     from lexshift.study.senses import find_all_senses
 
+    words, share = result.sense_words, 1.0
+    if isinstance(result, Discovery) and words:
+        share = len(words) / len(result.scores.words)
     senses, record = find_all_senses(
-        result.siblings, result.words, encoder, settings, sources, _known_language(language), monitor
+        result.siblings, words, encoder, settings, sources, _known_language(language), monitor, share
     )
+    if isinstance(result, Discovery):
+        record |= {"words": len(words), "selected_share": share}
+        record["notes"].insert(0, selection_note(len(words), result.count(CHANGED), len(result.scores.words)))
     is_calibrated = optional_attribute(encoder, "calibration") is not None
     record["notes"] += dictionary_notes(sources, senses, is_calibrated)
+    for note in record["notes"]:
+        monitor.note(note[0].lower() + note[1:])
     return replace(result, senses=senses, run=result.run | {"senses": record})
 
 

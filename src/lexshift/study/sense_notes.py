@@ -1,4 +1,4 @@
-"""Say what a dictionary did not contribute to the senses: words that it lacks, skipped rows, missing glosses."""
+"""Say whose senses were sought, and what a dictionary lacks: words, skipped rows, missing glosses."""
 
 from __future__ import annotations
 
@@ -18,6 +18,30 @@ UNUSED = (
     "The dictionary was not used, because the encoder has no calibration that says which glosses are similar enough: "
     "choose one that is tuned on senses, such as minilm-senses (--model)"
 )
+
+
+def selection_note(sought: int, changed: int, tested: int) -> str:
+    """Return a sentence, without a full stop, about the words of a discovery whose senses were sought.
+
+    Parameters
+    ----------
+    sought, changed, tested : int
+        Numbers of words whose senses were sought, that are called changed, and that were tested for change.
+
+    Examples
+    --------
+    >>> selection_note(2, 2, 50)
+    'Senses were sought for the 2 changed words; q of a sense is adjusted for the choice of 2 of 50 words'
+    """
+    if not sought:
+        return "Senses were not sought, because no word is called changed"
+    which = "the changed word" if changed == 1 else f"the {changed:,} changed words"
+    if sought < changed:
+        which = f"the {sought:,} changed words with the highest scores, of {changed:,}"
+    return (
+        f"Senses were sought for {which}; q of a sense is adjusted for the choice of {sought:,} of "
+        f"{with_unit(tested, 'words')}"
+    )
 
 
 def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses], is_calibrated: bool) -> list[str]:
@@ -40,7 +64,8 @@ def dictionary_notes(sources: SenseSources, senses: Mapping[str, WordSenses], is
         entries = {} if dictionary is None else index_entries(dictionary)
         missing = [word for word in senses if word.casefold() not in entries]
         if dictionary is not None and missing:
-            notes.append(f"The {name} does not have these words: {join_names(missing, str)}")
+            these = "this word" if len(missing) == 1 else "these words"
+            notes.append(f"The {name} does not have {these}: {join_names(missing, str)}")
     glosses = [gloss for found in senses.values() for gloss in found.descriptions.get(NearestGloss.name, ())]
     if sources.dictionary is not None and senses and not is_calibrated:
         notes.append(UNUSED)

@@ -25,7 +25,7 @@ from lexshift.senses.gloss_encoder import GlossEncoder, index_entries
 from lexshift.senses.graded_change import change_over_periods
 from lexshift.senses.inventory import assign_senses, encode_inventory, fit_novelty
 from lexshift.senses.nearest_gloss import NearestGloss
-from lexshift.senses.stability import StableClustering
+from lexshift.senses.stability import divide_usages
 from lexshift.senses.substitutes import Substitutes, load_masked_model
 from lexshift.senses.word_senses import WordSenses, adjust_changes, find_word_senses
 from lexshift.store.siblings import Siblings
@@ -132,6 +132,8 @@ class SenseFinder:
     sources : SenseSources
     language : str, optional
         ISO code of the language of the last corpus.
+    selected_share : float
+        Share of the words that were selected because they changed; 1 if all words are studied.
     """
 
     siblings: Siblings
@@ -141,6 +143,7 @@ class SenseFinder:
     settings: Settings
     sources: SenseSources
     language: str | None
+    selected_share: float = 1.0
 
     def vectors(self, word: str) -> Matrix:
         """Return the vectors of a word in all periods, in the space of the calibration, (n, d)."""
@@ -169,11 +172,7 @@ class SenseFinder:
 
         def cluster(word: str) -> tuple[Indices, Floats, list[SenseGroups]]:
             vectors, frames = self.vectors(word), self.frames(word)
-            if isinstance(clustering, StableClustering):
-                labels, stability = clustering.divide(vectors, self.calibration, seed)
-            else:
-                labels = clustering.cluster(vectors, self.calibration, seed)
-                stability = np.full(int(labels.max()) + 1, np.nan)
+            labels, stability = divide_usages(clustering, vectors, self.calibration, seed)
             if fine is None:
                 return labels, stability, []
             groups = find_groups(
@@ -192,9 +191,9 @@ class SenseFinder:
         found = for_each(words, cluster, lambda done: monitor.advance(done, done))
         labels = {word: labels for word, (labels, _, _) in found.items()}
         groups = {word: groups for word, (_, _, groups) in found.items()}
-        divided = divide_changed_senses(labels, groups, self.vectors, self.settings.alpha)
+        divided = divide_changed_senses(labels, groups, self.vectors, self.settings.alpha, self.selected_share)
         return {
-            word: Division(new.labels, np.where(new.is_part, np.nan, found[word][1][new.origin]), new.q)
+            word: Division(new.labels, np.where(new.is_part, new.stability, found[word][1][new.origin]), new.q)
             for word, new in divided.items()
         }
 
@@ -279,7 +278,7 @@ class SenseFinder:
         for done, (word, division) in enumerate(divided.items(), 1):  # one after the other: encoders use all cores
             found[word] = replace(found[word], descriptions=self.describe(word, division, kinds))
             monitor.advance(done, done)
-        return adjust_changes(found, self.settings.alpha)
+        return adjust_changes(found, self.settings.alpha, self.selected_share)
 
 
 def find_all_senses(
@@ -290,6 +289,7 @@ def find_all_senses(
     sources: SenseSources,
     language: str | None,
     monitor: Monitor,
+    selected_share: float = 1.0,
 ) -> tuple[dict[str, WordSenses], dict[str, Any]]:
     """Find the senses of the words that have enough usages, and which of them appeared or disappeared.
 
@@ -307,6 +307,9 @@ def find_all_senses(
     language : str, optional
         ISO code of the language of the last corpus.
     monitor : Monitor
+    selected_share : float
+        If the words were selected because they changed, their share of all words that could have been selected; see
+        :func:`lexshift.senses.shares.adjust_p`.
 
     Returns
     -------
@@ -322,8 +325,7 @@ def find_all_senses(
     if calibration is None:
         calibration = estimate_calibration([sense_vectors(siblings, word, space) for word in scored])
         notes.append(ESTIMATED)
-        monitor.note(ESTIMATED)
-    finder = SenseFinder(siblings, encoder, calibration, space, settings, sources, language)
+    finder = SenseFinder(siblings, encoder, calibration, space, settings, sources, language, selected_share)
     record = {"calibration": asdict(calibration), "notes": notes} | sources.record()
     return finder.find_all(scored, monitor), record
 

@@ -153,8 +153,8 @@ class Settings:
         None, "Comma-separated names for the corpora (default: file names).",
         OUTPUT, str | None, parse=_split_labels)
     senses: bool = _setting(
-        False, "Also find the senses of the words.",
-        OUTPUT, bool, flags=("--senses",), check=bool, questions=(COMPARE, TRACE))
+        False, "Also find senses (discover: of changed words).",
+        OUTPUT, bool, flags=("--senses",), check=bool, questions=SCORED)
 
     min_count: int = _setting(
         20, "Minimum number of occurrences per corpus, for words chosen by frequency.",

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lexshift.errors import UserError
 from lexshift.scoring.space import Space
-from lexshift.senses.word_senses import CHANGES, WordSenses
+from lexshift.senses.word_senses import WordSenses
 from lexshift.store.format import INDEX, OCCURRENCES, VECTORS
 from lexshift.store.siblings import Siblings
 from lexshift.study.control_usages import ControlUsages
@@ -34,6 +33,7 @@ from lexshift.study.result_files import (
     USAGES_CSV,
     table_files,
 )
+from lexshift.study.sense_headline import sense_headline
 from lexshift.study.sense_tables import concordance, sense_table, usage_table
 from lexshift.utils import checks
 from lexshift.utils.arrays import Matrix
@@ -104,19 +104,16 @@ class StudyResult(ABC):
         """True if the senses of the words were looked for."""
         return bool(self.settings.get("senses"))
 
+    @property
+    def sense_words(self) -> Sequence[str]:
+        """The words whose senses are sought if they have enough usages."""
+        return self.words
+
     def sense_headline(self) -> str:
-        """Return the number of senses, and how their shares changed, in a sentence."""
-        if not self.senses:
-            return f"No senses were sought: no word has {self.settings['min_usages']} usages in two periods"
-        counts = Counter(change for found in self.senses.values() for change in found.changes)
-        changes = ", ".join(f"{counts[change]} {change}" for change in CHANGES if counts[change])
-        n, words = counts.total(), len(self.senses)
-        single = sum(len(found) == 1 for found in self.senses.values())
-        if single == words:
-            return "The word has one sense" if words == 1 else f"Each of the {words} words has one sense"
-        outcome = f"{n} {'sense' if n == 1 else 'senses'} of {words} {'word' if words == 1 else 'words'}"
-        outcome += f", of which {single} {'has' if single == 1 else 'have'} one sense" if single else ""
-        return outcome + (f"; {changes} at a false discovery rate of {self.settings['alpha']:g}" if changes else "")
+        """Return how the shares of the senses of words with several senses changed, in a sentence."""
+        if not self.sense_words:
+            return "No senses were sought, because no word is called changed"
+        return sense_headline(self.senses, self.settings["min_usages"], self.settings["alpha"])
 
     @cached_property
     def sense_table(self) -> pd.DataFrame:
