@@ -69,7 +69,9 @@ def render_page(
     return page.render(policy="; ".join(policy), style=style, script=script, data=text, **values)
 
 
-def notebook_table(headline: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> str:
+def notebook_table(
+    headline: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int, note: str | None = None
+) -> str:
     """Return the short view of a result in a notebook: a sentence, and the first rows of a table.
 
     Parameters
@@ -79,9 +81,11 @@ def notebook_table(headline: str, columns: Sequence[str], rows: Sequence[Sequenc
     rows : sequence of sequences of str
     total : int
         Number of rows of the whole table.
+    note : str, optional
+        A second sentence.
     """
     template = environment().get_template("notebook.html")
-    return template.render(headline=headline, columns=columns, rows=rows, more=total - len(rows))
+    return template.render(headline=headline, note=note, columns=columns, rows=rows, more=total - len(rows))
 
 
 def write_page(page: str, path: Path) -> Path:
@@ -104,7 +108,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(digits=digits, chance=chance, percent=percent)
+    environment.filters.update(digits=digits, chance=chance)
     return environment
 
 
@@ -187,12 +191,3 @@ def chance(value: float) -> str:
     if value >= 0.001:
         return f"{value:.3f}"
     return f"{value:.5f}".rstrip("0") if value >= 1e-5 else f"{value:.1g}"
-
-
-def percent(share: float) -> int:
-    """Return a share in whole per cent, rounded down, so that the true share is at least that.
-
-    >>> [percent(share) for share in (0, 0.29, 0.979, 0.9999, 1)]
-    [0, 29, 97, 99, 100]
-    """
-    return math.floor(100 * share + 1e-9)
