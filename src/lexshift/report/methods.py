@@ -196,8 +196,8 @@ def _verdicts(result: Result) -> str:
         f"{text} The noise floor, which {FLOOR:.0%} of the gaps between random halves of the same corpus do not "
         f"exceed, was {unit(backdrop.floor)}. Words are reported as changed if q ≤ {alpha:g}{stands_out} and if the "
         f"gap exceeded the noise floor; otherwise as stable if the whole interval of the gap was below the noise "
-        f"floor, as differing if q ≤ {alpha:g}, and as unclear if not. Words that could not be tested because they were "
-        f"at least {MIN_RATIO:g} times as frequent in one corpus as in the other are reported as appeared or "
+        f"floor, as differing if q ≤ {alpha:g}, and as unclear if not. Words that could not be tested because they "
+        f"were at least {MIN_RATIO:g} times as frequent in one corpus as in the other are reported as appeared or "
         f"disappeared."
     )
 

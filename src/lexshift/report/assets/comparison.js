@@ -165,8 +165,7 @@ function cells(word) {
 // The verdicts in the chart, with their numbers of words.
 function verdictLegend() {
   const items = Object.keys(RADII).map((verdict) => [verdict, scored.filter((word) => word.verdict === verdict).length]).filter(([, n]) => n);
-  return el("ul", { class: "legend" }, ...items.map(([verdict, n]) => el("li", {}, svg("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" },
-    svg("circle", { class: `dot ${verdict}`, cx: 7, cy: 7, r: 5.5 })), `${verdict} (${count(n)})`)));
+  return el("ul", { class: "legend" }, ...items.map(([verdict, n]) => el("li", { class: `key ${verdict}` }, `${verdict} (${count(n)})`)));
 }
 
 if (scored.length) {
