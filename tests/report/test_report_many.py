@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,11 +18,13 @@ import pytest
 import lexshift
 from lexshift import Result
 from lexshift.report.comparison import render
-from lexshift.report.page import percent
+from lexshift.report.page import digits
 from lexshift.scoring.bootstrap import Interval
+from lexshift.scoring.gap import Gap
 from lexshift.scoring.permutation import PermutationTest
 from lexshift.scoring.scores import Scores, WordScore
 from lexshift.scoring.sscd import Change
+from lexshift.study.verdict import Backdrop, Evidence, points
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -80,9 +83,27 @@ def scored(word: str, rng: np.random.Generator) -> WordScore:
     )
 
 
+def weighed(score: float, rng: np.random.Generator, compared: bool) -> Evidence:
+    """Return evidence that agrees with a score, more or less."""
+    gap = float(rng.normal(2 * score - 0.05, 0.02))
+    found = Gap(gap, gap - 0.03, gap + 0.03, 0.05)
+    if not compared:
+        return Evidence(found)
+    excess = gap / 0.03
+    return Evidence(found, excess, float(min(1.0, np.exp(-excess))))
+
+
+def with_evidence(result: Result, control_words: int) -> Result:
+    """Return the same result with a comparison with some number of control words, or without one."""
+    rng, compared = np.random.default_rng(1), control_words > 0
+    evidence = {word: weighed(s.change.score, rng, compared) for word, s in result.scores.words.items()}
+    known = (0.2, 0.01) if compared else (None, None)
+    return replace(result, evidence=evidence, backdrop=Backdrop(0.02, control_words, *known, is_calibrated=compared))
+
+
 @pytest.fixture(scope="module")
 def plain_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    """Return a result of very many words with random scores."""
+    """Return a result of very many words with random scores, without control words."""
     folder = tmp_path_factory.mktemp("many")
     for name in ("old", "new"):
         (folder / name).write_text("".join(f"{'a' * i} bank {name}\n" for i in range(4)))
@@ -94,22 +115,15 @@ def plain_result(tmp_path_factory: pytest.TempPathFactory) -> Result:
     rng = np.random.default_rng(0)
     words = {word: scored(word, rng) for word in WORDS if word not in FEW}
     scores = Scores(words, base.scores.curve, base.scores.sscd)
-    return Result(store, WORDS, base.run, None, scores, ("1900s", "2000s"))
-
-
-def with_similar(result: Result) -> Result:
-    """Return the same result with a comparison to similar words, which is missing for one word."""
-    table, rng = result.table, np.random.default_rng(1)
-    known = (table["verdict"] != "too few").to_numpy() & (table["word"] != LATE).to_numpy()
-    other = Result(result.siblings, result.words, result.run, None, result.scores, result.labels)
-    above = np.where(known, rng.integers(0, 1001, len(table)) / 1000, np.nan)
-    other.__dict__["table"] = table.assign(excess=np.where(known, rng.normal(size=len(table)), np.nan), above=above)
-    return other
+    result = Result(
+        store, WORDS, base.run, None, scores, ("1900s", "2000s"), evidence=base.evidence, backdrop=base.backdrop
+    )
+    return with_evidence(result, 0)
 
 
 @pytest.fixture(scope="module")
 def result(plain_result: Result) -> Result:
-    return with_similar(plain_result)
+    return with_evidence(plain_result, 150)
 
 
 @pytest.fixture(scope="module")
@@ -212,7 +226,7 @@ def test_all_rows_have_the_same_height(page: Page) -> None:
     assert max(few + all_rows) - min(few + all_rows) < 0.02
 
 
-@pytest.mark.parametrize(("key", "down"), [("score", False), ("q", False), ("above", True)])
+@pytest.mark.parametrize(("key", "down"), [("score", False), ("q", False), ("gap", True), ("excess", True)])
 def test_sorting_equals_that_of_the_table(page: Page, result: Result, key: str, down: bool) -> None:
     page.locator(f"#ranking thead [data-key={key}] button").click()
     holds(page, ordered(result, key, down))
@@ -297,51 +311,59 @@ def test_chart_of_thousands_can_be_saved_with_all_its_dots(page: Page, result: R
     assert dots + text.count("<circle") == len(result.scores.words)
 
 
-def test_words_are_compared_with_similar_ones(page: Page, result: Result) -> None:
+def test_words_are_compared_with_ordinary_words(page: Page, result: Result) -> None:
+    expect(page.locator(".background")).to_have_text(
+        "Ordinary words (150 control words) moved by a gap of 1.0 points between the corpora; 20 % of their shift is "
+        "common to all words and was removed; the noise floor is 2.0 points."
+    )
     for record in result.table.head(5).to_dict("records"):
-        cell = rows(page).nth(result.table.index[result.table["word"] == record["word"]][0]).locator(".similar")
-        expect(cell).to_have_text(f"{percent(record['above'])} %")
-        expect(cell).to_have_attribute(
-            "title", re.compile(rf"^{record['excess']:.2f} scaled median absolute deviations")
-        )
-    first = result.table["above"][0]
-    share = "all" if first == 1 else f"{percent(first)} % of"
-    said = f"Changed more than {share} the words of similar frequency and spread."
-    expect(page.locator("#word .saying").nth(1)).to_have_text(said)
-    for word in (LATE, min(FEW)):
-        page.get_by_label("Filter").fill(word)
-        expect(rows(page).locator(".similar")).to_have_text(["–"] if word == LATE else [])
-        rows(page).locator("a").click()
-        expect(page.locator("#word h2")).to_have_text(word)
-        expect(page.locator("#word")).not_to_contain_text("similar frequency")
+        row = rows(page).nth(result.table.index[result.table["word"] == record["word"]][0])
+        expect(row.locator(".gap")).to_have_text(points(record["gap"]))
+        expect(row.locator(".excess")).to_have_text(f"{record['excess']:.1f}")
+        expect(row.locator(".excess")).to_have_attribute("title", f"local fdr {digits(record['local_fdr'])}")
+    first = result.table.iloc[0]
+    expect(page.locator("#word .saying").nth(0)).to_have_text(f"{first['verdict']} {first['reason']}.")
+    expect(page.locator("#word .saying").nth(2)).to_have_text(
+        f"It exceeds the gap of ordinary words by {first['excess']:.1f} of their standard deviations (excess); a word "
+        f"with this excess is an ordinary one with a probability of {digits(first['local_fdr'])} (local fdr)."
+    )
 
 
-def test_discovery_chart_includes_the_scores_of_similar_words(
-    browser: Browser, result: Result, plain_result: Result, tmp_path: Path, problems: list[str]
-) -> None:
-    other = with_similar(plain_result)
-    table = result.table
-    expected = np.where(table["above"].notna(), table["score"].rolling(40, 1, center=True).median() / 2 + 0.01, np.nan)
-    other.__dict__["table"] = table.assign(expected=expected)
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(other.report(tmp_path / "report.html").as_uri())
-    expect(page.locator("#overview h2")).to_have_text("Change compared with similar words")
-    expect(page.locator("#overview .axis text").filter(has_text="median score of similar words")).to_have_count(1)
-    known = other.table[other.table["expected"].notna()].head(100)
+def test_chart_separates_words_that_stand_out_from_ordinary_words(page: Page, result: Result) -> None:
+    expect(page.locator("#overview h2")).to_have_text("Change compared with ordinary words")
     at = page.locator("#overview a").evaluate_all(
         """all => Object.fromEntries(all.map((a) => [a.dataset.word, ["cx", "cy"].map((name) =>
           Number(a.querySelector("circle").getAttribute(name)))]))"""
     )
-    places = np.array([at[word] for word in known["word"]])
-    assert np.corrcoef(places[:, 0], known["expected"])[0, 1] == pytest.approx(1, abs=1e-6)
-    assert np.corrcoef(places[:, 1], known["score"])[0, 1] == pytest.approx(-1, abs=1e-6)
-    line = page.locator("#overview .guide")  # line of scores equal to their expectation
-    x, y = (np.array([float(line.get_attribute(f"{axis}{i}") or "nan") for i in (1, 2)]) for axis in "xy")
-    to_x, to_y = np.polyfit(known["expected"], places[:, 0], 1), np.polyfit(known["score"], places[:, 1], 1)
-    assert (x - to_x[1]) / to_x[0] == pytest.approx((y - to_y[1]) / to_y[0], abs=1e-6)
-    page.close()
-    assert problems == []
+    table = result.table[result.table["score"].notna()].set_index("word")
+    known = table.loc[list(at)]
+    places = np.array(list(at.values()))
+    assert set(known["verdict"]) >= {"changed"}
+    assert np.corrcoef(places[:, 0], known["score"])[0, 1] == pytest.approx(1, abs=1e-6)
+    assert np.corrcoef(places[:, 1], known["excess"])[0, 1] == pytest.approx(-1, abs=1e-6)
+    edge = page.locator("#overview .region").evaluate(
+        "(e) => Number(e.getAttribute('y')) + Number(e.getAttribute('height'))"
+    )
+    slope, offset = np.polyfit(known["excess"], places[:, 1], 1)
+    inside = table["local_fdr"] <= 0.2
+    limit = (edge - offset) / slope
+    assert table["excess"][~inside].max() < limit < table["excess"][inside].min()
+    expect(page.locator("#overview")).to_contain_text("stands out: local fdr ≤ 0.2")
+
+
+def test_legend_counts_the_words_of_each_verdict(page: Page, result: Result) -> None:
+    found = result.table.loc[result.table["score"].notna(), "verdict"].value_counts()
+    shown = [
+        f"{verdict} ({found[verdict]:,})" for verdict in ("changed", "differs", "unclear", "stable") if verdict in found
+    ]
+    expect(page.locator("#overview .legend li")).to_have_text(shown)
+
+
+def test_only_changed_words_are_labelled_among_many(page: Page, result: Result) -> None:
+    labels = page.locator("#overview a .label:not(.crowded)").all_text_contents()
+    changed = result.table.loc[result.table["verdict"] == "changed", "word"]
+    assert len(labels) > 10
+    assert set(labels) <= set(changed)
 
 
 @pytest.mark.parametrize("width", [1024, 1100, 1280, 1366, 1400, 1440, 1920])
@@ -368,9 +390,24 @@ def test_selected_word_is_labelled_in_a_crowded_chart(page: Page, file: Path) ->
     expect(page.locator("#overview .crowded:visible")).to_have_count(page.locator("#overview .chosen .crowded").count())
 
 
-def test_without_those_columns_similar_words_are_not_mentioned(plain_result: Result) -> None:
-    page = render(plain_result).split("<main")[1].split("<script")[0]
-    assert "similar" not in page
+def test_without_control_words_the_chart_shows_the_gap_and_the_noise_floor(
+    browser: Browser, plain_result: Result, tmp_path: Path, problems: list[str]
+) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(plain_result.report(tmp_path / "report.html").as_uri())
+    expect(page.locator("#overview h2")).to_have_text("Change score and gap")
+    expect(page.locator("#overview")).to_contain_text("noise floor: 0.02")
+    expect(page.locator(".background")).to_have_count(0)
+    expect(page.locator("#word .saying").nth(1)).to_contain_text("lower than between two usages of one corpus.")
+    page.close()
+    assert problems == []
+
+
+def test_without_control_words_ordinary_words_are_not_in_the_table(plain_result: Result) -> None:
+    page = render(plain_result).split("<main")[1].split('<section class="methods"')[0]
+    assert "ordinary" not in page
+    assert "excess" not in page
 
 
 def test_without_javascript_the_first_words_and_the_number_of_others_are_shown(
@@ -381,7 +418,8 @@ def test_without_javascript_the_first_words_and_the_number_of_others_are_shown(
     assert rows(page).locator("th").all_text_contents() == result.table["word"].head(200).tolist()
     expect(page.locator("#rest")).to_have_text("scores.csv lists 2,800 more words.")
     expect(page.locator("#rest")).to_be_visible()
-    expect(rows(page).first.locator(".similar")).to_have_text(f"{percent(result.table['above'][0])} %")
+    expect(rows(page).first.locator(".excess")).to_have_text(f"{result.table['excess'][0]:.1f}")
+    expect(rows(page).first.locator(".gap")).to_have_text(points(result.table["gap"][0]))
     page.close()
 
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lexshift.report.page import chance, digits, embedded_json, pack_groups, percent
+from lexshift.report.page import chance, digits, embedded_json, pack_groups
 
 JSON = st.recursive(
     st.none() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -47,13 +47,6 @@ def test_groups_have_the_requested_size_and_no_value_is_divided() -> None:
 
 def test_lone_surrogate_is_packed_as_a_question_mark() -> None:
     assert opened(*pack_groups(["a\udcffb"])) == ["a?b"]
-
-
-@given(st.integers(0, 100), st.floats(0, 0.00999))
-def test_percentage_is_never_rounded_up(whole: int, more: float) -> None:
-    share = min(whole / 100 + more, 1.0)
-    assert percent(whole / 100) == whole
-    assert percent(share) <= 100 * share + 1e-6
 
 
 TEXT = st.text() | st.sampled_from(["</script>", "<!--", "]]>", "&amp;", "\u2028", "\u2029", "\\", '"', "\x00", "‮"])

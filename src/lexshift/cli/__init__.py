@@ -1,7 +1,8 @@
 """The command line: one small module for each command, without any logic of its own.
 
 In: the arguments of a command. Out: results on standard output, everything else on standard error, and the exit status:
-0 for success, 2 for an error of the user, 1 if the output cannot be written or memory runs out, 130 after Ctrl-C.
+0 for success, 2 for an error of the user, 3 if a word has a verdict that --fail-on names, 1 if the output cannot be
+written or memory runs out, 130 after Ctrl-C.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ def command(
     settings: dict[str, Any],
     form: options.Form = "table",
     quiet: options.Quiet = False,
+    fail_on: options.FailOn = None,
 ) -> None:
     """Find the words that changed their meaning between two corpora, and write a page that shows how.
 
@@ -24,4 +25,4 @@ def command(
     from lexshift.cli.results import run_question
     from lexshift.study.compare import compare
 
-    run_question(compare, (old, new), settings | {"words": words}, form, quiet)
+    run_question(compare, (old, new), settings | {"words": words}, form, quiet, fail_on=fail_on)

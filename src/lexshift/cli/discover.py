@@ -20,6 +20,7 @@ def command(
         int, typer.Option("--show", help="Number of words in the printed table (scores.csv and the page have all).")
     ] = 30,
     quiet: options.Quiet = False,
+    fail_on: options.FailOn = None,
 ) -> None:
     """Test every word that is frequent in both corpora for change, and write a page that ranks them.
 
@@ -28,4 +29,4 @@ def command(
     from lexshift.cli.results import run_question
     from lexshift.study.discover import discover
 
-    run_question(discover, (old, new), settings, form, quiet, rows)
+    run_question(discover, (old, new), settings, form, quiet, rows, fail_on=fail_on)

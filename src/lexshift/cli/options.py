@@ -61,6 +61,14 @@ Gold = Annotated[
     typer.Option(metavar="PATH", help="Gold labels: another release, or a file of word<TAB>value lines."),
 ]
 Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-on",
+        metavar="VERDICTS",
+        help="Exit with status 3 if a word has one of these verdicts, separated by commas, such as changed.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Table
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lexshift.cli.sense_table import sense_rows
 from lexshift.cli.terminal import echo_table, out, print_error
-from lexshift.report.page import chance, digits, percent
+from lexshift.report.page import chance, digits
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
 from lexshift.study.result import Result
@@ -22,15 +22,29 @@ from lexshift.study.settings import SENSES
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import SEASONAL, Trace
 from lexshift.study.usages import FIRST
-from lexshift.study.verdict import CHANGED, TOO_FEW
+from lexshift.study.verdict import APPEARED, CHANGED, DIFFERS, DISAPPEARED, STABLE, TOO_FEW, UNCLEAR, VERDICTS
 from lexshift.utils import checks
 from lexshift.utils.monitor import Monitor, Silent
 from lexshift.utils.progress import Bars, err
 from lexshift.utils.quantities import with_unit
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FORMATS = ("table", "csv", "json")
 INTERRUPTED = "interrupted; run the same command again to resume"
+FOUND = 3
+"""Exit status if a word has a verdict that --fail-on names."""
 _BLOCKS, _SKIPPED = "▁▂▃▄▅▆▇█", "·"
+_TRACED = (CHANGED, STABLE, TOO_FEW)  # the verdicts of a trace
+_STYLES = {
+    CHANGED: "bold magenta",
+    APPEARED: "bold cyan",
+    DISAPPEARED: "bold cyan",
+    DIFFERS: "blue",
+    UNCLEAR: "yellow",
+    TOO_FEW: "dim",
+}
 
 
 @contextmanager
@@ -58,6 +72,7 @@ def run_question(
     quiet: bool,
     rows: int | None = None,
     of_senses: bool = False,
+    fail_on: str | None = None,
 ) -> None:
     """Call compare, discover, trace or find_senses, and print the result and the path of the page.
 
@@ -75,8 +90,11 @@ def run_question(
         Maximum number of rows of a printed table.
     of_senses : bool
         Whether to print the table of senses instead of that of words.
+    fail_on : str, optional
+        Verdicts, separated by commas: the command ends with the status :data:`FOUND` if a word has one of them.
     """
     checks.choice(form, "format", FORMATS)
+    wanted = read_verdicts(fail_on, _TRACED if question.__name__ == "trace" else VERDICTS)
     with progress_monitor(quiet) as monitor:
         if arguments["out"] is None:
             arguments["out"] = default_out(SENSES if of_senses else question.__name__, corpora, arguments.get("by"))
@@ -84,6 +102,15 @@ def run_question(
     print_result(result, form, rows, of_senses)
     if not quiet:
         print_summary(result, arguments["out"])
+    if result.table["verdict"].isin(wanted).any():
+        raise typer.Exit(FOUND)
+
+
+def read_verdicts(text: str | None, verdicts: Sequence[str]) -> list[str]:
+    """Return the verdicts in a list that is separated by commas; raise an error for a name that is not a verdict."""
+    if text is None:
+        return []
+    return [checks.choice(name.strip(), "fail-on", verdicts) for name in text.split(",")]
 
 
 def print_result(result: StudyResult, form: str, rows: int | None = None, of_senses: bool = False) -> None:
@@ -92,7 +119,9 @@ def print_result(result: StudyResult, form: str, rows: int | None = None, of_sen
         echo_table(result.sense_table if of_senses else result.table, form)
         return
     if not of_senses:
-        out.print(_trace_table(result) if isinstance(result, Trace) else _ranking(result, rows))
+        tables = [_trace_table(result)] if isinstance(result, Trace) else _rankings(result, rows)
+        for i, table in enumerate(tables):
+            out.print(*([""] if i else []), table, sep="\n")
     if result.has_senses:
         out.print(*([] if of_senses else [""]), sense_rows(result, rows), sep="\n")
 
@@ -106,6 +135,8 @@ def print_summary(result: StudyResult, folder: str) -> None:
     for warning in result.run.get("warnings", []):
         err.print(Text(f"warning: {warning}", "yellow"))
     err.print(Text(f"{result.headline()}."))
+    if note := result.background_note():
+        err.print(Text(f"{note}."))
     if result.has_senses:
         err.print(Text(f"{result.sense_headline()}."))
     if caution := result.caution():
@@ -113,27 +144,54 @@ def print_summary(result: StudyResult, folder: str) -> None:
     err.print(Text("report: ").append(str(Path(folder) / REPORT), "bold"))
 
 
-def _ranking(result: Any, rows: int | None) -> Table:
-    """Return a table of the ranked words; that of a discovery also compares them with similar words."""
+def _rankings(result: Any, rows: int | None) -> list[Table]:
+    """Return a table of the ranked words, and one of the words without a score if there are any."""
     assert isinstance(result, Result)
-    has_similar = "above" in result.table
+    frame = result.table[:rows]
+    is_scored = frame["score"].notna()
+    tables = [_ranking(result, frame[is_scored])] if is_scored.any() else []
+    return tables if is_scored.all() else [*tables, _unscored(result, frame[~is_scored])]
+
+
+def _ranking(result: Result, frame: pd.DataFrame) -> Table:
+    """Return a table of words with their scores, gaps and verdicts."""
+    has_excess = frame["excess"].notna().any()
+    table = _words_table(result)
+    for name in ("change", "95 % interval", "gap", *(["excess"] if has_excess else []), "q"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict")
+    for row in frame.to_dict("records"):
+        cells: list[Text | str] = [Text(row["word"]), f"{row['n_old']:,}", f"{row['n_new']:,}", digits(row["score"])]
+        cells += [f"{digits(row['low'])} to {digits(row['high'])}", result.backdrop.format_gap(row["gap"])]
+        cells += [f"{row['excess']:.1f}"] if has_excess else []
+        verdict = Text(row["verdict"], _STYLES.get(row["verdict"], ""))
+        if row["verdict"] == UNCLEAR:  # the smallest gap that could have been shown
+            detectable = result.backdrop.format_gap(result.evidence[row["word"]].gap.detectable)
+            verdict.append(f": could show {detectable}", "dim")
+        table.add_row(*cells, chance(row["q"]), verdict)
+    return table
+
+
+def _unscored(result: Result, frame: pd.DataFrame) -> Table:
+    """Return a table of words without a score, with the reasons."""
+    table = _words_table(result)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("reason")
+    for row in frame.to_dict("records"):
+        verdict = Text(row["verdict"], _STYLES.get(row["verdict"], ""))
+        counts = f"{row['n_old']:,}", f"{row['n_new']:,}"
+        table.add_row(
+            Text(row["word"]), *counts, verdict, Text(row["reason"]), style="dim" if row["verdict"] == TOO_FEW else ""
+        )
+    return table
+
+
+def _words_table(result: Result) -> Table:
+    """Return a table without rows that has the columns of the words and their numbers of usages."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("word", no_wrap=True)
     for label in result.labels:
         table.add_column(Text(label), justify="right", no_wrap=True)
-    for name in ("change", "95 % interval", *(["above similar"] if has_similar else []), "p", "q"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict")
-    for row in result.table[:rows].to_dict("records"):
-        cells: list[Text | str] = [Text(row["word"]), f"{row['n_old']:,}", f"{row['n_new']:,}"]
-        if row["verdict"] == TOO_FEW:
-            reason = Text(f"{row['verdict']}: {row['reason']}")
-            table.add_row(*cells, *[""] * (5 if has_similar else 4), reason, style="dim")
-            continue
-        interval = f"{digits(row['low'])} to {digits(row['high'])}"
-        similar = [f"{percent(row['above'])}%"] if has_similar else []
-        cells += [digits(row["score"]), interval, *similar, chance(row["p"]), chance(row["q"])]
-        table.add_row(*cells, Text(row["verdict"], "bold magenta" if row["verdict"] == CHANGED else ""))
     return table
 
 

@@ -20,6 +20,7 @@ def command(
     settings: dict[str, Any],
     form: options.Form = "table",
     quiet: options.Quiet = False,
+    fail_on: options.FailOn = None,
 ) -> None:
     """Follow words over several periods: how much they changed, when, and whether the change is seasonal.
 
@@ -28,4 +29,4 @@ def command(
     from lexshift.cli.results import run_question
     from lexshift.study.trace import trace
 
-    run_question(trace, corpora, settings | {"words": words}, form, quiet)
+    run_question(trace, corpora, settings | {"words": words}, form, quiet, fail_on=fail_on)

@@ -1,8 +1,8 @@
 """The page of a comparison or a discovery, and its short view in a notebook.
 
 The page holds the scores of every word and a bounded number of usages, so that browsers can open it: all words get
-some usages, and words that changed or rank high get more. If a word has more usages than that, the page holds the
-usages most typical of each corpus, without near-duplicates, and an even selection of the others.
+some usages, and words that changed, appeared, disappeared or rank high get more. If a word has more usages than that,
+the page holds the usages most typical of each corpus, without near-duplicates, and an even selection of the others.
 """
 
 from __future__ import annotations
@@ -29,22 +29,27 @@ from lexshift.report.senses import SCRIPT, STYLE, notebook_senses, sense_values
 from lexshift.senses.evidence import leanings, plane
 from lexshift.senses.variety import choose_varied
 from lexshift.study.periods import OLD_NEW
-from lexshift.study.verdict import CHANGED, TOO_FEW
+from lexshift.study.verdict import APPEARED, CHANGED, DISAPPEARED, MAX_LOCAL_FDR, UNCLEAR, VERDICTS
 from lexshift.utils.arrays import Floats
+from lexshift.utils.plain import to_plain
 from lexshift.utils.threads import available_cores, single_products
 
 if TYPE_CHECKING:
     from lexshift.study.result import Result
 
 SCRIPTS = ("base.js", "charts.js", "table.js", SCRIPT, "word.js", "comparison.js")
-SIMILAR = ("above", "excess", "expected")
-"""Columns of a table that compares each word with words of similar frequency and spread."""
+FINDINGS = (CHANGED, APPEARED, DISAPPEARED)
+"""Verdicts of which the page shows as many usages as possible."""
 _TABLE_ROWS = 200  # rows of the table that needs no script
 _USAGES = 60_000  # usages on the whole page, unless the minimum per word requires more
 _MAX_USAGES, _MIN_USAGES = 150, 6  # per word and corpus
 _FIRST_WORDS = 100  # words that get the maximum, however many words there are
+_LISTED = 30  # words in the list of words that appeared or disappeared
 _ALL_FIGURES = 17  # digits of a float, which the script then rounds as the template does
-_NUMBERS = ("score", "low", "high", "distance", "sscd", "p", "q")  # columns that are numbers of scored words
+_NUMBERS = (
+    *("score", "low", "high", "distance", "sscd", "p", "q", "gap", "gap_low", "gap_high"),
+    *("excess", "local_fdr"),
+)  # columns that are numbers of scored words
 
 
 def render(result: Result) -> str:
@@ -60,7 +65,10 @@ def render(result: Result) -> str:
         run=result.run,
         rows=result.table.head(_TABLE_ROWS).to_dict("records"),
         hidden=max(len(result.table) - _TABLE_ROWS, 0),
-        similar=set(SIMILAR) & set(result.table.columns),
+        verdicts={verdict: result.count(verdict) for verdict in VERDICTS if result.count(verdict)},
+        has_excess=bool(result.backdrop.control_words),
+        listed=listed_words(result),
+        max_local_fdr=MAX_LOCAL_FDR,
         methods=methods(result),
         tested=tested_by(result) if result.scores.words else "",
         weights=_weights(result),
@@ -76,16 +84,20 @@ def _weights(result: Result) -> str:
 
 def notebook_view(result: Result) -> str:
     """Return the headline, the first words of the table, and the senses if they were sought, as HTML text."""
-    rows = []
+    rows, has_excess = [], bool(result.backdrop.control_words)
     for row in result.table.head(NOTEBOOK_ROWS).to_dict("records"):
         cells = [row["word"], str(row["n_old"]), str(row["n_new"])]
-        if row["verdict"] == TOO_FEW:
-            rows.append([*cells, "", "", "", "", f"{row['verdict']}: {row['reason']}"])
-        else:
-            interval = f"{digits(row['low'])} to {digits(row['high'])}"
-            rows.append([*cells, digits(row["score"]), interval, chance(row["p"]), chance(row["q"]), row["verdict"]])
-    columns = ["word", *result.labels, "change", "95 % interval", "p", "q", "verdict"]
-    return notebook_table(result.headline(), columns, rows, len(result.table)) + notebook_senses(result)
+        if row["word"] not in result.scores.words:
+            rows.append([*cells, *[""] * (5 if has_excess else 4), f"{row['verdict']}: {row['reason']}"])
+            continue
+        cells += [digits(row["score"]), f"{digits(row['low'])} to {digits(row['high'])}"]
+        cells += [result.backdrop.format_gap(row["gap"]), *([f"{row['excess']:.1f}"] if has_excess else [])]
+        verdict = f"{row['verdict']}: {row['reason']}" if row["verdict"] == UNCLEAR else row["verdict"]
+        rows.append([*cells, chance(row["q"]), verdict])
+    columns = ["word", *result.labels, "change", "95 % interval", "gap", *(["excess"] if has_excess else []), "q"]
+    note = result.background_note()
+    table = notebook_table(result.headline(), [*columns, "verdict"], rows, len(result.table), note=note)
+    return table + notebook_senses(result)
 
 
 def content(result: Result) -> dict[str, Any]:
@@ -102,15 +114,15 @@ def content(result: Result) -> dict[str, Any]:
             "rate": [round(row[f"per_million_{period}"], 2) for period in OLD_NEW],
         }
         words.append(word)
-        if row["verdict"] == TOO_FEW:
+        if row["word"] not in scores.words:
             continue
-        word |= {name: round_figures(row[name], _ALL_FIGURES) for name in _NUMBERS}
+        known = {name: round_figures(row[name], _ALL_FIGURES) for name in _NUMBERS}
+        word |= {name: value for name, value in known.items() if value is not None}
+        word["detectable"] = round_figures(result.evidence[row["word"]].gap.detectable)
         test = scores.words[row["word"]].test
         word["permutations"] = test.permutations
         if test.p == test.tail:
             word["approximate"] = True
-        similar = {name: round_figures(row[name], _ALL_FIGURES) for name in SIMILAR if name in row}
-        word |= {name: value for name, value in similar.items() if value is not None}
     curve = (
         None
         if scores.curve is None
@@ -128,10 +140,23 @@ def content(result: Result) -> dict[str, Any]:
         **{name: result.settings[name] for name in ("alpha", "metric")},
         "weights": _weights(result),
         "least": result.settings["min_usages"],
-        "floor": 1 / (1 + max((scored.test.permutations for scored in scores.words.values()), default=0)),
+        "background": to_plain(result.backdrop),
+        "max_local_fdr": MAX_LOCAL_FDR,
         "curve": curve,
         "words": words,
     }
+
+
+def listed_words(result: Result) -> list[dict[str, Any]]:
+    """Return the first words that appeared or disappeared, each with its first sentence on the page."""
+    table = result.table
+    found = table[table["verdict"].isin((APPEARED, DISAPPEARED))].head(_LISTED)
+    listed = []
+    for row in found.to_dict("records"):
+        side = int(row["verdict"] == APPEARED)
+        usages = _word_details(result, row["word"], _MIN_USAGES)["usages"][side]
+        listed.append(row | {"side": OLD_NEW[side], "usage": usages[0][:3] if usages else None})
+    return listed
 
 
 def details(result: Result) -> Iterator[dict[str, Any]]:
@@ -145,8 +170,8 @@ def details(result: Result) -> Iterator[dict[str, Any]]:
 def allot_usages(verdicts: Sequence[str], usages: int = _USAGES, first_words: int = _FIRST_WORDS) -> list[int]:
     """Return the maximum number of usages per corpus that the page holds of each word.
 
-    If not all words can have the maximum, half of the usages are shared evenly. The rest go to the words that changed
-    and then to those that rank highest, so that as many as possible have the maximum.
+    If not all words can have the maximum, half of the usages are shared evenly. The rest go to the words that changed,
+    appeared or disappeared, and then to those that rank highest, so that as many as possible have the maximum.
 
     Parameters
     ----------
@@ -167,9 +192,8 @@ def allot_usages(verdicts: Sequence[str], usages: int = _USAGES, first_words: in
         return [_MAX_USAGES] * n
     even = min(max(_MIN_USAGES, usages // (4 * n)), _MAX_USAGES)
     first = max(first_words, (usages - 2 * even * n) // (2 * max(_MAX_USAGES - even, 1)))
-    order = sorted(
-        range(n), key=lambda i: verdicts[i] != CHANGED
-    )  # a stable sort, so that ranks decide among the others
+    # A stable sort, so that ranks decide among the others.
+    order = sorted(range(n), key=lambda i: verdicts[i] not in FINDINGS)
     limits = [even] * n
     for i in order[:first]:
         limits[i] = _MAX_USAGES

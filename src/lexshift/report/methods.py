@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from lexshift.scoring.background import FLOOR
 from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import N_DRAWN
+from lexshift.scoring.gap import RESAMPLES
 from lexshift.scoring.permutation import STAGES
+from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_RATIO, Backdrop
 
 if TYPE_CHECKING:
     from lexshift.study.result import Result
@@ -63,8 +66,9 @@ _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 
 def methods(result: Result) -> list[str]:
-    """Return paragraphs that describe the data, the embeddings, the scores, the tests and the senses."""
+    """Return paragraphs that describe the data, the embeddings, the scores, the tests, the verdicts and the senses."""
     paragraphs = [_data(result), _embedding(result), _scores(result), _tests(result)]
+    paragraphs += [_verdicts(result)] if result.scores.words else []
     return [*paragraphs, _senses(result)] if result.senses else paragraphs
 
 
@@ -172,12 +176,50 @@ def _tests(result: Result) -> str:
         f"Significance was assessed by a permutation test, in which the occurrences of a word were reassigned to the "
         f"corpora at random (all reassignments if there were fewer than 1,000, otherwise up to "
         f"{max_permutations:,}).{statistic}{tail} The false discovery rate over the {len(tests)} tested words was "
-        f"controlled with the Benjamini-Hochberg procedure; words with q ≤ {settings['alpha']:g} are reported as "
-        f"changed. We report {settings['confidence']:.0%} bootstrap intervals of the scores, based on "
-        f"{settings['resamples']:,} resamples of the occurrences (random half-samples without replacement). Words with "
-        f"fewer than {settings['min_usages']} occurrences in a corpus were not scored. The random seed was "
-        f"{settings['seed']}."
+        f"controlled with the Benjamini-Hochberg procedure. We report {settings['confidence']:.0%} bootstrap intervals "
+        f"of the scores, based on {settings['resamples']:,} resamples of the occurrences (random half-samples without "
+        f"replacement). Words with fewer than {settings['min_usages']} occurrences in a corpus were not scored. The "
+        f"random seed was {settings['seed']}."
     )
+
+
+def _verdicts(result: Result) -> str:
+    backdrop, alpha, unit = result.backdrop, result.settings["alpha"], result.backdrop.format_gap
+    measured = (
+        "the probability that two occurrences share a sense, given the cosine of their embeddings and calibrated for "
+        "the encoder on other, sense-labelled words,"
+        if backdrop.is_calibrated
+        else "the cosine of the embeddings of two occurrences"
+    )
+    text = (
+        f"The size of a difference is given as a gap: {measured} averaged over the pairs of occurrences within a "
+        f"corpus (mean of the two corpora), minus its average over the pairs of occurrences from different corpora. "
+        f"Intervals of the gaps are based on {RESAMPLES} random half-samples."
+    )
+    stands_out = ""
+    if backdrop.control_words:
+        text += (
+            f" The difference between the corpora as wholes was estimated from {backdrop.control_words:,} control "
+            f"words, which are frequent in both corpora and were chosen at random. Their mean shift "
+            f"({_percent(backdrop)} of the mean squared shift of a control word) was removed from the embeddings "
+            f"before the tests and the gaps were computed, but not before the scores were. The signed square root of "
+            f"the gap of each word was compared with a normal distribution fitted to the lower half of those of the "
+            f"control words, reduced to the same number of occurrences. The median gap of the control words was "
+            f"{unit(backdrop.ordinary_gap or 0.0)}."
+        )
+        stands_out = f", if the local false discovery rate (Efron, 2004) was at most {MAX_LOCAL_FDR:g}"
+    return (
+        f"{text} The noise floor, which {FLOOR:.0%} of the gaps between random halves of the same corpus do not "
+        f"exceed, was {unit(backdrop.floor)}. Words are reported as changed if q ≤ {alpha:g}{stands_out} and if the "
+        f"gap exceeded the noise floor; otherwise as stable if the whole interval of the gap was below the noise "
+        f"floor, as differing if q ≤ {alpha:g}, and as unclear if not. Words that could not be tested because they "
+        f"were at least {MIN_RATIO:g} times as frequent in one corpus as in the other are reported as appeared or "
+        f"disappeared."
+    )
+
+
+def _percent(backdrop: Backdrop) -> str:
+    return f"{100 * (backdrop.common_shift or 0.0):.0f}%"
 
 
 def _senses(result: Result) -> str:

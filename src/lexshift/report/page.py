@@ -70,7 +70,12 @@ def render_page(
 
 
 def notebook_table(
-    headline: str, columns: Sequence[str], rows: Sequence[Sequence[str]], total: int, name: str = "table"
+    headline: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    total: int,
+    name: str = "table",
+    note: str | None = None,
 ) -> str:
     """Return the short view of a result in a notebook: a sentence, and the first rows of a table.
 
@@ -83,9 +88,12 @@ def notebook_table(
         Number of rows of the whole table.
     name : str
         Name of the table as an attribute of the result.
+    note : str, optional
+        A second sentence.
     """
     template = environment().get_template("notebook.html")
-    return template.render(headline=headline, columns=columns, rows=rows, more=total - len(rows), name=name)
+    more = total - len(rows)
+    return template.render(headline=headline, note=note, columns=columns, rows=rows, more=more, name=name)
 
 
 def write_page(page: str, path: Path) -> Path:
@@ -108,7 +116,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(digits=digits, chance=chance, percent=percent)
+    environment.filters.update(digits=digits, chance=chance)
     return environment
 
 
@@ -191,12 +199,3 @@ def chance(value: float) -> str:
     if value >= 0.001:
         return f"{value:.3f}"
     return f"{value:.5f}".rstrip("0") if value >= 1e-5 else f"{value:.1g}"
-
-
-def percent(share: float) -> int:
-    """Return a share in whole per cent, rounded down, so that the true share is at least that.
-
-    >>> [percent(share) for share in (0, 0.29, 0.979, 0.9999, 1)]
-    [0, 29, 97, 99, 100]
-    """
-    return math.floor(100 * share + 1e-9)

@@ -6,6 +6,7 @@ near-duplicates.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from lexshift.report.senses import SCRIPT, STYLE, notebook_senses, sense_values
 from lexshift.senses.variety import choose_varied
 from lexshift.study.trace_result import SEASONAL, reported_change
 from lexshift.study.usages import KINDS
-from lexshift.study.verdict import TOO_FEW
+from lexshift.study.verdict import TOO_FEW, VERDICTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +34,7 @@ _ALL_FIGURES = 17  # digits of a float, which the script then rounds as the temp
 
 def render(trace: Trace) -> str:
     """Return the page of a trace as HTML text."""
+    counts = Counter(trace.table["verdict"])
     return render_page(
         "trace.html",
         styles=("base.css", "trace.css", STYLE),
@@ -43,6 +45,7 @@ def render(trace: Trace) -> str:
         run=trace.run,
         rows=trace.table.head(_TABLE_ROWS).to_dict("records"),
         hidden=max(len(trace.table) - _TABLE_ROWS, 0),
+        verdicts={verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]},
         facts=facts(trace),
     )
 

@@ -26,8 +26,9 @@ from lexshift.utils.seeds import generator
 
 USAGES = 40
 """Maximum number of usages of an ordinary word in each corpus."""
+FLOOR = 0.95
+"""Share of the gaps between halves of the same corpus that are below the noise floor."""
 _SIZES = np.array([2, 3, 5, 7, 10, 14, 20, 28, USAGES])  # numbers of usages to which ordinary words are reduced
-_FLOOR = 0.95  # share of the gaps between halves of the same corpus that are below the noise floor
 _MIN_HALVED = 8  # minimum number of usages that are divided into halves
 
 
@@ -129,4 +130,4 @@ def noise_floor(
             found.append(float(gaps(similarities(rows[:1], rows[1:], calibration), sides)[0]))
     if not found:
         raise ValueError(f"no word has {_MIN_HALVED} usages in a corpus")
-    return float(np.quantile(found, _FLOOR))
+    return float(np.quantile(found, FLOOR))

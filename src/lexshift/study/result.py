@@ -25,6 +25,7 @@ from lexshift.study.study_result import StudyResult
 from lexshift.study.verdict import (
     CHANGED,
     TOO_FEW,
+    VERDICTS,
     Backdrop,
     Evidence,
     count_verdicts,
@@ -80,7 +81,7 @@ class Result(StudyResult):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A row for each word, the most changed first; words with too few usages come last.
+        """A row for each word, the most changed first; words without a score come last, in the order of their verdicts.
 
         Columns: word, n_old, n_new (usages), score (the change score), low, high (its interval), distance, sscd (the
         average pairwise distance and SSCD, whose weighted geometric mean is the score), verdict, reason (why
@@ -97,8 +98,7 @@ class Result(StudyResult):
         q = benjamini_hochberg([self.scores.words[word].test.p for word in scored]) if scored else np.zeros(0)
         q_values = dict(zip(scored, q.tolist(), strict=True))
         rows = [self._row(word, q_values.get(word, np.nan)) for word in self.words]
-        table = pd.DataFrame(rows).sort_values(["score", "word"], ascending=[False, True], na_position="last")
-        return table.reset_index(drop=True)
+        return pd.DataFrame(sorted(rows, key=_rank))
 
     def _row(self, word: str, q: float) -> dict[str, Any]:
         n_old, n_new = (self.count_usages(word, period) for period in OLD_NEW)
@@ -189,6 +189,18 @@ class Result(StudyResult):
         outcome = f"{changed} of {tested} {'word' if tested == 1 else 'words'} changed between {self.labels[0]} and "
         return outcome + self.labels[1] + beyond + (f" ({others})" if others else "")
 
+    def background_note(self) -> str | None:
+        """Return a sentence on what the two corpora do to ordinary words, or None without control words."""
+        backdrop = self.backdrop
+        if not backdrop.control_words:
+            return None
+        return (
+            f"Ordinary words ({backdrop.control_words:,} control words) moved by a gap of "
+            f"{backdrop.format_gap(backdrop.ordinary_gap or 0.0)} between the corpora; "
+            f"{100 * (backdrop.common_shift or 0.0):.0f} % of their shift is common to all words and was removed; the "
+            f"noise floor is {backdrop.format_gap(backdrop.floor)}"
+        )
+
     def caution(self) -> str | None:
         """Return a warning if there were too few permutations or no comparison with ordinary words, else None."""
         if note := unresolved_note([scored.test for scored in self.scores.words.values()], self.settings["alpha"]):
@@ -222,3 +234,10 @@ class Result(StudyResult):
         more["backdrop"] = from_plain(Backdrop, details["backdrop"])
         first, second = (entry["name"] for entry in run["corpora"])
         return cls(siblings, run["words"], run, space, scores, (first, second), **more)
+
+
+def _rank(row: dict[str, Any]) -> tuple[int, float, str]:
+    """Return the place of a row in the table: by its score, or without one by its verdict."""
+    if np.isnan(row["score"]):
+        return 1 + VERDICTS.index(row["verdict"]), 0.0, row["word"]
+    return 0, -row["score"], row["word"]

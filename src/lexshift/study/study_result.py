@@ -82,6 +82,10 @@ class StudyResult(ABC):
     def headline(self) -> str:
         """Return the outcome in a sentence."""
 
+    def background_note(self) -> str | None:
+        """Return a sentence on what the corpora do to ordinary words, or None if it is not known."""
+        return None
+
     @abstractmethod
     def caution(self) -> str | None:
         """Return a sentence on how far to trust the verdicts, or None."""

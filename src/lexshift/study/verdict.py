@@ -83,6 +83,14 @@ class Backdrop:
     ordinary_gap: float | None
     is_calibrated: bool
 
+    def format_gap(self, gap: float) -> str:
+        """Return a gap as text: in percentage points, or without a calibration as a plain number.
+
+        >>> Backdrop(0.02, 0, None, None, is_calibrated=False).format_gap(0.0344)
+        '0.034'
+        """
+        return points(gap) if self.is_calibrated else f"{gap:.2g}"
+
 
 def weigh_gaps(
     found: Mapping[str, Gap], sizes: Mapping[str, tuple[int, int]], background: Background
@@ -144,7 +152,7 @@ def decide_verdict(evidence: Evidence, q: float, alpha: float, floor: float) -> 
 
 def explain_verdict(verdict: str, evidence: Evidence, backdrop: Backdrop) -> str:
     """Return the reason of a verdict in a few words."""
-    gap, unit = evidence.gap, points if backdrop.is_calibrated else _decimals
+    gap, unit = evidence.gap, backdrop.format_gap
     size = f"gap of {unit(gap.value)}"
     compared = "" if evidence.local_fdr is None else f" (local fdr {_rate(evidence.local_fdr)})"
     if verdict == CHANGED:
@@ -166,17 +174,13 @@ def points(gap: float) -> str:
     >>> points(0.344)
     '34 points'
     """
-    value = 100 * gap
-    text = f"{value:.0f}" if abs(value) >= 9.5 else f"{value:.1f}"
-    return "1 point" if text == "1" else f"{text} points"
+    decimals = 0 if abs(gap) >= 0.095 else 1
+    value = round(100 * gap, decimals) + 0.0  # adding 0 turns -0 into 0
+    return f"{value:.{decimals}f} points"
 
 
 def _rate(value: float) -> str:
     return f"{value:.2g}" if value >= _LEAST_RATE else f"below {_LEAST_RATE}"
-
-
-def _decimals(gap: float) -> str:
-    return f"{gap:.3g}"
 
 
 def presence(occurrences: tuple[int, int], sizes: tuple[int, int]) -> str | None:

@@ -29,7 +29,6 @@ function fixed(value, places) {
   const cut = long.slice(0, -40);
   return /^50*$/.test(long.slice(-40)) && /[02468]\.?$/.test(cut) ? cut.replace(/\.$/, "") : value.toFixed(places);
 }
-const percent = (share) => `${Math.floor(100 * share + 1e-9)} %`; // rounded down, so that "more than" is true of it
 function exponent(value, precision) {
   const [mantissa, power] = value.toExponential(precision - 1).split("e");
   const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;

@@ -1,8 +1,10 @@
 // The page of a comparison: the overview of all words, the search for the swap rate, and the rows of the table.
 const scored = data.words.filter((word) => word.score !== undefined);
-const LINKED = 200; // number of dots that are links, those with the highest scores; they have a label where there is room
-const hasSimilar = table.querySelector("[data-key=above]") !== null;
-const hasExpected = scored.some((word) => word.expected !== undefined);
+const LINKED = 200; // number of dots that are links: changed words, then those at the top
+const LABELLED = 30; // up to so many words, all have a label where there is room, otherwise those that changed
+const RADII = { changed: 5.5, differs: 4.5, unclear: 4.5, stable: 4 };
+const hasExcess = table.querySelector("[data-key=excess]") !== null;
+const heightOf = hasExcess ? (word) => word.excess ?? 0 : (word) => word.gap;
 const widest = highest(scored.map((word) => word.high));
 
 let dotOf = null; // returns the dot of a word for the current size of the chart
@@ -19,63 +21,56 @@ function markDot(word) {
   if (!found && word.score !== undefined) picture.append(dotOf(word, "guest chosen"));
 }
 
-const describe = (word) => [el("b", {}, bdi(word.word)), `: ${word.verdict}, change ${digits(word.score)} ` +
-  `(${digits(word.low)} to ${digits(word.high)})${word.expected === undefined ? "" : `, similar words ${digits(word.expected)}`}, q = ${chance(word.q)}`];
+const describe = (word) => [el("b", {}, bdi(word.word)), `: ${word.verdict}, change ${digits(word.score)} (${digits(word.low)} to ${digits(word.high)}), ` +
+  `gap ${gapText(word.gap)} (${gapRange(word)})${word.excess === undefined ? "" : `, excess ${fixed(word.excess, 1)}`}, q = ${chance(word.q)}`];
 
-// Change against p, with the threshold of the false discovery rate.
-function significanceScales(box, width) {
-  const rise = (p) => -Math.log10(p);
-  const top = Math.max(rise(data.floor), highest(scored.map((w) => rise(w.p))));
-  const most = highest(scored.map((w) => w.score)) * 1.06;
-  const x = linear(0, most, box.left, box.right);
-  const y = linear(0, top * 1.06, box.bottom, box.top);
-  const levels = ticks(0, top, 5).filter(Number.isInteger);
-  const parts = [
-    axisY(y, levels, box.left, "p", box, (v) => (v === 0 ? "1" : String(Number((10 ** -v).toPrecision(1))))),
-    axisX(x, ticks(0, most, width < 500 ? 4 : 8), box.bottom, "change score", box),
-  ];
-  // Benjamini and Hochberg: with k of m words changed, those whose p is at most alpha k / m.
-  const changed = scored.filter((w) => w.verdict === "changed").length;
-  if (changed) {
-    const level = y(rise((data.alpha * changed) / scored.length));
-    parts.push(svg("line", { class: "guide", x1: box.left, x2: box.right, y1: level, y2: level }),
-      text(box.right, level - 6, `changed, q ≤ ${data.alpha}`, { class: "note", "text-anchor": "end" }));
-  }
-  return { parts, at: (word) => [x(word.score), y(rise(word.p))] };
+// The excess above which the local false discovery rate is low enough, or null if all words are on one side of it.
+function excessLimit() {
+  const [out, within] = [true, false].map((is) => scored.filter((w) => w.local_fdr <= data.max_local_fdr === is).map((w) => w.excess));
+  return out.length && within.length ? (-highest(out.map((v) => -v)) + highest(within)) / 2 : null;
 }
 
-// Change against the change that is expected of a word of this frequency and spread.
-function expectedScales(box, width) {
-  const known = scored.filter((word) => word.expected !== undefined).map((word) => word.expected);
-  const [low, right] = [Math.min(...known), highest(known)];
-  const left = Math.max(0, low - (right - low) * 0.05);
-  const end = right + (right - low || right || 1) * 0.05;
-  const most = Math.max(highest(scored.map((w) => w.score)), right) * 1.06;
-  const x = linear(left, end, box.left, box.right);
-  const y = linear(0, most, box.bottom, box.top);
-  return {
-    parts: [
-      axisY(y, ticks(0, most, 5), box.left, "change score", box),
-      axisX(x, ticks(left, end, width < 500 ? 4 : 8), box.bottom, "median score of similar words", box),
-      svg("line", { class: "guide", x1: x(left), x2: x(end), y1: y(left), y2: y(end) }),
-    ],
-    at: (word) => [x(word.expected ?? left), y(word.score)],
-  };
+// Change score against the excess over ordinary words, or without control words against the gap.
+function scales(box, width) {
+  const [scores, heights] = [scored.map((w) => w.score), scored.map(heightOf)];
+  const [left, right] = [-highest(scores.map((v) => -v)), highest(scores)];
+  const margin = (right - left || right || 1) * 0.06;
+  const x = linear(Math.max(left - margin, 0), right + margin, box.left, box.right);
+  const { floor, is_calibrated: isCalibrated } = data.background;
+  const limit = hasExcess ? excessLimit() : floor;
+  const [low, high] = [Math.min(0, -highest(heights.map((v) => -v))), Math.max(highest(heights), limit ?? 0)];
+  const room = (high - low || 1) * 0.06;
+  const [bottom, top] = [low - room, high + room];
+  const y = linear(bottom, top, box.bottom, box.top);
+  const show = (v) => (!hasExcess && isCalibrated ? String(Number((100 * v).toPrecision(6))) : String(v));
+  const name = hasExcess ? "excess: standard deviations above ordinary words" : `gap${isCalibrated ? " (percentage points)" : ""}`;
+  const parts = [
+    axisY(y, ticks(bottom, top, 5), box.left, name, box, show),
+    axisX(x, ticks(Math.max(left - margin, 0), right + margin, width < 500 ? 4 : 8), box.bottom, "change score", box),
+  ];
+  const guide = (at, words) => [svg("line", { class: "guide", x1: box.left, x2: box.right, y1: y(at), y2: y(at) }),
+    text(box.right, y(at) - 5, words, { class: "note", "text-anchor": "end" })];
+  if (limit !== null) {
+    parts.unshift(svg("rect", { class: "region", x: box.left, y: box.top, width: box.right - box.left, height: Math.max(y(limit) - box.top, 0) }));
+    parts.push(...guide(limit, hasExcess ? `stands out: local fdr ≤ ${data.max_local_fdr}` : `noise floor: ${gapText(floor)}`));
+  }
+  if (hasExcess) parts.push(...guide(0, "ordinary words"));
+  return { parts, at: (word) => [x(word.score), y(heightOf(word))] };
 }
 
 function overview(width) {
-  const height = Math.max(280, Math.min(360, width * 0.5));
-  const box = { left: 44, right: width - 14, top: 30, bottom: height - 44 };
-  const { parts, at } = (hasExpected ? expectedScales : significanceScales)(box, width);
-  const order = [...scored].sort((a, b) => b.score - a.score);
+  const tall = Math.max(280, Math.min(400, width * 0.5));
+  const box = { left: 44, right: width - 14, top: 30, bottom: tall - 44 };
+  const { parts, at } = scales(box, width);
+  const order = [...scored].sort((a, b) => VERDICTS.indexOf(a.verdict) - VERDICTS.indexOf(b.verdict) || heightOf(b) - heightOf(a));
   const [linked, others] = [order.slice(0, LINKED), order.slice(LINKED)];
   const place = placer(box, scored.map(at));
   dotOf = (word, kind = "") => {
     const [cx, cy] = at(word);
-    const free = place(cx, cy, word.word);
+    const free = word.verdict === "changed" || scored.length <= LABELLED ? place(cx, cy, word.word) : null;
     const label = free ?? { x: cx, y: cy - 9, "text-anchor": "middle" }; // shown only while the word is chosen or pointed at
     const anchor = svg("a", { class: kind, href: link(word.word), "data-word": word.word, "aria-label": `${word.word}, ${word.verdict}, change ${digits(word.score)}` },
-      svg("circle", { class: `dot ${word.verdict}`, cx, cy, r: others.length ? 4.5 : 5.5 }),
+      svg("circle", { class: `dot ${word.verdict}`, cx, cy, r: RADII[word.verdict] }),
       text(label.x, label.y, word.word, { class: free ? "label" : "label crowded", "text-anchor": label["text-anchor"] }));
     anchor.addEventListener("pointermove", (event) => showTip(anchor, event.pageX, event.pageY, ...describe(word)));
     anchor.addEventListener("pointerleave", hideTip);
@@ -87,13 +82,13 @@ function overview(width) {
     return anchor;
   };
   // The other dots of a verdict are drawn as one shape, because thousands of elements would make the page slow.
-  for (const verdict of ["stable", "changed"]) {
+  for (const verdict of ["stable", "unclear", "differs", "changed"]) {
     const dots = others.filter((word) => word.verdict === verdict).map((word) => MARKS[1](...at(word).map((v) => Number(v.toFixed(1))), 3));
     if (dots.length) parts.push(svg("path", { class: `dot many ${verdict}`, d: dots.join("") }));
   }
   const anchors = linked.map((word) => dotOf(word, word === chosenWord ? "chosen" : ""));
   if (others.includes(chosenWord)) anchors.push(dotOf(chosenWord, "guest chosen"));
-  const picture = svgElement(width, height, ...parts, ...anchors);
+  const picture = svgElement(width, tall, ...parts, ...[...anchors].reverse()); // changed words cover the others
   oneTabStop(picture, anchors);
   if (others.length) findAmong(picture, others.map((word) => [...at(word), word]), width);
   return picture;
@@ -153,23 +148,28 @@ function interval(word) {
 function cells(word) {
   const counts = word.n.map((n) => cell("number count", String(n)));
   if (word.score === undefined) {
-    const few = `${data.least} are needed in each corpus`; // other columns show the counts
-    if (phone.matches) return [verdictCell(word, few, 3)];
-    return [cell("number change", NONE), ...counts, verdictCell(word, few, hasSimilar ? 4 : 3)];
+    const reason = word.verdict === "too few" ? `${data.least} are needed in each corpus` : word.reason; // other columns show the counts
+    if (phone.matches) return [verdictCell(word, reason, 3)];
+    return [cell("number change", NONE), ...counts, verdictCell(word, reason, hasExcess ? 4 : 3)];
   }
-  const among = hasSimilar ? cell("number similar", word.above === undefined ? NONE : percent(word.above)) : null;
-  if (word.excess !== undefined) among.title = `${fixed(word.excess, 2)} scaled median absolute deviations above their median`;
   return [
     cell("number change", interval(word), el("span", { title: `95 % interval: ${digits(word.low)} to ${digits(word.high)}` }, digits(word.score))),
     ...counts,
-    cell("number p", chance(word.p)),
-    cell("number", chance(word.q)),
-    among,
-    verdictCell(word),
+    el("td", { class: "number gap", title: `95 % interval: ${gapRange(word)}` }, gapText(word.gap)),
+    hasExcess ? el("td", { class: "number excess", title: `local fdr ${digits(word.local_fdr)}` }, fixed(word.excess, 1)) : null,
+    cell("number q", chance(word.q)),
+    verdictCell(word, word.verdict === "unclear" ? `could show ${gapText(word.detectable)}` : ""),
   ];
 }
 
+// The verdicts in the chart, with their numbers of words.
+function verdictLegend() {
+  const items = Object.keys(RADII).map((verdict) => [verdict, scored.filter((word) => word.verdict === verdict).length]).filter(([, n]) => n);
+  return el("ul", { class: "legend" }, ...items.map(([verdict, n]) => el("li", { class: `key ${verdict}` }, `${verdict} (${count(n)})`)));
+}
+
 if (scored.length) {
+  document.querySelector("#overview figcaption").append(verdictLegend());
   chart(document.querySelector("#overview .chart"), document.querySelector("#overview h2").textContent, overview);
   chart(document.querySelector("#curve .chart"), "Mean e_swap by swap rate", rateCurve);
 } else {
@@ -191,10 +191,10 @@ for (const button of document.querySelectorAll(".copy")) {
 startPage({
   cells,
   values: {
-    score: (w) => w.score, n_old: (w) => w.n[0], n_new: (w) => w.n[1], p: (w) => w.p, q: (w) => w.q, above: (w) => w.above,
-    verdict: (w) => VERDICT_ORDER[w.verdict],
+    score: (w) => w.score, n_old: (w) => w.n[0], n_new: (w) => w.n[1], gap: (w) => w.gap, excess: (w) => w.excess, q: (w) => w.q,
+    verdict: (w) => VERDICTS.indexOf(w.verdict),
   },
-  descendingFirst: ["score", "n_old", "n_new", "above"],
+  descendingFirst: ["score", "n_old", "n_new", "gap", "excess"],
   file: "scores.csv",
   show: (word) => {
     markDot(word);

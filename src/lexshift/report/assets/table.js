@@ -12,7 +12,7 @@ const MARGIN = 20; // rows above and below the view
 const PRINTED = 200;
 const paper = matchMedia("print");
 const phone = matchMedia("(max-width: 44rem)");
-const VERDICT_ORDER = { changed: 0, stable: 1, "too few": 2 };
+const VERDICTS = ["changed", "appeared", "disappeared", "differs", "unclear", "stable", "too few"];
 const NONE = "–";
 const collator = new Intl.Collator();
 const indexOf = new Map(data.words.map((word, i) => [word, i]));
@@ -33,7 +33,7 @@ function cell(kind, ...children) {
 }
 
 function verdictCell(word, reason = "", span = 1) {
-  const said = el("div", { class: "said" }, el("span", { class: "verdict" }, word.verdict));
+  const said = el("div", { class: "said" }, el("span", { class: "verdict", title: word.reason ?? "" }, word.verdict));
   if (reason) said.append(" ", el("small", { class: "reason" }, reason));
   return el("td", { colspan: span }, said);
 }

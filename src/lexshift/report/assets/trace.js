@@ -169,7 +169,7 @@ function cells(word) {
 startPage({
   cells,
   values: {
-    score: (w) => w.score, q: (w) => w.q, verdict: (w) => VERDICT_ORDER[w.verdict] + (w.q ?? 0) / 2,
+    score: (w) => w.score, q: (w) => w.q, verdict: (w) => VERDICTS.indexOf(w.verdict) + (w.q ?? 0) / 2,
     changes: (w) => w.changes?.[0], season: (w) => w.season?.q,
   },
   descendingFirst: ["score"],

@@ -33,19 +33,39 @@ async function detailsOf(word) {
   }
 }
 
+// A gap as text, as in Python: in percentage points, or without a calibration as a plain number.
+function gapNumber(gap) {
+  if (!data.background.is_calibrated) return Math.abs(gap) < 1e-4 && gap ? exponent(gap, 2) : String(Number(gap.toPrecision(2)));
+  const places = Math.abs(gap) >= 0.095 ? 0 : 1;
+  return (Number(fixed(100 * gap, places)) + 0).toFixed(places); // adding 0 turns -0 into 0
+}
+const gapText = (gap) => gapNumber(gap) + (data.background.is_calibrated ? " points" : "");
+const gapRange = (word) => `${gapNumber(word.gap_low)} to ${gapNumber(word.gap_high)}`;
+
+// The gap of a word in a sentence.
+function gapSentence(word) {
+  const pair = ["a usage from ", corpusName(0), " and one from ", corpusName(1)];
+  const size = el("b", {}, data.background.is_calibrated ? `${gapNumber(word.gap)} percentage points` : gapNumber(word.gap));
+  if (!data.background.is_calibrated) {
+    return ["On average, the cosine between ", ...pair, " is ", size, ` (95 % interval ${gapRange(word)}) lower than between two usages of one corpus.`];
+  }
+  return ["A", pair[0].slice(1), ...pair.slice(1), " are ", size, ` (95 % interval ${gapRange(word)}) less likely to share a sense than two usages of one corpus.`];
+}
+
 function summary(word) {
   const counts = [0, 1].flatMap((side) => [side ? " and " : "", plural(word.n[side], "usage"), " in ", corpusName(side),
     word.found[side] > word.n[side] ? ` (a sample of ${count(word.found[side])})` : ""]);
   const rates = word.rate.map((rate) => Number(rate.toPrecision(3)).toLocaleString("en")).join(" and ");
   const frequency = el("p", { class: "saying" }, ...counts, `; ${rates} per million words.`);
-  if (word.score === undefined) return [el("p", { class: "saying" }, "Too few usages for a test: ", bdi(word.reason), "."), frequency];
+  const verdict = el("p", { class: `saying ${word.verdict.replace(" ", "-")}` }, el("span", { class: "verdict" }, word.verdict), " ", bdi(word.reason), ".");
+  if (word.score === undefined) return [verdict, frequency];
   const relation = word.approximate ? "≈" : word.p <= 1 / (word.permutations + 1) + 1e-12 ? "≤" : "=";
   return [
-    el("p", { class: `saying ${word.verdict}` }, el("span", { class: "verdict" }, word.verdict === "changed" ? "Changed" : "Stable"),
-      ": score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; average pairwise distance ${digits(word.distance)}, SSCD ${digits(word.sscd)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`,
-      word.verdict === "stable" ? " The differences below may be due to chance." : ""),
-    ...(word.above === undefined ? [] : [el("p", { class: "saying" },
-      `Changed more than ${word.above === 1 ? "all" : `${percent(word.above)} of`} the words of similar frequency and spread.`)]),
+    verdict,
+    el("p", { class: "saying" }, ...gapSentence(word)),
+    ...(word.excess === undefined ? [] : [el("p", { class: "saying" }, "It exceeds the gap of ordinary words by ",
+      el("b", {}, fixed(word.excess, 1)), ` of their standard deviations (excess); a word with this excess is an ordinary one with a probability of ${digits(word.local_fdr)} (local fdr).`)]),
+    el("p", { class: "saying" }, "Change score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; average pairwise distance ${digits(word.distance)}, SSCD ${digits(word.sscd)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`),
     frequency,
   ];
 }
