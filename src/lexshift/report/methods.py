@@ -20,7 +20,7 @@ _METRICS = {
     "jeffreys": f"the Jeffreys divergence {_GAUSSIANS}",
     "apd": "the average pairwise cosine distance (APD)",
     "nearest": f"the mean cosine distance of a vector to the nearest of {N_DRAWN} vectors drawn from the other set",
-    "energy": "the energy distance, based on the cosine distance (U-statistic)",
+    "energy": "the energy distance of the unit vectors (U-statistic)",
     "amd": "the mean cosine distance of a vector to the nearest vector of the other set (AMD)",
     "samd": "the mean cosine distance of the pairs of an optimal one-to-one matching of the two sets (SAMD)",
 }

@@ -51,6 +51,7 @@ EXCEEDANCES = 250
 """Number of values above the first threshold tried for the tail."""
 MIN_TAIL_P = 1e-10
 """Lower limit of an approximated p: the fitted tail is not reliable so far beyond all permutations."""
+_USAGE_ENTRIES = 1_000_000  # numbers of a batch of splits for a metric that compares usages
 _RESOLUTION = 10  # minimum ratio of the p at which words are called changed to the smallest possible p
 _LIMIT_ERROR = 0.001  # one-sided error probability of the lower confidence limit of p
 _MIN_EXCEEDANCES = 50  # minimum number of exceedances for a fit
@@ -142,7 +143,8 @@ def permutation_test(
         rows_old, rows_new = rows_old.astype(float), rows_new.astype(float)
     distances = side_distances(chosen, rows_old, rows_new, seed, word)
     e_original = float(distances(original_sides(n_old, n_new))[0])
-    cells = max(n_old + n_new, rows_old.shape[1])  # numbers that one split needs
+    # Numbers that one split needs, and numbers of a batch: the distances between usages are read once for each batch.
+    cells, max_cells = max(n_old + n_new, rows_old.shape[1]), _USAGE_ENTRIES if chosen.usages else CACHE_ENTRIES
     largest = np.empty(0)
 
     def count_exceeding(sides: Array) -> int:
@@ -156,14 +158,14 @@ def permutation_test(
 
     if exact:
         others = other_splits(n_old, n_new)
-        edges = np.cumsum([0, *batch_sizes(len(others), cells, CACHE_ENTRIES)])
+        edges = np.cumsum([0, *batch_sizes(len(others), cells, max_cells)])
         exceeding = sum(count_exceeding(others[start:stop]) for start, stop in itertools.pairwise(edges))
         return PermutationTest((1 + exceeding) / (1 + len(others)), e_original, exceeding, len(others), exact=True)
 
     rng = generator(seed, "permutation", word)
     exceeding = done = 0
     for stage, p_above in stages(permutations):
-        for size in batch_sizes(stage - done, cells, CACHE_ENTRIES):
+        for size in batch_sizes(stage - done, cells, max_cells):
             exceeding += count_exceeding(random_splits(n_old, n_new, size, rng))
             done += size
             if is_above := 1 + exceeding > level * (1 + permutations):

@@ -253,7 +253,8 @@ def _test(old: Matrix, new: Matrix, word: str, sscd: SSCD, permutations: int) ->
 def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
     """Return the metric to use in the permutation test: ``tested_by`` of the metric, if there is one.
 
-    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which APD is undefined.
+    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which
+    the energy distance is undefined.
     """
     substitute = get(metric).tested_by
     return substitute if substitute and all(rows.any(axis=1).all() for rows in (old, new)) else metric
