@@ -20,7 +20,14 @@ from lexshift.study.trace import trace
 from lexshift.utils.arrays import Floats
 from lexshift.utils.monitor import Silent
 
-FAST: dict[str, Any] = {"permutations": 99, "resamples": 5, "repeats": 2, "monitor": False, "split": "lines"}
+FAST: dict[str, Any] = {
+    "duplicates": "keep",
+    "permutations": 99,
+    "resamples": 5,
+    "repeats": 2,
+    "monitor": False,
+    "split": "lines",
+}
 
 
 class Lines:

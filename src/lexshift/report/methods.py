@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import N_DRAWN
-from lexshift.scoring.permutation import STAGES
+from lexshift.scoring.permutation import DOCUMENTS, STAGES, USAGES, PermutationTest
+from lexshift.study.settings import ONCE
 
 if TYPE_CHECKING:
     from lexshift.study.result import Result
@@ -85,7 +87,8 @@ def _data(result: Result) -> str:
         if limit
         else ""
     )
-    return f"We compared two corpora, {sizes}. We studied {which}. {_MATCHING[settings['match']]}.{sample}"
+    repeated = " Identical sentences of a corpus counted once." if settings["duplicates"] == ONCE else ""
+    return f"We compared two corpora, {sizes}. We studied {which}. {_MATCHING[settings['match']]}.{sample}{repeated}"
 
 
 def _embedding(result: Result) -> str:
@@ -153,7 +156,7 @@ def _tests(result: Result) -> str:
         else ""
     )
     return (
-        f"Significance was assessed by a permutation test, in which the occurrences of a word were reassigned to the "
+        f"Significance was assessed by a permutation test, in which {_permuted(tests)} were reassigned to the "
         f"corpora at random (all reassignments if there were fewer than 1,000, otherwise up to "
         f"{max_permutations:,}).{statistic}{tail} The false discovery rate over the {len(tests)} tested words was "
         f"controlled with the Benjamini-Hochberg procedure; words with q ≤ {settings['alpha']:g} are reported as "
@@ -162,6 +165,17 @@ def _tests(result: Result) -> str:
         f"fewer than {settings['min_usages']} occurrences in a corpus were not scored. The random seed was "
         f"{settings['seed']}."
     )
+
+
+def _permuted(tests: Sequence[PermutationTest]) -> str:
+    """Return what the tests reassigned to the corpora."""
+    units = Counter(test.unit for test in tests)
+    if not units[DOCUMENTS]:
+        return "the occurrences of a word"
+    whole = "whole documents with all their occurrences of a word"
+    if not units[USAGES]:
+        return whole
+    return f"{whole} (for {units[USAGES]:,} of {len(tests):,} words, found in few documents, single occurrences)"
 
 
 def _senses(result: Result) -> str:

@@ -16,6 +16,7 @@ from lexshift.errors import UserError
 from lexshift.scoring.bootstrap import Interval, bootstrap
 from lexshift.scoring.distance.metric import Metric, get, precompute_distances
 from lexshift.scoring.permutation import (
+    Documents,
     Permutations,
     PermutationTest,
     add_permutations,
@@ -34,7 +35,9 @@ T = TypeVar("T")
 CURVE_WORDS = 100
 """Number of words used for the curve over the swap rate if the vocabulary is large."""
 _BATCH = 64  # words per table of a cache
-_METHOD = "tested scores with intervals from half-samples, as JSON"  # part of every cache key: it names the method
+_METHOD = (
+    "scores tested by documents, intervals from half-samples, as JSON"  # part of every cache key, names the method
+)
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ class Comparisons(Generic[K]):
     families : collection of collections of keys, optional
         The tests over which the false discovery rate is controlled together; by default all of them. A key may be in
         several families.
+    documents : callable, optional
+        Takes a key and returns the documents of the usages of its two sets, which the test permutes as wholes.
     unit : str
         Unit of the keys in progress reports.
     """
@@ -91,7 +96,12 @@ class Comparisons(Generic[K]):
     name: Callable[[K], str] = str
     corpus_sizes: Callable[[K], tuple[int, int]] | None = None
     families: Collection[Collection[K]] | None = None
+    documents: Callable[[K], tuple[Documents, Documents]] | None = None
     unit: str = "words"
+
+    def documents_of(self, key: K) -> tuple[Documents, Documents] | None:
+        """Return the documents of the usages of a key, or None if they are not known."""
+        return None if self.documents is None else self.documents(key)
 
     def apply(self, function: Callable[[Matrix, Matrix, str, SSCD], T], sscd: SSCD, key: K) -> T:
         """Call a function with the vectors, the word and the SSCD of a key; errors name the word."""
@@ -180,10 +190,12 @@ def score_words(
     scoring = replace(scoring, sscd=sscd)
 
     def score(key: K) -> WordScore:
-        return comparisons.apply(partial(score_word, scoring=scoring), sscd, key)
+        score_key = partial(score_word, scoring=scoring, documents=comparisons.documents_of(key))
+        return comparisons.apply(score_key, sscd, key)
 
     def test_again(key: K, permutations: int) -> PermutationTest:
-        return comparisons.apply(partial(_test, permutations=permutations), sscd, key)
+        test = partial(_test, permutations=permutations, documents=comparisons.documents_of(key))
+        return comparisons.apply(test, sscd, key)
 
     monitor.stage("scoring", len(keys), comparisons.unit)
     scores: dict[K, WordScore] = {}
@@ -224,7 +236,14 @@ def _advance(monitor: Monitor, before: int, done: int = 0) -> None:
     monitor.advance(before + done, before + done)
 
 
-def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring) -> WordScore:
+def score_word(
+    old: Matrix,
+    new: Matrix,
+    word: str,
+    sscd: SSCD,
+    scoring: Scoring,
+    documents: tuple[Documents, Documents] | None = None,
+) -> WordScore:
     """Score and test one word, with the initial number of permutations.
 
     Parameters
@@ -235,19 +254,29 @@ def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring
         The scorer, with the rate to use and the sizes of the word's corpora.
     scoring : Scoring
         Settings of the interval and the test.
+    documents : (sequence, sequence), optional
+        The document of each old and each new usage; see :func:`lexshift.permutation_test`.
     """
     precomputed = replace(sscd, metric=precompute_distances(get(sscd.metric), old, new))
     change = precomputed.score(old, new, word)
     return WordScore(
         change=change,
         interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change.score),
-        test=_test(old, new, word, sscd, first_permutations(scoring.permutations)),
+        test=_test(old, new, word, sscd, first_permutations(scoring.permutations), documents),
         tested_metric=get(tested_metric(sscd.metric, old, new)).name,
     )
 
 
-def _test(old: Matrix, new: Matrix, word: str, sscd: SSCD, permutations: int) -> PermutationTest:
-    return permutation_test(old, new, tested_metric(sscd.metric, old, new), permutations, sscd.seed, word)
+def _test(
+    old: Matrix,
+    new: Matrix,
+    word: str,
+    sscd: SSCD,
+    permutations: int,
+    documents: tuple[Documents, Documents] | None,
+) -> PermutationTest:
+    metric = tested_metric(sscd.metric, old, new)
+    return permutation_test(old, new, metric, permutations, sscd.seed, word, documents=documents)
 
 
 def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
@@ -276,9 +305,17 @@ def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], key
             sscd.distance_weight,
         ],
         [first_permutations(scoring.permutations), scoring.resamples, scoring.confidence],
-        [[key, None if sizes is None else sizes(key)] for key in keys],
+        [[key, None if sizes is None else sizes(key), _number(comparisons.documents_of(key))] for key in keys],
     ]
     return hashlib.sha256(json.dumps(parts, default=float).encode()).hexdigest()
+
+
+def _number(documents: tuple[Documents, Documents] | None) -> list[list[int]] | None:
+    """Return numbers in place of documents, which do not depend on how documents are named."""
+    if documents is None:
+        return None
+    first = [{document: i for i, document in enumerate(dict.fromkeys(of_rows))} for of_rows in documents]
+    return [[numbers[document] for document in of_rows] for numbers, of_rows in zip(first, documents, strict=True)]
 
 
 def scores_to_table(scores: Sequence[WordScore]) -> pa.Table:

@@ -30,6 +30,7 @@ def discover(
     max_per_word: int | None = 200,
     min_usages: int = 10,
     sample_seed: int = 0,
+    duplicates: str = "once",
     match: str = "word",
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
@@ -56,7 +57,7 @@ def discover(
     ----------
     old, new : str or path
         The two corpora: text files, tables, folders or patterns. Each is read twice.
-    model, labels, min_count, min_usages, sample_seed, match
+    model, labels, min_count, min_usages, sample_seed, duplicates, match
         As for :func:`lexshift.compare`.
     top_words : int, optional
         Maximum number of words, the most frequent ones first; 0 or None for all.

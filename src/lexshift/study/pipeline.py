@@ -47,10 +47,10 @@ from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
 from lexshift.study.result import Result
 from lexshift.study.result_files import STORE
-from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, TRACE, Settings
+from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, ONCE, TRACE, Settings
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
-from lexshift.study.usages import KINDS, Pair, Usages
+from lexshift.study.usages import KINDS, Pair, Usages, usage_notes
 from lexshift.study.verdict import spread
 from lexshift.study.words import choose_vocabulary
 from lexshift.utils.monitor import Monitor, watching
@@ -176,6 +176,8 @@ def _analyse(
         raise UserError(
             f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
         )
+    if settings.duplicates == ONCE:
+        siblings = siblings.without_duplicates()
     usages = Usages(siblings, targets.words, settings.min_usages)
     space = usages.use_space(settings.space, encoder)
     scores, facts = _score(question, siblings, usages, space, settings, cache, monitor)
@@ -185,6 +187,8 @@ def _analyse(
         facts |= {"function_words": vocabulary.language, "candidates": vocabulary.candidates, "names": vocabulary.names}
     record = settings.record(question, words_given=vocabulary is None) | facts
     run = run_record(record, targets, siblings, periods, scores)
+    for note in run["notes"]:
+        monitor.note(note)
     calibration = optional_attribute(encoder, "calibration")
     run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
@@ -254,10 +258,11 @@ def _score(
         name=lambda pair: pair[0],
         corpus_sizes=None if sizes is None else lambda pair: (sizes[pair[1]], sizes[pair[2]]),
         families=families if question == TRACE else None,
+        documents=usages.documents,
         unit="pairs of periods" if question == TRACE else "words",
     )
     curve_words = {COMPARE: None, DISCOVER: CURVE_WORDS, TRACE: None if settings.rate == "auto" else 0}[question]
-    identity = digest([siblings.fingerprint, None if space is None else space.identity])
+    identity = digest([siblings.fingerprint, settings.duplicates, None if space is None else space.identity])
     return score_words(comparisons, scoring, monitor, curve_words, cache, identity), facts
 
 
@@ -271,10 +276,12 @@ def run_record(
     labels = keys if is_cut else periods.labels
     corpora = [
         {"path": as_text(os.fspath(path)), "name": label, "key": key}
+        | {"duplicates": siblings.count_repeated(targets.words, key)}
         | {name: value for name, value in siblings.corpus(key).items() if name != "label"}
         for path, label, key in zip(paths, labels, keys, strict=True)
     ]
     tests = [scored.test for scored in scores.words.values()]
+    units = dict(Counter(test.unit for test in tests))
     packages = {package: version(package) for package in _PACKAGES if find_spec(package)}
     return {
         "lexshift": __version__,
@@ -284,6 +291,8 @@ def run_record(
         "permutations": max((test.permutations for test in tests), default=0),
         "approximated": sum(test.p == test.tail for test in tests),
         "tested_metrics": dict(Counter(scored.tested_metric for scored in scores.words.values())),
+        "permuted_units": units,
+        "notes": usage_notes([corpus["duplicates"] for corpus in corpora], units),
         "words": targets.words,
         "forms": {word: list(forms) for word, forms in targets.forms.items()},
         "corpora": corpora,
