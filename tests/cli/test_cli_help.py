@@ -25,7 +25,7 @@ COMMANDS = [
     "eval",
 ]
 TUNING = [["tune", kind] for kind in ("mlm", "time", "wic", "senses")]
-TWO_SCREENS = 120  # lines
+TWO_SCREENS = 130  # lines
 
 
 def help_page(*command: str) -> str:

@@ -26,7 +26,20 @@ from lexshift.utils.progress import Bars
 RAW = re.compile("[\0-\b\v-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 ESCAPES = ["\x1b[31m", "\x1b]0;title\x07", "\x9b2J", "\x7f", "\u202e", "\u2066", "\x00", "\r", "\b"]
 EVIL = "ev\u202eil"
-QUICK = ("--permutations", "100", "--resamples", "20", "--repeats", "2", "--match", "token", "--min-count", "20")
+QUICK = (
+    "--duplicates",
+    "keep",
+    "--permutations",
+    "100",
+    "--resamples",
+    "20",
+    "--repeats",
+    "2",
+    "--match",
+    "token",
+    "--min-count",
+    "20",
+)
 LISTED = (*QUICK, "--words", "words.txt")
 
 

@@ -55,8 +55,8 @@ def test_table_has_a_row_for_each_word_with_its_counts_and_scores(shell: Shell) 
 
 
 def test_words_with_too_few_usages_come_last_with_the_reason(shell: Shell) -> None:
-    (shell.folder / "1950s.txt").write_text(text_of(OLD) + "a rare word\n" * 3)
-    (shell.folder / "2010s.txt").write_text(text_of(NEW) + "a rare word\n" * 9)
+    (shell.folder / "1950s.txt").write_text(text_of(OLD) + "".join(f"a rare word {i}\n" for i in range(3)))
+    (shell.folder / "2010s.txt").write_text(text_of(NEW) + "".join(f"a rare word {i}\n" for i in range(9)))
     out, _ = shell.compare("--words", "rare,mouse")
     assert out.splitlines()[-1].split()[0] == "rare"
     assert rows(out)["rare"] == [

@@ -6,6 +6,7 @@ import csv
 import datetime
 import io
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,17 +34,25 @@ TEXTS = st.text(st.sampled_from("ab é日🐁\n\t,;\"'\\{}"), max_size=20)
 DATED = Reading(date_column="date")
 
 
-def read(kind: Kind, data: bytes, reading: Reading | None = None) -> list[Record]:
-    source = Source(f"folder/x.{kind}", f"x.{kind}", kind)
-    return list(records(io.BytesIO(data), source, reading or Reading(), Tally()))
+def read_records(kind: Kind, data: bytes, reading: Reading) -> list[Record]:
+    return list(records(io.BytesIO(data), Source(f"folder/x.{kind}", f"x.{kind}", kind), reading, Tally()))
 
 
-def read_parquet(path: Path, reading: Reading | None = None) -> list[Record]:
+def read(kind: Kind, data: bytes, reading: Reading | None = None) -> list[tuple[int, Any, Any]]:
+    """Return the records without their documents."""
+    return [record[:3] for record in read_records(kind, data, reading or Reading())]
+
+
+def read_parquet_records(path: Path, reading: Reading) -> list[Record]:
     with path.open("rb") as file:
-        return list(parquet_records(file, Source(str(path), path.name, "parquet"), reading or Reading()))
+        return list(parquet_records(file, Source(str(path), path.name, "parquet"), reading))
 
 
-def as_csv(rows: list[tuple[str, ...]]) -> bytes:
+def read_parquet(path: Path, reading: Reading | None = None) -> list[tuple[int, Any, Any]]:
+    return [record[:3] for record in read_parquet_records(path, reading or Reading())]
+
+
+def as_csv(rows: Sequence[tuple[str, ...]]) -> bytes:
     file = io.StringIO(newline="")
     csv.writer(file).writerows(rows)
     return file.getvalue().encode()
@@ -95,6 +104,29 @@ def test_parquet_is_read_back_as_written(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_record_numbers_count_empty_jsonl_lines() -> None:
     assert read("jsonl", b'\n{"text": "a"}\n\n  \n{"text": "b"}\n') == [(2, "a", None), (5, "b", None)]
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_documents_are_read_from_their_column(tmp_path: Path, dated: bool) -> None:
+    reading = Reading(date_column="date" if dated else None, document_column="book")
+    rows = [("book", "text", "date"), ("Emma", "a", "1816"), ("", "b", "1817")]
+    expected = [(1, "a", "1816" if dated else None, "Emma"), (2, "b", "1817" if dated else None, "")]
+    assert read_records("csv", as_csv(rows), reading) == expected
+    assert read_records("tsv", "\n".join("\t".join(row) for row in rows).encode(), reading) == expected
+    lines = "\n".join(json.dumps(dict(zip(rows[0], row, strict=True))) for row in rows[1:])
+    assert read_records("jsonl", lines.encode(), reading) == expected
+    columns = {name: [row[i] for row in rows[1:]] for i, name in enumerate(rows[0])}
+    assert read_parquet_records(as_parquet(tmp_path / "x.parquet", **columns), reading) == expected
+
+
+def test_column_of_documents_may_be_the_date_too() -> None:
+    reading = Reading(date_column="date", document_column="date")
+    assert read_records("csv", b"text,date\na,1816\n", reading) == [(1, "a", "1816", "1816")]
+
+
+def test_column_of_documents_must_be_there() -> None:
+    with pytest.raises(UserError, match=r"has no column 'book': name one of .* with --document-column$"):
+        read_records("csv", b"text,date\na,1816\n", Reading(document_column="book"))
 
 
 def test_jsonl_record_may_lack_its_date() -> None:

@@ -18,6 +18,7 @@ from lexshift import SSCD, Metric, bootstrap
 from lexshift.scoring import bootstrap as _bootstrap
 from lexshift.scoring.bootstrap import (
     SWAPS,
+    SWAPS_OF_USAGES,
     HalfSamples,
     _estimate_variance,
     _farthest_first,
@@ -40,8 +41,9 @@ def slow_kl(x: Matrix, y: Matrix) -> float:
 
 
 def slow_energy(x: Matrix, y: Matrix) -> float:
-    within = sum(distance.pdist(rows, "cosine").mean() for rows in (x, y) if len(rows) > 1)
-    return float(2 * distance.cdist(x, y, "cosine").mean() - within)
+    x, y = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
+    within = sum(distance.pdist(rows).mean() for rows in (x, y) if len(rows) > 1)
+    return float(2 * distance.cdist(x, y).mean() - within)
 
 
 SLOW: dict[str, Callable[[Matrix, Matrix], float]] = {
@@ -64,7 +66,7 @@ def slow_halves(
 ) -> tuple[Floats, Floats, float]:
     """Build half-samples row by row from the same draws: |e_original - e_swap|, APD, the largest distance."""
     splits = [rng.permuted(np.broadcast_to(np.arange(len(rows)), (size, len(rows))), axis=1) for rows in (old, new)]
-    swaps = SWAPS if sscd.strategy == "random" else 1
+    swaps = (SWAPS_OF_USAGES if get(sscd.metric).usages else SWAPS) if sscd.strategy == "random" else 1
     if sscd.strategy == "random":
         orders = [
             rng.permuted(np.broadcast_to(np.arange(len(rows)), (size * 2 * swaps, len(rows))), axis=1)

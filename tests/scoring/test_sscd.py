@@ -40,8 +40,9 @@ def dscd_cityblock(a: Array, b: Array) -> float:
 
 
 def slow_energy(x: Array, y: Array) -> float:
-    within = sum(sp.pdist(rows, "cosine").mean() for rows in (x, y) if len(rows) > 1)
-    return float(2 * sp.cdist(x, y, "cosine").mean() - within)
+    x, y = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
+    within = sum(sp.pdist(rows).mean() for rows in (x, y) if len(rows) > 1)
+    return float(2 * sp.cdist(x, y).mean() - within)
 
 
 TWINS: dict[str, Callable[[Array, Array], float]] = {

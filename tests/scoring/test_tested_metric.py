@@ -20,7 +20,14 @@ from lexshift.study.trace import trace
 from lexshift.utils.arrays import Floats
 from lexshift.utils.monitor import Silent
 
-FAST: dict[str, Any] = {"permutations": 99, "resamples": 5, "repeats": 2, "monitor": False, "split": "lines"}
+FAST: dict[str, Any] = {
+    "duplicates": "keep",
+    "permutations": 99,
+    "resamples": 5,
+    "repeats": 2,
+    "monitor": False,
+    "split": "lines",
+}
 
 
 class Lines:
@@ -55,7 +62,7 @@ def test_word_with_a_zero_vector_is_tested_by_the_metric_of_its_score() -> None:
     words["bread"][0][3] = 0
     scoring = Scoring(SSCD("nearest"), 0.3, 200, 5)
     found = score_words(Comparisons(list(words), words.__getitem__), scoring, Silent()).words
-    assert {word: scored.tested_metric for word, scored in found.items()} == {"mouse": "apd", "bread": "nearest"}
+    assert {word: scored.tested_metric for word, scored in found.items()} == {"mouse": "energy", "bread": "nearest"}
     for word, scored in found.items():
         assert scored.test == permutation_test(*words[word], scored.tested_metric, 200, 0, word)
 
@@ -69,18 +76,20 @@ def test_metric_without_a_substitute_is_tested_itself() -> None:
 
 def test_table_and_files_name_the_tested_metric(saved: tuple[Result, Path]) -> None:
     result, folder = saved
-    expected = {"mouse": "apd", "bread": "nearest"}
+    expected = {"mouse": "energy", "bread": "nearest"}
     for table in (result.table, pd.read_csv(folder / "scores.csv"), pd.read_parquet(folder / "scores.parquet")):
         assert dict(zip(table["word"], table["tested_metric"], strict=True)) == expected
     run = json.loads((folder / "run.json").read_text())
-    assert run["tested_metrics"] == {"apd": 1, "nearest": 1}
+    assert run["tested_metrics"] == {"energy": 1, "nearest": 1}
     assert run["permutations"] == 99
     assert run["settings"]["permutations"] == 99
 
 
 def test_page_names_the_tested_metric(saved: tuple[Result, Path]) -> None:
     result, folder = saved
-    description = "the average pairwise cosine distance (APD) (for 1 word, the mean cosine distance of a vector to the"
+    description = (
+        "the energy distance of the unit vectors (U-statistic) (for 1 word, the mean cosine distance of a vector to the"
+    )
     assert description in methods(result)[-1]
     page = (folder / "report.html").read_text()
     assert f'title="p-value of the permutation test. Tested distance: {description}' in page
@@ -90,15 +99,15 @@ def test_page_names_the_tested_metric(saved: tuple[Result, Path]) -> None:
 def test_trace_names_the_tested_metric(corpora: list[Path], tmp_path: Path) -> None:
     found = trace(*corpora, words=["mouse", "bread"], model=Lines(), space="raw", out=tmp_path / "t", **FAST)
     table = pd.read_csv(tmp_path / "t" / "steps.csv")
-    assert set(zip(table["word"], table["tested_metric"], strict=True)) == {("mouse", "apd"), ("bread", "nearest")}
-    assert found.run["tested_metrics"] == {"apd": 1, "nearest": 1}
+    assert set(zip(table["word"], table["tested_metric"], strict=True)) == {("mouse", "energy"), ("bread", "nearest")}
+    assert found.run["tested_metrics"] == {"energy": 1, "nearest": 1}
 
 
 def test_resumed_discovery_names_the_tested_metric(corpora: list[Path], tmp_path: Path) -> None:
     for _ in range(2):
         found = discover(*corpora, model=Lines(), space="raw", out=tmp_path / "d", **FAST)
         tested = dict(zip(found.table["word"], found.table["tested_metric"], strict=True))
-        assert (tested["mouse"], tested["bread"]) == ("apd", "nearest")
+        assert (tested["mouse"], tested["bread"]) == ("energy", "nearest")
 
 
 @pytest.mark.parametrize("metric", ["energy", "amd", "samd"])
@@ -107,12 +116,12 @@ def test_metrics_between_usages_are_tested_by_the_energy_distance(corpora: list[
     row = result.table.iloc[0]
     assert (row["tested_metric"], result.scores.sscd.metric) == ("energy", metric)
     assert row["low"] <= row["score"] <= row["high"]
-    assert "the energy distance, based on the cosine distance" in methods(result)[-1]
+    assert "the energy distance of the unit vectors (U-statistic)" in methods(result)[-1]
 
 
 def test_word_with_too_few_usages_has_no_tested_metric(corpora: list[Path]) -> None:
     result = compare(corpora[0], corpora[1], ["mouse", "ghost"], model=Lines(), **FAST)
-    assert result.table["tested_metric"].tolist() == ["apd", ""]
+    assert result.table["tested_metric"].tolist() == ["energy", ""]
 
 
 def test_too_few_permutations_give_a_caution(corpora: list[Path]) -> None:

@@ -64,7 +64,7 @@ COLUMNS = [
     *("verdict", "reason", "e_original", "e_swap", "per_million_old", "per_million_new"),
 ]
 NUMBERS = ["score", "low", "high", "distance", "sscd", "p", "q", "e_original", "e_swap"]
-FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
+FAST: dict[str, Any] = {"duplicates": "keep", "permutations": 200, "resamples": 50, "monitor": False}
 FILES = {"scores.csv", "scores.parquet", "details.json", "run.json", "report.html", "space.npz", "store", ".lock"}
 DEFAULT = SSCD("nearest", "random", 0.5, 20, 0, distance_weight=0.8)
 
@@ -202,7 +202,7 @@ def by_hand(result: Result, sscd: SSCD, permutations: int = 200, resamples: int 
     for word, (old, new) in pairs_of(result).items():
         change = sscd.score(old, new, word)
         interval = bootstrap(old, new, sscd, resamples, 0.95, word)
-        metric = "apd" if sscd.metric == "nearest" else sscd.metric
+        metric = "energy" if sscd.metric == "nearest" else sscd.metric
         p = permutation_test(old, new, metric, permutations, sscd.seed, word).p
         rows.append([word, len(old), len(new), change.score, interval.low, interval.high, p])
         rows[-1] += [change.e_original, float(change.e_swap.mean())]
@@ -772,7 +772,7 @@ def test_recorded_settings_include_all_that_shaped_the_result(saved: tuple[Resul
         "min_usages",
         "match",
     ]
-    asked = {"permutations": 200, "resamples": 50, "confidence": 0.95, "distance_weight": 0.8}
+    asked = {"duplicates": "keep", "permutations": 200, "resamples": 50, "confidence": 0.95, "distance_weight": 0.8}
     assert run["settings"] == {name: defaults[name] for name in names} | asked
     assert (run["words"], run["rate"]) == (WORDS, 0.5)
     assert [corpus["path"] for corpus in run["corpora"]] == [str(path) for path in paths]

@@ -14,7 +14,14 @@ import pytest
 from lexshift import compare, discover, trace
 from lexshift.scoring.swap import swap_count
 
-FAST: dict[str, Any] = {"permutations": 19, "resamples": 2, "repeats": 1, "monitor": False, "max_per_word": None}
+FAST: dict[str, Any] = {
+    "duplicates": "keep",
+    "permutations": 19,
+    "resamples": 2,
+    "repeats": 1,
+    "monitor": False,
+    "max_per_word": None,
+}
 
 
 class Toy:

@@ -28,7 +28,7 @@ COUNTS = {"mouse": (24, 20), "bread": (16, 18), "river": (15, 14), "comet": (3, 
 WORDS = [*COUNTS, "nowhere"]
 COLUMNS = ["sentence", "start", "end", "leaning", "file", "line", "date"]
 HOSTILE = "</script><script>alert('x')</script>&\"<img src=x onerror=alert(1)>"
-FAST: dict[str, Any] = {"permutations": 200, "resamples": 50, "monitor": False}
+FAST: dict[str, Any] = {"duplicates": "keep", "permutations": 200, "resamples": 50, "monitor": False}
 
 
 class Toy:

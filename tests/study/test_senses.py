@@ -522,3 +522,6 @@ def test_documents_are_files_if_there_are_many_and_lines_otherwise(
     frames = [pd.DataFrame({"file": f, "line": list(n)}) for f, n in zip(files, lines, strict=True)]
     found = usage_documents(frames)
     assert (None if found is None else found.tolist()) == documents
+    named = [frame.assign(document=[None, *frame["file"][1:]], file=frame["file"][0]) for frame in frames]
+    found = usage_documents(named)  # a usage without a document belongs to its file
+    assert (None if found is None else found.tolist()) == documents

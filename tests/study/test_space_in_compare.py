@@ -107,7 +107,7 @@ def test_scores_use_the_vectors_in_the_requested_space(saved: tuple[Result, Path
     result = saved[0]
     pairs = select_pairs(result)
     moved = fit_space(pairs, result.settings["space"]).apply_to_words(pairs)
-    assert_scored(result, moved, SSCD("nearest", rate=0.5, distance_weight=0.8), "apd")
+    assert_scored(result, moved, SSCD("nearest", rate=0.5, distance_weight=0.8), "energy")
 
 
 @pytest.mark.parametrize("metric", ["kl", "cosine", "apd"])
@@ -253,12 +253,12 @@ def test_invalid_distance_weight_is_refused_before_anything_is_read(tmp_path: Pa
 # The test
 
 
-def test_word_scored_by_nearest_is_tested_by_apd(default_result: Result) -> None:
+def test_word_scored_by_nearest_is_tested_by_energy(default_result: Result) -> None:
     ours, by_nearest = [], []
     for name in SCORED:
         old, new = default_result.word(name).vectors
         scored = default_result.scores.words[name]
-        assert scored.test == permutation_test(old, new, "apd", 200, 0, name)
+        assert scored.test == permutation_test(old, new, "energy", 200, 0, name)
         ours.append(scored.test.e_original)
         by_nearest.append(permutation_test(old, new, "nearest", 200, 0, name).e_original)
         assert scored.change.e_original == by_nearest[-1]
@@ -316,6 +316,6 @@ def test_methods_do_not_mention_a_distance_weight_of_0(paths: Paths) -> None:
 def test_methods_name_the_metric_and_that_of_the_test(default_result: Result, paths: Paths) -> None:
     _, _, scores, significance = methods(default_result)
     assert "measured as the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
-    assert "The test statistic was the average pairwise cosine distance (APD)." in significance
+    assert "The test statistic was the energy distance of the unit vectors (U-statistic)." in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
         assert f"The test statistic was {told}" in methods(made(paths, metric=metric))[3]

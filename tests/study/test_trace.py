@@ -29,7 +29,14 @@ from lexshift.study.trace_result import Trace
 from lexshift.study.usages import find_steps
 from lexshift.utils.arrays import Floats
 
-FAST: dict[str, Any] = {"permutations": 199, "resamples": 30, "repeats": 5, "monitor": False, "split": "lines"}
+FAST: dict[str, Any] = {
+    "duplicates": "keep",
+    "permutations": 199,
+    "resamples": 30,
+    "repeats": 5,
+    "monitor": False,
+    "split": "lines",
+}
 WORDS = ["mouse", "bread", "comet", "ghost", "nowhere"]
 # Number of occurrences of each word in four periods, and the first period of its new usage.
 COUNTS = {"mouse": (20, 18, 22, 20), "bread": (15, 20, 16, 18), "comet": (2, 14, 3, 15), "ghost": (12, 0, 1, 2)}

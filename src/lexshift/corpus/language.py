@@ -133,7 +133,10 @@ def record_readings(readings: Mapping[str, Reading]) -> dict[str, Any]:
     """Return the reading options that a store records; the language is one code, or a code for each corpus."""
     codes = {label: reading.language for label, reading in readings.items()}
     language = next(iter(codes.values())) if len(set(codes.values())) == 1 else codes
-    return {**asdict(next(iter(readings.values()))), "language": language}
+    options = {**asdict(next(iter(readings.values()))), "language": language}
+    if options["document_column"] is None:
+        del options["document_column"]  # a store that does not use it is not affected by it
+    return options
 
 
 def language_warnings(languages: Mapping[str, str | None], encoder: Any) -> list[str]:

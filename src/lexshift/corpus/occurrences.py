@@ -34,8 +34,8 @@ class Occurrences:
     Attributes
     ----------
     table : pyarrow.Table
-        Columns target (index), file, line, date, sentence, start, end (character offsets into the sentence) and
-        priority, ordered by target and position.
+        Columns target (index), file, line, date, sentence, start, end (character offsets into the sentence),
+        priority and document (null where a file is a document), ordered by target and position.
     found : ndarray of shape (targets,), int64
         Number of occurrences of each target before sampling.
     tally : Tally
@@ -59,7 +59,9 @@ USAGE_COLUMNS = (
 )
 """Columns of a usage: its position in the file, its sentence, and the span of the word in the sentence."""
 _FILE = ("file", pa.dictionary(pa.int32(), pa.string()))
-SCHEMA = pa.schema([("target", pa.int32()), _FILE, *USAGE_COLUMNS, ("priority", pa.uint64())])
+DOCUMENT_COLUMN = ("document", pa.string())
+"""The column of documents, null where a file is a document."""
+SCHEMA = pa.schema([("target", pa.int32()), _FILE, *USAGE_COLUMNS, ("priority", pa.uint64()), DOCUMENT_COLUMN])
 SLACK = 1 << 14
 """Number of rows by which samples may exceed their size before they are reduced."""
 _SPACE = 0x20  # bytes up to it are white space or control characters
@@ -192,16 +194,20 @@ class OccurrenceCollector:
                 chosen = chosen[sampling.smallest(rows[chosen, 0], hashes[chosen], self.max_per_word)]
             rows, lines, hashes = rows[chosen], lines[chosen], hashes[chosen]
         sentences, starts, ends = self._sentences(block, rows, language, tally)
-        dates = [None if block.dates is None else block.dates[index] for index in rows[:, 1].tolist()]
+        dates, documents = (
+            pa.array([None if values is None else values[index] for index in rows[:, 1].tolist()], pa.string())
+            for values in (block.dates, block.documents)
+        )
         columns: list[Any] = [
             rows[:, 0].astype(np.int32),
             pa.DictionaryArray.from_arrays(np.zeros(len(rows), np.int32), [block.file]),
             lines,
-            pa.array(dates, pa.string()),
+            dates,
             sentences,
             pa.array(starts, pa.int32()),
             pa.array(ends, pa.int32()),
             hashes,
+            documents,
         ]
         self._batches.append(pa.record_batch(columns, schema=SCHEMA))
         self.held += len(rows)

@@ -54,6 +54,8 @@ class Block:
         The record number of each line of a table, from 1.
     dates : list of str, optional
         The date of each line of a table.
+    documents : list of str, optional
+        The document of each line of a table, if a column names it.
     file : str
         The name of the file within its corpus.
     period : str
@@ -66,6 +68,7 @@ class Block:
     wrapped: bytes | None = None
     rows: list[int] | None = None
     dates: list[str | None] | None = None
+    documents: list[str] | None = None
     file: str = ""
     period: str = ""
 
@@ -172,26 +175,34 @@ def _paragraph_block(data: bytes, line: int, file: str, tally: Tally) -> Block:
 
 
 def _table_blocks(rows: Iterator[Record], file: str, reading: Reading, tally: Tally) -> Iterator[Block]:
-    split = ""
-    texts: list[bytes] = []
-    numbers: list[int] = []
-    dates: list[str | None] = []
-    size = 0
-    for row, text, date in rows:
+    split, texts, numbers, dates, documents, size = "", list[bytes](), list[int](), list[str | None](), list[str](), 0
+
+    def block() -> Block:
+        named = documents if reading.document_column else None
+        return Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates, documents=named, file=file)
+
+    for row, text, date, document in rows:
         if not isinstance(text, str):
             tally.skipped["records without a text"] += 1
             continue
         texts.append(_NEWLINES.sub(" ", text).encode("utf-8", "replace"))
         numbers.append(row)
-        dates.append(None if date is None or date == "" else str(date).encode("utf-8", "replace").decode())
+        dates.append(_field_text(date))
+        if reading.document_column:
+            documents.append(_field_text(document) or f"{file}, record {row}")
         size += len(texts[-1])
         if size >= BLOCK:
             split = split or _table_split(texts, reading, tally)
-            yield Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates, file=file)
-            texts, numbers, dates, size = [], [], [], 0
+            yield block()
+            texts, numbers, dates, documents, size = [], [], [], [], 0
     if texts:
         split = split or _table_split(texts, reading, tally)
-        yield Block(normalise_utf8(b"\n".join(texts)), split, rows=numbers, dates=dates, file=file)
+        yield block()
+
+
+def _field_text(value: object) -> str | None:
+    """Return a field of a table as text, or None if it is empty."""
+    return None if value is None or value == "" else str(value).encode("utf-8", "replace").decode()
 
 
 def _table_split(texts: list[bytes], reading: Reading, tally: Tally) -> str:

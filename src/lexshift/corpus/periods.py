@@ -172,13 +172,14 @@ class _Cutter:
                 what = "without a date" if date is None else f"with a date without a valid {self._unit}"
                 self._skip_counts[f"records {what}, of all periods"] += 1
                 self._example = self._example or date
-            texts, rows, dates = block.data.split(b"\n"), block.rows, block.dates
+            texts, rows, dates, documents = block.data.split(b"\n"), block.rows, block.dates, block.documents
             parts = [
                 replace(
                     block,
                     data=b"\n".join([texts[i] for i in chosen]),
                     rows=[rows[i] for i in chosen],
                     dates=[dates[i] for i in chosen],
+                    documents=None if documents is None else [documents[i] for i in chosen],
                     period=period,
                 )
                 for period, chosen in lines.items()

@@ -169,6 +169,9 @@ class Reading:
         language of each corpus from a sample of its text.
     text_column, date_column : str
         Columns of tables (jsonl, csv, tsv, parquet) that hold the text and the date.
+    document_column : str, optional
+        Column of tables that names the document of each record, such as a book or an author. A record without a name is
+        a document of its own. By default a file is a document.
     """
 
     encoding: str = "utf-8"
@@ -177,6 +180,7 @@ class Reading:
     language: str = AUTO
     text_column: str = "text"
     date_column: str | None = None
+    document_column: str | None = None
 
     def __post_init__(self) -> None:
         try:

@@ -1,7 +1,8 @@
 """Read tables.
 
 The records of a corpus in jsonl, csv, tsv and parquet files are read as a stream; each record is a text, optionally
-with a date. Small tables and lists are read at once, and error messages name the file and the line.
+with a date and the name of its document. Small tables and lists are read at once, and error messages name the file and
+the line.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from lexshift.corpus.decoding import BLOCK, LONGEST, utf8_lines
 from lexshift.corpus.sources import Reading, Source, Tally
 from lexshift.errors import UserError, join_names
 
-Record = tuple[int, Any, Any]  # line or row from 1, text, date
+Record = tuple[int, Any, Any, Any]  # line or row from 1, text, date, document
 _ROWS = 4096  # maximum number of rows of a parquet file that are read at a time
 _BYTES = 1 << 23  # approximate bytes of text in the rows of a parquet file that are read at a time
 _LONGEST_FIELD = 1 << 24  # characters of a field of a small table
@@ -49,10 +50,13 @@ def parquet_records(file: IO[bytes], source: Source, reading: Reading) -> Iterat
             rows = _rows_at_a_time(table, file, group, reading.text_column)
             for batch in table.iter_batches(rows, row_groups=[group], columns=columns):
                 texts = batch.column(reading.text_column).cast(pa.large_binary()).to_pylist()
-                dates = batch.column(reading.date_column).to_pylist() if reading.date_column else [None] * len(batch)
-                for text, date in zip(texts, dates, strict=True):
+                dates, documents = (
+                    batch.column(column).to_pylist() if column else [None] * len(batch)
+                    for column in (reading.date_column, reading.document_column)
+                )
+                for text, date, document in zip(texts, dates, documents, strict=True):
                     row += 1
-                    yield row, None if text is None else text.decode(errors=reading.errors), date
+                    yield row, None if text is None else text.decode(errors=reading.errors), date, document
     except UnicodeDecodeError:
         raise UserError(f"the file {source.path!r} is not UTF-8 at row {row}; pass --errors replace") from None
     except (pa.ArrowException, OSError) as error:
@@ -99,8 +103,11 @@ def _read_jsonl(blocks: Iterable[bytes], source: Source, reading: Reading) -> It
                 )
             if reading.text_column not in record:
                 _columns(record, source, reading, f"at line {line}")
-            date = record.get(reading.date_column)
-            yield line, record[reading.text_column], None if isinstance(date, (dict, list)) else date
+            date, document = (
+                None if isinstance(value, (dict, list)) else value
+                for value in (record.get(reading.date_column), record.get(reading.document_column))
+            )
+            yield line, record[reading.text_column], date, document
 
 
 def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -> Iterator[Record]:
@@ -116,15 +123,20 @@ def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -
         header = next(table, None)
         if header is None:
             return
-        where = [header.index(name) for name in _columns(header, source, reading)]
+        where = {name: header.index(name) for name in _columns(header, source, reading)}
+        text = where[reading.text_column]
+        date_at, document_at = (
+            where[name] if name else None for name in (reading.date_column, reading.document_column)
+        )
         for row, fields in enumerate(table, 1):
             if fields:
-                if len(fields) <= max(where):
+                if len(fields) <= max(where.values()):
                     raise UserError(
                         f"the file {source.path!r} has {len(fields)} fields instead of {len(header)} at line "
                         f"{table.line_num}"
                     )
-                yield row, fields[where[0]], fields[where[1]] if len(where) > 1 else None
+                date, document = (None if at is None else fields[at] for at in (date_at, document_at))
+                yield row, fields[text], date, document
     except csv.Error as error:
         raise UserError(
             f"the file {source.path!r} is not valid {source.kind} at line {table.line_num}: {error}"
@@ -133,9 +145,14 @@ def _read_delimited(blocks: Iterable[bytes], source: Source, reading: Reading) -
 
 def _columns(names: Iterable[str], source: Source, reading: Reading, where: str = "") -> list[str]:
     """Return the columns to read; raise an error if one is missing or ambiguous."""
-    wanted = [reading.text_column, *([reading.date_column] if reading.date_column else [])]
+    options: dict[str, str | None] = {
+        "--text-column": reading.text_column,
+        "--date-column": reading.date_column,
+        "--document-column": reading.document_column,
+    }
+    wanted = {option: column for option, column in options.items() if column}
     known = list(names)
-    for column, option in zip(wanted, ("--text-column", "--date-column"), strict=False):
+    for option, column in wanted.items():
         if column not in known:
             place = f" {where}" if where else ""
             raise UserError(
@@ -147,7 +164,7 @@ def _columns(names: Iterable[str], source: Source, reading: Reading, where: str 
                 f"the file {source.path!r} has {known.count(column)} columns {column!r}: rename them, so that "
                 f"each name is unique"
             )
-    return wanted
+    return list(dict.fromkeys(wanted.values()))
 
 
 def read_lines(path: Path) -> list[str]:

@@ -234,8 +234,7 @@ def _usages(result: Result, name: str, side: int, leaning: Floats, points: Float
     found = result.senses.get(name)
     offset = result.count_usages(name, OLD_NEW[0]) if side else 0  # senses have the usages of both corpora in one list
     store = result.siblings
-    begin, end = store.rows(name, store.corpora[side])
-    table = store.occurrences.slice(begin, end - begin)
+    table = store.occurrences.take(store.usage_rows(name, store.corpora[side]))
     order = np.argsort(-leaning if side else leaning, kind="stable")
     candidates = table["sentence"].take(order[: 2 * limit]).to_pylist()
     is_first = np.isin(np.arange(len(order)), choose_varied(candidates, range(len(candidates)), limit // 2))

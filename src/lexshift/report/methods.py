@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lexshift.scoring.background import FLOOR
 from lexshift.scoring.distance import PAPER, get
 from lexshift.scoring.distance.nearest import N_DRAWN
 from lexshift.scoring.gap import RESAMPLES
-from lexshift.scoring.permutation import STAGES
+from lexshift.scoring.permutation import DOCUMENTS, STAGES, USAGES, PermutationTest
+from lexshift.study.settings import ONCE
 from lexshift.study.verdict import MAX_LOCAL_FDR, MIN_RATIO, Backdrop
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ _METRICS = {
     "jeffreys": f"the Jeffreys divergence {_GAUSSIANS}",
     "apd": "the average pairwise cosine distance (APD)",
     "nearest": f"the mean cosine distance of a vector to the nearest of {N_DRAWN} vectors drawn from the other set",
-    "energy": "the energy distance, based on the cosine distance (U-statistic)",
+    "energy": "the energy distance of the unit vectors (U-statistic)",
     "amd": "the mean cosine distance of a vector to the nearest vector of the other set (AMD)",
     "samd": "the mean cosine distance of the pairs of an optimal one-to-one matching of the two sets (SAMD)",
 }
@@ -94,7 +96,8 @@ def _data(result: Result) -> str:
         if limit
         else ""
     )
-    return f"We compared two corpora, {sizes}. We studied {which}. {_MATCHING[settings['match']]}.{sample}"
+    repeated = " Identical sentences of a corpus counted once." if settings["duplicates"] == ONCE else ""
+    return f"We compared two corpora, {sizes}. We studied {which}. {_MATCHING[settings['match']]}.{sample}{repeated}"
 
 
 def _embedding(result: Result) -> str:
@@ -173,7 +176,7 @@ def _tests(result: Result) -> str:
         else ""
     )
     return (
-        f"Significance was assessed by a permutation test, in which the occurrences of a word were reassigned to the "
+        f"Significance was assessed by a permutation test, in which {_permuted(tests)} were reassigned to the "
         f"corpora at random (all reassignments if there were fewer than 1,000, otherwise up to "
         f"{max_permutations:,}).{statistic}{tail} The false discovery rate over the {len(tests)} tested words was "
         f"controlled with the Benjamini-Hochberg procedure. We report {settings['confidence']:.0%} bootstrap intervals "
@@ -181,6 +184,17 @@ def _tests(result: Result) -> str:
         f"replacement). Words with fewer than {settings['min_usages']} occurrences in a corpus were not scored. The "
         f"random seed was {settings['seed']}."
     )
+
+
+def _permuted(tests: Sequence[PermutationTest]) -> str:
+    """Return what the tests reassigned to the corpora."""
+    units = Counter(test.unit for test in tests)
+    if not units[DOCUMENTS]:
+        return "the occurrences of a word"
+    whole = "whole documents with all their occurrences of a word"
+    if not units[USAGES]:
+        return whole
+    return f"{whole} (for {units[USAGES]:,} of {len(tests):,} words, found in few documents, single occurrences)"
 
 
 def _verdicts(result: Result) -> str:

@@ -13,7 +13,7 @@ ordinary words that are reduced to a number of usages in each corpus that is not
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from lexshift.encode.adaptation import Calibration
 from lexshift.scoring.common_shift import CommonShift, estimate_common_shift
 from lexshift.scoring.empirical_null import EmpiricalNull, fit_null
 from lexshift.scoring.gap import MIN_HALVED, draw_halves, gaps, similarities
+from lexshift.scoring.permutation import Documents
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator
 
@@ -41,7 +42,7 @@ class Background:
         The vectors of the ordinary words, at least two in either corpus.
     calibration : Calibration, optional
         Probability of a shared sense; without it, gaps are differences of cosines.
-    documents : mapping of str to (sequence of str, sequence of str), optional
+    documents : mapping of str to (sequence, sequence), optional
         The document of each usage.
     seed : int
 
@@ -57,7 +58,7 @@ class Background:
         self,
         pairs: Mapping[str, tuple[Matrix, Matrix]],
         calibration: Calibration | None,
-        documents: Mapping[str, tuple[Sequence[str] | Array, Sequence[str] | Array]] | None = None,
+        documents: Mapping[str, tuple[Documents, Documents]] | None = None,
         seed: int = 0,
     ) -> None:
         self.words = list(pairs)
@@ -106,7 +107,7 @@ def _reduced_size(n: int) -> int:
 def noise_floor(
     pairs: Mapping[str, tuple[Matrix, Matrix]],
     calibration: Calibration | None,
-    documents: Mapping[str, tuple[Sequence[str] | Array, Sequence[str] | Array]] | None = None,
+    documents: Mapping[str, tuple[Documents, Documents]] | None = None,
     seed: int = 0,
 ) -> float:
     """Return the value that 5 % of the gaps between random halves of the usages of the same corpus exceed.

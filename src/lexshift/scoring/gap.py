@@ -21,13 +21,13 @@ found in 80 of 100 samples.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lexshift.encode.adaptation import Calibration
 from lexshift.scoring.distance.nearest import unit_rows
+from lexshift.scoring.permutation import Documents
 from lexshift.utils.arrays import Array, Floats, Matrix
 from lexshift.utils.seeds import generator
 
@@ -126,7 +126,7 @@ def estimate_gap(
     old: Matrix,
     new: Matrix,
     calibration: Calibration | None = None,
-    documents: tuple[Sequence[str] | Array, Sequence[str] | Array] | None = None,
+    documents: tuple[Documents, Documents] | None = None,
     alpha: float = 0.05,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -140,7 +140,7 @@ def estimate_gap(
         At least two rows each; with fewer than four the interval has the limits -1 and 1.
     calibration : Calibration, optional
         Without it, cosines are used in place of probabilities.
-    documents : (sequence of str, sequence of str), optional
+    documents : (sequence, sequence), optional
         The document of each usage. Usages of one document stay together when samples are drawn, unless a period has
         fewer than four documents.
     alpha : float

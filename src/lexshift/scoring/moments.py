@@ -80,6 +80,36 @@ class TwoSets:
             new.mean[:, 0], new.variance[:, 0], new.count
         )
 
+    def gaussians_for_any_sides(self, sides: Array) -> tuple[Gaussian, Gaussian]:
+        """Return the same for assignments of all rows that have the same set sizes, but may move unequal numbers.
+
+        sides : (b, n_old + n_new) of 1 and -1
+        """
+        n_old = len(self.old.rows)
+        of_old, of_new = sides[:, :n_old] > 0, sides[:, n_old:] > 0
+        sums_old, sums_new = self.old.sum_selected(of_old), self.new.sum_selected(of_new)  # (b, width)
+        counts = of_old.sum(axis=1)[:, None], of_new.sum(axis=1)[:, None]  # (b, 1)
+        others = len(self.old.rows) - counts[0], len(self.new.rows) - counts[1]
+        return (
+            self._merge(sums_old, sums_new, *counts),
+            self._merge(self.old.all_sums - sums_old, self.new.all_sums - sums_new, *others),
+        )
+
+    def _merge(self, sums_old: Floats, sums_new: Floats, count_old: Array, count_new: Array) -> Gaussian:
+        """Return the Gaussians of sets of old and new rows from their sums, (b, width), and counts, (b, 1)."""
+        d, n = len(self.scale), int(count_old[0, 0] + count_new[0, 0])
+        centre = self.old.centre.astype(float)
+        shift = (self.new.centre.astype(float) - centre) * self.scale  # (d,)
+        values = sums_old[:, :d] + sums_new[:, :d] + count_new * shift  # about the centre of the old rows
+        mean = centre + values / (n * self.scale)
+        if self.old.width == d:
+            return Gaussian(mean, np.empty((len(mean), 0)), n)
+        squares = sums_old[:, d:] + count_old * self.old.square.astype(float)
+        squares += sums_new[:, d:] + count_new * self.new.square.astype(float)
+        squares += shift * (2 * sums_new[:, :d] + count_new * shift)
+        total = np.maximum(squares - values**2 / n, 0)
+        return Gaussian(mean, total / (max(n - 1, 1) * self.scale**2), n)
+
     def gaussians_after_swaps(
         self, labels: tuple[Labels, Labels], counts: npt.NDArray[np.intp]
     ) -> tuple[Gaussian, Gaussian]:

@@ -1,7 +1,15 @@
 """The permutation test, and the number of permutations that it needs.
 
 **The test.** The p-value is the share of random splits of all usages into two sets of the same sizes whose distance is
-at least e_original. The sums of a thousand splits are one matrix product: (splits, rows) times (rows, d).
+at least e_original. The distances of a thousand splits are one matrix product: (splits, rows) times (rows, columns).
+
+**Documents.** Usages from the same document resemble each other, so they are not exchangeable one by one: halves of one
+corpus that were divided by document would differ too often. Where documents are known, whole documents are assigned to
+the two sets at random, with as many documents in each as there were, so the usages of a document stay together, and the
+numbers of usages vary. If documents are independent and nothing changed, all assignments are equally likely, so the
+test is valid. A document with usages in both sets, such as an author in two periods, is two units, one in each set.
+These two resemble each other, so the original sets differ less than random ones, which makes the test conservative.
+With fewer than ``MIN_DOCUMENTS`` documents in one of the sets p could hardly be small, and usages are permuted.
 
 **As many permutations as the number of tests requires.** To call one word of m changed at a false discovery rate of
 alpha, its p must be at most alpha / m, which requires many permutations; if a large share of the words changed, far
@@ -21,7 +29,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
@@ -33,7 +41,7 @@ from lexshift.scoring.distance.metric import Metric, get, original_sides, side_d
 from lexshift.scoring.moments import CACHE_ENTRIES, batch_sizes
 from lexshift.scoring.significance import benjamini_hochberg, decide
 from lexshift.utils import checks
-from lexshift.utils.arrays import Array, Floats
+from lexshift.utils.arrays import Array, Floats, Indices
 from lexshift.utils.kernels import kernel
 from lexshift.utils.monitor import Monitor
 from lexshift.utils.seeds import generator
@@ -45,12 +53,19 @@ STAGES = ((1_000, 0.05), (10_000, 0.005), (100_000, 0.0005))
 """Total number of permutations of each stage, and the p above which no more are drawn (Liu et al. 2021)."""
 EXACT_BELOW = 1_000
 """All splits are tried if there are fewer than this."""
+MIN_DOCUMENTS = 6
+"""Minimum number of documents in each set for documents to be permuted: with 6 and 6 the smallest p is 2 / 924."""
+DOCUMENTS, USAGES = "documents", "usages"
+"""The units that are permuted."""
+Documents = Sequence[Hashable]
+"""The document of each usage of a set."""
 TAIL_EXCEEDING = 10
 """After the last stage, p is also approximated from the tail if fewer permutations than this exceed e_original."""
 EXCEEDANCES = 250
 """Number of values above the first threshold tried for the tail."""
 MIN_TAIL_P = 1e-10
 """Lower limit of an approximated p: the fitted tail is not reliable so far beyond all permutations."""
+_USAGE_ENTRIES = 1_000_000  # numbers of a batch of splits for a metric that compares usages
 _RESOLUTION = 10  # minimum ratio of the p at which words are called changed to the smallest possible p
 _LIMIT_ERROR = 0.001  # one-sided error probability of the lower confidence limit of p
 _MIN_EXCEEDANCES = 50  # minimum number of exceedances for a fit
@@ -78,6 +93,8 @@ class PermutationTest:
         An approximation of p by a generalised Pareto distribution fitted to the largest distances, for a p too
         small for the number of permutations; None if 100,000 permutations were not drawn, if at least 10 of them
         exceeded e_original, or if the fit is poor.
+    unit : "documents" or "usages"
+        What was assigned to the two sets at random.
     """
 
     p: float
@@ -86,6 +103,7 @@ class PermutationTest:
     permutations: int
     exact: bool
     tail: float | None = None
+    unit: str = USAGES
 
 
 def permutation_test(
@@ -96,8 +114,9 @@ def permutation_test(
     seed: int = 0,
     word: str = "",
     level: float = 1.0,
+    documents: tuple[Documents, Documents] | None = None,
 ) -> PermutationTest:
-    """Test whether the two sets differ more than a random split of their rows would.
+    """Test whether the two sets differ more than a random split of their rows, or of their documents, would.
 
     1,000 permutations are drawn; if p is then at most 0.05, 10,000 in all; if at most 0.005, 100,000; if at most
     0.0005, as many as ``permutations`` allows. All splits are tried if there are fewer than 1,000.
@@ -112,6 +131,9 @@ def permutation_test(
         As for :class:`lexshift.SSCD`.
     level : float
         Significance level; drawing stops as soon as p cannot be at most this level any more.
+    documents : (sequence, sequence), optional
+        The document of each old and of each new row. If both sets have at least 6 documents, documents are split at
+        random, and their rows stay together; otherwise rows are. By default each row is a document of its own.
 
     Returns
     -------
@@ -135,36 +157,39 @@ def permutation_test(
     checks.from_0_to_1(np.array([level], float), "level")
 
     n_old, n_new = len(rows_old), len(rows_new)
-    # Either set has at least two rows, and 46 rows have more than 1,000 pairs.
-    all_splits = math.comb(n_old + n_new, n_old)
-    exact = n_old + n_new < 46 and all_splits < EXACT_BELOW
+    unit, units_old, units_new, unit_of_row = number_units(documents, n_old, n_new)
+    # Either set has at least two units, and 46 units have more than 1,000 pairs.
+    all_splits = math.comb(units_old + units_new, units_old)
+    exact = units_old + units_new < 46 and all_splits < EXACT_BELOW
     if exact:  # ties are likely among few rows, so that distances must be precise
         rows_old, rows_new = rows_old.astype(float), rows_new.astype(float)
-    distances = side_distances(chosen, rows_old, rows_new, seed, word)
+    distances = side_distances(chosen, rows_old, rows_new, seed, word, equal_sizes=unit_of_row is None)
     e_original = float(distances(original_sides(n_old, n_new))[0])
-    cells = max(n_old + n_new, rows_old.shape[1])  # numbers that one split needs
+    # Numbers that one split needs, and numbers of a batch: the distances between usages are read once for each batch.
+    cells, max_cells = max(n_old + n_new, rows_old.shape[1]), _USAGE_ENTRIES if chosen.usages else CACHE_ENTRIES
     largest = np.empty(0)
 
     def count_exceeding(sides: Array) -> int:
-        """Count the splits whose distance is at least e_original, up to rounding errors."""
+        """Count the splits, (b, units), whose distance is at least e_original, up to rounding errors."""
         nonlocal largest
-        e = distances(sides)
+        e = distances(sides if unit_of_row is None else sides[:, unit_of_row])
         if permutations >= STAGES[-1][0]:
             largest = largest_values(largest, e)
         rounding = np.ptp(np.append(e, e_original)) * (1e-9 if rows_old.dtype == np.float64 else 1e-6)
         return int((e >= e_original - rounding - 1e-12 * abs(e_original)).sum())
 
     if exact:
-        others = other_splits(n_old, n_new)
-        edges = np.cumsum([0, *batch_sizes(len(others), cells, CACHE_ENTRIES)])
+        others = other_splits(units_old, units_new)
+        edges = np.cumsum([0, *batch_sizes(len(others), cells, max_cells)])
         exceeding = sum(count_exceeding(others[start:stop]) for start, stop in itertools.pairwise(edges))
-        return PermutationTest((1 + exceeding) / (1 + len(others)), e_original, exceeding, len(others), exact=True)
+        p = (1 + exceeding) / (1 + len(others))
+        return PermutationTest(p, e_original, exceeding, len(others), exact=True, unit=unit)
 
     rng = generator(seed, "permutation", word)
     exceeding = done = 0
     for stage, p_above in stages(permutations):
-        for size in batch_sizes(stage - done, cells, CACHE_ENTRIES):
-            exceeding += count_exceeding(random_splits(n_old, n_new, size, rng))
+        for size in batch_sizes(stage - done, cells, max_cells):
+            exceeding += count_exceeding(random_splits(units_old, units_new, size, rng))
             done += size
             if is_above := 1 + exceeding > level * (1 + permutations):
                 break
@@ -172,7 +197,41 @@ def permutation_test(
         if is_above or p > p_above:
             break
     tail = approximate_p(largest, e_original, exceeding, done, 1 / all_splits)
-    return PermutationTest(p, e_original, exceeding, done, exact=False, tail=tail)
+    return PermutationTest(p, e_original, exceeding, done, exact=False, tail=tail, unit=unit)
+
+
+def number_units(
+    documents: tuple[Documents, Documents] | None, n_old: int, n_new: int
+) -> tuple[str, int, int, Indices | None]:
+    """Return what to permute, how many there are in either set, and for documents the number of that of each row.
+
+    Returns
+    -------
+    unit : "documents" or "usages"
+    units_old, units_new : int
+        Number of units in the old and in the new set.
+    numbers : ndarray of shape (n_old + n_new,) or None
+        The document of each row, the old rows first, from 0; None if usages are permuted.
+
+    Examples
+    --------
+    >>> number_units((list("aabcdef"), list("azyxwvw")), 7, 7)
+    ('documents', 6, 6, array([ 0,  0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 10]))
+    >>> number_units((list("aabc"), list("vwxyz")), 4, 5)
+    ('usages', 4, 5, None)
+    """
+    if documents is None:
+        return USAGES, n_old, n_new, None
+    numbers = []
+    for of_rows, n, name in zip(documents, (n_old, n_new), ("old", "new"), strict=True):
+        if len(of_rows) != n:
+            raise ValueError(f"documents must name the document of each row; got {len(of_rows)} for {n} {name} rows")
+        first = {document: number for number, document in enumerate(dict.fromkeys(of_rows))}
+        numbers.append(np.array([first[document] for document in of_rows], np.intp))
+    units_old, units_new = (int(of_rows.max()) + 1 for of_rows in numbers)
+    if min(units_old, units_new) < MIN_DOCUMENTS:
+        return USAGES, n_old, n_new, None
+    return DOCUMENTS, units_old, units_new, np.concatenate([numbers[0], units_old + numbers[1]])
 
 
 def stages(permutations: int) -> list[tuple[int, float]]:

@@ -16,6 +16,7 @@ from lexshift.errors import UserError
 from lexshift.scoring.bootstrap import Interval, bootstrap
 from lexshift.scoring.distance.metric import Metric, get, precompute_distances
 from lexshift.scoring.permutation import (
+    Documents,
     Permutations,
     PermutationTest,
     add_permutations,
@@ -34,7 +35,7 @@ T = TypeVar("T")
 CURVE_WORDS = 100
 """Number of words used for the curve over the swap rate if the vocabulary is large."""
 _BATCH = 64  # words per table of a cache
-_METHOD = "tested geometric means with intervals from half-samples"  # part of every cache key: it names the method
+_METHOD = "geometric means tested by documents, intervals from half-samples"  # part of every cache key
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,10 @@ class Comparisons(Generic[K]):
     families : collection of collections of keys, optional
         The tests over which the false discovery rate is controlled together; by default all of them. A key may be in
         several families.
+    documents : callable, optional
+        Takes a key and returns the documents of the usages of its two sets, which the test permutes as wholes.
+    tested : callable, optional
+        Takes a key and returns the vectors of its two sets for the test (default: those of ``vectors``).
     unit : str
         Unit of the keys in progress reports.
     """
@@ -91,7 +96,17 @@ class Comparisons(Generic[K]):
     name: Callable[[K], str] = str
     corpus_sizes: Callable[[K], tuple[int, int]] | None = None
     families: Collection[Collection[K]] | None = None
+    documents: Callable[[K], tuple[Documents, Documents]] | None = None
+    tested: Callable[[K], tuple[Matrix, Matrix]] | None = None
     unit: str = "words"
+
+    def tested_vectors(self, key: K) -> tuple[Matrix, Matrix] | None:
+        """Return the vectors of a key for the test, or None if they are those of the score."""
+        return None if self.tested is None else self.tested(key)
+
+    def documents_of(self, key: K) -> tuple[Documents, Documents] | None:
+        """Return the documents of the usages of a key, or None if they are not known."""
+        return None if self.documents is None else self.documents(key)
 
     def apply(self, function: Callable[[Matrix, Matrix, str, SSCD], T], sscd: SSCD, key: K) -> T:
         """Call a function with the vectors, the word and the SSCD of a key; errors name the word."""
@@ -180,10 +195,14 @@ def score_words(
     scoring = replace(scoring, sscd=sscd)
 
     def score(key: K) -> WordScore:
-        return comparisons.apply(partial(score_word, scoring=scoring), sscd, key)
+        documents, tested = comparisons.documents_of(key), comparisons.tested_vectors(key)
+        return comparisons.apply(partial(score_word, scoring=scoring, documents=documents, tested=tested), sscd, key)
 
     def test_again(key: K, permutations: int) -> PermutationTest:
-        return comparisons.apply(partial(_test, permutations=permutations), sscd, key)
+        documents, tested = comparisons.documents_of(key), comparisons.tested_vectors(key)
+        return comparisons.apply(
+            partial(_test, permutations=permutations, documents=documents, tested=tested), sscd, key
+        )
 
     monitor.stage("scoring", len(keys), comparisons.unit)
     scores: dict[K, WordScore] = {}
@@ -224,7 +243,15 @@ def _advance(monitor: Monitor, before: int, done: int = 0) -> None:
     monitor.advance(before + done, before + done)
 
 
-def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring) -> WordScore:
+def score_word(
+    old: Matrix,
+    new: Matrix,
+    word: str,
+    sscd: SSCD,
+    scoring: Scoring,
+    documents: tuple[Documents, Documents] | None = None,
+    tested: tuple[Matrix, Matrix] | None = None,
+) -> WordScore:
     """Score and test one word, with the initial number of permutations.
 
     Parameters
@@ -235,25 +262,40 @@ def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring
         The scorer, with the rate to use and the sizes of the word's corpora.
     scoring : Scoring
         Settings of the interval and the test.
+    documents : (sequence, sequence), optional
+        The document of each old and each new usage; see :func:`lexshift.permutation_test`.
+    tested : (ndarray of shape (n_old, d), ndarray of shape (n_new, d)), optional
+        The vectors for the test (default: ``old`` and ``new``).
     """
     precomputed = replace(sscd, metric=precompute_distances(get(sscd.metric), old, new))
     change = precomputed.score(old, new, word)
     return WordScore(
         change=change,
         interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change),
-        test=_test(old, new, word, sscd, first_permutations(scoring.permutations)),
-        tested_metric=get(tested_metric(sscd.metric, old, new)).name,
+        test=_test(old, new, word, sscd, first_permutations(scoring.permutations), documents, tested),
+        tested_metric=get(tested_metric(sscd.metric, *(tested or (old, new)))).name,
     )
 
 
-def _test(old: Matrix, new: Matrix, word: str, sscd: SSCD, permutations: int) -> PermutationTest:
-    return permutation_test(old, new, tested_metric(sscd.metric, old, new), permutations, sscd.seed, word)
+def _test(
+    old: Matrix,
+    new: Matrix,
+    word: str,
+    sscd: SSCD,
+    permutations: int,
+    documents: tuple[Documents, Documents] | None,
+    tested: tuple[Matrix, Matrix] | None,
+) -> PermutationTest:
+    first, second = tested or (old, new)
+    metric = tested_metric(sscd.metric, first, second)
+    return permutation_test(first, second, metric, permutations, sscd.seed, word, documents=documents)
 
 
 def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
     """Return the metric to use in the permutation test: ``tested_by`` of the metric, if there is one.
 
-    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which APD is undefined.
+    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which
+    the energy distance is undefined.
     """
     substitute = get(metric).tested_by
     return substitute if substitute and all(rows.any(axis=1).all() for rows in (old, new)) else metric
@@ -275,9 +317,17 @@ def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], key
             sscd.distance_weight,
         ],
         [first_permutations(scoring.permutations), scoring.resamples, scoring.confidence],
-        [[key, None if sizes is None else sizes(key)] for key in keys],
+        [[key, None if sizes is None else sizes(key), _number(comparisons.documents_of(key))] for key in keys],
     ]
     return hashlib.sha256(json.dumps(parts, default=float).encode()).hexdigest()
+
+
+def _number(documents: tuple[Documents, Documents] | None) -> list[list[int]] | None:
+    """Return numbers in place of documents, which do not depend on how documents are named."""
+    if documents is None:
+        return None
+    first = [{document: i for i, document in enumerate(dict.fromkeys(of_rows))} for of_rows in documents]
+    return [[numbers[document] for document in of_rows] for numbers, of_rows in zip(first, documents, strict=True)]
 
 
 def scores_to_table(scores: Sequence[WordScore]) -> pa.Table:

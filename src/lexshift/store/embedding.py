@@ -51,6 +51,7 @@ class ReadingOptions(TypedDict, total=False):
     language: str
     text_column: str
     date_column: str | None
+    document_column: str | None
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -125,7 +126,7 @@ def embed(
         - ``seed`` : seed for that sample (default: 0).
         - ``precision`` : "float32" (default) or "float16", of the vectors on disk.
         - ``missing`` : "error" (default) or "skip", for words that occur in no corpus.
-        - Options for reading text: encoding, errors, split, language, text_column, date_column; see
+        - Options for reading text: encoding, errors, split, language, text_column, date_column, document_column; see
           :class:`lexshift.corpus.Reading`.
         - Options of the encoder: layers, pooling, window, markers, device, dtype, batch_tokens, revision; see
           :class:`lexshift.encode.HuggingFaceEncoder`.

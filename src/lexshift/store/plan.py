@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lexshift.corpus.occurrences import USAGE_COLUMNS, Occurrences
+from lexshift.corpus.occurrences import DOCUMENT_COLUMN, USAGE_COLUMNS, Occurrences
 from lexshift.encode.protocol import Span
 from lexshift.errors import UserError, join_names
 from lexshift.store.siblings import Siblings
@@ -96,12 +96,12 @@ def gather_occurrences(
             targets = occurrences.table["target"].to_numpy()
             bounds = np.stack([np.searchsorted(targets, chosen, side) for side in ("left", "right")], axis=1)
             found.append(occurrences.found[chosen])
-            tables.append(occurrences.table.select(columns))
+            tables.append(_select_columns(occurrences.table, columns))
         else:
             assert store is not None
             bounds = np.array([store.rows(word, label) for word in forms], np.int64).reshape(-1, 2)
             found.append(np.array([store.count_occurrences(word, label) for word in forms], np.int64))
-            tables.append(store.occurrences.select(columns))
+            tables.append(_select_columns(store.occurrences, columns))
         begins.append(bounds[:, 0] + n_rows)
         ends.append(bounds[:, 1] + n_rows)
         n_rows += len(tables[-1])
@@ -110,12 +110,26 @@ def gather_occurrences(
     group = np.repeat(np.arange(counts.size), counts.reshape(-1))
     offsets = np.cumsum(counts.reshape(-1)) - counts.reshape(-1)
     rows = np.arange(len(group)) + (first.reshape(-1) - offsets)[group]
+    if not any(_has_documents(part) for part in tables):
+        tables = [part.drop_columns([DOCUMENT_COLUMN[0]]) for part in tables]
     table = pa.concat_tables(tables).unify_dictionaries().take(rows).combine_chunks()
     labels = (("word", list(forms), group // len(tables)), ("corpus", list(entries), group % len(tables)))
     for position, (name, values, indices) in enumerate(labels):
         column = pa.DictionaryArray.from_arrays(indices.astype(np.int32), pa.array(values, pa.string()))
         table = table.add_column(position, pa.field(name, _DICTIONARY), column)
     return StoreContents(table, forms, list(entries.values()), counts, np.stack(found, axis=1))
+
+
+def _select_columns(table: pa.Table, columns: list[str]) -> pa.Table:
+    """Return some columns of a table and the documents, which are null if the table does not have them."""
+    name, kind = DOCUMENT_COLUMN
+    documents = table[name] if name in table.column_names else pa.nulls(len(table), kind)
+    return table.select(columns).append_column(pa.field(name, kind), documents)
+
+
+def _has_documents(table: pa.Table) -> bool:
+    documents = table[DOCUMENT_COLUMN[0]]
+    return bool(documents.null_count < len(documents))
 
 
 def gather_usages(usages: pd.DataFrame | pa.Table, labels: Sequence[str] | None) -> StoreContents:

@@ -13,7 +13,7 @@ import hashlib
 import mmap
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ import numpy as np
 
 from lexshift.errors import UserError
 from lexshift.store.format import OCCURRENCES, PENDING, UNFINISHED, VECTORS, damaged_file_error, read_index
-from lexshift.utils.arrays import Array, Matrix
+from lexshift.utils.arrays import Array, Indices, Matrix
 from lexshift.utils.files import open_plain
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
         self.skipped: dict[str, dict[str, int]] = {c["label"]: c["skipped"] for c in self.index["corpora"]}
         self._entries = {entry["word"]: entry for entry in self.index["words"]}
         self._checked: set[tuple[str, str]] = set()
+        self._is_distinct: Array | None = None  # (rows,), if repeated usages are left out
 
     def __getitem__(self, word: str) -> WordSiblings:
         if word not in self._entries:
@@ -152,16 +153,61 @@ class Siblings(Mapping[str, "WordSiblings"]):
 
     @property
     def counts(self) -> pd.DataFrame:
-        """Table with the number of vectors of each word (rows) in each corpus (columns)."""
+        """Table with the number of usages of each word (rows) in each corpus (columns)."""
         import pandas as pd
 
-        columns = [self._column(label) for label in self.corpora]
-        ends = ([entry["rows"][column] for column in columns] for entry in self.index["words"])
-        rows = [[end - begin for begin, end in row] for row in ends]
+        rows = [[self.count_usages(word, label) for label in self.corpora] for word in self.words]
         return pd.DataFrame(rows, index=pd.Index(self.words, name="word"), columns=self.corpora)
 
+    def without_duplicates(self) -> Siblings:
+        """Return the same store without repeated usages.
+
+        A usage is repeated if an earlier usage of the same word in the same corpus has the same sentence and the same
+        position in it. Vectors, tables of usages and counts leave repeated usages out; the files remain as they are.
+        """
+        table = self.occurrences
+        words, corpora, sentences = (_number_values(table[name]) for name in ("word", "corpus", "sentence"))
+        keys = (table["end"].to_numpy(), table["start"].to_numpy(), sentences, corpora, words)
+        order = np.lexsort(keys)  # a stable sort, so that the first of equal usages comes first
+        is_repeated = np.ones(max(len(order) - 1, 0), bool)
+        for key in keys:
+            is_repeated &= key[order][1:] == key[order][:-1]
+        distinct = copy.copy(self)
+        distinct._is_distinct = np.ones(len(order), bool)
+        distinct._is_distinct[order[1:][is_repeated]] = False
+        return distinct
+
+    def usage_rows(self, word: str, corpus: str) -> Indices:
+        """Return the rows of the usages of a word in a corpus, in order: (n,)."""
+        begin, end = self.rows(word, corpus)
+        rows = np.arange(begin, end)
+        return rows if self._is_distinct is None else rows[self._is_distinct[begin:end]]
+
+    def count_usages(self, word: str, corpus: str) -> int:
+        """Return the number of usages of a word in a corpus; 0 for an unknown word."""
+        return len(self.usage_rows(word, corpus)) if word in self._entries else 0
+
+    def count_repeated(self, words: Iterable[str], corpus: str) -> int:
+        """Return the number of usages of some words in a corpus that are left out because they are repeated."""
+        ends = (self.rows(word, corpus) for word in words if word in self._entries)
+        return 0 if self._is_distinct is None else sum(int((~self._is_distinct[i:k]).sum()) for i, k in ends)
+
+    @cached_property
+    def documents(self) -> Indices:
+        """The number of the document of each row: (rows,), int.
+
+        The document of a usage is the one that its table names (``document_column``), otherwise its file. Names are
+        those within a corpus, so usages of different corpora have the same number if their documents are called alike.
+        """
+        table = self.occurrences
+        files = _number_values(table["file"])
+        if "document" not in table.column_names:
+            return files
+        documents = _number_values(table["document"])  # -1 if there is no name
+        return np.where(documents < 0, -1 - files, documents)
+
     def rows(self, word: str, corpus: str) -> tuple[int, int]:
-        """Return the half-open range of rows of a word in a corpus.
+        """Return the half-open range of rows of a word in a corpus, repeated usages included.
 
         Returns
         -------
@@ -176,7 +222,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
         return int(self._entries[word]["found"][self._column(corpus)]) if word in self._entries else 0
 
     def group(self, word: str, corpus: str) -> Matrix:
-        """Return the vectors of a word in a corpus without a copy; they are verified when they are first read.
+        """Return the vectors of a word in a corpus; they are verified when they are first read.
 
         Parameters
         ----------
@@ -186,7 +232,7 @@ class Siblings(Mapping[str, "WordSiblings"]):
         Returns
         -------
         ndarray of shape (n, d), float32 or float16
-            A read-only view, one row for each usage.
+            One row for each usage: a read-only view, or a copy if repeated usages are left out.
 
         Raises
         ------
@@ -203,7 +249,8 @@ class Siblings(Mapping[str, "WordSiblings"]):
                     f"make the store again"
                 )
             self._checked.add((word, corpus))
-        return vectors
+        rows = self.usage_rows(word, corpus)
+        return vectors if len(rows) == len(vectors) else vectors[rows - begin]
 
     def check(self) -> None:
         """Verify every byte against its checksum; raise UserError at the first difference."""
@@ -244,12 +291,21 @@ class WordSiblings:
 
     def occurrences(self, corpus: str) -> pd.DataFrame:
         """Return the usages in a corpus, a row for each vector: file, line, date, sentence, start, end."""
-        begin, end = self.store.rows(self.word, corpus)
-        return self.store.occurrences.slice(begin, end - begin).drop_columns(["word", "corpus"]).to_pandas()
+        table = self.store.occurrences.take(self.store.usage_rows(self.word, corpus))
+        return table.drop_columns(["word", "corpus"]).to_pandas()
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(self[corpus])} in {corpus}" for corpus in self.store.corpora)
         return f"WordSiblings({self.word!r}: {counts})"
+
+
+def _number_values(column: pa.ChunkedArray) -> Indices:
+    """Return a number for each value of a column, -1 for a null: (rows,)."""
+    import pyarrow as pa
+
+    array = column.combine_chunks()
+    indices = (array if pa.types.is_dictionary(array.type) else array.dictionary_encode()).indices
+    return np.asarray(indices.fill_null(-1).to_numpy(), np.intp)
 
 
 def _map_file(folder: Path, name: str, index: Mapping[str, Any]) -> memoryview:

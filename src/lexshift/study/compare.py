@@ -32,6 +32,7 @@ def compare(
     max_per_word: int | None = 200,
     min_usages: int = 10,
     sample_seed: int = 0,
+    duplicates: str = "once",
     match: str = "word",
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
@@ -80,6 +81,9 @@ def compare(
     sample_seed : int
         Seed for the sample of usages (``max_per_word``). Another seed selects other usages, so it needs another
         ``out``.
+    duplicates : "once" or "keep"
+        What to do with usages of a word that have the same sentence, at the same position, as another usage in the same
+        corpus: count them once, or keep all of them.
     match : "word", "cased", "token" or "lemma"
         Rule for occurrences: whole words in any case, whole words in the given case, tokens between white space, or
         all forms of a lemma.

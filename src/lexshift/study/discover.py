@@ -32,6 +32,7 @@ def discover(
     max_per_word: int | None = 200,
     min_usages: int = 10,
     sample_seed: int = 0,
+    duplicates: str = "once",
     match: str = "word",
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
@@ -59,7 +60,7 @@ def discover(
     ----------
     old, new : str or path
         The two corpora: text files, tables, folders or patterns. Each is read twice.
-    model, labels, min_count, min_usages, sample_seed, match
+    model, labels, min_count, min_usages, sample_seed, duplicates, match
         As for :func:`lexshift.compare`.
     senses : bool
         Whether to find the senses of the changed words as well, of at most 100 with the highest scores; see

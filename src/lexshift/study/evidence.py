@@ -9,10 +9,11 @@ import numpy as np
 
 from lexshift.encode.adaptation import Calibration
 from lexshift.scoring.background import USAGES, Background, noise_floor
+from lexshift.scoring.distance.metric import Metric, get
 from lexshift.scoring.empirical_null import MIN_WORDS
 from lexshift.scoring.gap import Gap, estimate_gap
 from lexshift.scoring.space import Space
-from lexshift.study.usages import Usages
+from lexshift.study.usages import Pair, Usages
 from lexshift.study.verdict import Backdrop, Evidence, weigh_gaps
 from lexshift.utils.arrays import Array, Matrix
 from lexshift.utils.monitor import Monitor
@@ -78,7 +79,7 @@ class GapFinder:
             rows = [controls.vectors(word, period) for period in (0, 1)]
             if min(map(len, rows)) >= _MIN_USAGES:
                 pairs[word] = (self._transform(rows[0]), self._transform(rows[1]))
-                documents[word] = (controls.documents(word, 0), controls.documents(word, 1))
+                documents[word] = (controls.documents(word, 0).tolist(), controls.documents(word, 1).tolist())
         if len(pairs) > MIN_WORDS:  # one of them may be left out
             self.background = Background(pairs, calibration, documents if by_document else None, seed)
 
@@ -86,6 +87,18 @@ class GapFinder:
         """Return the vectors of a word without the common shift, (n_old, d) and (n_new, d)."""
         old, new = (self._transform(self._usages.raw(word, period)) for period in (0, 1))
         return (old, new) if self.background is None else self.background.shift.remove(old, new)
+
+    def pair_of(self, key: Pair) -> tuple[Matrix, Matrix]:
+        """Return the vectors of the word of a comparison without the common shift."""
+        return self.pair(key[0])
+
+    def removes_shift(self, metric: str | Metric) -> bool:
+        """Return whether the test is about vectors without the common shift.
+
+        That is so if there are control words and the test has a distance of its own. A metric that is tested itself is
+        tested with the vectors of the score.
+        """
+        return self.background is not None and bool(get(metric).tested_by)
 
     def find(self, alpha: float, monitor: Monitor) -> tuple[dict[str, Evidence], Backdrop]:
         """Return the evidence on each word with enough usages, and what the corpora do to ordinary words."""
@@ -117,8 +130,8 @@ class GapFinder:
         except ValueError:
             return 0.0
 
-    def _documents(self, word: str) -> tuple[Sequence[str], Sequence[str]]:
-        return self._usages.documents(word, 0), self._usages.documents(word, 1)
+    def _documents(self, word: str) -> tuple[Sequence[int], Sequence[int]]:
+        return self._usages.documents((word, 0, 1))
 
     def _transform(self, rows: Matrix) -> Matrix:
         return rows if self._space is None else self._space.apply(rows)

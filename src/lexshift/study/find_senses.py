@@ -29,6 +29,7 @@ def find_senses(
     max_per_word: int | None = 200,
     min_usages: int = 10,
     sample_seed: int = 0,
+    duplicates: str = "once",
     match: str = "word",
     alpha: float = 0.05,
     permutations: Permutations = "auto",
@@ -72,7 +73,7 @@ def find_senses(
     alpha : float
         False discovery rate at which a word is called changed, and over all senses of all words at which the share of a
         sense is called changed.
-    out, model, labels, min_count, top_words, max_per_word, sample_seed, match
+    out, model, labels, min_count, top_words, max_per_word, sample_seed, duplicates, match
         As for :func:`lexshift.compare`.
     permutations : int or "auto"
         Maximum number of permutations of each test.

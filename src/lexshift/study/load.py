@@ -17,6 +17,7 @@ from lexshift.study.discovery import Discovery
 from lexshift.study.folder import read_results
 from lexshift.study.result import Result
 from lexshift.study.result_files import DETAILS, SPACE, STORE
+from lexshift.study.settings import ONCE
 from lexshift.study.trace_result import Trace
 
 _CLASSES = {kind.kind.name: kind for kind in (Result, Discovery, Trace)}
@@ -67,8 +68,10 @@ def load(folder: str | os.PathLike[str]) -> Result | Discovery | Trace:
         ):
             raise UserError(f"the store {str(siblings.path)!r} is not the one that the results were computed from")
         space = Space.read(BytesIO(files[SPACE])) if SPACE in files else None
-        selected = siblings.select(list(contents))
-        result = replace(restore(selected, run, space, details), controls=read_controls(path, run, selected))
+        chosen = siblings.select(list(contents))
+        if run["settings"]["duplicates"] == ONCE:
+            chosen = chosen.without_duplicates()
+        result = replace(restore(chosen, run, space, details), controls=read_controls(path, run, siblings))
         result.headline()  # computes the whole table, which finds damage now, not later
     except UserError:
         raise

@@ -51,10 +51,10 @@ from lexshift.study.history import find_history
 from lexshift.study.periods import Periods, Place, check_periods
 from lexshift.study.result import Result
 from lexshift.study.result_files import CONTROL, STORE
-from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, TRACE, Settings
+from lexshift.study.settings import COMPARE, CONFIDENCE, DISCOVER, ONCE, TRACE, Settings
 from lexshift.study.study_result import StudyResult
 from lexshift.study.trace_result import Trace
-from lexshift.study.usages import KINDS, Pair, Usages
+from lexshift.study.usages import KINDS, Pair, Usages, usage_notes
 from lexshift.study.verdict import CHANGED
 from lexshift.study.words import choose_vocabulary, count_first_and_last
 from lexshift.utils.files import disk_faults
@@ -222,25 +222,31 @@ def _analyse(
         raise UserError(
             f"the whole corpus belongs to one period, {siblings.corpora[0]}: divide it into shorter periods (--by)"
         )
+    if settings.duplicates == ONCE:
+        siblings = siblings.without_duplicates()
     usages = Usages(siblings, targets.words, settings.min_usages)
     space = usages.use_space(settings.space, encoder, controls)
     calibration = optional_attribute(encoder, "calibration")
     judged_space = space if calibration is None else calibration_space(encoder)
-    scores, facts = _score(question, siblings, usages, controls, space, settings, cache, monitor)
+    finder = None
+    if question != TRACE:
+        finder = GapFinder(usages, controls.in_space(None), calibration, judged_space, settings.seed)
+    scores, facts = _score(question, siblings, usages, controls, finder, space, settings, cache, monitor)
     if question == TRACE:
         facts["components"] = COMPONENTS
     if vocabulary is not None:
         facts |= {"function_words": vocabulary.language, "candidates": vocabulary.candidates, "names": vocabulary.names}
     record = settings.record(question, words_given=vocabulary is None) | facts
     run = run_record(record, targets, siblings, periods, scores)
+    for note in run["notes"]:
+        monitor.note(note)
     run["control"] = controls.record()
     run["calibration"] = None if calibration is None else asdict(calibration)
     shared = siblings, targets.words, run, space
-    if question == TRACE:
+    if finder is None:
         return Trace(*shared, scores.words, *find_history(usages, settings, monitor), controls=controls)
     by_word = Scores({word: score for (word, _, _), score in scores.words.items()}, scores.curve, scores.sscd)
     first, second = periods.labels
-    finder = GapFinder(usages, controls.in_space(None), calibration, judged_space, settings.seed)
     evidence, backdrop = finder.find(settings.alpha, monitor)
     run["background"] = asdict(backdrop)
     weighed: dict[str, Any] = {"evidence": evidence, "backdrop": backdrop, "controls": controls}
@@ -295,6 +301,7 @@ def _score(
     siblings: Siblings,
     usages: Usages,
     controls: ControlUsages,
+    finder: GapFinder | None,
     space: Space | None,
     settings: Settings,
     cache: Cache | None,
@@ -314,10 +321,13 @@ def _score(
         name=lambda pair: pair[0],
         corpus_sizes=None if sizes is None else lambda pair: (sizes[pair[1]], sizes[pair[2]]),
         families=families if question == TRACE else None,
+        documents=usages.documents,
+        tested=None if finder is None or not finder.removes_shift(settings.metric) else finder.pair_of,
         unit="pairs of periods" if question == TRACE else "words",
     )
     curve_words = {COMPARE: None, DISCOVER: CURVE_WORDS, TRACE: None if settings.rate == "auto" else 0}[question]
-    identity = digest([siblings.fingerprint, None if space is None else space.identity, controls.identity])
+    space_identity = None if space is None else space.identity
+    identity = digest([siblings.fingerprint, settings.duplicates, space_identity, controls.identity])
     return score_words(comparisons, scoring, monitor, curve_words, cache, identity), facts
 
 
@@ -331,10 +341,12 @@ def run_record(
     labels = keys if is_cut else periods.labels
     corpora = [
         {"path": as_text(os.fspath(path)), "name": label, "key": key}
+        | {"duplicates": siblings.count_repeated(targets.words, key)}
         | {name: value for name, value in siblings.corpus(key).items() if name != "label"}
         for path, label, key in zip(paths, labels, keys, strict=True)
     ]
     tests = [scored.test for scored in scores.words.values()]
+    units = dict(Counter(test.unit for test in tests))
     packages = {package: version(package) for package in _PACKAGES if find_spec(package)}
     return {
         "lexshift": __version__,
@@ -344,6 +356,8 @@ def run_record(
         "permutations": max((test.permutations for test in tests), default=0),
         "approximated": sum(test.p == test.tail for test in tests),
         "tested_metrics": dict(Counter(scored.tested_metric for scored in scores.words.values())),
+        "permuted_units": units,
+        "notes": usage_notes([corpus["duplicates"] for corpus in corpora], units),
         "words": targets.words,
         "forms": {word: list(forms) for word, forms in targets.forms.items()},
         "corpora": corpora,

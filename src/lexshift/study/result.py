@@ -168,10 +168,7 @@ class Result(StudyResult):
 
     def count_usages(self, word: str, period: str) -> int:
         """Return the number of embedded usages of a word in the old or the new corpus."""
-        if word not in self.siblings:
-            return 0
-        begin, end = self.siblings.rows(word, self.siblings.corpora[self.side(period)])
-        return end - begin
+        return self.siblings.count_usages(word, self.siblings.corpora[self.side(period)])
 
     def count_occurrences(self, word: str, period: str) -> int:
         """Return the number of occurrences of a word in the old or the new corpus, embedded or not."""

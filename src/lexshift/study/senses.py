@@ -44,7 +44,7 @@ ESTIMATED = (
     "The encoder has no calibration, so the similarity at which usages share a sense was estimated from the words of "
     "this run: the number of senses is less certain, and it depends on the words"
 )
-_MANY_FILES = 10  # files of each period from which the files are documents
+_MANY_FILES = 10  # documents of each period from which they are the units
 _GLOSS = NearestGloss.name
 
 
@@ -363,19 +363,22 @@ def number_senses(senses: Sequence[str], known: Sequence[str]) -> tuple[Indices,
 def usage_documents(frames: Sequence[pd.DataFrame]) -> Array | None:
     """Return the document of each usage of a word, or None if each usage has its own.
 
-    Documents are files if the word occurs in many files of every period, otherwise lines: sentences, paragraphs or
-    records.
+    Documents are those that a column of the table names, or files, if the word occurs in many of them in every period,
+    otherwise lines: sentences, paragraphs or records.
 
     Parameters
     ----------
     frames : sequence of DataFrame
-        The usages in each period, with the columns file and line.
+        The usages in each period, with the columns file and line, and document if a column names it.
     """
-    has_many_files = all(frame["file"].nunique() >= min(_MANY_FILES, len(frame)) for frame in frames)
+    documents_of = [
+        frame["document"].fillna(frame["file"]) if "document" in frame else frame["file"] for frame in frames
+    ]
+    has_many = all(documents.nunique() >= min(_MANY_FILES, len(documents)) for documents in documents_of)
     names = [
-        f"{file}:{0 if has_many_files else line}"
-        for frame in frames
-        for file, line in zip(frame["file"], frame["line"], strict=True)
+        f"{document}:{0 if has_many else line}"
+        for documents, frame in zip(documents_of, frames, strict=True)
+        for document, line in zip(documents, frame["line"], strict=True)
     ]
     documents = np.unique(names, return_inverse=True)[1]
     return None if len(set(documents)) == len(documents) else documents

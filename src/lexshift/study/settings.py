@@ -23,6 +23,8 @@ COMPARE, DISCOVER, TRACE, SENSES = "compare", "discover", "trace", "senses"
 QUESTIONS = (COMPARE, DISCOVER, TRACE, SENSES)
 SCORED = (COMPARE, DISCOVER, TRACE)
 """The questions that are answered by change scores."""
+ONCE, KEEP = "once", "keep"
+"""What to do with usages of a word that repeat a sentence: count them once, or keep all of them."""
 CLUSTERINGS = ("graph", "agglomerative", "mixture", "affinity")
 """Rules that divide usages into senses."""
 NO_CONTROL = "none"
@@ -174,6 +176,9 @@ class Settings:
     sample_seed: int = _setting(
         0, "Seed for the sample of usages; another seed needs another --out.",
         WORDS, int, check=lambda seed: checks.seed(seed, "sample_seed"))
+    duplicates: str = _setting(
+        ONCE, "Identical sentences of a word in a corpus: once counts them once, keep counts all.",
+        WORDS, str, check=_check(checks.choice, "duplicates", (ONCE, KEEP)))
     match: str = _setting(
         "word", "Matching rule: word (any case), cased, token or lemma.",
         WORDS, str, check=_check(checks.choice, "match", ("word", "cased", "token", "lemma")))
@@ -250,6 +255,9 @@ class Settings:
         "text", "Table column with the text.", READING, str)
     date_column: str | None = _setting(
         None, "Table column that holds the date (1999, 1999-07 or 1999-07-31).", READING, str | None)
+    document_column: str | None = _setting(
+        None, "Table column that names the document of each text (default: a file is a document).",
+        READING, str | None)
 
     layers: str | int | None = _setting(
         None, "Hidden layers: last, a number, or mean:N, sum:N or concat:N of the last N (default: set by the model, "

@@ -31,6 +31,7 @@ def trace(
     max_per_word: int | None = 200,
     min_usages: int = 10,
     sample_seed: int = 0,
+    duplicates: str = "once",
     match: str = "word",
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
@@ -73,7 +74,7 @@ def trace(
         Maximum number of usages per word and period, drawn at random; 0 or None for all.
     min_usages : int
         Minimum number of usages; a period with fewer usages of a word is skipped for this word.
-    sample_seed, match, out, model, metric, strategy, normalised, rate, distance_weight, space, repeats, seed
+    sample_seed, duplicates, match, out, model, metric, strategy, normalised, rate, distance_weight, space
         As for :func:`lexshift.compare`. The space, unless it is fixed, is fitted to all periods, and "auto" selects
         one rate for all pairs of periods.
     control : "auto", int, path, list, mapping or None
@@ -85,7 +86,7 @@ def trace(
         As for :func:`lexshift.compare`; it applies to the tests of steps, change points and seasons.
     resamples : int
         Number of random half-samples for the 95 % intervals.
-    senses, engine, address, workers, monitor, **options
+    repeats, seed, senses, engine, address, workers, monitor, **options
         As for :func:`lexshift.compare`.
 
     Returns

@@ -175,9 +175,7 @@ class Trace(StudyResult):
 
     def counts(self, word: str) -> list[int]:
         """Return the number of embedded usages of a word in each period."""
-        if word not in self.siblings:
-            return [0] * len(self.periods)
-        return [end - begin for begin, end in (self.siblings.rows(word, period) for period in self.periods)]
+        return [self.siblings.count_usages(word, period) for period in self.periods]
 
     def headline(self) -> str:
         """Return the outcome in a sentence."""

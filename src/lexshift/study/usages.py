@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lexshift.encode import Encoder
+from lexshift.scoring.permutation import MIN_DOCUMENTS, USAGES
 from lexshift.scoring.space import Space, choose_space
 from lexshift.store.siblings import Siblings
 from lexshift.utils.arrays import Matrix
@@ -55,6 +56,41 @@ def find_steps(word: str, counts: Sequence[int], min_usages: int) -> list[Step]:
     return neighbours + [Step(word, FIRST, periods[0], b, tuple(range(periods[0]))) for b in periods[1:]]
 
 
+def usage_notes(duplicates: Iterable[int], units: Mapping[str, int]) -> list[str]:
+    """Return notes on usages that were left out, and on words whose usages were permuted although documents are known.
+
+    Parameters
+    ----------
+    duplicates : iterable of int
+        Number of repeated usages in each period that were left out.
+    units : mapping of str to int
+        Number of tests by the unit that they permuted.
+
+    Examples
+    --------
+    >>> usage_notes([3, 0], {"documents": 20, "usages": 1})  # doctest: +NORMALIZE_WHITESPACE
+    ['3 usages repeat the sentence of another usage of their word and were left out (--duplicates keep counts them)',
+     '1 of 21 tests permuted usages instead of documents, because the word occurs in fewer than 6 documents of a period;
+     its p is too small if usages from the same document resemble each other']
+    """
+    notes, repeated = [], sum(duplicates)
+    if repeated:
+        some = "1 usage repeats" if repeated == 1 else f"{repeated:,} usages repeat"
+        were = "was" if repeated == 1 else "were"
+        notes.append(
+            f"{some} the sentence of another usage of {'its' if repeated == 1 else 'their'} word and {were} left out "
+            f"(--duplicates keep counts {'it' if repeated == 1 else 'them'})"
+        )
+    few, tested = units.get(USAGES, 0), sum(units.values())
+    if few and few < tested:
+        notes.append(
+            f"{few:,} of {tested:,} tests permuted usages instead of documents, because the word occurs in fewer than "
+            f"{MIN_DOCUMENTS} documents of a period; its p is too small if usages from the same document resemble each "
+            f"other"
+        )
+    return notes
+
+
 class Usages(Mapping[str, Sequence[Matrix]]):
     """The vectors of words in the periods with enough usages, read from the store when needed.
 
@@ -79,11 +115,13 @@ class Usages(Mapping[str, Sequence[Matrix]]):
     def __init__(self, siblings: Siblings, words: Sequence[str], min_usages: int) -> None:
         self._siblings = siblings
         self.periods = siblings.corpora
-        stored = dict(zip(siblings.words, siblings.counts.to_numpy().tolist(), strict=True))
-        counts = {word: stored[word] for word in words if word in stored}
+        counts = {
+            word: [siblings.count_usages(word, period) for period in self.periods] for word in words if word in siblings
+        }
         self.steps: list[Step] = [step for word in counts for step in find_steps(word, counts[word], min_usages)]
         numbers = {word: [i for i, n in enumerate(counts[word]) if n >= min_usages] for word in counts}
         self.numbers = {word: periods for word, periods in numbers.items() if len(periods) >= 2}
+        self._documents = siblings.documents
         self._space: Space | None = None
 
     def use_space(
@@ -100,16 +138,16 @@ class Usages(Mapping[str, Sequence[Matrix]]):
         """Return the vectors of a word in a period as the encoder made them, an array of shape (n, d)."""
         return self._siblings.group(word, self.periods[period])
 
-    def documents(self, word: str, period: int) -> list[str]:
-        """Return the document of each usage of a word in a period."""
-        begin, end = self._siblings.rows(word, self.periods[period])
-        names: list[str] = self._siblings.occurrences["file"].slice(begin, end - begin).to_pylist()
-        return names
-
     def vectors(self, word: str, period: int) -> Matrix:
         """Return the vectors of a word in a period in the fitted space, an array of shape (n, d)."""
         rows = self._siblings.group(word, self.periods[period])
         return rows if self._space is None else self._space.apply(rows)
+
+    def documents(self, pair: Pair) -> tuple[list[int], list[int]]:
+        """Return the number of the document of each usage of a word in two periods."""
+        word, *periods = pair
+        old, new = (self._documents[self._siblings.usage_rows(word, self.periods[i])].tolist() for i in periods)
+        return old, new
 
     def pair(self, pair: Pair) -> tuple[Matrix, Matrix]:
         """Return the vectors of a word in two periods."""

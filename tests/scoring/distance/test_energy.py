@@ -1,4 +1,4 @@
-"""The energy distance for cosine distances, against the means over all pairs of usages."""
+"""The energy distance, against the means of the chord distances over all pairs of usages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.spatial.distance import cdist
 
-from lexshift import SSCD, Gaussian, bootstrap, permutation_test, search_rate, sweep
-from lexshift.scoring.distance import get
+from lexshift import SSCD, UserError, bootstrap, permutation_test, search_rate, sweep
+from lexshift.scoring.distance import energy, get
 from lexshift.scoring.distance.metric import original_sides, side_distances
 from lexshift.utils.arrays import Array, Floats, Matrix
 
@@ -27,13 +26,12 @@ def sets(n: int, m: int, d: int, seed: int, mean: float = 1.0, shift: float = 0.
 
 def slow(old: Matrix, new: Matrix) -> float:
     """Compute the energy distance from its definition, pair by pair; within a set over pairs of different usages."""
-    old, new = old.astype(float), new.astype(float)
+    old, new = (rows.astype(float) / np.linalg.norm(rows.astype(float), axis=1, keepdims=True) for rows in (old, new))
     within = []
     for rows in (old, new):
-        distances = cdist(rows, rows, "cosine")
-        pairs = [distances[i, k] for i, k in itertools.permutations(range(len(rows)), 2)]
+        pairs = [np.linalg.norm(rows[i] - rows[k]) for i, k in itertools.permutations(range(len(rows)), 2)]
         within.append(np.mean(pairs) if pairs else 0.0)
-    return float(2 * cdist(old, new, "cosine").mean() - within[0] - within[1])
+    return float(2 * np.mean([np.linalg.norm(u - v) for u in old for v in new]) - within[0] - within[1])
 
 
 def fast(old: Matrix, new: Matrix, sides: Array | None = None) -> Floats:
@@ -75,12 +73,33 @@ def test_set_of_one_usage_has_no_distance_within() -> None:
     assert np.isfinite(bootstrap(old, new, SSCD("energy"), 20).high)
 
 
-@given(SIZES, SIZES, SEEDS)
-def test_it_is_the_squared_distance_of_the_means_without_its_bias(n: int, m: int, seed: int) -> None:
-    old, new = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in sets(n, m, 6, seed))
-    bias = old.var(axis=0, ddof=1).sum() / n + new.var(axis=0, ddof=1).sum() / m
-    wanted = ((old.mean(axis=0) - new.mean(axis=0)) ** 2).sum() - bias
-    assert float(get("energy")(Gaussian.fit(old), Gaussian.fit(new))) == pytest.approx(wanted, abs=1e-12)
+def test_set_with_copies_of_usages_is_the_set_with_those_rows() -> None:
+    old, new = sets(3, 4, 5, 0)
+    sides = np.array([[2, 0, 1, -1, 0, -3, 0], [0, 1, 1, 0, -2, -1, -1]])
+    rows = np.concatenate([old, new])
+    wanted = [
+        slow(np.repeat(rows, np.maximum(row, 0), axis=0), np.repeat(rows, np.maximum(-row, 0), axis=0)) for row in sides
+    ]
+    assert_allclose(fast(old, new, sides), wanted, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("cache", [0, 8 * 9 * 4, 1 << 28])
+@pytest.mark.parametrize("block", [1, 8 * 9 * 2])
+def test_value_does_not_depend_on_the_memory(monkeypatch: pytest.MonkeyPatch, cache: int, block: int) -> None:
+    old, new = sets(4, 5, 3, 0)
+    sides = np.random.default_rng(0).permuted(original_sides(4, 5).repeat(7, axis=0), axis=1)
+    wanted = fast(old, new, sides)
+    monkeypatch.setattr(energy, "CACHE_BYTES", cache)
+    monkeypatch.setattr(energy, "BLOCK_BYTES", block)
+    distances = energy.EnergyDistances(old, new)
+    assert sum(len(part) for part in distances.cached_blocks) * 9 * 8 <= cache
+    assert_allclose(distances(sides), wanted, rtol=0, atol=1e-12)
+
+
+def test_too_many_usages_are_refused() -> None:
+    rows = np.ones((5_001, 2))
+    with pytest.raises(UserError, match=r"metric 'energy' .* 10,002 usages; take a sample of at most 5,000"):
+        energy.EnergyDistances(rows, rows)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.5])
@@ -100,10 +119,14 @@ def test_value_is_0_on_average_if_nothing_changed_and_can_be_negative() -> None:
     assert (values < 0).mean() > 0.3
 
 
-def test_difference_without_a_shift_of_the_mean_direction_is_not_seen() -> None:
+def test_difference_without_a_shift_of_the_mean_direction_is_seen() -> None:
     old, new = np.repeat([[1.0, 0], [-1, 0]], 50, axis=0), np.repeat([[0.0, 1], [0, -1]], 50, axis=0)
-    assert abs(fast(old, new)[0]) < 0.03  # although no old usage is similar to a new one
-    assert fast(old, new + 1)[0] > 0.3
+    assert fast(old, new)[0] > 0.5  # no old usage is similar to a new one
+    assert abs(fast(old, old)[0]) < 0.03
+    rng = np.random.default_rng(0)
+    narrow, wide = (np.eye(8)[0] + spread * rng.normal(size=(60, 8)) for spread in (0.1, 0.3))
+    assert permutation_test(narrow, wide, "energy", 1000).p < 0.01
+    assert permutation_test(narrow[:30], narrow[30:], "energy", 1000).p > 0.05
 
 
 def test_score_with_a_negative_distance_before_swapping_is_in_its_interval() -> None:
@@ -128,12 +151,14 @@ def test_words_with_a_negative_distance_do_not_count_in_the_closed_form_of_the_r
     assert curve.closed_form == pytest.approx(curve.word("mouse").closed_form)
 
 
-def test_plain_change_of_sets_of_unequal_size_and_spread_is_significant_unlike_with_apd() -> None:
-    rng = np.random.default_rng(0)
-    old, new = np.eye(16)[0] + 0.1 * rng.normal(size=(20, 16)), np.eye(16)[0] + 0.3 * rng.normal(size=(200, 16))
-    new[:, 1] += 0.3
-    assert permutation_test(old, new, "energy", 1000).p < 0.01
-    assert permutation_test(old, new, "apd", 1000).p > 0.5
+@pytest.mark.parametrize("seed", range(10))
+def test_full_change_of_ten_against_sixty_usages_of_unequal_spread_is_found_unlike_with_apd(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    axes = np.eye(32)
+    old = axes[0] + 0.1 * rng.normal(size=(10, 32))
+    new = 0.9 * axes[0] + 0.6 * axes[1] + 0.3 * rng.normal(size=(60, 32))
+    assert permutation_test(old, new, "energy", 1000).p < 0.002
+    assert permutation_test(old, new, "apd", 1000).p > 0.2
 
 
 @pytest.mark.parametrize("side", [0, 1])

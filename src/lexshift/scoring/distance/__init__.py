@@ -9,7 +9,7 @@
 ``dscd-<distance>:sampled``
                       the same expectation, estimated as the mean over all pairs of 1,000 vectors from each Gaussian
 ``apd``               mean cosine distance over all pairs of an old and a new row
-``energy``            energy distance: twice the mean cosine distance between the sets, minus those within each set
+``energy``            energy distance: twice the mean chord distance between the sets, minus those within each set
 ``nearest``           mean cosine distance from a row to the nearest of 20 rows drawn from the other set
 ``amd``               mean cosine distance from a row to the nearest of all rows of the other set
 ``samd``              mean cosine distance of the pairs of the best one-to-one matching of the two sets
@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lexshift.scoring.distance import divergences, expectations, means, pairwise
+from lexshift.scoring.distance.energy import EnergyDistances
 from lexshift.scoring.distance.metric import Metric, get, metrics, register
 from lexshift.scoring.distance.minimum_distances import MinimumDistances, OptimalMatching
 from lexshift.scoring.distance.nearest import Neighbours
@@ -72,8 +73,8 @@ def _register_all() -> None:
         register(dscd(distance, "expected"))
         register(dscd(distance, "sampled"))
     register(Metric("apd", pairwise.apd, unit_rows=True))
-    register(Metric("nearest", Neighbours, usages=True, tested_by="apd"))
-    register(Metric("energy", pairwise.energy, unit_rows=True))
+    register(Metric("nearest", Neighbours, usages=True, tested_by="energy"))
+    register(Metric("energy", EnergyDistances, usages=True))
     register(Metric("amd", MinimumDistances, usages=True, tested_by="energy"))
     register(Metric("samd", OptimalMatching, usages=True, tested_by="energy"))
 

@@ -124,7 +124,9 @@ def evaluate(metrics: Sequence[Metric], old: Gaussian, new: Gaussian, rng: np.ra
     return out.reshape(len(metrics), *shape)
 
 
-def side_distances(metric: Metric, old: Matrix, new: Matrix, seed: int = 0, word: str = "") -> SideDistances:
+def side_distances(
+    metric: Metric, old: Matrix, new: Matrix, seed: int = 0, word: str = "", equal_sizes: bool = True
+) -> SideDistances:
     """Return a function that computes a metric for many ways to divide the same rows into two sets.
 
     The function takes ``sides``, an array of shape (b, n_old + n_new) that assigns each row to a set (1 for the old
@@ -137,6 +139,8 @@ def side_distances(metric: Metric, old: Matrix, new: Matrix, seed: int = 0, word
     old, new : ndarray of shape (n_old, d) and (n_new, d)
     seed, word
         Seed and name of the random stream of a metric that samples.
+    equal_sizes : bool
+        Whether all assignments leave the two sets as large as they are. If not, each of them must use all rows.
     """
     if not metric.usages:
         sets = TwoSets(old, new, metric.needs_variance, metric.unit_rows)
@@ -148,7 +152,15 @@ def side_distances(metric: Metric, old: Matrix, new: Matrix, seed: int = 0, word
             parts = (sets.gaussians_for_sides(batch, repeats) for batch in batches)
             return np.concatenate([evaluate([metric], *part, generator(seed, "samples", word))[0] for part in parts])
 
-        return between_gaussians
+        def between_any_gaussians(sides: Array, _repeats: int = 1) -> Floats:
+            values, sizes = np.empty(len(sides)), (sides > 0).sum(axis=1)
+            for size in np.unique(sizes):
+                batch = np.flatnonzero(sizes == size)
+                part = sets.gaussians_for_any_sides(sides[batch])
+                values[batch] = evaluate([metric], *part, generator(seed, "samples", word))[0]
+            return values
+
+        return between_gaussians if equal_sizes else between_any_gaussians
     distances = metric.between(old, new)
     if not callable(distances):
         raise ValueError(

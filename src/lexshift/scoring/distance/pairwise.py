@@ -1,4 +1,4 @@
-"""Mean distances over pairs of vectors: APD and energy over the rows themselves, DSCD over sampled vectors.
+"""Mean distances over pairs of vectors: APD over the rows themselves, DSCD over sampled vectors.
 
 The mean over the n x m pairs is exact, and is computed without a matrix of all pairs where the distance allows it.
 """
@@ -56,33 +56,6 @@ def _unit_or_zero(rows: Matrix) -> Floats:
     largest = np.abs(rows).max(axis=1, keepdims=True).astype(float)
     scaled = rows / np.where(largest > 0, largest, 1.0)  # so that no square overflows or underflows
     return np.asarray(scaled / np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0))
-
-
-def energy(old: Gaussian, new: Gaussian) -> Floats:
-    """Compute the energy distance of the two sets for the cosine distance, from the means of the unit rows: (b,).
-
-    With unit rows u of the old and v of the new set and d(u, v) = 1 - u.v, the energy distance (Szekely & Rizzo 2013,
-    "Energy statistics: A class of statistics based on distances") is ::
-
-        2 mean d(u, v)  -  mean d(u, u')  -  mean d(v, v')
-            =  |a - b|^2  -  (1 - |a|^2) / (n - 1)  -  (1 - |b|^2) / (m - 1)
-
-    where a and b are the means of the n old and the m new unit rows. The means within a set are over pairs of two
-    different usages (the U-statistic), so the expected value does not depend on the numbers of usages, and is 0 if
-    nothing changed. The value can be negative. With pairs of a usage and itself (the V-statistic) only |a - b|^2 would
-    remain, which is larger for rarer words. A set of one usage has no pairs, and the V-statistic is used for it.
-
-    The cosine distance is half of a squared Euclidean distance. The expected value is therefore 0 whenever the mean
-    directions of the two periods are equal, even if their distributions differ in another way.
-    """
-    shift = old.mean - new.mean
-    within = _mean_within(old) + _mean_within(new)
-    return np.asarray(np.einsum("bj,bj->b", shift, shift) - within)
-
-
-def _mean_within(rows: Gaussian) -> Floats:
-    """Compute the mean cosine distance over pairs of different unit rows, divided by the number of rows: (b,)."""
-    return np.asarray((1.0 - np.einsum("bj,bj->b", rows.mean, rows.mean)) / max(rows.count - 1, 1))
 
 
 def cosine(x: Matrix, y: Matrix) -> float:
