@@ -55,6 +55,8 @@ class Scoring:
         Confidence level of the intervals.
     alpha : float
         The false discovery rate for which "auto" determines the number of permutations.
+    own_metric : bool
+        Whether to test with the metric of the score even if another one is more sensitive.
     """
 
     sscd: SSCD
@@ -63,6 +65,7 @@ class Scoring:
     resamples: int = 1_000
     confidence: float = 0.95
     alpha: float = 0.05
+    own_metric: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +186,7 @@ def score_words(
         return comparisons.apply(partial(score_word, scoring=scoring), sscd, key)
 
     def test_again(key: K, permutations: int) -> PermutationTest:
-        return comparisons.apply(partial(_test, permutations=permutations), sscd, key)
+        return comparisons.apply(partial(_test, scoring=scoring, permutations=permutations), sscd, key)
 
     monitor.stage("scoring", len(keys), comparisons.unit)
     scores: dict[K, WordScore] = {}
@@ -241,20 +244,24 @@ def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring
     return WordScore(
         change=change,
         interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change),
-        test=_test(old, new, word, sscd, first_permutations(scoring.permutations)),
-        tested_metric=get(tested_metric(sscd.metric, old, new)).name,
+        test=_test(old, new, word, sscd, scoring, first_permutations(scoring.permutations)),
+        tested_metric=get(tested_metric(sscd.metric, old, new, scoring.own_metric)).name,
     )
 
 
-def _test(old: Matrix, new: Matrix, word: str, sscd: SSCD, permutations: int) -> PermutationTest:
-    return permutation_test(old, new, tested_metric(sscd.metric, old, new), permutations, sscd.seed, word)
+def _test(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring, permutations: int) -> PermutationTest:
+    metric = tested_metric(sscd.metric, old, new, scoring.own_metric)
+    return permutation_test(old, new, metric, permutations, sscd.seed, word)
 
 
-def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
+def tested_metric(metric: str | Metric, old: Matrix, new: Matrix, own_metric: bool = False) -> str | Metric:
     """Return the metric to use in the permutation test: ``tested_by`` of the metric, if there is one.
 
-    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which APD is undefined.
+    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which APD is undefined, or if
+    ``own_metric`` is true.
     """
+    if own_metric:
+        return metric
     substitute = get(metric).tested_by
     return substitute if substitute and all(rows.any(axis=1).all() for rows in (old, new)) else metric
 
@@ -274,7 +281,7 @@ def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], key
             sscd.corpus_sizes,
             sscd.distance_weight,
         ],
-        [first_permutations(scoring.permutations), scoring.resamples, scoring.confidence],
+        [first_permutations(scoring.permutations), scoring.resamples, scoring.confidence, scoring.own_metric],
         [[key, None if sizes is None else sizes(key)] for key in keys],
     ]
     return hashlib.sha256(json.dumps(parts, default=float).encode()).hexdigest()

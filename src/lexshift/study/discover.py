@@ -31,6 +31,7 @@ def discover(
     min_usages: int = 10,
     sample_seed: int = 0,
     match: str = "word",
+    preset: str | None = None,
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
@@ -67,7 +68,7 @@ def discover(
         share sentences.
     out : path, optional
         As for :func:`lexshift.compare`; an interrupted run with the same folder resumes where it stopped.
-    metric, strategy, normalised, rate, distance_weight, space, repeats, alpha, permutations, seed
+    preset, metric, strategy, normalised, rate, distance_weight, space, repeats, alpha, permutations, seed
         As for :func:`lexshift.compare`.
     resamples : int
         Number of random half-samples for the 95 % intervals.

@@ -32,6 +32,7 @@ def trace(
     min_usages: int = 10,
     sample_seed: int = 0,
     match: str = "word",
+    preset: str | None = None,
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
@@ -72,7 +73,7 @@ def trace(
         Maximum number of usages per word and period, drawn at random; 0 or None for all.
     min_usages : int
         Minimum number of usages; a period with fewer usages of a word is skipped for this word.
-    sample_seed, match, out, model, metric, strategy, normalised, rate, distance_weight, space, repeats, seed
+    sample_seed, match, out, model, preset, metric, strategy, normalised, rate, distance_weight, space, repeats, seed
         As for :func:`lexshift.compare`. The space, unless it is fixed, is fitted to all periods, and "auto" selects
         one rate for all pairs of periods.
     alpha : float
