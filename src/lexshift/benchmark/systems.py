@@ -102,7 +102,7 @@ def decide_words(pairs: Pairs, settings: SSCD, alpha: float, own_metric: bool = 
 
     def test(word: str, permutations: int) -> PermutationTest:
         old, new = checks.pair(*pairs[word])
-        metric = tested_metric(settings.metric, old, new, own_metric)
+        metric = settings.metric if own_metric else tested_metric(settings.metric, old, new)
         return permutation_test(old, new, metric, permutations, settings.seed, word)
 
     first = for_words(pairs, None, lambda _old, _new, word: test(word, first_permutations("auto")))

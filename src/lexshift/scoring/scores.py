@@ -241,27 +241,25 @@ def score_word(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring
     """
     precomputed = replace(sscd, metric=precompute_distances(get(sscd.metric), old, new))
     change = precomputed.score(old, new, word)
+    tested = sscd.metric if scoring.own_metric else tested_metric(sscd.metric, old, new)
     return WordScore(
         change=change,
         interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change),
         test=_test(old, new, word, sscd, scoring, first_permutations(scoring.permutations)),
-        tested_metric=get(tested_metric(sscd.metric, old, new, scoring.own_metric)).name,
+        tested_metric=get(tested).name,
     )
 
 
 def _test(old: Matrix, new: Matrix, word: str, sscd: SSCD, scoring: Scoring, permutations: int) -> PermutationTest:
-    metric = tested_metric(sscd.metric, old, new, scoring.own_metric)
+    metric = sscd.metric if scoring.own_metric else tested_metric(sscd.metric, old, new)
     return permutation_test(old, new, metric, permutations, sscd.seed, word)
 
 
-def tested_metric(metric: str | Metric, old: Matrix, new: Matrix, own_metric: bool = False) -> str | Metric:
+def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
     """Return the metric to use in the permutation test: ``tested_by`` of the metric, if there is one.
 
-    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which APD is undefined, or if
-    ``own_metric`` is true.
+    The metric itself is used if a vector is zero (a usage equal to the mean of all), for which APD is undefined.
     """
-    if own_metric:
-        return metric
     substitute = get(metric).tested_by
     return substitute if substitute and all(rows.any(axis=1).all() for rows in (old, new)) else metric
 
