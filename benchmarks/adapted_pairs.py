@@ -28,7 +28,7 @@ SWAPPED = ("cosine", "braycurtis", "apd", "nearest")
 
 
 def score_systems(folder: str, model: str, out: Path, space: str) -> pd.DataFrame:
-    """Evaluate distances alone, and SSCD at rate 0.3 with distance weights 0 and 0.25."""
+    """Evaluate distances alone, and SSCD at rate 0.5 with distance weights 0 and 0.8."""
     path, _, gold = folder.partition("=")
     settings = Settings(model=model, out=out / Path(path).name, space=space, min_usages=2)
     with Bars() as bars:
@@ -36,9 +36,9 @@ def score_systems(folder: str, model: str, out: Path, space: str) -> pd.DataFram
         pairs = embed_dataset(data, settings, bars).pairs
     systems = [score_distance(pairs, metric) for metric in ALONE]
     systems += [
-        score_sscd(pairs, SSCD(metric, rate=0.3, distance_weight=weight))
+        score_sscd(pairs, SSCD(metric, rate=0.5, distance_weight=weight))
         for metric in SWAPPED
-        for weight in (0.0, 0.25)
+        for weight in (0.0, 0.8)
     ]
     table = pd.DataFrame([evaluate_system(data, scores) for scores in systems])
     table = table[["method", "spearman", "low", "high", "spearman_each", "words"]]

@@ -59,7 +59,7 @@ def score_choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str
         }
         return fit_space(chosen, kind).apply_to_words(chosen)
 
-    default = partial(SSCD, "nearest", rate=0.3, distance_weight=0.25)
+    default = partial(SSCD, "nearest", rate=0.5, distance_weight=0.8)
     rows = [("layers", spec, "default", score_sscd(space(spec), default())) for spec in LAYERS]
     if layers_only:
         return rows
@@ -68,12 +68,12 @@ def score_choices(pairs: Pairs, depth: int, layers_only: bool) -> list[tuple[str
     rows += [("space", kind, "APD alone", score_distance(space(kind=kind), "apd")) for kind in KINDS]
     rows += [("distance alone", metric, "standardised", score_distance(standard, metric)) for metric in PLAIN]
     rows += [
-        ("metric of SSCD", metric, "distance weight 0", score_sscd(standard, SSCD(metric, rate=0.3)))
+        ("metric of SSCD", metric, "distance weight 0", score_sscd(standard, SSCD(metric, rate=0.5)))
         for metric in SWAPPED
     ]
     rows += [
         ("distance weight", f"{weight:g}", "default", score_sscd(standard, default(distance_weight=weight)))
-        for weight in (0, 0.1, 0.25, 0.5, 1)
+        for weight in (0, 0.2, 0.5, 0.8, 1)
     ]
     rows += [
         ("rate", f"{rate:g}", "default", score_sscd(standard, default(rate=rate))) for rate in (0.1, 0.3, 0.5, 0.7)

@@ -40,8 +40,8 @@ def sample_usages(data: Dataset, most: int) -> pd.DataFrame:
 def score_all(pairs: Pairs) -> dict[str, SystemScores]:
     """Return the scores of all measures: the plain distance, SSCD on it, and the default of compare."""
     scores = {metric: score_distance(pairs, metric) for metric in MEASURES}
-    scores |= {f"SSCD {metric}": score_sscd(pairs, SSCD(metric, rate=0.3)) for metric in MEASURES if metric != "samd"}
-    scores["SSCD nearest, weight 0.25"] = score_sscd(pairs, SSCD("nearest", rate=0.3, distance_weight=0.25))
+    scores |= {f"SSCD {metric}": score_sscd(pairs, SSCD(metric, rate=0.5)) for metric in MEASURES if metric != "samd"}
+    scores["default of compare"] = score_sscd(pairs, SSCD("nearest", rate=0.5, distance_weight=0.8))
     return scores
 
 

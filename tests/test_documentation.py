@@ -276,7 +276,8 @@ def test_notebook_runs(tmp_path: Path) -> None:
     bar = notebook.cells[1].outputs[0]  # the bar moved while the cell ran, and is removed; the notes are left
     notes = [
         "note: the encoder is minilm-senses, because the text is in English (--model auto)",
-        "note: there is no comparison with ordinary words, because only 25 words occur 20 times or more in both corpora",
+        "note: there is no comparison with ordinary words, because only 25 words occur 20 times or more in "
+        "both corpora",
     ]
     assert (bar.output_type, bar.data["text/html"]) == ("display_data", "<br>".join(notes))
     assert "3 of 6 words changed between 1950s and 2010s" in shown

@@ -19,6 +19,7 @@ from lexshift import SSCD, Gaussian
 from lexshift.benchmark import published_code
 from lexshift.scoring.distance import CLOSED_FORM, DISTANCES, get
 from lexshift.scoring.swap import STRATEGIES, Strategy, swap_count
+from lexshift.study.settings import Settings
 from lexshift.utils.arrays import Array, Floats
 
 WORDS = ["w0", "w1", "w2", "w3"]
@@ -262,3 +263,28 @@ def test_invalid_arguments_raise_value_errors_that_name_them(case: str) -> None:
     changes, message = BAD[case]
     with pytest.raises(ValueError, match=message):
         published_code.e_swap(**(arguments | changes))
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_preset_paper_has_the_score_of_the_published_code(answers: dict[str, Any], word: str) -> None:
+    old, new, recorded = answers[word]
+    sscd = Settings(preset="paper").sscd()
+    metric = published_name(str(sscd.metric))
+    e_original = recorded["original_after_np_seed_7"][metric]
+    e_swap = [
+        case["e_swap"][metric]
+        for case in recorded["swap"]
+        if (case["strategy"], case["corpus_sizes"], case["rate"]) == (sscd.strategy, None, sscd.rate)
+    ]
+    assert len(e_swap) == sscd.repeats
+    change = sscd.score(old, new, word)
+    assert change.e_original == pytest.approx(e_original, rel=1e-6)
+    # The swaps are other random ones, so the means of 20 of them differ by their standard error.
+    theirs = np.abs(e_original - np.array(e_swap))
+    error = np.sqrt((theirs.var(ddof=1) + change.spread**2 * 20 / 19) / 20)
+    assert abs(change.score - theirs.mean()) < 4 * error
+    assert change.score == change.sscd
+    # With the swaps of the published code, the score is the same.
+    count = swap_count(len(old), len(new), sscd.rate)
+    again = [metric_of_rows(str(sscd.metric), *swapped_rows(old, new, count, seed)) for seed in published_code.SEEDS]
+    assert np.abs(change.e_original - np.array(again)).mean() == pytest.approx(theirs.mean(), rel=1e-6)

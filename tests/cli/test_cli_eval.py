@@ -144,6 +144,7 @@ def test_results_are_saved_with_their_settings(tmp_path: Path) -> None:
     assert told["settings"] == {
         "space": "centred",
         "min_usages": 2,
+        "preset": None,
         "metric": "nearest",
         "strategy": "random",
         "normalised": True,

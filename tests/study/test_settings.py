@@ -13,7 +13,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from lexshift import UserError, compare, discover, find_senses, trace
+from lexshift import SSCD, UserError, compare, discover, find_senses, trace
 from lexshift.cli import app
 from lexshift.scoring.distance.metric import get
 from lexshift.store.embedding import EmbeddingOptions, EncoderOptions, ReadingOptions
@@ -22,6 +22,7 @@ from lexshift.study.settings import (
     DISCOVER,
     ENCODING,
     OPTIONS,
+    PRESETS,
     QUESTIONS,
     READING,
     SENSES,
@@ -319,3 +320,50 @@ def test_help_texts_are_phrases(name: str) -> None:
     assert text.endswith(".")
     assert text[0].isupper() or text.split()[0].rstrip(",") in ("auto", "local")
     assert len(text) < 130
+
+
+# ------------------------------------------------------------------------------------------------------------- presets
+
+
+def test_preset_paper_is_the_published_method() -> None:
+    settings = Settings(preset="paper")
+    assert settings.sscd() == SSCD("kl", "random", 0.4, 20, 0, distance_weight=0.0)
+    assert (settings.space, settings.normalised, settings.tests_own_metric) == ("raw", False, True)
+    assert getattr(settings, "control", "none") == "none"
+    assert not Settings().tests_own_metric
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("metric", "cosine"),
+        ("rate", 0.2),
+        ("rate", "auto"),
+        ("repeats", 3),
+        ("distance_weight", 0.3),
+        ("space", "centred"),
+    ],
+)
+def test_option_that_differs_from_its_default_overrides_the_preset(name: str, value: Any) -> None:
+    settings, preset = Settings(preset="paper", **{name: value}), Settings(preset="paper")
+    assert getattr(settings, name) == value
+    for other in PRESETS["paper"]:
+        if other != name and hasattr(preset, other):
+            assert getattr(settings, other) == getattr(preset, other), other
+
+
+def test_every_setting_of_a_preset_has_a_valid_value() -> None:
+    for preset in PRESETS.values():
+        Settings(**{name: value for name, value in preset.items() if name in OPTIONS})
+
+
+@pytest.mark.parametrize("question", [COMPARE, DISCOVER, TRACE])
+def test_preset_and_its_values_are_recorded(question: str) -> None:
+    record = Settings(preset="paper").record(question, words_given=True)
+    assert (record["preset"], record["metric"], record["rate"], record["space"]) == ("paper", "kl", 0.4, "raw")
+    assert Settings().record(question, words_given=True)["preset"] is None
+
+
+def test_unknown_preset_is_refused() -> None:
+    with pytest.raises(UserError, match=r"preset must be one of paper; got 'papers'"):
+        Settings(preset="papers")

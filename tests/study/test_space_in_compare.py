@@ -319,3 +319,22 @@ def test_methods_name_the_metric_and_that_of_the_test(default_result: Result, pa
     assert "The test statistic was the energy distance of the unit vectors (U-statistic)." in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():
         assert f"The test statistic was {told}" in methods(made(paths, metric=metric))[3]
+
+
+# Presets
+
+
+def test_preset_paper_scores_and_tests_the_raw_vectors_with_kl(paths: Paths) -> None:
+    result = made(paths, preset="paper")
+    assert_scored(result, select_pairs(result), SSCD("kl", rate=0.4), "kl")
+    assert result.run["tested_metrics"] == {"kl": len(result.scores.words)}
+    assert (result.settings["preset"], result.settings["distance_weight"]) == ("paper", 0.0)
+    assert "by SSCD (" in methods(result)[2]
+
+
+def test_metric_given_with_the_preset_is_tested_by_itself(paths: Paths) -> None:
+    result = made(paths, preset="paper", metric="amd")
+    for name, scored in result.scores.words.items():
+        assert scored.tested_metric == "amd"
+        assert scored.test == permutation_test(*result.word(name).vectors, "amd", 200, 0, name)
+    assert "by a variant of SSCD (" in methods(result)[2]

@@ -40,7 +40,7 @@ MIN_USAGES = checks.MIN_ROWS
 """Default of ``min_usages`` in evaluations: every word that can be scored is scored."""
 EMBEDDING = ("out", "model", "min_usages", "space", *ENCODING, "precision")
 """Settings of all evaluations: the folder of the results, and how usages are embedded."""
-SCORING = ("metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed")
+SCORING = ("preset", "metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed")
 """Further settings of :func:`evaluate`."""
 
 
@@ -253,7 +253,7 @@ def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None 
         )
         sscd = replace(sscd, rate=curve.rate)
     monitor.stage("scoring", 1, "grids" if with_grid else "methods")
-    systems = compared_systems(embedded.pairs, sscd, chosen.alpha)
+    systems = compared_systems(embedded.pairs, sscd, chosen.alpha, chosen.tests_own_metric)
     table = pd.DataFrame([evaluate_system(data, system) for system in systems])
     grid = None
     if with_grid:

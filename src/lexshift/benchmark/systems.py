@@ -58,9 +58,9 @@ class SystemScores:
         return self.scores.mean(axis=1) if self.overall is None else self.overall
 
 
-def compared_systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[SystemScores]:
+def compared_systems(pairs: Pairs, settings: SSCD, alpha: float, own_metric: bool = False) -> list[SystemScores]:
     """Score words with the settings, with SSCD, with its distance alone, and with the other systems of the paper."""
-    variant = [score_sscd(pairs, settings, alpha)]
+    variant = [score_sscd(pairs, settings, alpha, own_metric)]
     if settings.distance_weight:
         variant.append(score_sscd(pairs, replace(settings, distance_weight=0.0)))
     return [
@@ -73,7 +73,7 @@ def compared_systems(pairs: Pairs, settings: SSCD, alpha: float) -> list[SystemS
     ]
 
 
-def score_sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None) -> SystemScores:
+def score_sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None, own_metric: bool = False) -> SystemScores:
     """Score words by SSCD or its variant; with ``alpha``, also decide which words changed, as ``compare`` does.
 
     In each repetition, the score of a word is the weighted geometric mean of |e_original - e_swap| and the average
@@ -90,16 +90,19 @@ def score_sscd(pairs: Pairs, settings: SSCD, alpha: float | None = None) -> Syst
     name = f"SSCD {get(settings.metric).name}, {settings.strategy}{normalised}, rate {settings.rate:g}"
     if weight:
         name = f"variant of {name}, distance weight {weight:g}"
-    changed = None if alpha is None else decide_words(pairs, settings, alpha)
+    changed = None if alpha is None else decide_words(pairs, settings, alpha, own_metric)
     return SystemScores(name, tuple(pairs), scores, changed, overall)
 
 
-def decide_words(pairs: Pairs, settings: SSCD, alpha: float) -> npt.NDArray[np.bool_]:
-    """Return whether each word is called changed by the test of ``compare`` at a false discovery rate of ``alpha``."""
+def decide_words(pairs: Pairs, settings: SSCD, alpha: float, own_metric: bool = False) -> npt.NDArray[np.bool_]:
+    """Return whether each word is called changed by the test of ``compare`` at a false discovery rate of ``alpha``.
+
+    With ``own_metric``, words are tested with the metric of the settings, as in ``compare`` with the preset "paper".
+    """
 
     def test(word: str, permutations: int) -> PermutationTest:
         old, new = checks.pair(*pairs[word])
-        metric = tested_metric(settings.metric, old, new)
+        metric = settings.metric if own_metric else tested_metric(settings.metric, old, new)
         return permutation_test(old, new, metric, permutations, settings.seed, word)
 
     first = for_words(pairs, None, lambda _old, _new, word: test(word, first_permutations("auto")))

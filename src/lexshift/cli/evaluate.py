@@ -41,7 +41,7 @@ MIN_USAGES = 2  # so that every judged word that can be scored is evaluated
 
 @options.with_settings(
     *EMBEDDING,
-    *("metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed"),
+    *("preset", "metric", "strategy", "normalised", "rate", "distance_weight", "repeats", "alpha", "seed"),
     helps=HELP,
     min_usages=MIN_USAGES,
 )

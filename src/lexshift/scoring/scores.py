@@ -56,6 +56,8 @@ class Scoring:
         Confidence level of the intervals.
     alpha : float
         The false discovery rate for which "auto" determines the number of permutations.
+    own_metric : bool
+        Whether to test with the metric of the score even if another one is more sensitive.
     """
 
     sscd: SSCD
@@ -64,6 +66,7 @@ class Scoring:
     resamples: int = 1_000
     confidence: float = 0.95
     alpha: float = 0.05
+    own_metric: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,9 +203,8 @@ def score_words(
 
     def test_again(key: K, permutations: int) -> PermutationTest:
         documents, tested = comparisons.documents_of(key), comparisons.tested_vectors(key)
-        return comparisons.apply(
-            partial(_test, permutations=permutations, documents=documents, tested=tested), sscd, key
-        )
+        test = partial(_test, scoring=scoring, permutations=permutations, documents=documents, tested=tested)
+        return comparisons.apply(test, sscd, key)
 
     monitor.stage("scoring", len(keys), comparisons.unit)
     scores: dict[K, WordScore] = {}
@@ -272,8 +274,8 @@ def score_word(
     return WordScore(
         change=change,
         interval=bootstrap(old, new, precomputed, scoring.resamples, scoring.confidence, word, change),
-        test=_test(old, new, word, sscd, first_permutations(scoring.permutations), documents, tested),
-        tested_metric=get(tested_metric(sscd.metric, *(tested or (old, new)))).name,
+        test=_test(old, new, word, sscd, scoring, first_permutations(scoring.permutations), documents, tested),
+        tested_metric=get(_choose_metric(sscd, scoring, tested or (old, new))).name,
     )
 
 
@@ -282,13 +284,19 @@ def _test(
     new: Matrix,
     word: str,
     sscd: SSCD,
+    scoring: Scoring,
     permutations: int,
     documents: tuple[Documents, Documents] | None,
     tested: tuple[Matrix, Matrix] | None,
 ) -> PermutationTest:
-    first, second = tested or (old, new)
-    metric = tested_metric(sscd.metric, first, second)
-    return permutation_test(first, second, metric, permutations, sscd.seed, word, documents=documents)
+    pair = tested or (old, new)
+    metric = _choose_metric(sscd, scoring, pair)
+    return permutation_test(*pair, metric, permutations, sscd.seed, word, documents=documents)
+
+
+def _choose_metric(sscd: SSCD, scoring: Scoring, pair: tuple[Matrix, Matrix]) -> str | Metric:
+    """Return the metric of the test: that of the score, or the one by which it is tested."""
+    return sscd.metric if scoring.own_metric else tested_metric(sscd.metric, *pair)
 
 
 def tested_metric(metric: str | Metric, old: Matrix, new: Matrix) -> str | Metric:
@@ -316,7 +324,7 @@ def _cache_key(identity: str, scoring: Scoring, comparisons: Comparisons[K], key
             sscd.corpus_sizes,
             sscd.distance_weight,
         ],
-        [first_permutations(scoring.permutations), scoring.resamples, scoring.confidence],
+        [first_permutations(scoring.permutations), scoring.resamples, scoring.confidence, scoring.own_metric],
         [[key, None if sizes is None else sizes(key), _number(comparisons.documents_of(key))] for key in keys],
     ]
     return hashlib.sha256(json.dumps(parts, default=float).encode()).hexdigest()

@@ -34,6 +34,7 @@ def compare(
     sample_seed: int = 0,
     duplicates: str = "once",
     match: str = "word",
+    preset: str | None = None,
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
@@ -87,6 +88,10 @@ def compare(
     match : "word", "cased", "token" or "lemma"
         Rule for occurrences: whole words in any case, whole words in the given case, tokens between white space, or
         all forms of a lemma.
+    preset : "paper", optional
+        Settings of a publication. "paper" is SSCD as Aida and Bollegala (2023) published it: the metric "kl" at a rate
+        of 0.4 with 20 random swaps, raw vectors, no weight of the distance, and words tested with the metric of the
+        score. Options that differ from their defaults override the preset.
     metric : str or Metric
         The distance between the two sets of usages; :func:`lexshift.metrics` lists the names.
     strategy : "random" or "distance"

@@ -34,6 +34,7 @@ def discover(
     sample_seed: int = 0,
     duplicates: str = "once",
     match: str = "word",
+    preset: str | None = None,
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
@@ -74,7 +75,7 @@ def discover(
         share sentences.
     out : path, optional
         As for :func:`lexshift.compare`; an interrupted run with the same folder resumes where it stopped.
-    metric, strategy, normalised, rate, distance_weight, space, repeats, alpha, permutations, seed
+    preset, metric, strategy, normalised, rate, distance_weight, space, repeats, alpha, permutations, seed
         As for :func:`lexshift.compare`.
     control : "auto", int, path, list, mapping or None
         Control words, as for :func:`lexshift.compare`. They are chosen among the words of the vocabulary, so that no

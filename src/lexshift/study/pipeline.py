@@ -309,7 +309,13 @@ def _score(
 ) -> tuple[Scores[Pair], dict[str, Any]]:
     """Score and test all pairs of periods; return the scores, and further facts for the provenance record."""
     scoring = Scoring(
-        settings.sscd(), settings.rate, settings.permutations, settings.resamples, CONFIDENCE, settings.alpha
+        settings.sscd(),
+        settings.rate,
+        settings.permutations,
+        settings.resamples,
+        CONFIDENCE,
+        settings.alpha,
+        own_metric=settings.tests_own_metric,
     )
     sizes, facts = None, {"space": settings.space if space is None else space.kind}
     if settings.normalised:

@@ -31,6 +31,20 @@ NO_CONTROL = "none"
 """Value of ``control`` for a run without control words."""
 MIN_CONTROL_WORDS = 30
 """Number of control words below which none are used."""
+PAPER = "paper"
+PRESETS: dict[str, dict[str, Any]] = {
+    PAPER: {
+        "metric": "kl",
+        "strategy": "random",
+        "normalised": False,
+        "rate": 0.4,
+        "distance_weight": 0.0,
+        "space": "raw",
+        "control": NO_CONTROL,
+        "repeats": 20,
+    }
+}
+"""Values of settings by the name of a preset; "paper" is SSCD as Aida and Bollegala (2023) published it."""
 CONFIDENCE = 0.95
 """Level of the intervals of change scores."""
 
@@ -183,6 +197,10 @@ class Settings:
         "word", "Matching rule: word (any case), cased, token or lemma.",
         WORDS, str, check=_check(checks.choice, "match", ("word", "cased", "token", "lemma")))
 
+    preset: str | None = _setting(
+        None, "Preset: paper for SSCD as published.",
+        SCORES, str | None, questions=SCORED,
+        check=lambda preset: None if preset is None else checks.choice(preset, "preset", tuple(PRESETS)))
     metric: Any = _setting(
         "nearest", "Distance between two sets of usages, such as nearest, cosine, apd or kl.",
         SCORES, str, questions=SCORED)
@@ -196,7 +214,7 @@ class Settings:
         SCORES, str, check=_check(checks.rate_or_auto, "rate"),
         parse=_number_or_auto("rate", float, "a number from 0 to 1"), questions=SCORED)
     distance_weight: float | None = _setting(
-        None, "Weight of the average pairwise distance in the score; 0 for SSCD (default: 0.8 for nearest, else 0).",
+        None, "Weight of the distance in the score (default: 0.8 for nearest, else 0).",
         SCORES, float | None, questions=SCORED)
     space: str = _setting(
         AUTO, "Transformation of the vectors: auto, raw, centred or standardised.",
@@ -288,6 +306,9 @@ class Settings:
         for name, option in OPTIONS.items():
             if option.check is not None:
                 object.__setattr__(self, name, option.check(getattr(self, name)))
+        for name, value in PRESETS.get(self.preset or "", {}).items():
+            if name in OPTIONS and getattr(self, name) == DEFAULTS[name]:
+                object.__setattr__(self, name, value)
         if self.distance_weight is None:
             object.__setattr__(self, "distance_weight", default_distance_weight(self.metric))
         self.sscd()  # which checks the metric, the strategy and the shares
@@ -309,6 +330,11 @@ class Settings:
         return SSCD(
             self.metric, self.strategy, rate, self.repeats, self.seed, distance_weight=self.distance_weight or 0.0
         )
+
+    @property
+    def tests_own_metric(self) -> bool:
+        """Whether words are tested with the metric of the score, as in the paper."""
+        return self.preset == PAPER
 
     def record(self, question: str, words_given: bool) -> dict[str, Any]:
         """Return the settings of a question that ``run.json`` records, as plain values.

@@ -33,6 +33,7 @@ def trace(
     sample_seed: int = 0,
     duplicates: str = "once",
     match: str = "word",
+    preset: str | None = None,
     metric: str | Metric = "nearest",
     strategy: Strategy = "random",
     normalised: bool = False,
@@ -74,7 +75,7 @@ def trace(
         Maximum number of usages per word and period, drawn at random; 0 or None for all.
     min_usages : int
         Minimum number of usages; a period with fewer usages of a word is skipped for this word.
-    sample_seed, duplicates, match, out, model, metric, strategy, normalised, rate, distance_weight, space
+    sample_seed, duplicates, match, out, model, preset, metric, strategy, normalised, rate, distance_weight, space
         As for :func:`lexshift.compare`. The space, unless it is fixed, is fitted to all periods, and "auto" selects
         one rate for all pairs of periods.
     control : "auto", int, path, list, mapping or None
