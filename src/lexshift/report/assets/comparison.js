@@ -22,7 +22,7 @@ function markDot(word) {
 }
 
 const describe = (word) => [el("b", {}, bdi(word.word)), `: ${word.verdict}, change ${digits(word.score)} (${digits(word.low)} to ${digits(word.high)}), ` +
-  `gap ${gapText(word.gap)} (${gapRange(word)})${word.excess === undefined ? "" : `, excess ${fixed(word.excess, 1)}`}, q = ${chance(word.q)}`];
+  `gap ${gapText(word.gap)} (${gapRange(word)})${word.excess === undefined ? "" : `, excess ${decimal(word.excess)}`}, q = ${chance(word.q)}`];
 
 // The excess above which the local false discovery rate is low enough, or null if all words are on one side of it.
 function excessLimit() {
@@ -156,7 +156,7 @@ function cells(word) {
     cell("number change", interval(word), el("span", { title: `95 % interval: ${digits(word.low)} to ${digits(word.high)}` }, digits(word.score))),
     ...counts,
     el("td", { class: "number gap", title: `95 % interval: ${gapRange(word)}` }, gapText(word.gap)),
-    hasExcess ? el("td", { class: "number excess", title: `local fdr ${digits(word.local_fdr)}` }, fixed(word.excess, 1)) : null,
+    hasExcess ? el("td", { class: "number excess", title: `local fdr ${digits(word.local_fdr)}` }, decimal(word.excess)) : null,
     cell("number q", chance(word.q)),
     verdictCell(word, word.verdict === "unclear" ? `could show ${gapText(word.detectable)}` : ""),
   ];
