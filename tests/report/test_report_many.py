@@ -18,7 +18,7 @@ import pytest
 import lexshift
 from lexshift import Result
 from lexshift.report.comparison import render
-from lexshift.report.page import decimal, digits
+from lexshift.report.page import decimal
 from lexshift.scoring.bootstrap import Interval
 from lexshift.scoring.gap import Gap
 from lexshift.scoring.permutation import PermutationTest
@@ -198,6 +198,10 @@ def ordered(result: Result, key: str, down: bool) -> list[str]:
     return sorted(known, key=values.__getitem__, reverse=down) + [w for w, value in values.items() if value != value]
 
 
+def rate(local_fdr: float) -> str:
+    return "less than 0.001" if local_fdr < 0.001 else f"{local_fdr:.2g}"
+
+
 def holds(page: Page, expected: list[str]) -> None:
     """Check that the table has the right rows at every scroll position."""
     expect(page.locator("#ranking")).to_have_attribute("aria-rowcount", str(len(expected) + 1))
@@ -321,12 +325,12 @@ def test_words_are_compared_with_ordinary_words(page: Page, result: Result) -> N
         row = rows(page).nth(result.table.index[result.table["word"] == record["word"]][0])
         expect(row.locator(".gap")).to_have_text(points(record["gap"]))
         expect(row.locator(".excess")).to_have_text(decimal(record["excess"]))
-        expect(row.locator(".excess")).to_have_attribute("title", f"local fdr {digits(record['local_fdr'])}")
+        expect(row.locator(".excess")).to_have_attribute("title", f"local fdr {rate(record['local_fdr'])}")
     first = result.table.iloc[0]
     expect(page.locator("#word .saying").nth(0)).to_have_text(f"{first['verdict']} {first['reason']}.")
     expect(page.locator("#word .saying").nth(2)).to_have_text(
         f"It exceeds the gap of ordinary words by {decimal(first['excess'])} of their standard deviations (excess); a "
-        f"word with this excess is an ordinary one with a probability of {digits(first['local_fdr'])} (local fdr)."
+        f"word with this excess is an ordinary one with a probability of {rate(first['local_fdr'])} (local fdr)."
     )
 
 

@@ -151,7 +151,8 @@ def explain_verdict(verdict: str, evidence: Evidence, backdrop: Backdrop) -> str
     """Return the reason of a verdict in a few words."""
     gap, unit = evidence.gap, backdrop.format_gap
     size = f"gap of {unit(gap.value)}"
-    compared = "" if evidence.local_fdr is None else f" (local fdr {evidence.local_fdr:.2g})"
+    rate = evidence.local_fdr
+    compared = "" if rate is None else f" (local fdr {rate:.2g})" if rate >= 0.001 else " (local fdr below 0.001)"
     if verdict == CHANGED:
         if evidence.local_fdr is None:
             return f"{size}; beyond chance and the noise floor, not compared with ordinary words"

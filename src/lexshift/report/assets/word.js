@@ -41,6 +41,8 @@ function gapNumber(gap) {
 const gapText = (gap) => gapNumber(gap) + (data.background.is_calibrated ? " points" : "");
 const gapRange = (word) => `${gapNumber(word.gap_low)} to ${gapNumber(word.gap_high)}`;
 
+const rateText = (rate) => (rate < 0.001 ? "less than 0.001" : String(Number(rate.toPrecision(2))));
+
 // The gap of a word in a sentence.
 function gapSentence(word) {
   const pair = ["a usage from ", corpusName(0), " and one from ", corpusName(1)];
@@ -63,7 +65,7 @@ function summary(word) {
     verdict,
     el("p", { class: "saying" }, ...gapSentence(word)),
     ...(word.excess === undefined ? [] : [el("p", { class: "saying" }, "It exceeds the gap of ordinary words by ",
-      el("b", {}, decimal(word.excess)), ` of their standard deviations (excess); a word with this excess is an ordinary one with a probability of ${digits(word.local_fdr)} (local fdr).`)]),
+      el("b", {}, decimal(word.excess)), ` of their standard deviations (excess); a word with this excess is an ordinary one with a probability of ${rateText(word.local_fdr)} (local fdr).`)]),
     el("p", { class: "saying" }, "Change score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`),
     frequency,
   ];
