@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -50,7 +51,7 @@ def test_top_of_the_ranking_is_printed_and_all_of_it_is_written(run: Run) -> Non
     assert code == 0
     lines = out.strip().splitlines()
     assert lines[0].split()[:4] == ["word", "1950s", "2010s", "change"]
-    assert "above similar" in lines[0]
+    assert re.split(r"\s{2,}", lines[0].strip())[4:] == ["95 % interval", "gap", "q", "verdict"]
     assert len(lines) == 4
     scores = table("found/scores.csv")
     assert len(scores) == 25
@@ -65,13 +66,23 @@ def test_top_of_the_ranking_is_printed_and_all_of_it_is_written(run: Run) -> Non
     assert reasons["mouse"] == ""
 
 
+def test_fail_on_ends_the_command_with_status_3_if_a_word_has_the_verdict(run: Run) -> None:
+    code, _, _ = run(*QUICK, "--show", "3", "--out", "found")
+    assert code == 0
+    verdicts = {row["verdict"] for row in table("found/scores.csv")}
+    for verdict in ("changed", "differs", "unclear", "stable"):
+        code, out, _ = run(*QUICK, "--show", "3", "--out", "found", "--fail-on", verdict)
+        assert code == (3 if verdict in verdicts else 0)
+        assert len(out.strip().splitlines()) == 4
+
+
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_other_formats_print_all_words_and_nothing_else(run: Run, form: str) -> None:
     code, out, err = run(*QUICK, "--format", form, "--quiet", "--top-words", "4")
     rows = json.loads(out) if form == "json" else list(csv.DictReader(io.StringIO(out)))
     assert code == 0
     assert len(rows) == 4
-    assert {"word", "score", "q", "spread", "expected", "excess", "above"} <= rows[0].keys()
+    assert {"word", "score", "q", "gap", "excess", "local_fdr", "verdict", "reason"} <= rows[0].keys()
     assert err == ""
     assert Path("lexshift-discover-1950s-2010s/report.html").exists()
 

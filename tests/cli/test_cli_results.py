@@ -16,8 +16,11 @@ import pytest
 from shell import rows
 from test_cli_compare import FEW, NEW, OLD, Shell, child, text_of
 
-from lexshift import Discovery
-from lexshift.cli.results import print_result
+from lexshift import SSCD, Result
+from lexshift.cli.results import print_result, print_summary
+from lexshift.scoring.gap import Gap
+from lexshift.scoring.scores import Scores
+from lexshift.study.verdict import Backdrop, Evidence
 
 posix = pytest.mark.skipif(os.name != "posix", reason="terminals and pipes of POSIX")
 
@@ -38,20 +41,20 @@ def test_table_has_a_row_for_each_word_with_its_counts_and_scores(shell: Shell) 
     out, _ = shell.compare("--words", "bread,mouse,barn")
     lines = out.splitlines()
     header = re.split(r"\s{2,}", lines[0].strip())
-    assert header == ["word", "1950s", "2010s", "change", "95 % interval", "p", "q", "verdict"]
-    assert [line.split()[0] for line in lines[1:]] == ["mouse", "bread", "barn"]
+    assert header == ["word", "1950s", "2010s", "change", "95 % interval", "gap", "q", "verdict"]
+    assert [line.split()[0] for line in lines[1:] if line] == ["mouse", "bread", "word", "barn"]
     scores = pd.read_csv("lexshift-1950s-2010s/scores.csv").set_index("word")
     for word, verdict in {"mouse": "changed", "bread": "stable"}.items():
-        n_old, n_new, change, interval, p, q, told = rows(out)[word]
+        n_old, n_new, change, interval, gap, q, told = rows(out)[word]
         row = scores.loc[word]
         assert (n_old, n_new, told, row["verdict"]) == ("40", "40", verdict, verdict)
         assert float(change) == pytest.approx(row["score"], rel=0.01)
         low, high = map(float, interval.split(" to "))
         assert low == pytest.approx(row["low"], rel=0.01)
         assert high == pytest.approx(row["high"], rel=0.01)
-        assert float(p) == pytest.approx(row["p"], abs=0.0005)
+        assert float(gap) == pytest.approx(row["gap"], rel=0.01)
         assert float(q) == pytest.approx(row["q"], abs=0.0005)
-    assert float(rows(out)["mouse"][4]) < 0.01
+    assert float(rows(out)["mouse"][5]) < 0.02
 
 
 def test_words_with_too_few_usages_come_last_with_the_reason(shell: Shell) -> None:
@@ -62,15 +65,16 @@ def test_words_with_too_few_usages_come_last_with_the_reason(shell: Shell) -> No
     assert rows(out)["rare"] == [
         "3",
         "9",
-        "too few: 3 usages in 1950s and 9 usages in 2010s; 10 are needed in each corpus",
+        "too few",
+        "3 usages in 1950s and 9 usages in 2010s; 10 are needed in each corpus",
     ]
 
 
 def test_message_is_printed_if_no_word_can_be_tested(shell: Shell) -> None:
     out, err = shell.compare("--words", "barn")
-    assert rows(out)["barn"][-1].startswith("too few: no usages in 2010s")
+    assert rows(out)["barn"] == ["20", "0", "disappeared", "20 occurrences in 1950s and no occurrences in 2010s"]
     assert "0 of 0 words changed" not in err
-    assert "No word can be tested: it occurs too rarely." in err
+    assert "No word can be tested: 1 disappeared." in err
 
 
 def test_row_is_one_line_however_long_the_names_are(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,15 +85,15 @@ def test_row_is_one_line_however_long_the_names_are(shell: Shell, monkeypatch: p
     for before, name in zip(["1950s", "2010s"], long, strict=True):
         (shell.folder / f"{before}.txt").rename(shell.folder / f"{name}.txt")
     out, _ = shell.compare(f"{long[0]}.txt", f"{long[1]}.txt", "--words", "mouse,unicorn,barn")
-    assert [line.split()[0] for line in out.splitlines()] == ["word", "mouse", "barn", "unicorn"]
+    assert [line.split()[0] for line in out.splitlines() if line] == ["word", "mouse", "word", "barn", "unicorn"]
 
 
 @pytest.mark.parametrize("label", ["[red]", "[/]", ":mouse:", "50%"])
 def test_names_that_look_like_markup_are_shown_literally(shell: Shell, label: str) -> None:
     out, err = shell.compare("--words", "mouse,barn", "--labels", f"old,{label}")
     assert out.split()[:3] == ["word", "old", label]
-    assert f"no usages in {label}; 10 are needed" in out
-    assert f"between old and {label} at" in err
+    assert f"no occurrences in {label}" in out
+    assert f"between old and {label} (" in err
 
 
 # --------------------------------------------------------------------------------------------------------- two streams
@@ -104,8 +108,9 @@ def test_everything_except_the_results_goes_to_standard_error(shell: Shell) -> N
         assert told not in out
     lines = err.rstrip().splitlines()
     assert lines[-1] == f"report: {Path('lexshift-1950s-2010s/report.html')}"
-    assert lines[-2] == "1 of 2 words changed between 1950s and 2010s at a false discovery rate of 0.05."
-    assert lines[-3].startswith("skipped or altered in 2010s: 1 ")
+    assert lines[-2].startswith("The words were not compared with ordinary words")
+    assert lines[-3].startswith("1 of 2 words changed between 1950s and 2010s (1 ")
+    assert lines[-4].startswith("skipped or altered in 2010s: 1 ")
     for stage in ("counting old", "counting new", "reading old", "reading new", "encoding", "scoring", "writing"):
         assert any(line.startswith(stage) for line in lines)
     assert any(line.startswith("note: ") for line in lines)
@@ -133,7 +138,7 @@ def test_csv_output_equals_the_scores_file(shell: Shell) -> None:
     assert out.encode() == Path("lexshift-1950s-2010s/scores.csv").read_bytes()
     frame = pd.read_csv(io.StringIO(out))
     assert frame["word"].tolist() == ["mouse", "bread", "barn"]
-    assert frame["verdict"].tolist() == ["changed", "stable", "too few"]
+    assert frame["verdict"].tolist() == ["changed", "stable", "disappeared"]
     assert frame[["n_old", "n_new"]].to_numpy().tolist() == [[40, 40], [40, 40], [20, 0]]
     assert frame["score"].isna().tolist() == [False, False, True]
     pd.testing.assert_frame_equal(frame, pd.read_csv("lexshift-1950s-2010s/scores.csv"))
@@ -158,7 +163,7 @@ def test_json_has_null_for_missing_numbers_and_unescaped_letters(shell: Shell) -
     assert "école" in out
     found = {row["word"]: row for row in strict(out)}
     assert list(found) == ["мышь", "bread", "école"]
-    for column in ("score", "low", "high", "p", "q", "e_original", "e_swap"):
+    for column in ("score", "low", "high", "gap", "gap_low", "gap_high", "p", "q", "e_original", "e_swap"):
         assert found["école"][column] is None
         assert math.isfinite(found["мышь"][column])
     assert (found["мышь"]["verdict"], found["мышь"]["n_old"], found["école"]["n_new"]) == ("changed", 40, 0)
@@ -171,7 +176,18 @@ def test_json_and_csv_have_the_same_numbers(shell: Shell) -> None:
     found = strict(out)
     assert list(found[0]) == scores.columns.tolist()
     for row, (_, line) in zip(found, scores.iterrows(), strict=True):
-        for column in ("score", "low", "high", "p", "q", "per_million_old", "per_million_new"):
+        for column in (
+            "score",
+            "low",
+            "high",
+            "gap",
+            "gap_low",
+            "gap_high",
+            "p",
+            "q",
+            "per_million_old",
+            "per_million_new",
+        ):
             if row[column] is None:
                 assert math.isnan(line[column])
             else:
@@ -279,11 +295,95 @@ def test_unencodable_letters_cause_no_traceback(shell: Shell) -> None:
     assert b"bread" in done.stdout
 
 
-def test_percentile_of_similar_words_is_not_rounded_up(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+# ------------------------------------------------------------------------------------------- control words and verdicts
+
+BACKDROP = Backdrop(0.015, 150, 0.2, 0.016, is_calibrated=True)
+ROW: dict[str, Any] = {"n_old": 20, "n_new": 21, "score": 0.1, "low": 0.1, "high": 0.2, "p": 0.01, "q": 0.01}
+
+
+def compared_with_controls() -> Result:
+    """Return a result of words with each verdict, without a store."""
+    gaps = {"changed": 0.344, "differs": 0.021, "unclear": 0.0312, "stable": -0.0004}
+    rows = [
+        ROW | {"word": name[0], "verdict": name, "reason": "", "gap": gap, "excess": 40 * gap}
+        for name, gap in gaps.items()
+    ]
+    nothing = dict.fromkeys(["score", "low", "high", "p", "q", "gap", "excess"], math.nan)
+    rows += [
+        ROW | nothing | {"word": f"w-{name[0]}", "verdict": name, "reason": f"why it {name}"}
+        for name in ("appeared", "disappeared", "too few")
+    ]
+    found = object.__new__(Result)
+    evidence = {name[0]: Evidence(Gap(gap, gap - 0.01, gap + 0.01, 0.1234)) for name, gap in gaps.items()}
+    values = {
+        "table": pd.DataFrame(rows),
+        "labels": ("1950s", "2010s"),
+        "run": {"settings": {"alpha": 0.05}, "corpora": []},
+    }
+    found.__dict__.update(values, evidence=evidence, backdrop=BACKDROP, senses={}, scores=Scores({}, None, SSCD()))
+    return found
+
+
+def test_gap_is_in_points_and_excess_has_one_decimal(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     assert shell.folder.is_dir()
-    row = {"word": "mouse", "n_old": 20, "n_new": 20, "score": 0.1, "low": 0.1, "high": 0.2, "p": 0.01, "q": 0.01}
-    table = pd.DataFrame([row | {"above": share, "verdict": "changed", "reason": ""} for share in (0.996, 1.0, 0.29)])
-    found = object.__new__(Discovery)
-    found.__dict__.update(table=table, labels=("1950s", "2010s"), run={"settings": {}})
-    print_result(found, "table")
-    assert re.findall(r"\d+%", capsys.readouterr().out) == ["99%", "100%", "29%"]
+    print_result(compared_with_controls(), "table")
+    out = capsys.readouterr().out
+    assert re.split(r"\s{2,}", out.splitlines()[0].strip())[5:] == ["gap", "excess", "q", "verdict"]
+    found = rows(out)
+    assert found["c"][4:] == ["34 points", "13.8", "0.010", "changed"]
+    assert found["d"][4:] == ["2.1 points", "0.8", "0.010", "differs"]
+    assert found["u"][4:] == ["3.1 points", "1.2", "0.010", "unclear: could show 12 points"]
+    assert found["s"][4:] == ["0.0 points", "0.0", "0.010", "stable"]
+    assert found["w-a"] == ["20", "21", "appeared", "why it appeared"]
+    assert found["w-d"] == ["20", "21", "disappeared", "why it disappeared"]
+    assert found["w-t"] == ["20", "21", "too few", "why it too few"]
+
+
+def test_table_with_every_column_fits_into_a_hundred_columns(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lexshift.cli import terminal
+
+    assert shell.folder.is_dir()
+    monkeypatch.setattr(terminal.out, "_width", 100)
+    print_result(compared_with_controls(), "table")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert "…" not in "".join(lines)
+    assert len([line for line in lines if line.strip()]) == 9  # two headers and a line for each word
+
+
+def test_summary_says_what_the_corpora_do_to_ordinary_words(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    assert shell.folder.is_dir()
+    print_summary(compared_with_controls(), "results")
+    err = " ".join(capsys.readouterr().err.split())
+    assert "Ordinary words (150 control words) moved by a gap of 1.6 points between the corpora; 20 %" in err
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"), [("changed", 3), ("disappeared", 3), ("stable, too few", 3), ("too few,differs", 0)]
+)
+def test_fail_on_ends_the_command_with_status_3_if_a_word_has_the_verdict(
+    shell: Shell, verdicts: str, code: int
+) -> None:
+    done, out, err = shell.run(*COMMAND, "--fail-on", verdicts)
+    assert done == code, err
+    assert rows(out)["mouse"][-1] == "changed"
+    assert "error" not in err
+    assert Path("lexshift-1950s-2010s/report.html").is_file()
+
+
+def test_fail_on_works_for_other_formats_without_messages(shell: Shell) -> None:
+    done, out, err = shell.run(*COMMAND, "--fail-on", "changed", "--format", "json", "--quiet")
+    assert (done, err) == (3, "")
+    assert [row["word"] for row in strict(out)] == ["mouse", "bread", "barn"]
+
+
+@pytest.mark.parametrize("name", ["change", "", "changed,", "gone"])
+def test_unknown_verdict_is_refused_before_the_run(shell: Shell, name: str) -> None:
+    code, out, err = shell.run(*COMMAND, "--fail-on", name)
+    assert (code, out) == (2, "")
+    assert (
+        "error: fail-on must be one of appeared, changed, differs, disappeared, stable, too few, unclear; got " in err
+    )
+    assert not Path("lexshift-1950s-2010s").exists()

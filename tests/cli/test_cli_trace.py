@@ -160,12 +160,22 @@ def test_skipped_periods_are_printed_as_dots(shell: Shell) -> None:
         (["news.jsonl", "--by", "week", "-w", "mouse"], "by must be one of decade, month, year"),
         (["news.jsonl", "--by", "year", "-w", "mouse"], "no file of 'news.jsonl' has a year"),
         (["1950s.txt", "missing.txt", "-w", "mouse"], "no such file or folder"),
+        (["1950s.txt", "2010s.txt", "--fail-on", "differs"], "fail-on must be one of changed, stable, too few; got"),
     ],
-    ids=["one corpus", "format", "rate", "sample", "by", "no dates", "no file"],
+    ids=["one corpus", "format", "rate", "sample", "by", "no dates", "no file", "verdict"],
 )
 def test_mistakes_are_reported_in_one_sentence(shell: Shell, words: list[str], said: str) -> None:
     with pytest.raises(UserError, match=said):
         shell.run(*words)
+
+
+@pytest.mark.parametrize(("verdicts", "code"), [("changed", 3), ("too few,stable", 3), ("too few", 0)])
+def test_fail_on_ends_the_command_with_status_3_if_a_word_has_the_verdict(
+    shell: Shell, verdicts: str, code: int
+) -> None:
+    words = ("1950s.txt", "1980s.txt", "2010s.txt", "--words", "mouse,bread", "--fail-on", verdicts)
+    assert (shell._app([*words, *FEW], standalone_mode=False) or 0) == code
+    assert Path("lexshift-trace-1950s-2010s/report.html").is_file()
 
 
 def test_permutations_are_a_number_or_auto_and_too_few_are_reported(shell: Shell) -> None:

@@ -7,6 +7,7 @@ import re
 import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,9 @@ import lexshift
 from lexshift import Result
 from lexshift.report.comparison import details
 from lexshift.report.page import chance, digits
+from lexshift.scoring.gap import Gap
 from lexshift.senses.variety import choose_varied
+from lexshift.study.verdict import VERDICTS, Backdrop, Evidence
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -52,8 +55,8 @@ PLANTED: dict[str, tuple[int, int, bool]] = {
     "absent": (0, 0, False),
 }
 TOO_FEW = {"rare", "gone", "absent"}
-COLUMNS = ["word", "score", "n_old", "n_new", "p", "q", "verdict"]
-DOWN_FIRST = {"n_old", "n_new"}  # the table is sorted by score, so the first click reverses it
+COLUMNS = ["word", "score", "n_old", "n_new", "gap", "q", "verdict"]
+DOWN_FIRST = {"n_old", "n_new", "gap"}  # the table is sorted by score, so the first click reverses it
 WATCH = """
 window.violations = [];
 document.addEventListener("securitypolicyviolation", (event) => window.violations.push(event.effectiveDirective));
@@ -229,7 +232,7 @@ def ordered(result: Result, key: str, down: bool) -> list[str]:
     """Return the words in the expected order of the sorted table; those without a number come last."""
     records = result.table.to_dict("records")
     if key == "verdict":
-        values = {r["word"]: ["changed", "stable", "too few"].index(r["verdict"]) for r in records}
+        values = {r["word"]: VERDICTS.index(r["verdict"]) for r in records}
     else:
         values = {r["word"]: r[key] for r in records}
     known = [word for word, value in values.items() if value == value]
@@ -287,7 +290,7 @@ def test_table_has_the_words_and_the_numbers_of_the_result(page: Page, result: R
             expect(cells.last).to_contain_text("10 are needed in each corpus")
         else:
             expect(cells.nth(0)).to_contain_text(digits(record["score"]))
-            expect(cells.nth(3)).to_have_text(chance(record["p"]))
+            expect(cells.nth(3)).to_have_text(f"{record['gap']:.3g}")
             expect(cells.nth(4)).to_have_text(chance(record["q"]))
     expect(page.locator("#ranking .forest svg")).to_have_count(len(PLANTED) - len(TOO_FEW))
 
@@ -296,7 +299,8 @@ def test_chart_has_a_dot_for_every_scored_word(page: Page, result: Result) -> No
     words = page.locator("#overview a").evaluate_all("anchors => anchors.map((a) => a.dataset.word)")
     assert sorted(words) == sorted(result.scores.words)
     expect(page.locator("#overview circle.changed")).to_have_count(2)
-    expect(page.locator("#overview circle.stable")).to_have_count(5)
+    for verdict in ("differs", "unclear", "stable"):
+        expect(page.locator(f"#overview circle.{verdict}")).to_have_count(result.count(verdict))
 
 
 def test_curve_shows_the_rate_that_was_used(page: Page) -> None:
@@ -305,7 +309,7 @@ def test_curve_shows_the_rate_that_was_used(page: Page) -> None:
 
 
 def test_methods_and_settings_are_shown(page: Page) -> None:
-    expect(page.locator("#text p")).to_have_count(4)
+    expect(page.locator("#text p")).to_have_count(5)
     expect(page.locator(".facts")).to_be_hidden()
     page.get_by_text("All settings").click()
     expect(page.locator(".facts")).to_be_visible()
@@ -329,7 +333,7 @@ def test_click_on_a_column_sorts_in_both_directions(page: Page, result: Result, 
 
 
 def test_columns_sort_by_keyboard(page: Page, result: Result) -> None:
-    for key, down in (("word", False), ("score", True), ("n_old", True), ("n_new", True), ("p", False), ("q", False)):
+    for key, down in (("word", False), ("score", True), ("n_old", True), ("n_new", True), ("gap", True), ("q", False)):
         button = header(page, key).get_by_role("button")
         button.focus()
         page.keyboard.press("Enter")
@@ -342,7 +346,7 @@ def test_columns_sort_by_keyboard(page: Page, result: Result) -> None:
 
 
 def test_words_with_too_few_usages_are_last_in_either_direction(page: Page) -> None:
-    for key in ("p", "q", "score"):
+    for key in ("gap", "q", "score"):
         for _ in range(2):
             header(page, key).get_by_role("button").click()
             assert set(ranking(page)[-3:]) == TOO_FEW
@@ -381,7 +385,13 @@ def test_slash_focuses_the_filter_and_is_text_within_it(page: Page) -> None:
     expect(box).to_have_value("/")
 
 
-@pytest.mark.parametrize("verdict", ["changed", "stable", "too few"])
+def test_verdicts_can_be_chosen_with_their_numbers_of_words(page: Page, result: Result) -> None:
+    shown = page.locator("#verdicts option").all_text_contents()
+    assert shown == ["all", *(f"{v} ({result.count(v)})" for v in VERDICTS if result.count(v))]
+    assert {"changed (2)", "too few (3)"} < set(shown)
+
+
+@pytest.mark.parametrize("verdict", ["changed", "too few"])
 def test_words_of_one_verdict_can_be_shown(page: Page, result: Result, verdict: str) -> None:
     page.get_by_label("Show").select_option(verdict)
     table = result.table
@@ -404,7 +414,7 @@ def test_filter_is_preserved_when_the_table_is_sorted(page: Page) -> None:
 
 
 def test_arrow_keys_move_between_the_visible_words(page: Page) -> None:
-    page.get_by_label("Show").select_option("stable")
+    page.get_by_label("Show").select_option("too few")
     shown = ranking(page)
     link_of(page, shown[0]).focus()
     page.keyboard.press("ArrowDown")
@@ -454,15 +464,88 @@ def test_summary_of_a_word_has_the_numbers_of_the_table(page: Page, result: Resu
     for row in result.table.to_dict("records"):
         choose(page, row["word"])
         said = page.locator("#word .saying").all_inner_texts()
-        assert f"{row['n_old']} usage" in said[1]
-        assert f" and {row['n_new']} usage" in said[1]
+        assert said[0] == f"{row['verdict']} {row['reason']}."
+        assert f"{row['n_old']} usage" in said[-1]
+        assert f" and {row['n_new']} usage" in said[-1]
         if row["verdict"] == "too few":
-            assert said[0] == f"Too few usages for a test: {row['reason']}."
+            assert len(said) == 2
             continue
-        assert said[0].startswith("Changed: " if row["verdict"] == "changed" else "Stable: ")
-        assert f"score {digits(row['score'])}, 95 % interval" in said[0]
+        gap, low, high = (f"{row[name]:.3g}" for name in ("gap", "gap_low", "gap_high"))
+        assert said[1] == (
+            f"On average, the cosine between a usage from 1900s and one from 2000s is {gap} (95 % interval {low} to "
+            f"{high}) lower than between two usages of one corpus."
+        )
+        assert f"score {digits(row['score'])}, 95 % interval" in said[2]
         p, q = (chance(row[name]) for name in "pq")
-        assert re.search(rf"p [=≤] {p}, q = {q}\.", said[0])
+        assert re.search(rf"p [=≤] {p}, q = {q}\.", said[2])
+
+
+@pytest.fixture(scope="module")
+def compared_page(result: Result, tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    """Write the page of the result as if its words had been compared with control words."""
+    gaps = dict(zip(result.scores.words, (0.344, 0.004, 0.0961, -0.0001, 0.02, 0.05, 0.01), strict=True))
+    evidence = {
+        word: Evidence(
+            Gap(gap, gap - 0.1, gap + (0.06 if gap > 0 else 0.01), 0.1234), 40 * gap, max(0.0001, 1 - 4 * gap)
+        )
+        for word, gap in gaps.items()
+    }
+    backdrop = Backdrop(0.015, 150, 0.2, 0.016, is_calibrated=True)
+    other = replace(result, evidence=evidence, backdrop=backdrop)
+    return other, other.report(tmp_path_factory.mktemp("compared") / "report.html")
+
+
+def test_gap_of_a_word_is_said_in_percentage_points(window: Window, compared_page: tuple[Result, Path]) -> None:
+    result, file = compared_page
+    page = window.open(file)
+    words = list(result.scores.words)
+    expect(page.locator(".background")).to_have_text(f"{result.background_note()}.")
+    for word, size, interval, excess, rate in (
+        (words[0], "34", "24 to 40", "13.8", "less than 0.001"),
+        (words[1], "0.4", "-9.6 to 6.4", "0.2", "0.98"),
+        (words[3], "0.0", "-10 to 1.0", "0.0", "1"),
+    ):
+        choose(page, word)
+        said = page.locator("#word .saying").all_inner_texts()
+        assert said[1] == (
+            f"A usage from 1900s and one from 2000s are {size} percentage points (95 % interval {interval}) less "
+            f"likely to share a sense than two usages of one corpus."
+        )
+        assert f"by {excess} of their standard deviations (excess)" in said[2]
+        assert f"with a probability of {rate} (local fdr)." in said[2]
+        row = rows(page).filter(has=page.get_by_role("link", name=word, exact=True))
+        expect(row.locator(".gap")).to_have_text(f"{size} points")
+        expect(row.locator(".excess")).to_have_text(excess)
+
+
+def test_gaps_and_excess_are_the_same_with_and_without_a_script(
+    window: Window, compared_page: tuple[Result, Path]
+) -> None:
+    _, file = compared_page
+    texts = []
+    for options in ({}, {"java_script_enabled": False}):
+        page = window.open(file, **options)
+        texts.append([page.locator(f"#ranking tbody .{kind}").all_inner_texts() for kind in ("gap", "excess", "q")])
+    assert texts[0] == texts[1]
+    assert len(texts[0][0]) == len(PLANTED) - len(TOO_FEW)
+
+
+def test_words_that_appeared_or_disappeared_are_listed_with_a_sentence(window: Window, tmp_path: Path) -> None:
+    words = {"plane": (25, 31, True), "telegraph": (24, 1, False), "wi-fi": (0, 28, True)}
+    page = window.open(planted(tmp_path, words).report(tmp_path / "report.html"))
+    items = page.locator(".presence li")
+    expect(items).to_have_count(2)
+    expect(items.nth(0)).to_contain_text("wi-fi appeared no occurrences in 1900s and 28 occurrences in 2000s")
+    expect(items.nth(1)).to_contain_text("telegraph disappeared 24 occurrences in 1900s and 1 occurrence in 2000s")
+    expect(items.locator("mark")).to_have_text(["wi-fi", "telegraph"])
+    items.nth(0).get_by_role("link").click()
+    expect(heading(page)).to_have_text("wi-fi")
+    expect(page.locator("#word .saying").first).to_have_text(
+        "appeared no occurrences in 1900s and 28 occurrences in 2000s."
+    )
+    expect(page.locator("#word .evidence .new li")).to_have_count(28)
+    expect(page.locator("#ranking tr.appeared .verdict")).to_have_text("appeared")
+    assert fits(page)
 
 
 def test_page_reports_how_many_usages_of_a_frequent_word_it_contains(page: Page) -> None:
@@ -594,11 +677,12 @@ def test_sentences_of_a_corpus_are_one_tab_stop_with_arrow_keys(page: Page) -> N
     expect(old.nth(5)).to_be_focused()
 
 
-def test_selection_is_announced_in_a_status_line_and_not_by_the_whole_view(page: Page) -> None:
+def test_selection_is_announced_in_a_status_line_and_not_by_the_whole_view(page: Page, result: Result) -> None:
+    verdict = result.table.set_index("word")["verdict"]["bread"]
     expect(heading(page)).to_be_visible()
     expect(page.get_by_role("status").and_(page.locator("p"))).to_have_text("")
     choose(page, "bread")
-    expect(page.get_by_role("status").and_(page.locator("p"))).to_have_text("Showing bread: stable.")
+    expect(page.get_by_role("status").and_(page.locator("p"))).to_have_text(f"Showing bread: {verdict}.")
     expect(page.locator("[aria-live]")).to_have_count(0)
     expect(page.locator("#ranking a[aria-current=true]")).to_have_text("bread")
 
@@ -681,7 +765,7 @@ def test_dots_of_the_overview_are_one_tab_stop_with_keyboard_navigation(page: Pa
     page.keyboard.press("ArrowRight")
     second = page.locator("#overview a").nth(1)
     expect(second).to_be_focused()
-    expect(second).to_have_attribute("aria-label", re.compile(r"^.+, (changed|stable), change [\d.]+$"))
+    expect(second).to_have_attribute("aria-label", re.compile(r"^.+, (changed|differs|unclear|stable), change [\d.]+$"))
     page.keyboard.press("Enter")
     expect(heading(page)).to_have_text(second.get_attribute("data-word") or "")
     second.focus()
@@ -850,6 +934,8 @@ def luminance(colour: str) -> float:
     [
         ("#overview .axis .grid", "stroke"),
         ("#overview .axis text", "fill"),
+        ("#overview .dot.differs", "fill"),
+        ("#overview .dot.unclear", "stroke"),
         ("#overview .dot.stable", "fill"),
         ("#overview .dot.changed", "fill"),
         ("#overview .save", "color"),
@@ -857,9 +943,9 @@ def luminance(colour: str) -> float:
     ],
 )
 def test_lines_arrows_and_dots_have_enough_contrast(
-    window: Window, file: Path, scheme: str, selector: str, name: str
+    window: Window, compared_page: tuple[Result, Path], scheme: str, selector: str, name: str
 ) -> None:
-    page = window.open(file, color_scheme=scheme)
+    page = window.open(compared_page[1], color_scheme=scheme)
     colour = page.locator(selector).first.evaluate("(node, name) => getComputedStyle(node)[name]", name)
     levels = sorted(luminance(found) + 0.05 for found in (colour, background(page, "#words")))
     assert levels[1] / levels[0] >= 3
@@ -912,7 +998,7 @@ def test_without_javascript_the_table_and_the_methods_are_readable(window: Windo
     page = window.open(file, java_script_enabled=False)
     assert ranking(page) == result.table["word"].tolist()
     expect(rows(page).first.locator(".verdict")).to_be_visible()
-    expect(page.locator("#text p")).to_have_count(4)
+    expect(page.locator("#text p")).to_have_count(5)
     expect(page.locator("#text p").first).to_be_visible()
     expect(page.locator("noscript p")).to_be_visible()
 
@@ -938,7 +1024,7 @@ def test_page_without_a_scored_word_says_so(window: Window, empty: Path) -> None
     assert sorted(ranking(page)) == ["gone", "plane"]
     expect(page.locator(".lede")).to_contain_text(re.compile("too (few|rarely)"))
     choose(page, "plane")
-    expect(page.locator("#word .saying").first).to_contain_text("Too few usages for a test")
+    expect(page.locator("#word .saying").first).to_contain_text("too few 3 usages in 1900s and 4 usages in 2000s")
     expect(page.locator("#word path.usage")).to_have_count(7)
     for key in COLUMNS:
         header(page, key).get_by_role("button").click()

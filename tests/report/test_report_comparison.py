@@ -30,7 +30,7 @@ OLD = ["oak", "elm", "ash", "fir", "yew", "fig"]
 NEW = ["tin", "zinc", "lead", "iron", "gold", "brass"]
 MANY = 170  # usages of "river", above the maximum on the page
 MOST, LEAST, FIRST, USAGES = 150, 6, 100, 60_000
-VERDICTS = st.lists(st.sampled_from(["changed", "stable", "too few"]), max_size=60)
+VERDICTS = st.lists(st.sampled_from(["changed", "appeared", "disappeared", "stable", "too few"]), max_size=60)
 PERIODS = ("old", "new")
 
 
@@ -125,7 +125,14 @@ def test_words_are_in_the_order_of_the_table(result: Result, held: dict[str, Any
     assert held["alpha"] == 0.05
     assert held["metric"] == "nearest"
     assert held["weights"] == "the weighted geometric mean of SSCD (weight 0.2) and the average pairwise distance (0.8)"
-    assert held["floor"] == 1 / 100
+    assert held["background"] == {
+        "floor": result.backdrop.floor,
+        "control_words": 0,
+        "common_shift": None,
+        "ordinary_gap": None,
+        "is_calibrated": False,
+    }
+    assert held["max_local_fdr"] == 0.2
 
 
 def test_numbers_equal_those_of_the_table(result: Result, held: dict[str, Any]) -> None:
@@ -135,9 +142,10 @@ def test_numbers_equal_those_of_the_table(result: Result, held: dict[str, Any]) 
         assert (entry["verdict"], entry["reason"]) == (row["verdict"], row["reason"])
         assert entry["rate"] == pytest.approx([row["per_million_old"], row["per_million_new"]], abs=0.005)
         if row["verdict"] == "too few":
-            assert not {"score", "low", "high", "p", "q", "eOriginal", "eSwap"} & entry.keys()
+            assert not {"score", "low", "high", "p", "q", "gap", "eOriginal", "eSwap"} & entry.keys()
             continue
-        for name in ("score", "low", "high", "p", "q"):
+        assert "excess" not in entry  # there are no control words
+        for name in ("score", "low", "high", "p", "q", "gap", "gap_low", "gap_high"):
             assert entry[name] == pytest.approx(row[name], rel=1e-4, abs=0)
         assert entry["eOriginal"] == pytest.approx(row["e_original"], rel=1e-4)
         assert np.mean(entry["eSwap"]) == pytest.approx(row["e_swap"], rel=1e-4)
@@ -265,7 +273,7 @@ def test_every_word_has_between_the_minimum_and_maximum_number_of_usages(verdict
     given = allot_usages(verdicts, usages, first_words=3)
     assert len(given) == len(verdicts)
     assert all(LEAST <= n <= MOST for n in given)
-    ranked = sorted(range(len(verdicts)), key=lambda i: (verdicts[i] != "changed", i))
+    ranked = sorted(range(len(verdicts)), key=lambda i: (verdicts[i] not in ("changed", "appeared", "disappeared"), i))
     assert [given[i] for i in ranked] == sorted(given, reverse=True)
 
 

@@ -18,7 +18,7 @@ import pytest
 import lexshift
 from lexshift import Result
 from lexshift.report.comparison import render
-from lexshift.report.page import digits
+from lexshift.report.page import decimal
 from lexshift.scoring.bootstrap import Interval
 from lexshift.scoring.gap import Gap
 from lexshift.scoring.permutation import PermutationTest
@@ -97,8 +97,9 @@ def with_evidence(result: Result, control_words: int) -> Result:
     """Return the same result with a comparison with some number of control words, or without one."""
     rng, compared = np.random.default_rng(1), control_words > 0
     evidence = {word: weighed(s.change.score, rng, compared) for word, s in result.scores.words.items()}
-    known = (0.2, 0.01) if compared else (None, None)
-    return replace(result, evidence=evidence, backdrop=Backdrop(0.02, control_words, *known, is_calibrated=compared))
+    known = {"common_shift": 0.2 if compared else None, "ordinary_gap": 0.01 if compared else None}
+    backdrop = Backdrop(floor=0.02, control_words=control_words, is_calibrated=compared, **known)
+    return replace(result, evidence=evidence, backdrop=backdrop)
 
 
 @pytest.fixture(scope="module")
@@ -195,6 +196,10 @@ def ordered(result: Result, key: str, down: bool) -> list[str]:
     values = dict(zip(result.table["word"], result.table[key], strict=True))
     known = [word for word, value in values.items() if value == value]
     return sorted(known, key=values.__getitem__, reverse=down) + [w for w, value in values.items() if value != value]
+
+
+def rate(local_fdr: float) -> str:
+    return "less than 0.001" if local_fdr < 0.001 else f"{local_fdr:.2g}"
 
 
 def holds(page: Page, expected: list[str]) -> None:
@@ -319,13 +324,13 @@ def test_words_are_compared_with_ordinary_words(page: Page, result: Result) -> N
     for record in result.table.head(5).to_dict("records"):
         row = rows(page).nth(result.table.index[result.table["word"] == record["word"]][0])
         expect(row.locator(".gap")).to_have_text(points(record["gap"]))
-        expect(row.locator(".excess")).to_have_text(f"{record['excess']:.1f}")
-        expect(row.locator(".excess")).to_have_attribute("title", f"local fdr {digits(record['local_fdr'])}")
+        expect(row.locator(".excess")).to_have_text(decimal(record["excess"]))
+        expect(row.locator(".excess")).to_have_attribute("title", f"local fdr {rate(record['local_fdr'])}")
     first = result.table.iloc[0]
     expect(page.locator("#word .saying").nth(0)).to_have_text(f"{first['verdict']} {first['reason']}.")
     expect(page.locator("#word .saying").nth(2)).to_have_text(
-        f"It exceeds the gap of ordinary words by {first['excess']:.1f} of their standard deviations (excess); a word "
-        f"with this excess is an ordinary one with a probability of {digits(first['local_fdr'])} (local fdr)."
+        f"It exceeds the gap of ordinary words by {decimal(first['excess'])} of their standard deviations (excess); a "
+        f"word with this excess is an ordinary one with a probability of {rate(first['local_fdr'])} (local fdr)."
     )
 
 
@@ -404,9 +409,8 @@ def test_without_control_words_the_chart_shows_the_gap_and_the_noise_floor(
     assert problems == []
 
 
-def test_without_control_words_ordinary_words_are_not_in_the_table(plain_result: Result) -> None:
+def test_without_control_words_the_table_has_no_excess(plain_result: Result) -> None:
     page = render(plain_result).split("<main")[1].split('<section class="methods"')[0]
-    assert "ordinary" not in page
     assert "excess" not in page
 
 
@@ -418,7 +422,7 @@ def test_without_javascript_the_first_words_and_the_number_of_others_are_shown(
     assert rows(page).locator("th").all_text_contents() == result.table["word"].head(200).tolist()
     expect(page.locator("#rest")).to_have_text("scores.csv lists 2,800 more words.")
     expect(page.locator("#rest")).to_be_visible()
-    expect(rows(page).first.locator(".excess")).to_have_text(f"{result.table['excess'][0]:.1f}")
+    expect(rows(page).first.locator(".excess")).to_have_text(decimal(result.table["excess"][0]))
     expect(rows(page).first.locator(".gap")).to_have_text(points(result.table["gap"][0]))
     page.close()
 

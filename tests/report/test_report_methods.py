@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import lexshift
 from lexshift import Result, metrics
 from lexshift.report.methods import _describe_metric, facts, methods
 from lexshift.scoring.distance import DISTANCES, get
+from lexshift.study.verdict import Backdrop
 
 OLD = ["oak", "elm", "ash", "fir", "yew"]
 NEW = ["tin", "zinc", "lead", "iron", "gold"]
@@ -53,9 +55,9 @@ def methods_text(folder: Path, words: Any = WORDS, model: Any = None, **options:
     return "\n".join(methods(compared(folder, words, model, **options)))
 
 
-def test_methods_are_four_paragraphs_of_whole_sentences(tmp_path: Path) -> None:
+def test_methods_are_five_paragraphs_of_whole_sentences(tmp_path: Path) -> None:
     paragraphs = methods(compared(tmp_path))
-    assert len(paragraphs) == 4
+    assert len(paragraphs) == 5
     assert all(paragraph[0].isupper() and paragraph.endswith(".") for paragraph in paragraphs)
     assert not any("None" in paragraph or "  " in paragraph or "{" in paragraph for paragraph in paragraphs)
 
@@ -190,16 +192,31 @@ def test_normalised_swap_count_is_described(tmp_path: Path, normalised: bool) ->
 
 
 def test_test_and_intervals_are_described_with_all_their_numbers(tmp_path: Path) -> None:
-    last = methods(
+    *_, last, verdicts = methods(
         compared(tmp_path, permutations=1234, resamples=1111, alpha=0.013, seed=4711, min_usages=11, max_per_word=None)
-    )[3]
+    )
     assert "up to 1,234" in last
     assert "1,111 resamples" in last
-    assert "q ≤ 0.013" in last
+    assert "reported as changed if q ≤ 0.013 and if the gap exceeded the noise floor" in verdicts
     assert "random seed was 4711" in last
     assert "fewer than 11 occurrences" in last
     assert "95% bootstrap intervals" in last
     assert "over the 2 tested words" in last
+
+
+def test_comparison_with_control_words_is_described_if_there_are_any(tmp_path: Path) -> None:
+    result = compared(tmp_path)
+    verdicts = methods(result)[-1]
+    assert "a gap: the cosine of the embeddings of two occurrences averaged over" in verdicts
+    assert not any(text in verdicts for text in ("control words", "false discovery", "points"))
+    result = replace(result, backdrop=Backdrop(0.015, 150, 0.2, 0.016, is_calibrated=True))
+    verdicts = methods(result)[-1]
+    assert "a gap: the probability that two occurrences share a sense" in verdicts
+    assert "estimated from 150 control words" in verdicts
+    assert "(20% of the mean squared shift of a control word) was removed" in verdicts
+    assert "The median gap of the control words was 1.6 points." in verdicts
+    assert "do not exceed, was 1.5 points." in verdicts
+    assert "if the local false discovery rate (Efron, 2004) was at most 0.2 and if the gap exceeded" in verdicts
 
 
 def test_paper_and_version_are_named(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_changed_word_is_on_top_and_called_changed(found: Discovery) -> None:
     table = found.table.set_index("word")
     assert found.table["word"][0] == "mouse"
     assert table.loc["mouse", "verdict"] == "changed"
-    assert table.loc["bread", "verdict"] == table.loc["river", "verdict"] == "stable"
+    assert {table.loc["bread", "verdict"], table.loc["river", "verdict"]} <= {"stable", "unclear"}
 
 
 def test_function_words_names_and_rare_words_are_excluded_with_a_reason(found: Discovery) -> None:
@@ -102,25 +102,13 @@ def test_function_words_names_and_rare_words_are_excluded_with_a_reason(found: D
     assert set(left[left == ""].index) == set(found.words)
 
 
-def test_each_word_is_compared_with_the_others(found: Discovery) -> None:
-    table = found.table
-    assert list(table.columns[-4:]) == ["spread", "expected", "excess", "above"]
-    assert table["above"][0] == 1
-    others = table["score"][1:]
-    assert table["expected"][0] == pytest.approx(others.median())
-
-
-def test_names_are_included_on_request(folder: Path) -> None:
-    assert "paris" in run(folder, names=True).words
-
-
 def test_results_are_files_and_a_page(folder: Path, tmp_path: Path) -> None:
     found = run(folder, tmp_path / "out")
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"scores.csv", "scores.parquet", "run.json", "report.html", "vocabulary.csv", "store"} <= names
     scores = pd.read_csv(tmp_path / "out" / "scores.csv")
     assert scores["word"].tolist() == found.table["word"].tolist()
-    assert np.allclose(scores["above"], found.table["above"])
+    assert np.allclose(scores["gap"], found.table["gap"])
     settings = json.loads((tmp_path / "out" / "run.json").read_text())["settings"]
     assert settings["names"] == "left out"
     assert settings["candidates"] == len(found.words)

@@ -202,7 +202,8 @@ def test_discovery_has_its_vocabulary(made: Callable[[str], tuple[Any, Path]]) -
     saved, folder = made("discovery")
     found: Any = load(folder)
     pd.testing.assert_frame_equal(found.vocabulary_table(), saved.vocabulary_table())
-    assert (found.vocabulary, found.spreads) == (saved.vocabulary, saved.spreads)
+    assert found.vocabulary == saved.vocabulary
+    assert (found.evidence, found.backdrop) == (saved.evidence, saved.backdrop)
 
 
 def test_comparison_has_its_scores(made: Callable[[str], tuple[Any, Path]]) -> None:

@@ -314,7 +314,7 @@ def test_methods_do_not_mention_a_distance_weight_of_0(paths: Paths) -> None:
 
 
 def test_methods_name_the_metric_and_that_of_the_test(default_result: Result, paths: Paths) -> None:
-    _, _, scores, significance = methods(default_result)
+    _, _, scores, significance, _ = methods(default_result)
     assert "measured as the mean cosine distance of a vector to the nearest of 20 vectors drawn from the" in scores
     assert "The test statistic was the energy distance of the unit vectors (U-statistic)." in significance
     for metric, told in {"apd": "the average pairwise cosine distance", "kl": "the Kullback-Leibler"}.items():

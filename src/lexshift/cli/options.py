@@ -61,14 +61,7 @@ Gold = Annotated[
     typer.Option(metavar="PATH", help="Gold labels: another release, or a file of word<TAB>value lines."),
 ]
 Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
-FailOn = Annotated[
-    str | None,
-    typer.Option(
-        "--fail-on",
-        metavar="VERDICTS",
-        help="Exit with status 3 if a word has one of these verdicts, separated by commas, such as changed.",
-    ),
-]
+FailOn = Annotated[str | None, typer.Option("--fail-on", help="Verdicts (a,b) of a word that make the exit status 3.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
 
 

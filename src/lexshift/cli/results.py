@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lexshift.cli.sense_table import sense_rows
 from lexshift.cli.terminal import echo_table, out, print_error
-from lexshift.report.page import chance, digits
+from lexshift.report.page import chance, decimal, digits
 from lexshift.scoring.changepoints import GRADUAL
 from lexshift.study.periods import default_out
 from lexshift.study.result import Result
@@ -163,7 +163,7 @@ def _ranking(result: Result, frame: pd.DataFrame) -> Table:
     for row in frame.to_dict("records"):
         cells: list[Text | str] = [Text(row["word"]), f"{row['n_old']:,}", f"{row['n_new']:,}", digits(row["score"])]
         cells += [f"{digits(row['low'])} to {digits(row['high'])}", result.backdrop.format_gap(row["gap"])]
-        cells += [f"{row['excess']:.1f}"] if has_excess else []
+        cells += [decimal(row["excess"])] if has_excess else []
         verdict = Text(row["verdict"], _STYLES.get(row["verdict"], ""))
         if row["verdict"] == UNCLEAR:  # the smallest gap that could have been shown
             detectable = result.backdrop.format_gap(result.evidence[row["word"]].gap.detectable)

@@ -18,6 +18,7 @@ from lexshift.report.methods import describe_weights, facts, methods, tested_by
 from lexshift.report.page import (
     NOTEBOOK_ROWS,
     chance,
+    decimal,
     digits,
     excerpt,
     notebook_table,
@@ -91,7 +92,7 @@ def notebook_view(result: Result) -> str:
             rows.append([*cells, *[""] * (5 if has_excess else 4), f"{row['verdict']}: {row['reason']}"])
             continue
         cells += [digits(row["score"]), f"{digits(row['low'])} to {digits(row['high'])}"]
-        cells += [result.backdrop.format_gap(row["gap"]), *([f"{row['excess']:.1f}"] if has_excess else [])]
+        cells += [result.backdrop.format_gap(row["gap"]), *([decimal(row["excess"])] if has_excess else [])]
         verdict = f"{row['verdict']}: {row['reason']}" if row["verdict"] == UNCLEAR else row["verdict"]
         rows.append([*cells, chance(row["q"]), verdict])
     columns = ["word", *result.labels, "change", "95 % interval", "gap", *(["excess"] if has_excess else []), "q"]

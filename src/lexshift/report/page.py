@@ -116,7 +116,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(digits=digits, chance=chance)
+    environment.filters.update(digits=digits, chance=chance, decimal=decimal)
     return environment
 
 
@@ -199,3 +199,12 @@ def chance(value: float) -> str:
     if value >= 0.001:
         return f"{value:.3f}"
     return f"{value:.5f}".rstrip("0") if value >= 1e-5 else f"{value:.1g}"
+
+
+def decimal(value: float) -> str:
+    """Return a number with one decimal.
+
+    >>> [decimal(value) for value in (13.76, -0.04)]
+    ['13.8', '0.0']
+    """
+    return f"{round(value, 1) + 0.0:.1f}"  # adding 0 turns -0 into 0

@@ -87,9 +87,9 @@ class Backdrop:
         """Return a gap as text: in percentage points, or without a calibration as a plain number.
 
         >>> Backdrop(0.02, 0, None, None, is_calibrated=False).format_gap(0.0344)
-        '0.034'
+        '0.0344'
         """
-        return points(gap) if self.is_calibrated else f"{gap:.2g}"
+        return points(gap) if self.is_calibrated else f"{gap:.3g}"
 
 
 def weigh_gaps(

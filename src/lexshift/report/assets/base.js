@@ -29,6 +29,7 @@ function fixed(value, places) {
   const cut = long.slice(0, -40);
   return /^50*$/.test(long.slice(-40)) && /[02468]\.?$/.test(cut) ? cut.replace(/\.$/, "") : value.toFixed(places);
 }
+const decimal = (value) => (Number(fixed(value, 1)) + 0).toFixed(1); // adding 0 turns -0 into 0
 function exponent(value, precision) {
   const [mantissa, power] = value.toExponential(precision - 1).split("e");
   const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;

@@ -22,12 +22,18 @@ function markDot(word) {
 }
 
 const describe = (word) => [el("b", {}, bdi(word.word)), `: ${word.verdict}, change ${digits(word.score)} (${digits(word.low)} to ${digits(word.high)}), ` +
-  `gap ${gapText(word.gap)} (${gapRange(word)})${word.excess === undefined ? "" : `, excess ${fixed(word.excess, 1)}`}, q = ${chance(word.q)}`];
+  `gap ${gapText(word.gap)} (${gapRange(word)})${word.excess === undefined ? "" : `, excess ${decimal(word.excess)}`}, q = ${chance(word.q)}`];
 
-// The excess above which the local false discovery rate is low enough, or null if all words are on one side of it.
+// The excess above which the local false discovery rate is low enough, or null if no word is. Its logarithm is nearly linear in
+// the square of the excess, so the limit is interpolated between the words next to it; an excess of 0 has a rate of 1.
 function excessLimit() {
-  const [out, within] = [true, false].map((is) => scored.filter((w) => w.local_fdr <= data.max_local_fdr === is).map((w) => w.excess));
-  return out.length && within.length ? (-highest(out.map((v) => -v)) + highest(within)) / 2 : null;
+  const above = scored.filter((w) => w.local_fdr <= data.max_local_fdr).reduce((a, b) => (a && a.excess < b.excess ? a : b), null);
+  if (!above) return null;
+  const below = scored.filter((w) => w.local_fdr > data.max_local_fdr && w.excess > 0)
+    .reduce((a, b) => (a.excess > b.excess ? a : b), { excess: 0, local_fdr: 1 });
+  const [low, limit, high] = [below.local_fdr, data.max_local_fdr, above.local_fdr].map((rate) => Math.log(Math.max(rate, 1e-300)));
+  const share = low === high ? 1 : (limit - low) / (high - low);
+  return Math.sqrt(below.excess ** 2 + share * (above.excess ** 2 - below.excess ** 2));
 }
 
 // Change score against the excess over ordinary words, or without control words against the gap.
@@ -88,7 +94,7 @@ function overview(width) {
   }
   const anchors = linked.map((word) => dotOf(word, word === chosenWord ? "chosen" : ""));
   if (others.includes(chosenWord)) anchors.push(dotOf(chosenWord, "guest chosen"));
-  const picture = svgElement(width, tall, ...parts, ...[...anchors].reverse()); // changed words cover the others
+  const picture = svgElement(width, tall, ...parts, ...anchors);
   oneTabStop(picture, anchors);
   if (others.length) findAmong(picture, others.map((word) => [...at(word), word]), width);
   return picture;
@@ -156,7 +162,7 @@ function cells(word) {
     cell("number change", interval(word), el("span", { title: `95 % interval: ${digits(word.low)} to ${digits(word.high)}` }, digits(word.score))),
     ...counts,
     el("td", { class: "number gap", title: `95 % interval: ${gapRange(word)}` }, gapText(word.gap)),
-    hasExcess ? el("td", { class: "number excess", title: `local fdr ${digits(word.local_fdr)}` }, fixed(word.excess, 1)) : null,
+    hasExcess ? el("td", { class: "number excess", title: `local fdr ${rateText(word.local_fdr)}` }, decimal(word.excess)) : null,
     cell("number q", chance(word.q)),
     verdictCell(word, word.verdict === "unclear" ? `could show ${gapText(word.detectable)}` : ""),
   ];

@@ -35,12 +35,13 @@ async function detailsOf(word) {
 
 // A gap as text, as in Python: in percentage points, or without a calibration as a plain number.
 function gapNumber(gap) {
-  if (!data.background.is_calibrated) return Math.abs(gap) < 1e-4 && gap ? exponent(gap, 2) : String(Number(gap.toPrecision(2)));
-  const places = Math.abs(gap) >= 0.095 ? 0 : 1;
-  return (Number(fixed(100 * gap, places)) + 0).toFixed(places); // adding 0 turns -0 into 0
+  if (!data.background.is_calibrated) return Math.abs(gap) < 1e-4 && gap ? exponent(gap, 3) : String(Number(gap.toPrecision(3)));
+  return Math.abs(gap) >= 0.095 ? fixed(100 * gap, 0) : decimal(100 * gap);
 }
 const gapText = (gap) => gapNumber(gap) + (data.background.is_calibrated ? " points" : "");
 const gapRange = (word) => `${gapNumber(word.gap_low)} to ${gapNumber(word.gap_high)}`;
+
+const rateText = (rate) => (rate < 0.001 ? "less than 0.001" : String(Number(rate.toPrecision(2))));
 
 // The gap of a word in a sentence.
 function gapSentence(word) {
@@ -64,7 +65,7 @@ function summary(word) {
     verdict,
     el("p", { class: "saying" }, ...gapSentence(word)),
     ...(word.excess === undefined ? [] : [el("p", { class: "saying" }, "It exceeds the gap of ordinary words by ",
-      el("b", {}, fixed(word.excess, 1)), ` of their standard deviations (excess); a word with this excess is an ordinary one with a probability of ${digits(word.local_fdr)} (local fdr).`)]),
+      el("b", {}, decimal(word.excess)), ` of their standard deviations (excess); a word with this excess is an ordinary one with a probability of ${rateText(word.local_fdr)} (local fdr).`)]),
     el("p", { class: "saying" }, "Change score ", el("b", {}, digits(word.score)), `, 95 % interval ${digits(word.low)} to ${digits(word.high)}; average pairwise distance ${digits(word.distance)}, SSCD ${digits(word.sscd)}; p ${relation} ${chance(word.p)}, q = ${chance(word.q)}.`),
     frequency,
   ];
