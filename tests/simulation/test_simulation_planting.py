@@ -195,7 +195,7 @@ class Letters:
 def test_compare_finds_every_usage_with_its_document(corpora: list[Path], tmp_path: Path) -> None:
     out = tmp_path / "out"
     _, rows, _ = simulated(corpora, out, pairs=PAIRS, usages=20)
-    options: dict[str, Any] = {"permutations": 50, "resamples": 10, "monitor": False}
+    options: dict[str, Any] = {"duplicates": "keep", "permutations": 50, "resamples": 10, "monitor": False}
     result = compare(out / "old", out / "new", out / "words.txt", model=Letters(), out=tmp_path / "results", **options)
     assert set(result.table["n_old"]) == set(result.table["n_new"]) == {20}
     for word in result.table["word"]:

@@ -424,7 +424,9 @@ def test_page_shows_the_settings(result: Result, tmp_path: Path) -> None:
     told = {name.replace("_", " "): value for name, value in result.settings.items()}
     assert facts.keys() >= told.keys()
     assert {name: facts[name] for name in told} == {
-        name: {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+        name: {True: "yes", False: "no", None: "none"}[value]
+        if value is None or isinstance(value, bool)
+        else str(value)
         for name, value in told.items()
     }
     assert facts["seed"] == "0"
