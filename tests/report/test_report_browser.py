@@ -523,7 +523,8 @@ def test_gaps_and_excess_are_the_same_with_and_without_a_script(
 ) -> None:
     _, file = compared_page
     texts = []
-    for options in ({}, {"java_script_enabled": False}):
+    variants: list[dict[str, Any]] = [{}, {"java_script_enabled": False}]
+    for options in variants:
         page = window.open(file, **options)
         texts.append([page.locator(f"#ranking tbody .{kind}").all_inner_texts() for kind in ("gap", "excess", "q")])
     assert texts[0] == texts[1]
