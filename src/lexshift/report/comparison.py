@@ -108,7 +108,6 @@ def content(result: Result) -> dict[str, Any]:
         names = ("score", "low", "high", "p", "q", "gap", "gap_low", "gap_high", "excess", "local_fdr")
         known = {name: round_figures(row[name], _ALL_FIGURES) for name in names}
         word |= {name: value for name, value in known.items() if value is not None}
-        word["detectable"] = round_figures(result.evidence[row["word"]].gap.detectable)
         test = scores.words[row["word"]].test
         word["permutations"] = test.permutations
         if test.p == test.tail:
