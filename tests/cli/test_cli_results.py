@@ -328,11 +328,11 @@ def test_gap_is_in_points_and_excess_has_one_decimal(shell: Shell, capsys: pytes
     assert shell.folder.is_dir()
     print_result(compared_with_controls(), "table")
     out = capsys.readouterr().out
-    assert re.split(r"\s{2,}", out.splitlines()[0].strip())[5:] == ["gap", "excess", "q", "verdict"]
+    assert re.split(r"\s{2,}", out.splitlines()[0].strip())[5:] == ["gap", "excess", "q", "verdict", "could show"]
     found = rows(out)
     assert found["c"][4:] == ["34 points", "13.8", "0.010", "changed"]
     assert found["d"][4:] == ["2.1 points", "0.8", "0.010", "differs"]
-    assert found["u"][4:] == ["3.1 points", "1.2", "0.010", "unclear: could show 12 points"]
+    assert found["u"][4:] == ["3.1 points", "1.2", "0.010", "unclear", "12 points"]
     assert found["s"][4:] == ["0.0 points", "0.0", "0.010", "stable"]
     assert found["w-a"] == ["20", "21", "appeared", "why it appeared"]
     assert found["w-d"] == ["20", "21", "disappeared", "why it disappeared"]

@@ -502,7 +502,7 @@ def test_gap_of_a_word_is_said_in_percentage_points(window: Window, compared_pag
     expect(page.locator(".background")).to_have_text(f"{result.background_note()}.")
     for word, size, interval, excess, rate in (
         (words[0], "34", "24 to 40", "13.8", "less than 0.001"),
-        (words[1], "0.4", "-9.6 to 6.4", "0.2", "0.98"),
+        (words[1], "0.4", "-10 to 6.4", "0.2", "0.98"),
         (words[3], "0.0", "-10 to 1.0", "0.0", "1"),
     ):
         choose(page, word)
@@ -523,7 +523,8 @@ def test_gaps_and_excess_are_the_same_with_and_without_a_script(
 ) -> None:
     _, file = compared_page
     texts = []
-    for options in ({}, {"java_script_enabled": False}):
+    variants: list[dict[str, Any]] = [{}, {"java_script_enabled": False}]
+    for options in variants:
         page = window.open(file, **options)
         texts.append([page.locator(f"#ranking tbody .{kind}").all_inner_texts() for kind in ("gap", "excess", "q")])
     assert texts[0] == texts[1]
@@ -696,7 +697,7 @@ def test_tooltip_describes_its_element(page: Page) -> None:
     expect(page.locator("#tip")).to_be_hidden()
     expect(page.locator("[aria-describedby]")).to_have_count(0)
     choose(page, "plane")
-    cloud = page.locator("#word svg").first
+    cloud = page.locator("#word .chart svg").first
     cloud.scroll_into_view_if_needed()
     found = page.locator("#word path.usage").evaluate_all(LONELIEST)
     page.mouse.move(found["x"], found["y"])
@@ -1276,12 +1277,13 @@ def direction_override_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("selector", "words"),
     [
         ("h1", "between"),
-        (".lede", "false discovery rate"),
+        (".lede", "too few"),
         (".corpora", "words in"),
         ("#text", "running words"),
         ("#ranking .reason", "needed"),
         ("#word .evidence .new h3", "typical of"),
-        ("#word .saying + .saying", "per million"),
+        ("#word .saying + .saying", "lower than between"),
+        ("#word .saying ~ .saying ~ .saying ~ .saying", "per million"),
     ],
 )
 def test_name_with_a_direction_override_affects_only_itself(

@@ -73,9 +73,9 @@ def test_interval_contains_the_true_gap_in_most_samples() -> None:
 
 def test_interval_is_wider_if_the_usages_of_a_document_resemble_each_other() -> None:
     rng = np.random.default_rng(2)
-    names = tuple(np.repeat([f"{side}{i}" for i in range(10)], 5) for side in "ab")
+    first, second = ([f"{side}{i // 5}" for i in range(50)] for side in "ab")
     old, new = (np.repeat(rng.normal(size=(10, 6)), 5, axis=0) + 0.1 * rng.normal(size=(50, 6)) for _ in range(2))
-    by_usage, by_document = estimate_gap(old, new, CALIBRATION), estimate_gap(old, new, CALIBRATION, names)
+    by_usage, by_document = estimate_gap(old, new, CALIBRATION), estimate_gap(old, new, CALIBRATION, (first, second))
     assert by_document.value == by_usage.value
     assert by_document.high - by_document.low > 1.5 * (by_usage.high - by_usage.low)
 

@@ -52,7 +52,7 @@ Words = Annotated[
     typer.Option(
         "--words",
         "-w",
-        help="Words to study: a list (a,b,c), or a file (words.txt, ./words) with one word, or "
+        help="Words: a list (a,b,c), or a file (words.txt, ./words) with one word, or "
         "word<TAB>form1,form2, per line (default: the most frequent words).",
     ),
 ]
@@ -61,7 +61,7 @@ Gold = Annotated[
     typer.Option(metavar="PATH", help="Gold labels: another release, or a file of word<TAB>value lines."),
 ]
 Form = Annotated[str, typer.Option("--format", help="Format of the printed results: table, csv or json.")]
-FailOn = Annotated[str | None, typer.Option("--fail-on", help="Verdicts (a,b) of a word that make the exit status 3.")]
+FailOn = Annotated[str | None, typer.Option("--fail-on", help="Verdicts (a,b) that make the exit status 3.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the results and nothing else.")]
 
 

@@ -154,21 +154,22 @@ def _rankings(result: Any, rows: int | None) -> list[Table]:
 
 
 def _ranking(result: Result, frame: pd.DataFrame) -> Table:
-    """Return a table of words with their scores, gaps and verdicts."""
-    has_excess = frame["excess"].notna().any()
+    """Return a table of words with their scores, gaps and verdicts; for unclear ones, the gap that they could show."""
+    has_excess, has_unclear = frame["excess"].notna().any(), (frame["verdict"] == UNCLEAR).any()
     table = _words_table(result)
     for name in ("change", "95 % interval", "gap", *(["excess"] if has_excess else []), "q"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict")
+    table.add_column("verdict", no_wrap=True)
+    if has_unclear:
+        table.add_column("could show", justify="right")
     for row in frame.to_dict("records"):
         cells: list[Text | str] = [Text(row["word"]), f"{row['n_old']:,}", f"{row['n_new']:,}", digits(row["score"])]
         cells += [f"{digits(row['low'])} to {digits(row['high'])}", result.backdrop.format_gap(row["gap"])]
         cells += [decimal(row["excess"])] if has_excess else []
-        verdict = Text(row["verdict"], _STYLES.get(row["verdict"], ""))
-        if row["verdict"] == UNCLEAR:  # the smallest gap that could have been shown
-            detectable = result.backdrop.format_gap(result.evidence[row["word"]].gap.detectable)
-            verdict.append(f": could show {detectable}", "dim")
-        table.add_row(*cells, chance(row["q"]), verdict)
+        cells += [chance(row["q"]), Text(row["verdict"], _STYLES.get(row["verdict"], ""))]
+        if row["verdict"] == UNCLEAR:
+            cells.append(result.backdrop.format_gap(result.evidence[row["word"]].gap.detectable))
+        table.add_row(*cells)
     return table
 
 

@@ -119,7 +119,6 @@ def content(result: Result) -> dict[str, Any]:
             continue
         known = {name: round_figures(row[name], _ALL_FIGURES) for name in _NUMBERS}
         word |= {name: value for name, value in known.items() if value is not None}
-        word["detectable"] = round_figures(result.evidence[row["word"]].gap.detectable)
         test = scores.words[row["word"]].test
         word["permutations"] = test.permutations
         if test.p == test.tail:

@@ -164,7 +164,7 @@ function cells(word) {
     el("td", { class: "number gap", title: `95 % interval: ${gapRange(word)}` }, gapText(word.gap)),
     hasExcess ? el("td", { class: "number excess", title: `local fdr ${rateText(word.local_fdr)}` }, decimal(word.excess)) : null,
     cell("number q", chance(word.q)),
-    verdictCell(word, word.verdict === "unclear" ? `could show ${gapText(word.detectable)}` : ""),
+    verdictCell(word),
   ];
 }
 
