@@ -125,7 +125,7 @@ def test_words(
 
     def test(word: str, permutations: int) -> PermutationTest:
         old, new = pair(word)
-        metric = tested_metric(settings.metric, old, new)
+        metric = settings.metric if settings.tests_own_metric else tested_metric(settings.metric, old, new)
         return permutation_test(old, new, metric, permutations, settings.seed, word)
 
     first = for_each(words, lambda word: test(word, first_permutations("auto")))
