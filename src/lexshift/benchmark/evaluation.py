@@ -27,7 +27,8 @@ from lexshift.scoring.sscd import RATES
 from lexshift.store.embedding import ENCODING, embed_usages
 from lexshift.store.siblings import Siblings
 from lexshift.study.control_usages import ControlUsages
-from lexshift.study.settings import Settings
+from lexshift.study.control_words import has_number
+from lexshift.study.settings import NO_CONTROL, Settings
 from lexshift.study.verdict import CHANGED, DIFFERS
 from lexshift.utils import checks
 from lexshift.utils.arrays import Pairs
@@ -142,12 +143,14 @@ class SystemEvaluation:
     accuracy, f1, precision : float
         Accuracy and F1 of the decisions, and share of the words called changed that changed; NaN if the system does not
         decide, without binary gold, or if no word is called changed.
-    called : int
-        Number of words with binary gold that are called changed; -1 if the system does not decide.
+    called : float
+        Number of words with binary gold that are called changed; NaN if the system does not decide, or without binary
+        gold.
     average_precision : float
         Average precision of the words that changed; NaN without binary gold.
     words, dropped : int
-        Number of words with graded gold and a score, and of words with gold but without a score.
+        Number of words with graded gold and a score, and of words with gold but without a score. For a rule that only
+        decides, the number of words with binary gold, and 0.
     """
 
     method: str
@@ -159,7 +162,7 @@ class SystemEvaluation:
     accuracy: float
     f1: float
     precision: float
-    called: int
+    called: float
     average_precision: float
     words: int
     dropped: int
@@ -198,10 +201,10 @@ def evaluate_system(data: Dataset, system: SystemScores) -> SystemEvaluation:
 def evaluate_decisions(data: Dataset, decisions: Sequence[bool] | None) -> dict[str, Any]:
     """Return accuracy, F1, precision and number of decisions for change; ``decisions`` are those of the binary gold."""
     if decisions is None or not data.binary:
-        return {"accuracy": np.nan, "f1": np.nan, "precision": np.nan, "called": -1}
+        return {"accuracy": np.nan, "f1": np.nan, "precision": np.nan, "called": np.nan}
     gold = list(data.binary.values())
     accuracy, f1 = accuracy_and_f1(decisions, gold)
-    called = sum(decisions)
+    called = float(sum(decisions))
     hits = sum(decided and changed for decided, changed in zip(decisions, gold, strict=True))
     return {"accuracy": accuracy, "f1": f1, "precision": hits / called if called else np.nan, "called": called}
 
@@ -301,6 +304,11 @@ def evaluate(data: Dataset, *, with_grid: bool = False, monitor: Monitor | None 
     monitor = monitor or Silent()
     if not data.graded and not data.binary:
         raise UserError(f"{data.name!r} has no gold to compare with; give one with --gold")
+    if not has_number(chosen.control) and chosen.control != NO_CONTROL:
+        raise UserError(
+            "the control words of an evaluation come from the sentences of the data set; control must be auto, none or "
+            f"a number of words; got {chosen.control!r}"
+        )
     embedded = embed_dataset(data, chosen, monitor)
     sscd = replace(chosen.sscd(), corpus_sizes=data.sizes if chosen.normalised else None)
     if chosen.rate == "auto":

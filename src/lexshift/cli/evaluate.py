@@ -212,7 +212,7 @@ def _methods_table(frame: pd.DataFrame) -> Table:
             _two_numbers(row["low"], "to", row["high"]),
             _two_numbers(row["spearman_each"], "±", row["spearman_each_sd"]),
             *(_number(row[name]) for name in ("accuracy", "f1", "precision")),
-            "" if row["called"] < 0 else str(row["called"]),
+            _number(row["called"], 0),
             _number(row["average_precision"]),
             str(row["words"]),
             str(row["dropped"]),
